@@ -1,0 +1,18 @@
+"""Neural anisotropy directions (NADs): which directions of its input a network prefers, before it has seen any data.
+
+Two papers as one DVC pipeline: "Neural Anisotropy Directions" (NeurIPS 2020, paper 1) and "A neural anisotropic view of
+underspecification in deep learning" (ICLR workshop 2021, paper 2).
+
+    check                     params.yaml can be run
+    download                  images                          -> data/images/
+    estimate                  NADs of the scale's networks    -> data/nads/
+    generate  EXPERIMENT      cells, directions, draws        -> data/datasets/
+    train     EXPERIMENT      the grid of networks            -> models/
+    evaluate  EXPERIMENT      accuracies, boundaries          -> reports/{experiment}/
+    render                    figures                         -> reports/figures/
+
+Stages are verbs and run as `python -m pipeline.train linear_pairs`; all other modules are nouns and never import a verb.
+
+Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds; *cell*: one training run of a grid;
+*direction*: a unit vector v; *index*: the place of a NAD, 0 first; *draw*: the standard-normal images of one seed.
+"""

@@ -1,0 +1,136 @@
+"""The table of networks, all for 32×32 inputs with the framework's default initialisation.
+
+An architecture in params.yaml is a name for an entry of `NETWORKS` with its keyword arguments, for example
+`resnet18_narrow: {network: resnet18, width: 0.125}`. A network maps (N, C, 32, 32) to (N, outputs) and ends in a
+linear layer, the *read-out*.
+"""
+
+import inspect
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from pipeline.errors import InputError
+from pipeline.params import D, SIDE
+
+
+class MLP(nn.Sequential):
+    """Fully connected ReLU network with the given hidden widths (paper 2: 100, 20 in §3 and 200, 50 in §4)."""
+
+    def __init__(self, channels, outputs, hidden):
+        widths = [channels * D, *hidden]
+        layers = [nn.Flatten()]
+        for fan_in, fan_out in zip(widths, widths[1:]):
+            layers += [nn.Linear(fan_in, fan_out), nn.ReLU()]
+        super().__init__(*layers, nn.Linear(widths[-1], outputs))
+
+
+class LeNet(nn.Module):
+    """LeNet: two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and linear layers 120, 84, outputs."""
+
+    def __init__(self, channels, outputs):
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, 6, 5)
+        self.conv2 = nn.Conv2d(6, 16, 5)
+        self.fc1 = nn.Linear(16 * 5 * 5, 120)
+        self.fc2 = nn.Linear(120, 84)
+        self.fc3 = nn.Linear(84, outputs)
+
+    def forward(self, x):
+        # Pooling before the ReLU is the same function (both are monotone) on a quarter of the values.
+        x = F.relu(F.max_pool2d(self.conv1(x), 2))
+        x = F.relu(F.max_pool2d(self.conv2(x), 2))
+        x = F.relu(self.fc2(F.relu(self.fc1(x.flatten(1)))))
+        return self.fc3(x)
+
+
+class Residual(nn.Module):
+    """ResNet's basic block: two 3×3 convolutions with batch norm beside an identity or a strided 1×1 convolution."""
+
+    def __init__(self, fan_in, fan_out, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(fan_in, fan_out, 3, stride, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(fan_out)
+        self.conv2 = nn.Conv2d(fan_out, fan_out, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(fan_out)
+        self.shortcut = nn.Identity()
+        if stride != 1 or fan_in != fan_out:
+            self.shortcut = nn.Sequential(nn.Conv2d(fan_in, fan_out, 1, stride, bias=False), nn.BatchNorm2d(fan_out))
+
+    def forward(self, x):
+        y = F.relu(self.bn1(self.conv1(x)), inplace=True)
+        return F.relu(self.bn2(self.conv2(y)) + self.shortcut(x), inplace=True)
+
+
+class ResNet18(nn.Module):
+    """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling); every layer's filters are multiplied by `width`."""
+
+    def __init__(self, channels, outputs, width=1.0):
+        super().__init__()
+        if not 0.125 <= width <= 4:
+            # Below 8 filters a layer, the CPU library's convolution crashes in the backward pass (torch 2.15, AVX2).
+            raise ValueError("width must lie between 0.125 and 4")
+        planes = [max(1, round(width * n)) for n in (64, 128, 256, 512)]
+        self.conv1 = nn.Conv2d(channels, planes[0], 3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(planes[0])
+        blocks, fan_in = [], planes[0]
+        for fan_out, stride in zip(planes, (1, 2, 2, 2)):
+            blocks += [Residual(fan_in, fan_out, stride), Residual(fan_out, fan_out, 1)]
+            fan_in = fan_out
+        self.blocks = nn.Sequential(*blocks)
+        self.fc = nn.Linear(fan_in, outputs)
+
+    def forward(self, x):
+        x = self.blocks(F.relu(self.bn1(self.conv1(x))))
+        return self.fc(F.avg_pool2d(x, 4).flatten(1))
+
+
+NETWORKS = {"mlp": MLP, "lenet": LeNet, "resnet18": ResNet18}
+
+
+def build(specification, channels, outputs, seed):
+    """A new network of the architecture, its initial weights determined by `seed` (made on the CPU).
+
+    `specification` is one value of params.yaml's `architectures`: a mapping with `network` and keyword arguments.
+    Raises InputError if the network is not in the table or does not take these arguments.
+    """
+    arguments = dict(specification)
+    name = arguments.pop("network", None)
+    if name not in NETWORKS:
+        raise InputError(f"the network {name!r} is unknown; known are {', '.join(NETWORKS)}")
+    known = list(inspect.signature(NETWORKS[name]).parameters)[2:]
+    for argument in arguments:
+        if argument not in known:
+            raise InputError(f"the network {name} takes no argument {argument!r}; it takes {', '.join(known) or 'none'}")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        try:
+            return NETWORKS[name](channels, outputs, **arguments)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise InputError(f"the network {name} cannot be built with {arguments}: {error}") from None
+
+
+def check(architectures):
+    """Raise InputError unless every architecture of the table in params.yaml can be built."""
+    for name, specification in architectures.items():
+        try:
+            build(specification, 1, 1, 0)
+        except InputError as error:
+            raise InputError(f"architectures.{name}: {error}") from None
+
+
+def label(specification):
+    """How a figure names the architecture: for example 'MLP (100, 20)' or 'ResNet-18, width ×0.125'."""
+    arguments = dict(specification)
+    name = {"mlp": "MLP", "lenet": "LeNet", "resnet18": "ResNet-18"}[arguments.pop("network")]
+    if "hidden" in arguments:
+        name += f" ({', '.join(map(str, arguments['hidden']))})"
+    if arguments.get("width", 1) != 1:
+        name += f", width ×{arguments['width']:g}"
+    return name
+
+
+def input_shape(channels):
+    """Shape (C, H, W) of one input."""
+    return channels, SIDE, SIDE

@@ -1,0 +1,64 @@
+"""Where a binary classifier's decision boundary runs in the plane of two directions, and how far samples are from it.
+
+The classifier is given as a function `score` from inputs (N, C, H, W) to the logit of class 1 minus that of class 0
+(N,): its sign is the decision. The plane is spanned by two orthogonal directions u₁ and u₂ of the input space, for
+paper 2 v₁⊕0 and 0⊕v₂; the length of each is the unit of its axis.
+"""
+
+import numpy as np
+import torch
+
+EXTENT = 2.0
+POINTS = 33
+"""The cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]²."""
+
+REACH = 4.0
+"""Margins are searched up to this many lengths of the direction."""
+
+
+def cross_section(score, first, second):
+    """Score on the grid a·u₁ + b·u₂ around the origin: (POINTS, POINTS), row = b, column = a, both increasing."""
+    axis = torch.linspace(-EXTENT, EXTENT, POINTS)
+    b, a = torch.meshgrid(axis, axis, indexing="ij")
+    plane = a.reshape(-1, 1, 1, 1) * first + b.reshape(-1, 1, 1, 1) * second
+    return score(plane).reshape(POINTS, POINTS).cpu().numpy()
+
+
+def tilt(scores):
+    """Tilt of the boundary in degrees, from 0 (only u₁ decides) to 90 (only u₂ decides), nan where neither does.
+
+    `scores` is a cross-section. The boundary's normal is the gradient of the least-squares plane through the scores
+    (choice: it is defined even where the boundary leaves the cross-section); the tilt is its angle to u₁.
+    """
+    axis = np.linspace(-EXTENT, EXTENT, POINTS)
+    along_first, along_second = (scores * axis).sum(), (scores * axis[:, None]).sum()
+    if along_first == 0 and along_second == 0:
+        return float("nan")
+    return float(np.degrees(np.arctan2(abs(along_second), abs(along_first))))
+
+
+def mean_tilt(planes):
+    """Mean of the column `tilt` of a table of boundaries, in degrees to one digit; None where no cell has one."""
+    mean = planes["tilt"].mean()
+    return None if np.isnan(mean) else round(float(mean), 1)
+
+
+def max_margin_tilt(first, second):
+    """Tilt in degrees of the maximum-margin separator of two classes at ±(first, second) in the plane."""
+    return float(np.degrees(np.arctan2(second, first)))
+
+
+def margins(score, x, direction, points=33):
+    """Distance of each sample to the boundary along ±`direction`: (N,), inf where none is met within REACH.
+
+    x: (N, C, H, W); direction: (C, H, W), whose length is the unit of the distance. The line is sampled at `points` points and the crossing nearest to
+    the sample interpolated linearly, so two crossings closer than 2·REACH/(points − 1) are not seen.
+    """
+    steps = torch.linspace(-REACH, REACH, points)
+    values = torch.stack([score(x + t * direction.to(x.device)) for t in steps]).cpu().numpy()
+    t = steps.numpy()[:, None]
+    before, after = values[:-1], values[1:]
+    crossed = np.sign(before) != np.sign(after)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = t[:-1] + (t[1:] - t[:-1]) * before / (before - after)
+    return np.where(crossed, np.abs(place), np.inf).min(0)

@@ -1,0 +1,49 @@
+"""Stage `estimate`: the NADs of every architecture that the scale uses -> data/nads/{architecture}.npz."""
+
+import dataclasses
+
+import numpy as np
+import torch
+
+from pipeline import anisotropy, architectures, artifacts, grid, params
+from pipeline.errors import one_sentence
+
+
+
+def sample(_, recipe):
+    """One network's scaled secants; runs in a worker."""
+    return anisotropy.secant_of_one(**recipe)
+
+
+def main():
+    """Estimate and write the NADs, architecture by architecture."""
+    chosen = params.load()
+    architectures.check(chosen.architectures)
+    folder = artifacts.fresh(artifacts.NADS)
+    errors = {}
+    recipes = [{"specification": chosen.architectures[name], "name": name, "number": number, "seed": chosen.seed,
+                "step": chosen.estimator.step} for name, count in chosen.nads.items() for number in range(count)]
+    covariances = {name: anisotropy.Covariance(params.D) for name in chosen.nads}
+    early, due = {}, 0
+    for position, result in grid.run(sample, recipes, dict, torch.device("cpu"), "estimate"):
+        if isinstance(result, Exception):
+            raise result
+        early[position] = result
+        # Networks are added in their order, whichever finishes first: the sums are then the same in every run.
+        while due in early:
+            name = recipes[due]["name"]
+            covariances[name].add(early.pop(due))
+            due += 1
+            if covariances[name].count == chosen.nads[name]:
+                nads = anisotropy.directions_of(covariances.pop(name), chosen.estimator.step)
+                np.savez(folder / f"{name}.npz", **dataclasses.asdict(nads))
+                errors[name] = {"error": round(nads.error, 4), "networks": nads.networks,
+                                "first_singular_value": float(f"{np.sqrt(nads.eigenvalues[0]):.4g}")}
+                print(f"{name}: NADs from {nads.networks} networks, relative error of C {nads.error:.3f}, "
+                      f"first singular value {np.sqrt(nads.eigenvalues[0]):.4g}")
+    artifacts.write_json(artifacts.REPORTS / "nads.json", errors)
+
+
+if __name__ == "__main__":
+    with one_sentence():
+        main()

@@ -1,0 +1,83 @@
+"""`linear_pairs` (paper 2, §3, figs 2 and 4–8): D(v₁) ⊕ D(v₂), both channels alone suffice; which one is used?
+
+v₁ and v₂ are NADs of the network itself, at every pair of the grid's indices. The first channel has amplitude ε₁, the
+second ε₂; both have noise σ and share the label.
+"""
+
+import itertools
+
+import numpy as np
+import torch
+
+from pipeline import datasets
+from pipeline.boundaries import mean_tilt
+from pipeline.params import SIDE
+from pipeline.seeds import stream
+
+COORDINATES = ("index_1", "index_2")
+CHANNELS = 2
+TEST_SETS = {"first": slice(0, 1), "second": slice(1, 2)}
+NEEDS_IMAGES = False
+
+
+def check(params):
+    """Every value that the common rules accept can be run."""
+
+
+def cells(params):
+    """Rows of the grid: architecture, seed, index_1, index_2, eps_1, eps_2, sigma."""
+    return [
+        {"architecture": name, "seed": params.seed + offset, "index_1": first, "index_2": second,
+         "eps_1": params.eps1, "eps_2": params.eps2, "sigma": params.sigma}
+        for name, plan in params.grid.networks.items()
+        for offset in range(params.grid.seeds)
+        for first, second in itertools.product(plan.indices, repeat=2)
+    ]
+
+
+def draw(params, seed, images):
+    """Labels (N,) and draws (N, 2, D) of both splits, for one seed; `images` is not used."""
+    arrays = {}
+    for split, count in (("train", params.grid.train_samples), ("test", params.grid.test_samples)):
+        rng = stream(seed, "linear_pairs", split)
+        arrays[f"{split}_labels"] = datasets.labels(rng, count)
+        arrays[f"{split}_normal"] = np.stack([datasets.normal(rng, count) for _ in range(CHANNELS)], 1)
+    return arrays
+
+
+def dataset(cell, split, draw, direction, images):
+    """Inputs (N, 2, 32, 32) and class numbers (N,) of a cell's `split`; `direction(index)` gives a NAD (D,)."""
+    y, normal = draw[f"{split}_labels"], draw[f"{split}_normal"]
+    first = datasets.linearly_separable(normal[:, 0], y, direction(cell["index_1"]), cell["eps_1"], cell["sigma"])
+    second = datasets.linearly_separable(normal[:, 1], y, direction(cell["index_2"]), cell["eps_2"], cell["sigma"])
+    return datasets.direct_sum(first, second), torch.as_tensor(y > 0).long()
+
+
+def plane(cell, direction, draw):
+    """The boundary's plane: v₁⊕0 and 0⊕v₂, each (2, 32, 32)."""
+    first, second = torch.zeros(2, SIDE, SIDE), torch.zeros(2, SIDE, SIDE)
+    first[0] = torch.as_tensor(direction(cell["index_1"])).reshape(SIDE, SIDE)
+    second[1] = torch.as_tensor(direction(cell["index_2"])).reshape(SIDE, SIDE)
+    return first, second
+
+
+def metrics(results, boundaries):
+    """Per architecture: accuracies at the corners of the grid, where reliance switches, mean tilt.
+
+    `results` and `boundaries` are the tables of reports/linear_pairs. `switches_at` is the smallest index of v₁, v₂ at
+    the grid's lowest, at which the second channel alone is more accurate than the first alone (null: nowhere).
+    """
+    summary = {}
+    for name, rows in results.groupby("architecture", sort=False):
+        means = rows.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean()
+        low, high = rows["index_1"].min(), rows["index_1"].max()
+        corners = {"low_low": (low, low), "low_high": (low, high), "high_low": (high, low), "high_high": (high, high)}
+        second_wins = [i for i in sorted(rows["index_1"].unique()) if means[i, low, "second"] > means[i, low, "first"]]
+        summary[name] = {
+            "accuracy": {corner: {s: round(means[a, b, s], 4) for s in ("all", *TEST_SETS)}
+                         for corner, (a, b) in corners.items()},
+            "lowest_accuracy_all": round(means.xs("all", level="test_set").min(), 4),
+            "switches_at": int(second_wins[0]) if second_wins else None,
+            "mean_tilt": mean_tilt(boundaries[boundaries["architecture"] == name]),
+        }
+    return summary

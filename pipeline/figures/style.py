@@ -1,0 +1,46 @@
+"""What all figures share: type, colours that survive grey print and colour blindness, caption line, exact bytes."""
+
+import matplotlib
+
+matplotlib.use("Agg")  # no display, the same bytes on every machine
+
+import matplotlib.pyplot as plt  # noqa: E402
+
+ACCURACY = "cividis"
+"""Colour map of accuracies and probabilities: its lightness rises monotonically."""
+
+CURVES = {  # Okabe and Ito's colours; line style and marker tell the curves apart without them
+    "all": {"color": "#000000", "linestyle": "-", "marker": "o"},
+    "linear": {"color": "#0072B2", "linestyle": "--", "marker": "s"},
+    "images": {"color": "#D55E00", "linestyle": ":", "marker": "^"},
+}
+
+RC = {
+    "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8,
+    "legend.fontsize": 8, "figure.dpi": 100, "savefig.dpi": 160, "svg.hashsalt": "nads", "svg.fonttype": "path",
+    "figure.titlesize": 11, "axes.spines.top": False, "axes.spines.right": False, "font.family": "DejaVu Sans",
+}
+
+plt.rcParams.update(RC)
+
+
+def new(rows, columns, width, height, **keywords):
+    """A figure of width×height inches with a grid of axes (always two-dimensional), room for title and caption."""
+    return plt.subplots(rows, columns, figsize=(width, height), squeeze=False, layout="constrained", **keywords)
+
+
+def finish(figure, title, caption, notice=None):
+    """Put the title above, the notice (if any) under it, and the caption line below; returns the figure."""
+    figure.suptitle(title + (f"\n{notice}" if notice else ""))
+    figure.supxlabel(caption, fontsize=7.5, color="#333333")
+    return figure
+
+
+def save(figure, folder, name):
+    """Write {name}.png and {name}.svg into `folder` with bytes that depend on the figure alone, and close it."""
+    # The layout is solved once: savefig would solve it again for each file.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(folder / f"{name}.png", metadata={"Software": None})
+    plt.close(figure)

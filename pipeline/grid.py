@@ -1,0 +1,71 @@
+"""Many independent pieces of work on this machine: a process per core with one thread each, or the GPU in this process.
+
+Recipes travel to the workers, tensors do not: each worker makes its own `context` (the data) once, then takes one recipe
+after another.
+"""
+
+import concurrent.futures
+import multiprocessing
+import os
+
+import torch
+from tqdm import tqdm
+
+from pipeline.errors import InputError
+
+_context = None
+
+
+def device_of(choice):
+    """The torch device for params.yaml's `device`: 'auto' is CUDA where there is one, else the CPU."""
+    if choice == "auto":
+        choice = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(choice)
+
+
+def cores():
+    """Processors that this process may use (a scheduler's affinity mask is respected)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def _start(make_context):
+    global _context
+    torch.set_num_threads(1)
+    _context = make_context()
+
+
+def _work(function, recipe):
+    return function(_context, recipe)
+
+
+def run(function, recipes, make_context, device, title):
+    """Yield (position, result) of `function(context, recipe)` for every recipe, in the order in which they finish.
+
+    `make_context` is called once per worker. On a CPU the workers are processes, so `function`, the recipes and the
+    results must pickle; results should be small. An exception in one recipe is yielded as its result, the rest go on.
+    """
+    recipes = list(recipes)
+    bar = tqdm(total=len(recipes), desc=title, unit="cell", disable=None)
+    if device.type == "cuda":
+        context = make_context()
+        for position, recipe in enumerate(recipes):
+            try:
+                yield position, function(context, recipe)
+            except Exception as error:
+                yield position, error
+            bar.update()
+    else:
+        os.environ["OMP_NUM_THREADS"] = "1"
+        workers = min(cores(), len(recipes))
+        if workers:
+            spawn = multiprocessing.get_context("spawn")
+            with concurrent.futures.ProcessPoolExecutor(workers, spawn, _start, (make_context,)) as pool:
+                futures = {pool.submit(_work, function, recipe): n for n, recipe in enumerate(recipes)}
+                for future in concurrent.futures.as_completed(futures):
+                    error = future.exception()
+                    if isinstance(error, concurrent.futures.BrokenExecutor):
+                        raise InputError("a worker process died, most likely because memory ran out; what was finished is "
+                                         "kept, so free memory and run it again")
+                    yield futures[future], error or future.result()
+                    bar.update()
+    bar.close()

@@ -1,0 +1,233 @@
+"""params.yaml as typed, checked values.
+
+Every rule that a value must obey stands here, so that a wrong value ends before any work starts. What belongs to one
+experiment alone is a dataclass `Settings` in that experiment's file; it is passed in, never imported, so that a change
+to one experiment's code leaves the others' results valid.
+"""
+
+import dataclasses
+import difflib
+import math
+import re
+import types
+import typing
+from pathlib import Path
+
+import yaml
+
+from pipeline.errors import InputError
+
+SIDE = 32
+D = SIDE * SIDE
+"""Dimension of one input channel, hence the number of NADs of a network: indices run from 0 to D − 1."""
+
+
+def require(condition, sentence):
+    """Raise `InputError(sentence)` unless `condition` holds."""
+    if not condition:
+        raise InputError(sentence)
+
+
+@dataclasses.dataclass(frozen=True)
+class Images:
+    """Where the images come from: `path` if given, else CIFAR-10 from this machine or from `url`, else `fallback`."""
+
+    path: str | None
+    url: str
+    fallback: typing.Literal["digits"] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimator:
+    """How NADs are estimated: the secant's half-width `step` (in units of the input, SCIENCE: h = 100)."""
+
+    step: float
+
+    def __post_init__(self):
+        require(self.step > 0, f"step must be positive, not {self.step}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """How one architecture is trained in one experiment: NAD `indices` of its grid and the optimiser's constants."""
+
+    indices: tuple[int, ...]
+    epochs: int
+    lr: float
+    momentum: float
+    weight_decay: float
+
+    def __post_init__(self):
+        require(self.indices, "indices is empty; name at least one NAD index")
+        for index in self.indices:
+            require(0 <= index < D, f"NAD index {index} is out of range; indices run from 0 to {D - 1}")
+        require(len(set(self.indices)) == len(self.indices), f"indices {list(self.indices)} repeat a value")
+        require(self.epochs > 0, f"epochs must be at least 1, not {self.epochs}")
+        require(self.lr > 0, f"lr must be positive, not {self.lr}")
+        require(0 <= self.momentum < 1, f"momentum must lie in [0, 1), not {self.momentum}")
+        require(self.weight_decay >= 0, f"weight_decay must not be negative, not {self.weight_decay}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """One experiment at one scale: the seeds 0 … `seeds` − 1, sample counts, and a `Plan` per architecture."""
+
+    seeds: int
+    train_samples: int
+    test_samples: int
+    networks: dict[str, Plan]
+
+    def __post_init__(self):
+        for name in ("seeds", "train_samples", "test_samples"):
+            require(getattr(self, name) > 0, f"{name} must be at least 1, not {getattr(self, name)}")
+        require(self.networks, "networks is empty; name at least one architecture")
+
+
+@dataclasses.dataclass(frozen=True)
+class Params:
+    """All of params.yaml at its chosen scale.
+
+    `settings` holds the experiment's own block, `grid` its block of the scale; both None where no experiment was named.
+    `nads` maps each architecture to the number of untrained networks its NADs are estimated from.
+    """
+
+    seed: int
+    eps1: float
+    eps2: float
+    sigma: float
+    images: Images
+    estimator: Estimator
+    architectures: dict[str, dict]
+    device: typing.Literal["auto", "cpu", "cuda"]
+    reuse: bool
+    scale: str
+    nads: dict[str, int]
+    settings: typing.Any = None
+    grid: Grid | None = None
+
+
+def load(path="params.yaml", experiment=None, scale=None):
+    """The checked `Params` of the file at `path`.
+
+    `experiment` is an experiment module (or None: the common part only), `scale` overrides the file's own choice.
+    Raises InputError with one sentence if the file is missing, is not YAML, or any value in it is wrong.
+    """
+    try:
+        document = yaml.safe_load(Path(path).read_text())
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing; run from the root of the repository") from None
+    except yaml.YAMLError as error:
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    return parse(document, experiment, scale, str(path))
+
+
+def parse(document, experiment=None, scale=None, where="params.yaml"):
+    """As `load`, from the already read mapping `document`."""
+    from pipeline import experiments  # names only: no experiment is imported here
+
+    require(isinstance(document, dict), f"{where} must hold a mapping")
+    names = experiments.names()
+    common = [f.name for f in dataclasses.fields(Params) if f.name not in ("nads", "settings", "grid")]
+    _known(document, [*common, "scales", *names], where)
+    scales = document.get("scales")
+    require(isinstance(scales, dict) and scales, f"{where}: scales must map each scale's name to its sizes")
+    scale = scale or document.get("scale")
+    require(scale in scales, f"{where}: scale {scale!r} is not one of {', '.join(scales)}")
+    sizes = scales[scale]
+    require(isinstance(sizes, dict), f"{where}: scales.{scale} must be a mapping")
+    _known(sizes, ["nads", *names], f"{where}: scales.{scale}")
+
+    values = {name: document.get(name, dataclasses.MISSING) for name in common} | {"scale": scale}
+    values["nads"] = sizes.get("nads", dataclasses.MISSING)
+    params = _build(Params, {k: v for k, v in values.items() if v is not dataclasses.MISSING}, where)
+    require(params.eps1 >= 0 and params.eps2 >= 0, f"{where}: eps1 and eps2 must not be negative")
+    require(params.sigma > 0, f"{where}: sigma must be positive, not {params.sigma}")
+    for name, count in params.nads.items():
+        _known({name: None}, params.architectures, f"{where}: scales.{scale}.nads", "architecture")
+        require(count >= 2, f"{where}: scales.{scale}.nads.{name} must be at least 2 (halves are compared), not {count}")
+    if experiment is None:
+        return params
+
+    short = experiment.__name__.rpartition(".")[2]
+    require(short in sizes, f"{where}: scales.{scale}.{short} is missing; it gives that experiment's sizes")
+    grid = _build(Grid, sizes[short], f"{where}: scales.{scale}.{short}")
+    _known(grid.networks, params.nads, f"{where}: scales.{scale}.{short}.networks",
+           "architecture (of those whose NADs are estimated, scales.*.nads)")
+    settings = None
+    if hasattr(experiment, "Settings"):
+        require(short in document, f"{where}: the block {short} is missing")
+        settings = _build(experiment.Settings, document[short], f"{where}: {short}")
+    else:
+        require(short not in document, f"{where}: {short} has no block of its own; its constants stand at the top level")
+    params = dataclasses.replace(params, settings=settings, grid=grid)
+    with _prefixed(f"{where}: {short}"):
+        experiment.check(params)
+    return params
+
+
+def _known(mapping, names, where, kind="key"):
+    """Raise unless every key of `mapping` is one of `names`; the sentence offers the nearest name."""
+    for key in mapping:
+        if key not in names:
+            near = difflib.get_close_matches(str(key), [str(name) for name in names], n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(map(str, names))}."
+            raise InputError(f"{where}: unknown {kind} {key!r}; {hint}")
+
+
+class _prefixed:
+    """Context that puts the place of a value before the sentence that refuses it."""
+
+    def __init__(self, where):
+        self.where = where
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is InputError and not str(error).startswith(self.where.split(":")[0] + ":"):
+            raise InputError(f"{self.where}: {error}") from None
+
+
+def _build(kind, value, where):
+    """`value` (from YAML) as an instance of the annotated type `kind`, or InputError naming the place `where`."""
+    if dataclasses.is_dataclass(kind):
+        require(isinstance(value, dict), f"{where} must be a mapping, not {value!r}")
+        hints = typing.get_type_hints(kind)
+        _known(value, list(hints), where)
+        required = [f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING]
+        for name in required:
+            require(name in value, f"{where}: the key {name!r} is missing")
+        separator = ": " if ":" not in where else "."
+        built = {name: _build(hints[name], item, f"{where}{separator}{name}") for name, item in value.items()}
+        with _prefixed(where):
+            return kind(**built)
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        if value is None:
+            return None
+        return _build(next(a for a in arguments if a is not type(None)), value, where)
+    if origin is typing.Literal:
+        require(value in arguments, f"{where} must be one of {', '.join(map(str, arguments))}, not {value!r}")
+        return value
+    if origin is tuple:
+        require(isinstance(value, list), f"{where} must be a list, not {value!r}")
+        return tuple(_build(arguments[0], item, where) for item in value)
+    if origin is dict:
+        require(isinstance(value, dict), f"{where} must be a mapping, not {value!r}")
+        return {str(key): _build(arguments[1], item, f"{where}.{key}") for key, item in value.items()}
+    if kind is float:
+        number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        require(number, f"{where} must be a finite number, not {value!r}" + (
+            " (YAML reads 1e-5 as text; write 1.0e-5)" if isinstance(value, str) and re.fullmatch(r"[\d.]+e[+-]?\d+", value) else ""))
+        return float(value)
+    if kind is int:
+        require(isinstance(value, int) and not isinstance(value, bool), f"{where} must be a whole number, not {value!r}")
+        return value
+    if kind is bool:
+        require(isinstance(value, bool), f"{where} must be true or false, not {value!r}")
+        return value
+    if kind is str:
+        require(isinstance(value, str) and value, f"{where} must be text, not {value!r}")
+        return value
+    require(isinstance(value, kind), f"{where} must be a {kind.__name__}, not {value!r}")
+    return value

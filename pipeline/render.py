@@ -1,0 +1,90 @@
+"""Stage `render`: the tables of reports/ as figures -> reports/figures/. It never runs a model."""
+
+import numpy as np
+import pandas as pd
+
+from pipeline import architectures, artifacts, experiments, params
+from pipeline.errors import one_sentence
+from pipeline.figures import image_pairs, linear_pairs, style
+
+GALLERY = 6
+"""Number of NADs shown per network: of its grid's indices, evenly spread."""
+
+
+def tables(name):
+    """results.csv, boundaries.csv and the cross-sections (cell → array) of an experiment."""
+    folder = artifacts.REPORTS / name
+    results = pd.read_csv(artifacts.present(folder / "results.csv", f"evaluate {name}"))
+    with np.load(folder / "cross_sections.npz", allow_pickle=False) as file:
+        return results, pd.read_csv(folder / "boundaries.csv"), {key: file[key].astype(np.float64) for key in file}
+
+
+def sizes(chosen, names):
+    """The caption line: scale, seeds, samples and epochs."""
+    seeds = f"{chosen.grid.seeds} seed" + ("s" if chosen.grid.seeds > 1 else "")
+    epochs = [chosen.grid.networks[name].epochs for name in names]
+    each = f"{epochs[0]} epochs" if len(set(epochs)) == 1 else "epochs " + ", ".join(
+        f"{count} ({architectures.label(chosen.architectures[name])})" for name, count in zip(names, epochs))
+    return f"scale {chosen.scale} · {seeds} · {chosen.grid.train_samples:,} training samples · {each}"
+
+
+def render_linear_pairs(folder, notice):
+    """Figures 1, 2a, 2b and 4–8 of paper 2."""
+    chosen = params.load(experiment=experiments.find("linear_pairs"))
+    results, planes, sections = tables("linear_pairs")
+    names = list(results["architecture"].unique())
+    labels = {name: architectures.label(chosen.architectures[name]) for name in names}
+    separations = (chosen.eps1, chosen.eps2)
+    science = f"ε₁ = {chosen.eps1:g}, ε₂ = {chosen.eps2:g}, σ = {chosen.sigma:g}"
+
+    data = artifacts.Data("linear_pairs")
+    nads = {}
+    for name in names:
+        indices = sorted(chosen.grid.networks[name].indices)
+        some = [indices[i] for i in np.unique(np.linspace(0, len(indices) - 1, GALLERY).round().astype(int))]
+        nads[name] = {i: data.vectors[f"{name}-{i}"].reshape(params.SIDE, params.SIDE) for i in some}
+    classes = np.array([0, 1])
+    points = np.outer(2 * classes - 1, separations)
+    estimates = ", ".join(f"{chosen.nads[name]} {labels[name]}" for name in names)
+    style.save(linear_pairs.two_sufficient_channels(points, classes, separations, nads, labels,
+               f"scale {chosen.scale} · {science} · NADs from {estimates} networks", notice),
+               folder, "two_sufficient_channels")
+
+    for name in names:
+        caption = f"{sizes(chosen, [name])} · {science}"
+        rows = results[results["architecture"] == name]
+        style.save(linear_pairs.accuracies(rows, labels[name], caption, notice), folder, f"linear_accuracies_{name}")
+        means, tilts = {}, {}
+        for pair, cells in planes[planes["architecture"] == name].groupby(["index_1", "index_2"]):
+            each = [sections[artifacts.cell_name(cell, ("index_1", "index_2"))] for cell in cells.to_dict("records")]
+            means[pair], tilts[pair] = np.mean(each, 0), cells["tilt"].mean()
+        style.save(linear_pairs.boundaries(means, tilts, separations, labels[name], caption, notice), folder,
+                   f"linear_boundaries_{name}")
+    style.save(linear_pairs.tilt_and_margins({name: planes[planes["architecture"] == name] for name in names}, labels,
+               separations, f"{sizes(chosen, names)} · {science}", notice), folder, "linear_tilt_and_margins")
+
+
+def render_image_pairs(folder, notice):
+    """Figure 3 of paper 2."""
+    chosen = params.load(experiment=experiments.find("image_pairs"))
+    results, _, _ = tables("image_pairs")
+    names = list(results["architecture"].unique())
+    labels = {name: architectures.label(chosen.architectures[name]) for name in names}
+    caption = f"{sizes(chosen, names)} · ε = {chosen.settings.eps:g} · images: {artifacts.about_images()['name']}"
+    style.save(image_pairs.images_or_linear_channel(results, labels, chosen.settings.sigma, caption, notice), folder,
+               "images_or_linear_channel")
+
+
+def main():
+    """Render every figure afresh."""
+    about = artifacts.about_images()
+    notice = None if about["name"] == "CIFAR-10" else f"images of this run: {about['name']}"
+    folder = artifacts.fresh(artifacts.FIGURES)
+    render_linear_pairs(folder, notice)
+    render_image_pairs(folder, notice)
+    print(f"{len(list(folder.glob('*.png')))} figures in {folder}/")
+
+
+if __name__ == "__main__":
+    with one_sentence():
+        main()

@@ -1,0 +1,87 @@
+"""Stage `train EXPERIMENT`: every network of the grid -> models/{experiment}/.
+
+One {cell}.safetensors per cell and training.csv with the last epoch's loss and accuracy. Finished cells come from the
+store; a run that was killed goes on where it stopped.
+"""
+
+import functools
+import shutil
+import sys
+import time
+
+import pandas as pd
+import torch
+
+from pipeline import architectures, artifacts, datasets, experiments, grid, params, seeds, store, training
+from pipeline.errors import InputError, one_sentence
+
+def train_cell(data, recipe):
+    """Train one cell and keep its weights in the store; runs in a worker."""
+    cell, device = recipe["cell"], torch.device(recipe["device"])
+    x, y = data.dataset(cell, "train")
+    network = architectures.build(recipe["specification"], data.module.CHANNELS, 2, seeds.derive(*recipe["identity"], "weights"))
+    loss, accuracy = training.train(network, training.arranged(x, device), y.to(device),
+                                    training.Recipe(**recipe["training"]), seeds.derive(*recipe["identity"], "order"))
+    store.Store(recipe["store"]).put(recipe["key"], network.state_dict(), {"loss": loss, "accuracy": accuracy})
+
+
+def recipes_of(chosen, module, device):
+    """One dict per cell: all that a worker needs besides the data, and the key under which the result is kept."""
+    name = module.__name__.rpartition(".")[2]
+    data = artifacts.Data(name)
+    common = {"code": store.code_digest(architectures, datasets, seeds, training, train_cell, module.dataset), "torch": torch.__version__, "device": device.type,
+              "images": artifacts.about_images()["digest"] if module.NEEDS_IMAGES else None}
+    directions = {key: store.digest(vector) for key, vector in data.vectors.items()}
+    draws = {}
+    for cell in artifacts.cells(name):
+        plan = chosen.grid.networks[cell["architecture"]]
+        recipe = {
+            "cell": cell,
+            "specification": chosen.architectures[cell["architecture"]],
+            "training": {"epochs": plan.epochs, "lr": plan.lr, "momentum": plan.momentum, "weight_decay": plan.weight_decay},
+            "identity": [cell["seed"], name, cell["architecture"], *(cell[c] for c in module.COORDINATES)],
+        }
+        if cell["seed"] not in draws:
+            draws[cell["seed"]] = {key: store.digest(array) for key, array in sorted(data.draw(cell["seed"]).items())
+                                   if not key.startswith("test")}
+        used = [directions[f"{cell['architecture']}-{cell[c]}"] for c in module.COORDINATES]
+        recipe["key"] = store.digest([recipe, common, draws[cell["seed"]], used])
+        yield recipe | {"device": device.type, "store": str(store.default_folder())}
+
+
+def main(name):
+    """Train what the store does not hold, then lay out models/{name}/."""
+    module = experiments.find(name)
+    chosen = params.load(experiment=module)
+    device = grid.device_of(chosen.device)
+    artifacts.present(artifacts.DATASETS / name, f"generate {name}")
+    kept = store.Store(store.default_folder(), chosen.reuse)
+    recipes = list(recipes_of(chosen, module, device))
+    due = [recipe for recipe in recipes if not kept.reuse or kept.get(recipe["key"]) is None]
+    started, failures = time.monotonic(), []
+    for position, result in grid.run(train_cell, due, functools.partial(artifacts.Data, name), device, f"train {name}"):
+        if isinstance(result, Exception):
+            cell = artifacts.cell_name(due[position]["cell"], module.COORDINATES)
+            failures.append(f"{cell}: {type(result).__name__}: {result}")
+    minutes = (time.monotonic() - started) / 60
+    print(f"{name}: {len(due) - len(failures)} cells trained, {len(recipes) - len(due)} reused, {len(failures)} failed; "
+          f"{minutes:.1f} min on {f'{grid.cores()} cores' if device.type == 'cpu' else torch.cuda.get_device_name()}")
+    if failures:
+        raise InputError(f"{len(failures)} of {len(recipes)} cells of {name} failed (the others are kept and not trained "
+                         f"again): " + "; ".join(failures))
+
+    folder = artifacts.fresh(artifacts.MODELS / name)
+    rows = []
+    for recipe in recipes:
+        cell = recipe["cell"]
+        copy = folder / f"{artifacts.cell_name(cell, module.COORDINATES)}.safetensors"
+        shutil.copyfile(kept.path(recipe["key"]), copy)
+        outcome = store.Store(kept.folder).get(recipe["key"])
+        rows.append({"architecture": cell["architecture"], "seed": cell["seed"],
+                     **{c: cell[c] for c in module.COORDINATES}, **outcome})
+    pd.DataFrame(rows).to_csv(folder / "training.csv", index=False)
+
+
+if __name__ == "__main__":
+    with one_sentence():
+        main(*sys.argv[1:])

@@ -1,0 +1,44 @@
+"""Figures have the same bytes each time, and carry caption and notice."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.boundaries import POINTS
+from pipeline.figures import image_pairs, linear_pairs, style
+
+PAIRS = [(i, j) for i in (1, 1000) for j in (1, 1000)]
+
+
+def results(seeds):
+    return pd.DataFrame([{"architecture": "lenet", "seed": s, "index_1": i, "index_2": j, "test_set": t, "accuracy": 0.5 + 0.1 * s}
+                         for s in range(seeds) for i, j in PAIRS for t in ("all", "first", "second")])
+
+
+FIGURES = {
+    "accuracies": lambda: linear_pairs.accuracies(results(2), "LeNet", "caption", "notice"),
+    "boundaries": lambda: linear_pairs.boundaries({p: np.linspace(0, 1, POINTS**2).reshape(POINTS, POINTS) for p in PAIRS},
+                                                  dict.fromkeys(PAIRS, 45.0), (1, 0.5), "LeNet", "caption", "notice"),
+    "tilt_and_margins": lambda: linear_pairs.tilt_and_margins(
+        {"lenet": pd.DataFrame([{"index_1": i, "index_2": j, "tilt": 10.0, "margin_1": 1.0, "margin_2": np.inf} for i, j in PAIRS])},
+        {"lenet": "LeNet"}, (1, 0.5), "caption", "notice"),
+    "two_sufficient_channels": lambda: linear_pairs.two_sufficient_channels(
+        np.array([[-1, -0.5], [1, 0.5]]), np.array([0, 1]), (1, 0.5), {"lenet": {1: np.eye(32)}}, {"lenet": "LeNet"}, "caption", "notice"),
+    "images_or_linear_channel": lambda: image_pairs.images_or_linear_channel(
+        pd.DataFrame([{"architecture": "lenet", "seed": s, "index": i, "test_set": t, "accuracy": 0.6 + 0.1 * s}
+                      for s in (0, 1) for i in (1, 64) for t in ("all", "images", "linear")]),
+        {"lenet": "LeNet"}, {"lenet": 1.0}, "caption", "notice"),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_deterministic_and_carry_their_caption(name, tmp_path):
+    contents = []
+    for attempt in ("one", "two"):
+        folder = tmp_path / attempt
+        folder.mkdir()
+        figure = FIGURES[name]()
+        assert figure._supxlabel.get_text() == "caption" and figure._suptitle.get_text().endswith("\nnotice")
+        style.save(figure, folder, name)
+        contents.append([(folder / f"{name}.{kind}").read_bytes() for kind in ("png", "svg")])
+    assert contents[0] == contents[1] and all(len(data) > 5000 for data in contents[0])

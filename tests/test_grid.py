@@ -1,0 +1,39 @@
+"""Many pieces of work: every one's result or error comes back, whichever finishes first."""
+
+import functools
+
+import pytest
+import torch
+
+from pipeline import grid
+from pipeline.errors import InputError
+
+
+def make_context(base):
+    return {"base": base, "threads": torch.get_num_threads()}
+
+
+def add_or_fail(context, recipe):
+    if recipe == 3:
+        raise ValueError("three")
+    return context["base"] + recipe, context["threads"]
+
+
+def die(context, recipe):
+    import os
+    os._exit(9)
+
+
+def test_results_and_errors_come_back_by_position():
+    found = dict(grid.run(add_or_fail, range(6), functools.partial(make_context, 10), torch.device("cpu"), "test"))
+    assert isinstance(found.pop(3), ValueError)
+    assert found == {n: (10 + n, 1) for n in (0, 1, 2, 4, 5)}, "and every worker has one thread"
+
+
+def test_nothing_to_do_starts_nothing():
+    assert list(grid.run(die, [], functools.partial(make_context, 0), torch.device("cpu"), "test")) == []
+
+
+def test_a_worker_that_dies_is_said_in_one_sentence():
+    with pytest.raises(InputError, match="a worker process died"):
+        list(grid.run(die, [1], functools.partial(make_context, 0), torch.device("cpu"), "test"))

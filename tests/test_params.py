@@ -1,0 +1,132 @@
+"""params.yaml as shipped is sound at every scale; every wrong value ends with one sentence that names it."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pipeline import check, experiments, params
+from pipeline.errors import InputError, one_sentence
+
+SHIPPED = yaml.safe_load(Path("params.yaml").read_text())
+LINEAR, IMAGE = experiments.find("linear_pairs"), experiments.find("image_pairs")
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
+@pytest.mark.parametrize("module", [LINEAR, IMAGE])
+def test_shipped_values_are_sound(scale, module):
+    chosen = params.parse(copy.deepcopy(SHIPPED), module, scale)
+    cells = module.cells(chosen)
+    assert len({tuple(cell.items()) for cell in cells}) == len(cells) > 0
+
+
+def test_paper_scale_is_the_papers():
+    """SCIENCE §4: sizes, epochs, learning rates, seeds and index grid of paper 2."""
+    indices = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 800, 1000)
+    linear = params.parse(copy.deepcopy(SHIPPED), LINEAR, "paper")
+    assert (linear.eps1, linear.eps2, linear.sigma, linear.grid.seeds) == (1.0, 0.5, 1.0, 3)
+    assert (linear.grid.train_samples, linear.grid.test_samples) == (10_000, 10_000)
+    assert linear.grid.networks == {
+        "resnet18": params.Plan(indices, 30, 0.1, 0.9, 1e-5),
+        "lenet": params.Plan(indices, 50, 0.2, 0.9, 0.0),
+        "mlp_100_20": params.Plan(indices, 50, 0.2, 0.9, 0.0)}
+    assert len(LINEAR.cells(linear)) == 3 * 3 * 144
+    image = params.parse(copy.deepcopy(SHIPPED), IMAGE, "paper")
+    assert (image.settings.eps, image.grid.seeds, image.grid.train_samples, image.grid.test_samples) == (1.0, 3, 50_000, 10_000)
+    assert {n: image.settings.sigma[n] for n in image.grid.networks} == {"resnet18": 3.0, "lenet": 1.0, "mlp_200_50": 3.0}
+    assert image.grid.networks == {
+        "resnet18": params.Plan(indices, 40, 0.15, 0.9, 1e-5),
+        "lenet": params.Plan(indices, 40, 0.15, 0.9, 1e-5),
+        "mlp_200_50": params.Plan(indices, 60, 0.15, 0.9, 1e-5)}
+    assert SHIPPED["architectures"]["mlp_100_20"]["hidden"] == [100, 20]
+    assert SHIPPED["architectures"]["mlp_200_50"]["hidden"] == [200, 50]
+    assert SHIPPED["architectures"]["resnet18"] == {"network": "resnet18"}
+    assert SHIPPED["estimator"]["step"] == 100.0
+
+
+def changed(path, value):
+    """The shipped document with the value at the dotted `path` replaced or added."""
+    document = copy.deepcopy(SHIPPED)
+    *parents, last = path.split(".")
+    place = document
+    for key in parents:
+        place = place[key]
+    place[last] = value
+    return document
+
+
+PLAN = "scales.laptop.linear_pairs.networks.lenet"
+
+
+@pytest.mark.parametrize(("path", "value", "sentence"), [
+    ("epz2", 0.3, "unknown key 'epz2'; did you mean 'eps2'?"),
+    ("eps2", "0.3", "eps2 must be a finite number, not '0.3'"),
+    ("eps1", True, "eps1 must be a finite number"),
+    ("sigma", 0, "sigma must be positive"),
+    ("sigma", float("nan"), "sigma must be a finite number"),
+    ("seed", 1.5, "seed must be a whole number"),
+    ("scale", "lapptop", "scale 'lapptop' is not one of smoke, laptop, paper"),
+    ("device", "gpu", "device must be one of auto, cpu, cuda, not 'gpu'"),
+    ("images.fallback", "mnist", "images.fallback must be"),
+    ("estimator.step", -1, "step must be positive"),
+    ("estimator.stepp", 1, "unknown key 'stepp'; did you mean 'step'?"),
+    ("scales.laptop.nads.lenett", 8, "unknown architecture 'lenett'; did you mean 'lenet'?"),
+    ("scales.laptop.nads.lenet", 1, "must be at least 2"),
+    (f"{PLAN}.indices", [1, 1024], "NAD index 1024 is out of range; indices run from 0 to 1023"),
+    (f"{PLAN}.indices", [-1], "NAD index -1 is out of range"),
+    (f"{PLAN}.indices", [1, 1], "repeat a value"),
+    (f"{PLAN}.indices", [], "indices is empty"),
+    (f"{PLAN}.indices", 5, "must be a list"),
+    (f"{PLAN}.epochs", 0, "epochs must be at least 1"),
+    (f"{PLAN}.lr", "1e-5", "YAML reads 1e-5 as text"),
+    (f"{PLAN}.epoch", 3, "unknown key 'epoch'; did you mean 'epochs'?"),
+    ("scales.laptop.linear_pairs.networks.vgg", SHIPPED["scales"]["laptop"]["linear_pairs"]["networks"]["lenet"],
+     "unknown architecture"),
+    ("scales.laptop.linear_pairs.seeds", 0, "seeds must be at least 1"),
+    ("linear_pairs", {}, "has no block of its own"),
+])
+def test_a_wrong_value_is_refused_with_one_sentence(path, value, sentence):
+    with pytest.raises(InputError) as caught:
+        params.parse(changed(path, value), LINEAR)
+    assert sentence in str(caught.value) and "\n" not in str(caught.value)
+    assert str(caught.value).startswith("params.yaml")
+
+
+@pytest.mark.parametrize(("path", "value", "sentence"), [
+    ("image_pairs.sigma", {"lenet": 1.0}, "image_pairs: sigma has no value for"),
+    ("image_pairs.sigma.lenet", -1.0, "sigma.lenet must be positive"),
+    ("image_pairs.eps", "one", "image_pairs.eps must be a finite number, not 'one'"),
+    ("scales.laptop.image_pairs", None, "must be a mapping"),
+])
+def test_a_wrong_value_of_image_pairs_is_refused(path, value, sentence):
+    with pytest.raises(InputError, match=sentence):
+        params.parse(changed(path, value), IMAGE)
+
+
+def test_a_missing_key_is_named():
+    document = copy.deepcopy(SHIPPED)
+    del document["eps2"]
+    with pytest.raises(InputError, match="the key 'eps2' is missing"):
+        params.parse(document)
+
+
+def test_missing_and_broken_files(tmp_path):
+    with pytest.raises(InputError, match="is missing; run from the root"):
+        params.load(tmp_path / "params.yaml")
+    (tmp_path / "params.yaml").write_text("a: [1,")
+    with pytest.raises(InputError, match="is not valid YAML"):
+        params.load(tmp_path / "params.yaml")
+
+
+def test_the_check_stage_refuses_an_unknown_network_at_any_scale(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(SHIPPED))
+    check.main()
+    assert "params.yaml is sound" in capsys.readouterr().out
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(changed("architectures.lenet", {"network": "lenet7"})))
+    with pytest.raises(SystemExit, match="error: architectures.lenet: the network 'lenet7' is unknown"), one_sentence():
+        check.main()
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(changed("scales.paper.linear_pairs.networks.lenet.indices", [2000])))
+    with pytest.raises(SystemExit, match="index 2000 is out of range"), one_sentence():
+        check.main()

@@ -1,0 +1,46 @@
+"""Finished cells: kept whole or not at all, found by content, indifferent to prose in the code."""
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+
+from pipeline import store
+
+
+def test_what_is_kept_is_found_again(tmp_path):
+    kept = store.Store(tmp_path)
+    assert kept.get("ab12") is None
+    weights = {"w": torch.randn(3, 4).to(memory_format=torch.contiguous_format)}
+    kept.put("ab12", weights, {"loss": 0.5})
+    assert kept.get("ab12") == {"loss": 0.5}
+    assert torch.equal(safetensors.torch.load_file(kept.path("ab12"))["w"], weights["w"])
+    assert [p.suffix for p in tmp_path.rglob("*") if p.is_file()] == [".safetensors"]
+
+
+def test_a_damaged_cell_is_as_if_it_were_not_there(tmp_path):
+    kept = store.Store(tmp_path)
+    kept.put("ab12", {"w": torch.ones(100)}, {"loss": 0.5})
+    path = kept.path("ab12")
+    path.write_bytes(path.read_bytes()[:-7])
+    assert kept.get("ab12") is None
+
+
+def test_a_failed_write_leaves_nothing(tmp_path):
+    kept = store.Store(tmp_path)
+    with pytest.raises(TypeError):
+        kept.put("ab12", {"w": torch.ones(2)}, {"loss": object()})
+    assert kept.get("ab12") is None and not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_digests_tell_values_shapes_and_types_apart():
+    a = np.arange(4.0)
+    assert store.digest(a) == store.digest(a[::1].copy())
+    assert len({store.digest(a), store.digest(a.reshape(2, 2)), store.digest(a.astype("f4")), store.digest(a + 1)}) == 4
+    assert store.digest({"a": 1, "b": 2}) == store.digest({"b": 2, "a": 1}) != store.digest({"a": 1, "b": 3})
+
+
+def test_code_digest_ignores_docstrings_and_comments_only():
+    plain = store.syntax_digest("def f(x):\n    return x + 1\n")
+    assert plain == store.syntax_digest('"""Prose."""\n\ndef f(x):  # why\n    """More."""\n    return x + 1\n')
+    assert plain != store.syntax_digest("def f(x):\n    return x + 2\n")
