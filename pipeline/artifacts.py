@@ -4,7 +4,7 @@
     data/nads/{architecture}.npz  directions, eigenvalues, error, networks, step
     data/datasets/{experiment}/   cells.csv, directions.npz, draw-{seed}.npz
     models/{experiment}/          {cell}.safetensors, training.csv
-    reports/{experiment}/         results.csv, boundaries.csv, cross_sections.npz, metrics.json
+    reports/{experiment}/         results.csv, summary.csv, boundaries.csv, cross_sections.npz, metrics.json
 """
 
 import functools

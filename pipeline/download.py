@@ -32,7 +32,7 @@ def find(settings):
         if settings.fallback is None:
             raise
         print(f"\n{'!' * 100}\n{error}\nUSING HANDWRITTEN DIGITS INSTEAD OF CIFAR-10 (images.fallback: digits). Every figure of "
-              f"this run says so.\n{'!' * 100}\n", file=sys.stderr)
+              f"this run says so.\nWith a copy at hand: {VARIABLE}=<path> dvc repro --force --single-item download && dvc repro\n{'!' * 100}\n", file=sys.stderr)
         return images.digits()
 
 

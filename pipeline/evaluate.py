@@ -1,6 +1,7 @@
 """Stage `evaluate EXPERIMENT`: what each trained network relies on -> reports/{experiment}/.
 
-results.csv: accuracy with all channels and with each alone; boundaries.csv: tilt and margins of the decision boundary;
+results.csv: accuracy with all channels and with each alone; summary.csv: the same as mean and standard deviation over
+seeds; boundaries.csv: tilt and margins of the decision boundary;
 cross_sections.npz: class-1 probability in the plane of the two directions; metrics.json: the few numbers to compare.
 """
 
@@ -70,6 +71,8 @@ def main(name):
     results, planes = pd.DataFrame(results), pd.DataFrame(planes)
     folder = artifacts.fresh(artifacts.REPORTS / name)
     results.to_csv(folder / "results.csv", index=False)
+    over_seeds = results.groupby(["architecture", *module.COORDINATES, "test_set"], sort=False)["accuracy"]
+    over_seeds.agg(mean="mean", std="std", seeds="count").round(6).reset_index().to_csv(folder / "summary.csv", index=False)
     planes.to_csv(folder / "boundaries.csv", index=False)
     np.savez_compressed(folder / "cross_sections.npz", **sections)
     images = artifacts.about_images()["name"] if module.NEEDS_IMAGES else None
@@ -80,4 +83,4 @@ def main(name):
 
 if __name__ == "__main__":
     with one_sentence():
-        main(*sys.argv[1:])
+        main(experiments.asked_for(sys.argv[1:]))

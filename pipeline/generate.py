@@ -40,4 +40,4 @@ def main(name):
 
 if __name__ == "__main__":
     with one_sentence():
-        main(*sys.argv[1:])
+        main(experiments.asked_for(sys.argv[1:]))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import yaml
 
+from pipeline import experiments
 from pipeline.errors import InputError
 
 SIDE = 32
@@ -123,10 +124,8 @@ def load(path="params.yaml", experiment=None, scale=None):
 
 def parse(document, experiment=None, scale=None, where="params.yaml"):
     """As `load`, from the already read mapping `document`."""
-    from pipeline import experiments  # names only: no experiment is imported here
-
     require(isinstance(document, dict), f"{where} must hold a mapping")
-    names = experiments.names()
+    names = experiments.names()  # names only: no experiment is imported here
     common = [f.name for f in dataclasses.fields(Params) if f.name not in ("nads", "settings", "grid")]
     _known(document, [*common, "scales", *names], where)
     scales = document.get("scales")

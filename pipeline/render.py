@@ -1,22 +1,22 @@
-"""Stage `render`: the tables of reports/ as figures -> reports/figures/. It never runs a model."""
+"""Stage `render`: the tables of reports/ as figures and a page -> reports/figures/, reports/report.md. Never a model."""
 
 import numpy as np
 import pandas as pd
 
 from pipeline import architectures, artifacts, experiments, params
 from pipeline.errors import one_sentence
-from pipeline.figures import image_pairs, linear_pairs, style
+from pipeline.figures import image_pairs, linear_pairs, report, style
 
 GALLERY = 6
 """Number of NADs shown per network: of its grid's indices, evenly spread."""
 
 
 def tables(name):
-    """results.csv, boundaries.csv and the cross-sections (cell → array) of an experiment."""
+    """results.csv, summary.csv, boundaries.csv and the cross-sections (cell → array) of an experiment."""
     folder = artifacts.REPORTS / name
     results = pd.read_csv(artifacts.present(folder / "results.csv", f"evaluate {name}"))
     with np.load(folder / "cross_sections.npz", allow_pickle=False) as file:
-        return results, pd.read_csv(folder / "boundaries.csv"), {key: file[key].astype(np.float64) for key in file}
+        return results, pd.read_csv(folder / "summary.csv"), pd.read_csv(folder / "boundaries.csv"), {key: file[key].astype(np.float64) for key in file}
 
 
 def sizes(chosen, names):
@@ -29,9 +29,9 @@ def sizes(chosen, names):
 
 
 def render_linear_pairs(folder, notice):
-    """Figures 1, 2a, 2b and 4–8 of paper 2."""
+    """Figures 1, 2a, 2b and 4–8 of paper 2; returns their section of the report."""
     chosen = params.load(experiment=experiments.find("linear_pairs"))
-    results, planes, sections = tables("linear_pairs")
+    results, summary, planes, sections = tables("linear_pairs")
     names = list(results["architecture"].unique())
     labels = {name: architectures.label(chosen.architectures[name]) for name in names}
     separations = (chosen.eps1, chosen.eps2)
@@ -49,6 +49,7 @@ def render_linear_pairs(folder, notice):
     style.save(linear_pairs.two_sufficient_channels(points, classes, separations, nads, labels,
                f"scale {chosen.scale} · {science} · NADs from {estimates} networks", notice),
                folder, "two_sufficient_channels")
+    figures = {"two_sufficient_channels": "the problem and the NADs"}
 
     for name in names:
         caption = f"{sizes(chosen, [name])} · {science}"
@@ -60,19 +61,27 @@ def render_linear_pairs(folder, notice):
             means[pair], tilts[pair] = np.mean(each, 0), cells["tilt"].mean()
         style.save(linear_pairs.boundaries(means, tilts, separations, labels[name], caption, notice), folder,
                    f"linear_boundaries_{name}")
+    figures |= {f"linear_{kind}_{name}": f"{kind} of {labels[name]}" for name in names for kind in ("accuracies", "boundaries")}
     style.save(linear_pairs.tilt_and_margins({name: planes[planes["architecture"] == name] for name in names}, labels,
                separations, f"{sizes(chosen, names)} · {science}", notice), folder, "linear_tilt_and_margins")
+    figures["linear_tilt_and_margins"] = "tilt and margins"
+    tilts = planes.groupby(["architecture", "index_1", "index_2"])["tilt"].mean()
+    body = [f"{sizes(chosen, names)} · {science} · mean ± standard deviation over seeds where there are several", "",
+            *report.linear_pairs(summary, tilts, labels, "resnet18")]
+    return "linear_pairs: D(v₁) ⊕ D(v₂)", body, figures
 
 
 def render_image_pairs(folder, notice):
-    """Figure 3 of paper 2."""
+    """Figure 3 of paper 2; returns its section of the report."""
     chosen = params.load(experiment=experiments.find("image_pairs"))
-    results, _, _ = tables("image_pairs")
+    results, summary, _, _ = tables("image_pairs")
     names = list(results["architecture"].unique())
     labels = {name: architectures.label(chosen.architectures[name]) for name in names}
     caption = f"{sizes(chosen, names)} · ε = {chosen.settings.eps:g} · images: {artifacts.about_images()['name']}"
     style.save(image_pairs.images_or_linear_channel(results, labels, chosen.settings.sigma, caption, notice), folder,
                "images_or_linear_channel")
+    return ("image_pairs: images ⊕ D(v)", [caption, "", *report.image_pairs(summary, labels)],
+            {"images_or_linear_channel": "images or linear channel"})
 
 
 def main():
@@ -80,8 +89,9 @@ def main():
     about = artifacts.about_images()
     notice = None if about["name"] == "CIFAR-10" else f"images of this run: {about['name']}"
     folder = artifacts.fresh(artifacts.FIGURES)
-    render_linear_pairs(folder, notice)
-    render_image_pairs(folder, notice)
+    sections = [render_linear_pairs(folder, notice), render_image_pairs(folder, notice)]
+    captions = ["Written by the stage `render`; every number comes from the tables beside it.", *([f"**{notice}**"] if notice else [])]
+    (artifacts.REPORTS / "report.md").write_text(report.page("Report of this run", captions, sections))
     print(f"{len(list(folder.glob('*.png')))} figures in {folder}/")
 
 

@@ -44,11 +44,10 @@ def code_digest(*pieces):
 
 
 class Store:
-    """The cells under `folder`; with `reuse` false nothing is looked up, but finished cells are still kept."""
+    """The cells under `folder`."""
 
-    def __init__(self, folder, reuse=True):
+    def __init__(self, folder):
         self.folder = Path(folder)
-        self.reuse = reuse
 
     def path(self, key):
         """Where the cell `key` lies, whether or not it exists."""

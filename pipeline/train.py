@@ -55,9 +55,9 @@ def main(name):
     chosen = params.load(experiment=module)
     device = grid.device_of(chosen.device)
     artifacts.present(artifacts.DATASETS / name, f"generate {name}")
-    kept = store.Store(store.default_folder(), chosen.reuse)
+    kept = store.Store(store.default_folder())
     recipes = list(recipes_of(chosen, module, device))
-    due = [recipe for recipe in recipes if not kept.reuse or kept.get(recipe["key"]) is None]
+    due = [recipe for recipe in recipes if not chosen.reuse or kept.get(recipe["key"]) is None]
     started, failures = time.monotonic(), []
     for position, result in grid.run(train_cell, due, functools.partial(artifacts.Data, name), device, f"train {name}"):
         if isinstance(result, Exception):
@@ -76,7 +76,7 @@ def main(name):
         cell = recipe["cell"]
         copy = folder / f"{artifacts.cell_name(cell, module.COORDINATES)}.safetensors"
         shutil.copyfile(kept.path(recipe["key"]), copy)
-        outcome = store.Store(kept.folder).get(recipe["key"])
+        outcome = kept.get(recipe["key"])
         rows.append({"architecture": cell["architecture"], "seed": cell["seed"],
                      **{c: cell[c] for c in module.COORDINATES}, **outcome})
     pd.DataFrame(rows).to_csv(folder / "training.csv", index=False)
@@ -84,4 +84,4 @@ def main(name):
 
 if __name__ == "__main__":
     with one_sentence():
-        main(*sys.argv[1:])
+        main(experiments.asked_for(sys.argv[1:]))

@@ -107,3 +107,10 @@ def test_image_pairs_metrics():
 def test_an_unknown_experiment_is_named():
     with pytest.raises(InputError, match="the experiment 'linear' is unknown; known are image_pairs, linear_pairs"):
         experiments.find("linear")
+
+
+def test_the_command_line_names_one_experiment():
+    assert experiments.asked_for(["linear_pairs"]) == "linear_pairs"
+    for arguments in ([], ["linear_pairs", "image_pairs"]):
+        with pytest.raises(InputError, match="name one experiment after the stage"):
+            experiments.asked_for(arguments)

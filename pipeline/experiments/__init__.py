@@ -2,12 +2,14 @@
 
 An experiment module defines
 
-- `COORDINATES`: the columns of cells.csv that place a cell in its grid, `TEST_SETS`: the channels tested alone;
+- `COORDINATES`: the columns of cells.csv (NAD indices) that place a cell in its grid; `CHANNELS` of its inputs;
+- `TEST_SETS`: the channels tested alone, by name; `NEEDS_IMAGES`: whether data/images is read;
 - `Settings` (optional): its own block of params.yaml; `check(params)`: raises InputError on values that cannot be run;
-- `cells(params)`: the grid as a table; `uses(cell)`: NAD indices that a cell's directions come from;
+- `cells(params)`: the grid, one dict per cell;
 - `draw(params, seed, images)`: the arrays that, with the cells, determine every data set of that seed;
-- `Source(params-free arrays)`: builds training and test sets of a cell; `plane(cell)`: the boundary's two directions;
-- `metrics(results)`: the few numbers that `dvc metrics diff` shows.
+- `dataset(cell, split, draw, direction, images)`: a cell's inputs and class numbers;
+- `plane(cell, direction, draw)`: the two directions that span the plane of the boundary;
+- `metrics(results, boundaries)`: the few numbers that `dvc metrics diff` shows.
 """
 
 import importlib
@@ -19,6 +21,13 @@ from pipeline.errors import InputError
 def names():
     """Names of all experiments, without importing any."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def asked_for(arguments):
+    """The one experiment that a stage's command line names; raises InputError unless it names exactly one."""
+    if len(arguments) != 1:
+        raise InputError(f"name one experiment after the stage; known are {', '.join(names())}")
+    return find(arguments[0]).__name__.rpartition(".")[2]
 
 
 def find(name):
