@@ -15,8 +15,19 @@ from pipeline.errors import InputError
 from pipeline.params import D, SIDE
 
 
+class LogReg(nn.Sequential):
+    """Logistic regression: one linear layer."""
+
+    symmetry = "square"
+
+    def __init__(self, channels, outputs):
+        super().__init__(nn.Flatten(), nn.Linear(channels * D, outputs))
+
+
 class MLP(nn.Sequential):
     """Fully connected ReLU network with the given hidden widths (paper 2: 100, 20 in §3 and 200, 50 in §4)."""
+
+    symmetry = "square"
 
     def __init__(self, channels, outputs, hidden):
         widths = [channels * D, *hidden]
@@ -28,6 +39,8 @@ class MLP(nn.Sequential):
 
 class LeNet(nn.Module):
     """LeNet: two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and linear layers 120, 84, outputs."""
+
+    symmetry = "square"
 
     def __init__(self, channels, outputs):
         super().__init__()
@@ -66,6 +79,8 @@ class Residual(nn.Module):
 class ResNet18(nn.Module):
     """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling); every layer's filters are multiplied by `width`."""
 
+    symmetry = "transposition"  # stride 2 with padding 1 starts at the first pixel and stops before the last
+
     def __init__(self, channels, outputs, width=1.0):
         super().__init__()
         if not 0.125 <= width <= 4:
@@ -86,7 +101,66 @@ class ResNet18(nn.Module):
         return self.fc(F.avg_pool2d(x, 4).flatten(1))
 
 
-NETWORKS = {"mlp": MLP, "lenet": LeNet, "resnet18": ResNet18}
+class VGG11(nn.Module):
+    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias, head 512–512–outputs with dropout."""
+
+    symmetry = "square"
+
+    def __init__(self, channels, outputs):
+        super().__init__()
+        layers, fan_in = [], channels
+        for fan_out, pooled in ((64, True), (128, True), (256, False), (256, True), (512, False), (512, True), (512, False), (512, True)):
+            layers += [nn.Conv2d(fan_in, fan_out, 3, padding=1), nn.BatchNorm2d(fan_out), nn.ReLU(inplace=True)]
+            nn.init.normal_(layers[-3].weight, std=(2 / (9 * fan_out)) ** 0.5)
+            nn.init.zeros_(layers[-3].bias)
+            layers += [nn.MaxPool2d(2)] if pooled else []
+            fan_in = fan_out
+        self.features = nn.Sequential(*layers)
+        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(512, 512), nn.ReLU(inplace=True), nn.Dropout(),
+                                  nn.Linear(512, 512), nn.ReLU(inplace=True), nn.Linear(512, outputs))
+
+    def forward(self, x):
+        return self.head(self.features(x))
+
+
+class Dense(nn.Module):
+    """DenseNet's bottleneck layer: its `growth` new channels are stacked onto its input's."""
+
+    def __init__(self, fan_in, growth):
+        super().__init__()
+        self.bn1 = nn.BatchNorm2d(fan_in)
+        self.conv1 = nn.Conv2d(fan_in, 4 * growth, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(4 * growth)
+        self.conv2 = nn.Conv2d(4 * growth, growth, 3, padding=1, bias=False)
+
+    def forward(self, x):
+        return torch.cat([self.conv2(F.relu(self.bn2(self.conv1(F.relu(self.bn1(x)))))), x], 1)
+
+
+class DenseNet121(nn.Module):
+    """DenseNet-121 with the CIFAR stem: growth 32, reduction 0.5, blocks of 6, 12, 24 and 16 layers."""
+
+    symmetry = "square"
+
+    def __init__(self, channels, outputs, growth=32, blocks=(6, 12, 24, 16)):
+        super().__init__()
+        fan_in = 2 * growth
+        layers = [nn.Conv2d(channels, fan_in, 3, padding=1, bias=False)]
+        for number, count in enumerate(blocks):
+            if number:
+                layers += [nn.BatchNorm2d(fan_in), nn.ReLU(inplace=True), nn.Conv2d(fan_in, fan_in // 2, 1, bias=False), nn.AvgPool2d(2)]
+                fan_in //= 2
+            layers += [Dense(fan_in + n * growth, growth) for n in range(count)]
+            fan_in += count * growth
+        self.features = nn.Sequential(*layers, nn.BatchNorm2d(fan_in), nn.ReLU(inplace=True), nn.AvgPool2d(4), nn.Flatten())
+        self.fc = nn.Linear(fan_in, outputs)
+
+    def forward(self, x):
+        return self.fc(self.features(x))
+
+
+NETWORKS = {"logreg": LogReg, "mlp": MLP, "lenet": LeNet, "vgg11": VGG11, "resnet18": ResNet18, "densenet121": DenseNet121}
+"""Each class states the `symmetry` of the square under which the law of its weights and its geometry are unchanged."""
 
 
 def build(specification, channels, outputs, seed):
@@ -120,10 +194,13 @@ def check(architectures):
             raise InputError(f"architectures.{name}: {error}") from None
 
 
+LABELS = {"logreg": "LogReg", "mlp": "MLP", "lenet": "LeNet", "vgg11": "VGG-11", "resnet18": "ResNet-18", "densenet121": "DenseNet-121"}
+
+
 def label(specification):
     """How a figure names the architecture: for example 'MLP (100, 20)' or 'ResNet-18, width ×0.125'."""
     arguments = dict(specification)
-    name = {"mlp": "MLP", "lenet": "LeNet", "resnet18": "ResNet-18"}[arguments.pop("network")]
+    name = LABELS[arguments.pop("network")]
     if "hidden" in arguments:
         name += f" ({', '.join(map(str, arguments['hidden']))})"
     if arguments.get("width", 1) != 1:

@@ -11,8 +11,8 @@ from pipeline.errors import one_sentence
 
 
 def sample(_, recipe):
-    """One network's scaled secants; runs in a worker."""
-    return anisotropy.secant_of_one(**recipe)
+    """One network's sample; runs in a worker."""
+    return anisotropy.sample(**recipe)
 
 
 def main():
@@ -22,7 +22,7 @@ def main():
     folder = artifacts.fresh(artifacts.NADS)
     errors = {}
     recipes = [{"specification": chosen.architectures[name], "name": name, "number": number, "seed": chosen.seed,
-                "step": chosen.estimator.step} for name, count in chosen.nads.items() for number in range(count)]
+                "estimator": chosen.estimator} for name, count in chosen.nads.items() for number in range(count)]
     covariances = {name: anisotropy.Covariance(params.D) for name in chosen.nads}
     early, due = {}, 0
     for position, result in grid.run(sample, recipes, dict, torch.device("cpu"), "estimate"):
@@ -35,7 +35,10 @@ def main():
             covariances[name].add(early.pop(due))
             due += 1
             if covariances[name].count == chosen.nads[name]:
-                nads = anisotropy.directions_of(covariances.pop(name), chosen.estimator.step)
+                symmetry = architectures.NETWORKS[chosen.architectures[name]["network"]].symmetry
+                nads = anisotropy.directions_of(covariances.pop(name), chosen.estimator,
+                                                symmetry if chosen.estimator.symmetry else "none",
+                                                architectures.input_shape(1))
                 np.savez(folder / f"{name}.npz", **dataclasses.asdict(nads))
                 errors[name] = {"error": round(nads.error, 4), "networks": nads.networks,
                                 "first_singular_value": float(f"{np.sqrt(nads.eigenvalues[0]):.4g}")}

@@ -40,12 +40,22 @@ class Images:
 
 @dataclasses.dataclass(frozen=True)
 class Estimator:
-    """How NADs are estimated: the secant's half-width `step` (in units of the input, SCIENCE: h = 100)."""
+    """How NADs are estimated (`pipeline.anisotropy`): the derivative, how its covariance is averaged, and where.
 
+    step: the secant's half-width h, in units of the input; point: the image at which the derivative is taken, one
+    standard-normal image, a new one per network, or zero; symmetry: average over the symmetries that the network declares.
+    """
+
+    estimand: typing.Literal["secant", "gradient"]
+    method: typing.Literal["readout", "plain"]
     step: float
+    point: typing.Literal["normal", "many", "zero"]
+    symmetry: bool
 
     def __post_init__(self):
         require(self.step > 0, f"step must be positive, not {self.step}")
+        require(not (self.symmetry and self.estimand == "gradient" and self.point == "normal"),
+                "symmetry does not hold for the gradient at one fixed image; set symmetry: false, or point: many or zero")
 
 
 @dataclasses.dataclass(frozen=True)

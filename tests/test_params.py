@@ -71,6 +71,8 @@ PLAN = "scales.laptop.linear_pairs.networks.lenet"
     ("images.fallback", "mnist", "images.fallback must be"),
     ("estimator.step", -1, "step must be positive"),
     ("estimator.stepp", 1, "unknown key 'stepp'; did you mean 'step'?"),
+    ("estimator.estimand", "secants", "estimand must be one of secant, gradient"),
+    ("estimator.estimand", "gradient", "symmetry does not hold for the gradient at one fixed image"),
     ("scales.laptop.nads.lenett", 8, "unknown architecture 'lenett'; did you mean 'lenet'?"),
     ("scales.laptop.nads.lenet", 1, "must be at least 2"),
     (f"{PLAN}.indices", [1, 1024], "NAD index 1024 is out of range; indices run from 0 to 1023"),
