@@ -91,14 +91,14 @@ def _inputs_of(module):
         handle.remove()
 
 
-
-
 def features(network, last):
     """The function from images (N, C, H, W) to the inputs (N, F) of the layer `last`."""
+
     def function(images):
         with _inputs_of(last) as seen:
             network(images)
         return seen[0]
+
     return function
 
 
@@ -128,7 +128,12 @@ def gradient(function, point, shape):
         total = function(point.reshape(1, *shape)).shape[1]
     rows = []
     for chosen in torch.arange(total).split(BATCH):
-        copies = point.expand(len(chosen), -1).reshape(-1, *shape).contiguous(memory_format=torch.channels_last).requires_grad_()
+        copies = (
+            point.expand(len(chosen), -1)
+            .reshape(-1, *shape)
+            .contiguous(memory_format=torch.channels_last)
+            .requires_grad_()
+        )
         (found,) = torch.autograd.grad(function(copies)[torch.arange(len(chosen)), chosen].sum(), copies)
         rows.append(found.reshape(len(chosen), -1))
     return torch.cat(rows)
@@ -217,5 +222,14 @@ def directions_of(covariance, estimator, symmetry, shape):
     directions = vectors.T[::-1]
     largest = np.take_along_axis(directions, np.abs(directions).argmax(1)[:, None], 1)
     error = sampling_error(*(symmetrised(symmetry, half, shape) for half in covariance.half_means()))
-    return NADs(np.ascontiguousarray(directions * np.sign(largest)), values[::-1].copy(), error, covariance.count,
-                estimator.estimand, estimator.method, estimator.step, estimator.point, symmetry)
+    return NADs(
+        np.ascontiguousarray(directions * np.sign(largest)),
+        values[::-1].copy(),
+        error,
+        covariance.count,
+        estimator.estimand,
+        estimator.method,
+        estimator.step,
+        estimator.point,
+        symmetry,
+    )

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from pipeline.errors import InputError
-from pipeline.params import D, SIDE
+from pipeline.params import SIDE, D
 
 
 class LogReg(nn.Sequential):
@@ -109,15 +109,32 @@ class VGG11(nn.Module):
     def __init__(self, channels, outputs):
         super().__init__()
         layers, fan_in = [], channels
-        for fan_out, pooled in ((64, True), (128, True), (256, False), (256, True), (512, False), (512, True), (512, False), (512, True)):
+        for fan_out, pooled in (
+            (64, True),
+            (128, True),
+            (256, False),
+            (256, True),
+            (512, False),
+            (512, True),
+            (512, False),
+            (512, True),
+        ):
             layers += [nn.Conv2d(fan_in, fan_out, 3, padding=1), nn.BatchNorm2d(fan_out), nn.ReLU(inplace=True)]
             nn.init.normal_(layers[-3].weight, std=(2 / (9 * fan_out)) ** 0.5)
             nn.init.zeros_(layers[-3].bias)
             layers += [nn.MaxPool2d(2)] if pooled else []
             fan_in = fan_out
         self.features = nn.Sequential(*layers)
-        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(512, 512), nn.ReLU(inplace=True), nn.Dropout(),
-                                  nn.Linear(512, 512), nn.ReLU(inplace=True), nn.Linear(512, outputs))
+        self.head = nn.Sequential(
+            nn.Flatten(),
+            nn.Dropout(),
+            nn.Linear(512, 512),
+            nn.ReLU(inplace=True),
+            nn.Dropout(),
+            nn.Linear(512, 512),
+            nn.ReLU(inplace=True),
+            nn.Linear(512, outputs),
+        )
 
     def forward(self, x):
         return self.head(self.features(x))
@@ -148,18 +165,32 @@ class DenseNet121(nn.Module):
         layers = [nn.Conv2d(channels, fan_in, 3, padding=1, bias=False)]
         for number, count in enumerate(blocks):
             if number:
-                layers += [nn.BatchNorm2d(fan_in), nn.ReLU(inplace=True), nn.Conv2d(fan_in, fan_in // 2, 1, bias=False), nn.AvgPool2d(2)]
+                layers += [
+                    nn.BatchNorm2d(fan_in),
+                    nn.ReLU(inplace=True),
+                    nn.Conv2d(fan_in, fan_in // 2, 1, bias=False),
+                    nn.AvgPool2d(2),
+                ]
                 fan_in //= 2
             layers += [Dense(fan_in + n * growth, growth) for n in range(count)]
             fan_in += count * growth
-        self.features = nn.Sequential(*layers, nn.BatchNorm2d(fan_in), nn.ReLU(inplace=True), nn.AvgPool2d(4), nn.Flatten())
+        self.features = nn.Sequential(
+            *layers, nn.BatchNorm2d(fan_in), nn.ReLU(inplace=True), nn.AvgPool2d(4), nn.Flatten()
+        )
         self.fc = nn.Linear(fan_in, outputs)
 
     def forward(self, x):
         return self.fc(self.features(x))
 
 
-NETWORKS = {"logreg": LogReg, "mlp": MLP, "lenet": LeNet, "vgg11": VGG11, "resnet18": ResNet18, "densenet121": DenseNet121}
+NETWORKS = {
+    "logreg": LogReg,
+    "mlp": MLP,
+    "lenet": LeNet,
+    "vgg11": VGG11,
+    "resnet18": ResNet18,
+    "densenet121": DenseNet121,
+}
 """Each class states the `symmetry` of the square under which the law of its weights and its geometry are unchanged."""
 
 
@@ -176,7 +207,9 @@ def build(specification, channels, outputs, seed):
     known = list(inspect.signature(NETWORKS[name]).parameters)[2:]
     for argument in arguments:
         if argument not in known:
-            raise InputError(f"the network {name} takes no argument {argument!r}; it takes {', '.join(known) or 'none'}")
+            raise InputError(
+                f"the network {name} takes no argument {argument!r}; it takes {', '.join(known) or 'none'}"
+            )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
@@ -194,7 +227,14 @@ def check(architectures):
             raise InputError(f"architectures.{name}: {error}") from None
 
 
-LABELS = {"logreg": "LogReg", "mlp": "MLP", "lenet": "LeNet", "vgg11": "VGG-11", "resnet18": "ResNet-18", "densenet121": "DenseNet-121"}
+LABELS = {
+    "logreg": "LogReg",
+    "mlp": "MLP",
+    "lenet": "LeNet",
+    "vgg11": "VGG-11",
+    "resnet18": "ResNet-18",
+    "densenet121": "DenseNet-121",
+}
 
 
 def label(specification):

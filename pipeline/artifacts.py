@@ -1,10 +1,10 @@
 """What the stages hand to each other on disk: the one place that knows which file holds what.
 
-    data/images/                  {train,test}_{images,labels}.npy, about.json
-    data/nads/{architecture}.npz  directions, eigenvalues, error, networks, step
-    data/datasets/{experiment}/   cells.csv, directions.npz, draw-{seed}.npz
-    models/{experiment}/          {cell}.safetensors, training.csv
-    reports/{experiment}/         results.csv, summary.csv, boundaries.csv, cross_sections.npz, metrics.json
+data/images/                  {train,test}_{images,labels}.npy, about.json
+data/nads/{architecture}.npz  directions, eigenvalues, error, networks, step
+data/datasets/{experiment}/   cells.csv, directions.npz, draw-{seed}.npz
+models/{experiment}/          {cell}.safetensors, training.csv
+reports/{experiment}/         results.csv, summary.csv, boundaries.csv, cross_sections.npz, metrics.json
 """
 
 import functools
@@ -28,7 +28,9 @@ FIGURES = REPORTS / "figures"
 def present(path, stage):
     """`path` itself; raises InputError naming the stage that makes it if it does not exist."""
     if not Path(path).exists():
-        raise InputError(f"{path} is missing; `python -m pipeline.{stage}` makes it (`dvc repro` runs all stages in order)")
+        raise InputError(
+            f"{path} is missing; `python -m pipeline.{stage}` makes it (`dvc repro` runs all stages in order)"
+        )
     return Path(path)
 
 
@@ -58,8 +60,11 @@ def images():
     and mean and deviation (3,) of the whole training split's values in [0, 1].
     """
     about = about_images()
-    arrays = {f"{s}_{k}": np.load(IMAGES / f"{s}_{k}.npy", mmap_mode="r", allow_pickle=False)
-              for s in ("train", "test") for k in ("images", "labels")}
+    arrays = {
+        f"{s}_{k}": np.load(IMAGES / f"{s}_{k}.npy", mmap_mode="r", allow_pickle=False)
+        for s in ("train", "test")
+        for k in ("images", "labels")
+    }
     arrays["classes"] = about["classes"]
     arrays["mean"], arrays["deviation"] = about["mean"], about["deviation"]
     return arrays
@@ -67,7 +72,9 @@ def images():
 
 def cells(experiment):
     """The grid of an experiment as a list of rows (dicts), in the order of cells.csv."""
-    table = pd.read_csv(present(DATASETS / experiment / "cells.csv", f"generate {experiment}"), float_precision="round_trip")
+    table = pd.read_csv(
+        present(DATASETS / experiment / "cells.csv", f"generate {experiment}"), float_precision="round_trip"
+    )
     return table.to_dict("records")
 
 
@@ -85,6 +92,7 @@ class Data:
     def __init__(self, name):
         self.name = name
         self.module = experiments.find(name)
+        self.draws = {}
 
     @functools.cached_property
     def images(self):
@@ -97,11 +105,13 @@ class Data:
         with np.load(DATASETS / self.name / "directions.npz", allow_pickle=False) as file:
             return {key: file[key] for key in file}
 
-    @functools.cache
     def draw(self, seed):
         """The arrays of one seed's draw."""
-        with np.load(DATASETS / self.name / f"draw-{seed}.npz", allow_pickle=False) as file:
-            return {key: file[key] for key in file}
+        if seed not in self.draws:
+            with np.load(DATASETS / self.name / f"draw-{seed}.npz", allow_pickle=False) as file:
+                # One seed at a time: the cells of a seed follow each other, and a draw at paper scale is 250 MB.
+                self.draws = {seed: {key: file[key] for key in file}}
+        return self.draws[seed]
 
     def direction(self, cell):
         """The function from a NAD index to the direction (D,) for this cell's architecture."""

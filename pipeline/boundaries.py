@@ -51,8 +51,9 @@ def max_margin_tilt(first, second):
 def margins(score, x, direction, points=33):
     """Distance of each sample to the boundary along ±`direction`: (N,), inf where none is met within REACH.
 
-    x: (N, C, H, W); direction: (C, H, W), whose length is the unit of the distance. The line is sampled at `points` points and the crossing nearest to
-    the sample interpolated linearly, so two crossings closer than 2·REACH/(points − 1) are not seen.
+    x: (N, C, H, W); direction: (C, H, W), whose length is the unit of the distance. The line is sampled at `points`
+    points and the crossing nearest to the sample interpolated linearly, so two crossings closer than
+    2·REACH/(points − 1) are not seen.
     """
     steps = torch.linspace(-REACH, REACH, points)
     values = torch.stack([score(x + t * direction.to(x.device)) for t in steps]).cpu().numpy()

@@ -7,7 +7,7 @@ x = σ g + (ε y − σ⟨g, v⟩) v, a rank-one change of one standard-normal d
 import numpy as np
 import torch
 
-from pipeline.params import D, SIDE
+from pipeline.params import SIDE, D
 
 
 def labels(rng, count):

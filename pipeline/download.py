@@ -31,8 +31,13 @@ def find(settings):
     except InputError as error:
         if settings.fallback is None:
             raise
-        print(f"\n{'!' * 100}\n{error}\nUSING HANDWRITTEN DIGITS INSTEAD OF CIFAR-10 (images.fallback: digits). Every figure of "
-              f"this run says so.\nWith a copy at hand: {VARIABLE}=<path> dvc repro --force --single-item download && dvc repro\n{'!' * 100}\n", file=sys.stderr)
+        rule = "!" * 100
+        print(
+            f"\n{rule}\n{error}\n"
+            f"USING HANDWRITTEN DIGITS INSTEAD OF CIFAR-10 (images.fallback: digits). Every figure of this run says so.\n"
+            f"With a copy at hand: {VARIABLE}=<path> dvc repro --force --single-item download && dvc repro\n{rule}\n",
+            file=sys.stderr,
+        )
         return images.digits()
 
 
@@ -45,14 +50,21 @@ def main():
         np.save(folder / f"{name}_images.npy", split.images)
         np.save(folder / f"{name}_labels.npy", split.labels)
     mean, deviation = found.statistics()
-    about = {"name": found.name, "classes": found.classes, "train": len(found.train.images),
-             "test": len(found.test.images), "digest": found.digest()}
+    about = {
+        "name": found.name,
+        "classes": found.classes,
+        "train": len(found.train.images),
+        "test": len(found.test.images),
+        "digest": found.digest(),
+    }
     artifacts.write_json(folder / "about.json", about | {"mean": mean, "deviation": deviation})
     artifacts.write_json(artifacts.REPORTS / "images.json", about | {"source": found.source, "notices": found.notices})
     for notice in found.notices:
         print(f"notice: {notice}", file=sys.stderr)
-    print(f"{found.name}: {about['train']} training and {about['test']} test images of {len(found.classes)} classes, "
-          f"from {found.source}")
+    print(
+        f"{found.name}: {about['train']} training and {about['test']} test images of {len(found.classes)} classes, "
+        f"from {found.source}"
+    )
 
 
 if __name__ == "__main__":

@@ -17,4 +17,6 @@ def one_sentence():
         sys.exit(f"error: {error}")
     except OSError as error:
         # A full disk or a missing permission: the stage's outputs are removed by DVC, finished cells stay in the store.
-        sys.exit(f"error: {error.strerror or error}: {error.filename or 'no file named'}; free space or fix access, then run it again.")
+        sys.exit(
+            f"error: {error.strerror or error}: {error.filename or 'no file named'}; free space or fix access, then run it again."
+        )

@@ -9,7 +9,6 @@ from pipeline import anisotropy, architectures, artifacts, grid, params
 from pipeline.errors import one_sentence
 
 
-
 def sample(_, recipe):
     """One network's sample; runs in a worker."""
     return anisotropy.sample(**recipe)
@@ -21,8 +20,17 @@ def main():
     architectures.check(chosen.architectures)
     folder = artifacts.fresh(artifacts.NADS)
     errors = {}
-    recipes = [{"specification": chosen.architectures[name], "name": name, "number": number, "seed": chosen.seed,
-                "estimator": chosen.estimator} for name, count in chosen.nads.items() for number in range(count)]
+    recipes = [
+        {
+            "specification": chosen.architectures[name],
+            "name": name,
+            "number": number,
+            "seed": chosen.seed,
+            "estimator": chosen.estimator,
+        }
+        for name, count in chosen.nads.items()
+        for number in range(count)
+    ]
     covariances = {name: anisotropy.Covariance(params.D) for name in chosen.nads}
     early, due = {}, 0
     for position, result in grid.run(sample, recipes, dict, torch.device("cpu"), "estimate"):
@@ -36,14 +44,22 @@ def main():
             due += 1
             if covariances[name].count == chosen.nads[name]:
                 symmetry = architectures.NETWORKS[chosen.architectures[name]["network"]].symmetry
-                nads = anisotropy.directions_of(covariances.pop(name), chosen.estimator,
-                                                symmetry if chosen.estimator.symmetry else "none",
-                                                architectures.input_shape(1))
+                nads = anisotropy.directions_of(
+                    covariances.pop(name),
+                    chosen.estimator,
+                    symmetry if chosen.estimator.symmetry else "none",
+                    architectures.input_shape(1),
+                )
                 np.savez(folder / f"{name}.npz", **dataclasses.asdict(nads))
-                errors[name] = {"error": round(nads.error, 4), "networks": nads.networks,
-                                "first_singular_value": float(f"{np.sqrt(nads.eigenvalues[0]):.4g}")}
-                print(f"{name}: NADs from {nads.networks} networks, relative error of C {nads.error:.3f}, "
-                      f"first singular value {np.sqrt(nads.eigenvalues[0]):.4g}")
+                errors[name] = {
+                    "error": round(nads.error, 4),
+                    "networks": nads.networks,
+                    "first_singular_value": float(f"{np.sqrt(nads.eigenvalues[0]):.4g}"),
+                }
+                print(
+                    f"{name}: NADs from {nads.networks} networks, relative error of C {nads.error:.3f}, "
+                    f"first singular value {np.sqrt(nads.eigenvalues[0]):.4g}"
+                )
     artifacts.write_json(artifacts.REPORTS / "nads.json", errors)
 
 

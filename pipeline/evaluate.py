@@ -50,11 +50,19 @@ def main(name):
     device = grid.device_of(chosen.device)
     cells = artifacts.cells(name)
     names = [artifacts.cell_name(cell, module.COORDINATES) for cell in cells]
-    recipes = [{"cell": cell, "specification": chosen.architectures[cell["architecture"]], "device": device.type,
-                "weights": str(artifacts.present(artifacts.MODELS / name / f"{n}.safetensors", f"train {name}"))}
-               for cell, n in zip(cells, names)]
+    recipes = [
+        {
+            "cell": cell,
+            "specification": chosen.architectures[cell["architecture"]],
+            "device": device.type,
+            "weights": str(artifacts.present(artifacts.MODELS / name / f"{n}.safetensors", f"train {name}")),
+        }
+        for cell, n in zip(cells, names)
+    ]
     outcomes = [None] * len(cells)
-    for position, result in grid.run(evaluate_cell, recipes, functools.partial(artifacts.Data, name), device, f"evaluate {name}"):
+    for position, result in grid.run(
+        evaluate_cell, recipes, functools.partial(artifacts.Data, name), device, f"evaluate {name}"
+    ):
         if isinstance(result, Exception):
             raise result
         outcomes[position] = result
@@ -64,21 +72,35 @@ def main(name):
         place = {"architecture": cell["architecture"], "seed": cell["seed"], **{c: cell[c] for c in module.COORDINATES}}
         for test_set, value in outcome["accuracies"].items():
             results.append({**place, "test_set": test_set, "accuracy": round(value, 6), "n": outcome["n"]})
-        planes.append({**place, "tilt": round(boundaries.tilt(outcome["scores"]), 3),
-                       "margin_1": round(outcome["margins"][0], 4), "margin_2": round(outcome["margins"][1], 4)})
+        planes.append(
+            {
+                **place,
+                "tilt": round(boundaries.tilt(outcome["scores"]), 3),
+                "margin_1": round(outcome["margins"][0], 4),
+                "margin_2": round(outcome["margins"][1], 4),
+            }
+        )
         # Probabilities to three digits are all that a picture shows, and files of this size can live in git.
         sections[cell_name] = (1 / (1 + np.exp(-outcome["scores"].astype(np.float64)))).astype(np.float16)
     results, planes = pd.DataFrame(results), pd.DataFrame(planes)
     folder = artifacts.fresh(artifacts.REPORTS / name)
     results.to_csv(folder / "results.csv", index=False)
     over_seeds = results.groupby(["architecture", *module.COORDINATES, "test_set"], sort=False)["accuracy"]
-    over_seeds.agg(mean="mean", std="std", seeds="count").round(6).reset_index().to_csv(folder / "summary.csv", index=False)
+    over_seeds.agg(mean="mean", std="std", seeds="count").round(6).reset_index().to_csv(
+        folder / "summary.csv", index=False
+    )
     planes.to_csv(folder / "boundaries.csv", index=False)
     np.savez_compressed(folder / "cross_sections.npz", **sections)
     images = artifacts.about_images()["name"] if module.NEEDS_IMAGES else None
-    artifacts.write_json(folder / "metrics.json", {
-        "scale": chosen.scale, "seeds": chosen.grid.seeds, **({"images": images} if images else {}),
-        **module.metrics(results, planes)})
+    artifacts.write_json(
+        folder / "metrics.json",
+        {
+            "scale": chosen.scale,
+            "seeds": chosen.grid.seeds,
+            **({"images": images} if images else {}),
+            **module.metrics(results, planes),
+        },
+    )
 
 
 if __name__ == "__main__":

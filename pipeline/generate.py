@@ -34,7 +34,10 @@ def main(name):
         for split in ("train", "test"):
             wanted, made = getattr(chosen.grid, f"{split}_samples"), len(draw[f"{split}_labels"])
             if made < wanted:
-                print(f"notice: {name} has {made} {split} samples, not {wanted}: there are no more images", file=sys.stderr)
+                print(
+                    f"notice: {name} has {made} {split} samples, not {wanted}: there are no more images",
+                    file=sys.stderr,
+                )
     print(f"{name}: {len(cells)} cells, {len(directions)} directions")
 
 

@@ -64,8 +64,10 @@ def run(function, recipes, make_context, device, title):
                 for future in concurrent.futures.as_completed(futures):
                     error = future.exception()
                     if isinstance(error, concurrent.futures.BrokenExecutor):
-                        raise InputError("a worker process died, most likely because memory ran out; what was finished is "
-                                         "kept, so free memory and run it again")
+                        raise InputError(
+                            "a worker process died, most likely because memory ran out; what was finished is "
+                            "kept, so free memory and run it again"
+                        )
                     yield futures[future], error or future.result()
                     bar.update()
     bar.close()

@@ -66,8 +66,15 @@ class ImageSet:
     def statistics(self):
         """Mean and standard deviation of each channel of the training images, values in [0, 1], as lists of three."""
         # Counts of the 256 values are exact, so these numbers are the same on every machine.
-        counts = np.array([sum(np.bincount(part[:, channel].ravel(), minlength=256)
-                               for part in np.array_split(self.train.images, 64)) for channel in range(3)])
+        counts = np.array(
+            [
+                sum(
+                    np.bincount(part[:, channel].ravel(), minlength=256)
+                    for part in np.array_split(self.train.images, 64)
+                )
+                for channel in range(3)
+            ]
+        )
         values = np.arange(256) / 255
         mean = counts @ values / counts.sum(1)
         return mean.tolist(), np.sqrt(counts @ values**2 / counts.sum(1) - mean**2).tolist()
@@ -95,7 +102,9 @@ def read(path):
     if path.is_dir():
         for folder in (path, path / CIFAR10.base_folder):
             if (folder / "data_batch_1").exists():
-                return _official(lambda name: (folder / name).read_bytes(), f"extracted archive {folder.name}")
+                return _official(
+                    lambda name, folder=folder: (folder / name).read_bytes(), f"extracted archive {folder.name}"
+                )
         files = {file.relative_to(path).as_posix(): file.read_bytes for file in path.rglob("*") if file.is_file()}
         return _class_folders(files, path.name, f"class folders in {path.name}/")
     try:
@@ -104,13 +113,18 @@ def read(path):
                 members = {name: archive.read(name) for name in archive.namelist() if _wanted(name)}
         else:
             with tarfile.open(path) as archive:
-                members = {member.name: archive.extractfile(member).read()
-                           for member in archive if member.isfile() and _wanted(member.name)}
+                members = {
+                    member.name: archive.extractfile(member).read()
+                    for member in archive
+                    if member.isfile() and _wanted(member.name)
+                }
     except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
         if isinstance(error, PermissionError):
             raise
-        raise InputError(f"{path} cannot be read as a .tar, .tar.gz or .zip archive, it is damaged or incomplete "
-                         f"({error}); fetch it again") from None
+        raise InputError(
+            f"{path} cannot be read as a .tar, .tar.gz or .zip archive, it is damaged or incomplete "
+            f"({error}); fetch it again"
+        ) from None
     batches = {PurePosixPath(name).name: data for name, data in members.items() if PurePosixPath(name).name in BATCHES}
     if batches:
         missing = sorted(set(BATCHES) - set(batches))
@@ -150,12 +164,16 @@ def _official(content, source):
         try:
             data = content(name)
         except FileNotFoundError:
-            raise InputError(f"the CIFAR-10 folder is incomplete: {name} is missing; extract the archive again") from None
+            raise InputError(
+                f"the CIFAR-10 folder is incomplete: {name} is missing; extract the archive again"
+            ) from None
         if hashlib.md5(data, usedforsecurity=False).hexdigest() != md5:
             raise InputError(f"CIFAR-10's file {name} is damaged (its md5 is not {md5}); fetch the archive again")
         batch = _ArraysOnly(io.BytesIO(data), encoding="latin1").load()
         parts[name] = batch["data"].reshape(-1, 3, SIDE, SIDE), np.array(batch["labels"])
-    splits = [Split(*map(np.concatenate, zip(*(parts[name] for name in names)))) for names in (TRAIN_BATCHES, TEST_BATCHES)]
+    splits = [
+        Split(*map(np.concatenate, zip(*(parts[name] for name in names)))) for names in (TRAIN_BATCHES, TEST_BATCHES)
+    ]
     return ImageSet("CIFAR-10", source, CLASSES, *splits)
 
 
@@ -168,15 +186,21 @@ def _class_folders(files, name, source):
             found[parts[-3]].setdefault(parts[-2], []).append((file, content))
     for split, classes in found.items():
         if len(classes) < 2:
-            raise InputError(f"{source}: {split}/ holds {len(classes)} class folder(s) with images; at least two are "
-                             f"needed, as train/<class>/* and test/<class>/*")
+            raise InputError(
+                f"{source}: {split}/ holds {len(classes)} class folder(s) with images; at least two are "
+                f"needed, as train/<class>/* and test/<class>/*"
+            )
     classes = sorted(found["train"])
     if sorted(found["test"]) != classes:
-        raise InputError(f"{source}: train/ and test/ do not hold the same classes "
-                         f"({', '.join(sorted(set(found['train']) ^ set(found['test'])))} is in one of them only)")
+        raise InputError(
+            f"{source}: train/ and test/ do not hold the same classes "
+            f"({', '.join(sorted(set(found['train']) ^ set(found['test'])))} is in one of them only)"
+        )
     sizes, splits = set(), []
     for split in ("train", "test"):
-        labelled = [(label, *entry) for label, c in enumerate(classes) for entry in sorted(found[split][c], key=lambda e: e[0])]
+        labelled = [
+            (label, *entry) for label, c in enumerate(classes) for entry in sorted(found[split][c], key=lambda e: e[0])
+        ]
         decoded = [_decode(file, content) for _, file, content in labelled]
         sizes |= {size for _, size in decoded}
         splits.append(Split(np.stack([pixels for pixels, _ in decoded]), np.array([label for label, *_ in labelled])))
@@ -215,8 +239,10 @@ def fetched(folder, url):
         download_url(url, folder, ARCHIVE, ARCHIVE_MD5)
     except (OSError, RuntimeError, ValueError) as error:
         path.unlink(missing_ok=True)
-        raise InputError(f"CIFAR-10 could not be fetched from {url} ({error}); name a copy with images.path or the "
-                         f"environment variable CIFAR10") from None
+        raise InputError(
+            f"CIFAR-10 could not be fetched from {url} ({error}); name a copy with images.path or the "
+            f"environment variable CIFAR10"
+        ) from None
     finally:
         socket.setdefaulttimeout(patience)
     return path
@@ -228,8 +254,15 @@ def digits():
 
     bunch = load_digits()
     grey = np.rint(bunch.images * (255 / 16)).astype(np.uint8)
-    pixels = np.stack([np.asarray(PIL.Image.fromarray(g).resize((SIDE, SIDE), PIL.Image.Resampling.BICUBIC)) for g in grey])
+    pixels = np.stack(
+        [np.asarray(PIL.Image.fromarray(g).resize((SIDE, SIDE), PIL.Image.Resampling.BICUBIC)) for g in grey]
+    )
     pixels = np.repeat(pixels[:, None], 3, 1)
     test = np.arange(len(pixels)) % 6 == 0
-    return ImageSet("handwritten digits (not CIFAR-10)", "scikit-learn's embedded digits", [str(n) for n in range(10)],
-                    Split(pixels[~test], bunch.target[~test]), Split(pixels[test], bunch.target[test]))
+    return ImageSet(
+        "handwritten digits (not CIFAR-10)",
+        "scikit-learn's embedded digits",
+        [str(n) for n in range(10)],
+        Split(pixels[~test], bunch.target[~test]),
+        Split(pixels[test], bunch.target[test]),
+    )

@@ -54,8 +54,10 @@ class Estimator:
 
     def __post_init__(self):
         require(self.step > 0, f"step must be positive, not {self.step}")
-        require(not (self.symmetry and self.estimand == "gradient" and self.point == "normal"),
-                "symmetry does not hold for the gradient at one fixed image; set symmetry: false, or point: many or zero")
+        require(
+            not (self.symmetry and self.estimand == "gradient" and self.point == "normal"),
+            "symmetry does not hold for the gradient at one fixed image; set symmetry: false, or point: many or zero",
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,21 +155,29 @@ def parse(document, experiment=None, scale=None, where="params.yaml"):
     require(params.sigma > 0, f"{where}: sigma must be positive, not {params.sigma}")
     for name, count in params.nads.items():
         _known({name: None}, params.architectures, f"{where}: scales.{scale}.nads", "architecture")
-        require(count >= 2, f"{where}: scales.{scale}.nads.{name} must be at least 2 (halves are compared), not {count}")
+        require(
+            count >= 2, f"{where}: scales.{scale}.nads.{name} must be at least 2 (halves are compared), not {count}"
+        )
     if experiment is None:
         return params
 
     short = experiment.__name__.rpartition(".")[2]
     require(short in sizes, f"{where}: scales.{scale}.{short} is missing; it gives that experiment's sizes")
     grid = _build(Grid, sizes[short], f"{where}: scales.{scale}.{short}")
-    _known(grid.networks, params.nads, f"{where}: scales.{scale}.{short}.networks",
-           "architecture (of those whose NADs are estimated, scales.*.nads)")
+    _known(
+        grid.networks,
+        params.nads,
+        f"{where}: scales.{scale}.{short}.networks",
+        "architecture (of those whose NADs are estimated, scales.*.nads)",
+    )
     settings = None
     if hasattr(experiment, "Settings"):
         require(short in document, f"{where}: the block {short} is missing")
         settings = _build(experiment.Settings, document[short], f"{where}: {short}")
     else:
-        require(short not in document, f"{where}: {short} has no block of its own; its constants stand at the top level")
+        require(
+            short not in document, f"{where}: {short} has no block of its own; its constants stand at the top level"
+        )
     params = dataclasses.replace(params, settings=settings, grid=grid)
     with _prefixed(f"{where}: {short}"):
         experiment.check(params)
@@ -226,11 +236,20 @@ def _build(kind, value, where):
         return {str(key): _build(arguments[1], item, f"{where}.{key}") for key, item in value.items()}
     if kind is float:
         number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-        require(number, f"{where} must be a finite number, not {value!r}" + (
-            " (YAML reads 1e-5 as text; write 1.0e-5)" if isinstance(value, str) and re.fullmatch(r"[\d.]+e[+-]?\d+", value) else ""))
+        require(
+            number,
+            f"{where} must be a finite number, not {value!r}"
+            + (
+                " (YAML reads 1e-5 as text; write 1.0e-5)"
+                if isinstance(value, str) and re.fullmatch(r"[\d.]+e[+-]?\d+", value)
+                else ""
+            ),
+        )
         return float(value)
     if kind is int:
-        require(isinstance(value, int) and not isinstance(value, bool), f"{where} must be a whole number, not {value!r}")
+        require(
+            isinstance(value, int) and not isinstance(value, bool), f"{where} must be a whole number, not {value!r}"
+        )
         return value
     if kind is bool:
         require(isinstance(value, bool), f"{where} must be true or false, not {value!r}")

@@ -16,15 +16,22 @@ def tables(name):
     folder = artifacts.REPORTS / name
     results = pd.read_csv(artifacts.present(folder / "results.csv", f"evaluate {name}"))
     with np.load(folder / "cross_sections.npz", allow_pickle=False) as file:
-        return results, pd.read_csv(folder / "summary.csv"), pd.read_csv(folder / "boundaries.csv"), {key: file[key].astype(np.float64) for key in file}
+        sections = {key: file[key].astype(np.float64) for key in file}
+    return results, pd.read_csv(folder / "summary.csv"), pd.read_csv(folder / "boundaries.csv"), sections
 
 
 def sizes(chosen, names):
     """The caption line: scale, seeds, samples and epochs."""
     seeds = f"{chosen.grid.seeds} seed" + ("s" if chosen.grid.seeds > 1 else "")
     epochs = [chosen.grid.networks[name].epochs for name in names]
-    each = f"{epochs[0]} epochs" if len(set(epochs)) == 1 else "epochs " + ", ".join(
-        f"{count} ({architectures.label(chosen.architectures[name])})" for name, count in zip(names, epochs))
+    each = (
+        f"{epochs[0]} epochs"
+        if len(set(epochs)) == 1
+        else "epochs "
+        + ", ".join(
+            f"{count} ({architectures.label(chosen.architectures[name])})" for name, count in zip(names, epochs)
+        )
+    )
     return f"scale {chosen.scale} · {seeds} · {chosen.grid.train_samples:,} training samples · {each}"
 
 
@@ -46,9 +53,19 @@ def render_linear_pairs(folder, notice):
     classes = np.array([0, 1])
     points = np.outer(2 * classes - 1, separations)
     estimates = ", ".join(f"{chosen.nads[name]} {labels[name]}" for name in names)
-    style.save(linear_pairs.two_sufficient_channels(points, classes, separations, nads, labels,
-               f"scale {chosen.scale} · {science} · NADs from {estimates} networks", notice),
-               folder, "two_sufficient_channels")
+    style.save(
+        linear_pairs.two_sufficient_channels(
+            points,
+            classes,
+            separations,
+            nads,
+            labels,
+            f"scale {chosen.scale} · {science} · NADs from {estimates} networks",
+            notice,
+        ),
+        folder,
+        "two_sufficient_channels",
+    )
     figures = {"two_sufficient_channels": "the problem and the NADs"}
 
     for name in names:
@@ -59,15 +76,32 @@ def render_linear_pairs(folder, notice):
         for pair, cells in planes[planes["architecture"] == name].groupby(["index_1", "index_2"]):
             each = [sections[artifacts.cell_name(cell, ("index_1", "index_2"))] for cell in cells.to_dict("records")]
             means[pair], tilts[pair] = np.mean(each, 0), cells["tilt"].mean()
-        style.save(linear_pairs.boundaries(means, tilts, separations, labels[name], caption, notice), folder,
-                   f"linear_boundaries_{name}")
-    figures |= {f"linear_{kind}_{name}": f"{kind} of {labels[name]}" for name in names for kind in ("accuracies", "boundaries")}
-    style.save(linear_pairs.tilt_and_margins({name: planes[planes["architecture"] == name] for name in names}, labels,
-               separations, f"{sizes(chosen, names)} · {science}", notice), folder, "linear_tilt_and_margins")
+        style.save(
+            linear_pairs.boundaries(means, tilts, separations, labels[name], caption, notice),
+            folder,
+            f"linear_boundaries_{name}",
+        )
+    figures |= {
+        f"linear_{kind}_{name}": f"{kind} of {labels[name]}" for name in names for kind in ("accuracies", "boundaries")
+    }
+    style.save(
+        linear_pairs.tilt_and_margins(
+            {name: planes[planes["architecture"] == name] for name in names},
+            labels,
+            separations,
+            f"{sizes(chosen, names)} · {science}",
+            notice,
+        ),
+        folder,
+        "linear_tilt_and_margins",
+    )
     figures["linear_tilt_and_margins"] = "tilt and margins"
     tilts = planes.groupby(["architecture", "index_1", "index_2"])["tilt"].mean()
-    body = [f"{sizes(chosen, names)} · {science} · mean ± standard deviation over seeds where there are several", "",
-            *report.linear_pairs(summary, tilts, labels, "resnet18")]
+    body = [
+        f"{sizes(chosen, names)} · {science} · mean ± standard deviation over seeds where there are several",
+        "",
+        *report.linear_pairs(summary, tilts, labels, "resnet18"),
+    ]
     return "linear_pairs: D(v₁) ⊕ D(v₂)", body, figures
 
 
@@ -78,10 +112,16 @@ def render_image_pairs(folder, notice):
     names = list(results["architecture"].unique())
     labels = {name: architectures.label(chosen.architectures[name]) for name in names}
     caption = f"{sizes(chosen, names)} · ε = {chosen.settings.eps:g} · images: {artifacts.about_images()['name']}"
-    style.save(image_pairs.images_or_linear_channel(results, labels, chosen.settings.sigma, caption, notice), folder,
-               "images_or_linear_channel")
-    return ("image_pairs: images ⊕ D(v)", [caption, "", *report.image_pairs(summary, labels)],
-            {"images_or_linear_channel": "images or linear channel"})
+    style.save(
+        image_pairs.images_or_linear_channel(results, labels, chosen.settings.sigma, caption, notice),
+        folder,
+        "images_or_linear_channel",
+    )
+    return (
+        "image_pairs: images ⊕ D(v)",
+        [caption, "", *report.image_pairs(summary, labels)],
+        {"images_or_linear_channel": "images or linear channel"},
+    )
 
 
 def main():
@@ -90,7 +130,10 @@ def main():
     notice = None if about["name"] == "CIFAR-10" else f"images of this run: {about['name']}"
     folder = artifacts.fresh(artifacts.FIGURES)
     sections = [render_linear_pairs(folder, notice), render_image_pairs(folder, notice)]
-    captions = ["Written by the stage `render`; every number comes from the tables beside it.", *([f"**{notice}**"] if notice else [])]
+    captions = [
+        "Written by the stage `render`; every number comes from the tables beside it.",
+        *([f"**{notice}**"] if notice else []),
+    ]
     (artifacts.REPORTS / "report.md").write_text(report.page("Report of this run", captions, sections))
     print(f"{len(list(folder.glob('*.png')))} figures in {folder}/")
 

@@ -34,7 +34,9 @@ def syntax_digest(source):
     for node in ast.walk(tree):
         # A bare string is a docstring of its module, class, function or constant: it decides nothing.
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-            node.body = [part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
+            node.body = [
+                part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+            ]
     return digest(ast.dump(tree))
 
 

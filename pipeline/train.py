@@ -15,13 +15,21 @@ import torch
 from pipeline import architectures, artifacts, datasets, experiments, grid, params, seeds, store, training
 from pipeline.errors import InputError, one_sentence
 
+
 def train_cell(data, recipe):
     """Train one cell and keep its weights in the store; runs in a worker."""
     cell, device = recipe["cell"], torch.device(recipe["device"])
     x, y = data.dataset(cell, "train")
-    network = architectures.build(recipe["specification"], data.module.CHANNELS, 2, seeds.derive(*recipe["identity"], "weights"))
-    loss, accuracy = training.train(network, training.arranged(x, device), y.to(device),
-                                    training.Recipe(**recipe["training"]), seeds.derive(*recipe["identity"], "order"))
+    network = architectures.build(
+        recipe["specification"], data.module.CHANNELS, 2, seeds.derive(*recipe["identity"], "weights")
+    )
+    loss, accuracy = training.train(
+        network,
+        training.arranged(x, device),
+        y.to(device),
+        training.Recipe(**recipe["training"]),
+        seeds.derive(*recipe["identity"], "order"),
+    )
     store.Store(recipe["store"]).put(recipe["key"], network.state_dict(), {"loss": loss, "accuracy": accuracy})
 
 
@@ -29,8 +37,12 @@ def recipes_of(chosen, module, device):
     """One dict per cell: all that a worker needs besides the data, and the key under which the result is kept."""
     name = module.__name__.rpartition(".")[2]
     data = artifacts.Data(name)
-    common = {"code": store.code_digest(architectures, datasets, seeds, training, train_cell, module.dataset), "torch": torch.__version__, "device": device.type,
-              "images": artifacts.about_images()["digest"] if module.NEEDS_IMAGES else None}
+    common = {
+        "code": store.code_digest(architectures, datasets, seeds, training, train_cell, module.dataset),
+        "torch": torch.__version__,
+        "device": device.type,
+        "images": artifacts.about_images()["digest"] if module.NEEDS_IMAGES else None,
+    }
     directions = {key: store.digest(vector) for key, vector in data.vectors.items()}
     draws = {}
     for cell in artifacts.cells(name):
@@ -38,12 +50,20 @@ def recipes_of(chosen, module, device):
         recipe = {
             "cell": cell,
             "specification": chosen.architectures[cell["architecture"]],
-            "training": {"epochs": plan.epochs, "lr": plan.lr, "momentum": plan.momentum, "weight_decay": plan.weight_decay},
+            "training": {
+                "epochs": plan.epochs,
+                "lr": plan.lr,
+                "momentum": plan.momentum,
+                "weight_decay": plan.weight_decay,
+            },
             "identity": [cell["seed"], name, cell["architecture"], *(cell[c] for c in module.COORDINATES)],
         }
         if cell["seed"] not in draws:
-            draws[cell["seed"]] = {key: store.digest(array) for key, array in sorted(data.draw(cell["seed"]).items())
-                                   if not key.startswith("test")}
+            draws[cell["seed"]] = {
+                key: store.digest(array)
+                for key, array in sorted(data.draw(cell["seed"]).items())
+                if not key.startswith("test")
+            }
         used = [directions[f"{cell['architecture']}-{cell[c]}"] for c in module.COORDINATES]
         recipe["key"] = store.digest([recipe, common, draws[cell["seed"]], used])
         yield recipe | {"device": device.type, "store": str(store.default_folder())}
@@ -64,11 +84,15 @@ def main(name):
             cell = artifacts.cell_name(due[position]["cell"], module.COORDINATES)
             failures.append(f"{cell}: {type(result).__name__}: {result}")
     minutes = (time.monotonic() - started) / 60
-    print(f"{name}: {len(due) - len(failures)} cells trained, {len(recipes) - len(due)} reused, {len(failures)} failed; "
-          f"{minutes:.1f} min on {f'{grid.cores()} cores' if device.type == 'cpu' else torch.cuda.get_device_name()}")
+    print(
+        f"{name}: {len(due) - len(failures)} cells trained, {len(recipes) - len(due)} reused, {len(failures)} failed; "
+        f"{minutes:.1f} min on {f'{grid.cores()} cores' if device.type == 'cpu' else torch.cuda.get_device_name()}"
+    )
     if failures:
-        raise InputError(f"{len(failures)} of {len(recipes)} cells of {name} failed (the others are kept and not trained "
-                         f"again): " + "; ".join(failures))
+        raise InputError(
+            f"{len(failures)} of {len(recipes)} cells of {name} failed (the others are kept and not trained "
+            f"again): " + "; ".join(failures)
+        )
 
     folder = artifacts.fresh(artifacts.MODELS / name)
     rows = []
@@ -77,8 +101,14 @@ def main(name):
         copy = folder / f"{artifacts.cell_name(cell, module.COORDINATES)}.safetensors"
         shutil.copyfile(kept.path(recipe["key"]), copy)
         outcome = kept.get(recipe["key"])
-        rows.append({"architecture": cell["architecture"], "seed": cell["seed"],
-                     **{c: cell[c] for c in module.COORDINATES}, **outcome})
+        rows.append(
+            {
+                "architecture": cell["architecture"],
+                "seed": cell["seed"],
+                **{c: cell[c] for c in module.COORDINATES},
+                **outcome,
+            }
+        )
     pd.DataFrame(rows).to_csv(folder / "training.csv", index=False)
 
 

@@ -48,8 +48,9 @@ def train(network, x, y, recipe, seed):
     seen, in train mode. Raises Diverged if that loss is not finite.
     """
     network.to(x.device, memory_format=torch.channels_last).train()
-    optimiser = torch.optim.SGD(network.parameters(), lr=recipe.lr, momentum=recipe.momentum,
-                                weight_decay=recipe.weight_decay, foreach=True)
+    optimiser = torch.optim.SGD(
+        network.parameters(), lr=recipe.lr, momentum=recipe.momentum, weight_decay=recipe.weight_decay, foreach=True
+    )
     order = torch.Generator().manual_seed(seed)
     batches = -(-len(x) // BATCH)
     rates = iter(triangular(recipe.epochs * batches, recipe.lr))

@@ -61,14 +61,18 @@ def test_logreg_with_readout_is_exactly_the_scaled_identity():
     """C = I/(3·1024) under the default initialisation."""
     covariance = covariance_of({"network": "logreg"}, 2, GRADIENT)
     np.testing.assert_allclose(covariance.mean(), np.eye(1024) / 3072, rtol=1e-6, atol=0)
-    np.testing.assert_allclose(covariance_of({"network": "logreg"}, 2, SECANT).mean(), np.eye(1024) / 3072, rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(
+        covariance_of({"network": "logreg"}, 2, SECANT).mean(), np.eye(1024) / 3072, rtol=1e-4, atol=1e-9
+    )
 
 
 def test_plain_logreg_fills_the_marchenko_pastur_law():
     """Singular values of n plain vectors lie inside √(n/(3·1024))·(1 ± √(1024/n)), and reach both edges."""
     n = 1536
     plain = dataclasses.replace(GRADIENT, method="plain")
-    vectors = np.concatenate([anisotropy.sample({"network": "logreg"}, "test", number, 0, plain) for number in range(n)])
+    vectors = np.concatenate(
+        [anisotropy.sample({"network": "logreg"}, "test", number, 0, plain) for number in range(n)]
+    )
     singular = np.linalg.svd(vectors, compute_uv=False)
     low, high = (np.sqrt(n / 3072) * (1 + sign * np.sqrt(1024 / n)) for sign in (-1, 1))
     assert singular.max() == pytest.approx(high, rel=0.02) and singular.min() == pytest.approx(low, rel=0.04)
@@ -80,11 +84,15 @@ def test_one_strided_convolution_with_global_pooling_lives_on_periodic_patterns(
     covariance = anisotropy.Covariance(256)
     for seed in range(40):
         torch.manual_seed(seed)
-        network = nn.Sequential(nn.Conv2d(1, 8, stride, stride), nn.AvgPool2d(16 // stride), nn.Flatten(), nn.Linear(8, 1))
-        covariance.add(anisotropy.derivative(network, GRADIENT, anisotropy.evaluation_point("normal", 0, 0, 256), (1, 16, 16)))
+        network = nn.Sequential(
+            nn.Conv2d(1, 8, stride, stride), nn.AvgPool2d(16 // stride), nn.Flatten(), nn.Linear(8, 1)
+        )
+        covariance.add(
+            anisotropy.derivative(network, GRADIENT, anisotropy.evaluation_point("normal", 0, 0, 256), (1, 16, 16))
+        )
     nads = anisotropy.directions_of(covariance, GRADIENT, "none", (1, 16, 16))
     assert nads.eigenvalues[stride**2] < 1e-6 * nads.eigenvalues[0] < nads.eigenvalues[stride**2 - 1]
-    for direction in nads.directions[:stride**2]:
+    for direction in nads.directions[: stride**2]:
         picture = direction.reshape(16, 16)
         for axis in (0, 1):
             np.testing.assert_allclose(np.roll(picture, stride, axis), picture, atol=1e-6)
@@ -120,8 +128,14 @@ def test_plain_and_readout_estimate_the_same_covariance():
     assert errors[1] < errors[0]
 
 
-@pytest.mark.parametrize(("specification", "count"), [
-    ({"network": "lenet"}, 40), ({"network": "mlp", "hidden": [100, 20]}, 40), ({"network": "resnet18", "width": 0.125}, 16)])
+@pytest.mark.parametrize(
+    ("specification", "count"),
+    [
+        ({"network": "lenet"}, 40),
+        ({"network": "mlp", "hidden": [100, 20]}, 40),
+        ({"network": "resnet18", "width": 0.125}, 16),
+    ],
+)
 def test_declared_symmetries_hold_and_the_others_do_not(specification, count):
     """Halves of the networks, one of them carried along by a symmetry, are as close as halves left alone."""
     one, other = covariance_of(specification, count, dataclasses.replace(GRADIENT, point="many")).half_means()
@@ -185,5 +199,7 @@ def test_same_seed_same_bytes_and_other_numbers_differ():
     one, again = (anisotropy.sample(number=1, **arguments) for _ in range(2))
     assert one.tobytes() == again.tobytes()
     assert one.tobytes() != anisotropy.sample(number=2, **arguments).tobytes()
-    points = [anisotropy.evaluation_point(kind, 0, number, 9) for kind in ("normal", "many", "zero") for number in (0, 1)]
+    points = [
+        anisotropy.evaluation_point(kind, 0, number, 9) for kind in ("normal", "many", "zero") for number in (0, 1)
+    ]
     assert np.array_equal(points[0], points[1]) and not np.array_equal(points[2], points[3]) and not points[4].any()

@@ -8,22 +8,33 @@ from pipeline import architectures
 from pipeline.errors import InputError
 
 
-@pytest.mark.parametrize(("specification", "count"), [
-    ({"network": "logreg"}, 1_025),
-    ({"network": "lenet"}, 60_941),
-    ({"network": "vgg11"}, 9_750_657),
-    ({"network": "resnet18"}, 11_168_193),
-    ({"network": "densenet121"}, 6_945_921),
-    ({"network": "mlp", "hidden": [100, 20]}, 1024 * 100 + 100 + 100 * 20 + 20 + 21),
-])
+@pytest.mark.parametrize(
+    ("specification", "count"),
+    [
+        ({"network": "logreg"}, 1_025),
+        ({"network": "lenet"}, 60_941),
+        ({"network": "vgg11"}, 9_750_657),
+        ({"network": "resnet18"}, 11_168_193),
+        ({"network": "densenet121"}, 6_945_921),
+        ({"network": "mlp", "hidden": [100, 20]}, 1024 * 100 + 100 + 100 * 20 + 20 + 21),
+    ],
+)
 def test_parameter_counts(specification, count):
     network = architectures.build(specification, 1, 1, 0)
     assert sum(p.numel() for p in network.parameters()) == count
 
 
-@pytest.mark.parametrize("specification", [
-    {"network": "logreg"}, {"network": "lenet"}, {"network": "mlp", "hidden": [20, 5]}, {"network": "vgg11"},
-    {"network": "resnet18", "width": 0.125}, {"network": "densenet121"}])
+@pytest.mark.parametrize(
+    "specification",
+    [
+        {"network": "logreg"},
+        {"network": "lenet"},
+        {"network": "mlp", "hidden": [20, 5]},
+        {"network": "vgg11"},
+        {"network": "resnet18", "width": 0.125},
+        {"network": "densenet121"},
+    ],
+)
 def test_outputs_and_initial_weights(specification):
     network = architectures.build(specification, 4, 2, 7)
     assert network.eval()(torch.zeros(3, 4, 32, 32)).shape == (3, 2)
@@ -42,13 +53,19 @@ def test_pooling_before_relu_is_lenet():
     assert torch.equal(network(x), network.fc3(F.relu(network.fc2(F.relu(network.fc1(y))))))
 
 
-@pytest.mark.parametrize(("specification", "sentence"), [
-    ({"network": "lenet5"}, "the network 'lenet5' is unknown; known are logreg, mlp, lenet, vgg11, resnet18, densenet121"),
-    ({}, "the network None is unknown"),
-    ({"network": "lenet", "width": 2}, "takes no argument 'width'"),
-    ({"network": "mlp", "hidden": "ten"}, "cannot be built"),
-    ({"network": "resnet18", "width": 0.01}, "width must lie between"),
-])
+@pytest.mark.parametrize(
+    ("specification", "sentence"),
+    [
+        (
+            {"network": "lenet5"},
+            "the network 'lenet5' is unknown; known are logreg, mlp, lenet, vgg11, resnet18, densenet121",
+        ),
+        ({}, "the network None is unknown"),
+        ({"network": "lenet", "width": 2}, "takes no argument 'width'"),
+        ({"network": "mlp", "hidden": "ten"}, "cannot be built"),
+        ({"network": "resnet18", "width": 0.01}, "width must lie between"),
+    ],
+)
 def test_what_is_refused(specification, sentence):
     with pytest.raises(InputError, match=sentence):
         architectures.build(specification, 1, 1, 0)

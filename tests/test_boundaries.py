@@ -27,7 +27,9 @@ def test_tilt_of_a_linear_classifier(a, b, degrees, offset):
 
 def test_cross_section_rows_are_the_second_direction():
     section = boundaries.cross_section(linear(1, 0), FIRST, SECOND)
-    np.testing.assert_allclose(section, np.tile(np.linspace(-2, 2, boundaries.POINTS), (boundaries.POINTS, 1)), atol=1e-6)
+    np.testing.assert_allclose(
+        section, np.tile(np.linspace(-2, 2, boundaries.POINTS), (boundaries.POINTS, 1)), atol=1e-6
+    )
 
 
 def test_a_constant_classifier_has_no_tilt():
@@ -53,4 +55,5 @@ def test_the_nearest_of_two_boundaries_counts():
     def score(x):
         t = (x * FIRST).sum((1, 2, 3))
         return (t - 1.03) * (t + 2.1)
+
     assert boundaries.margins(score, torch.zeros(1, 2, 4, 4), FIRST) == pytest.approx(1.03, abs=0.02)

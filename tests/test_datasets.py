@@ -57,5 +57,17 @@ def test_normalised_images_have_zero_mean_and_unit_deviation():
 
 def test_seeds_depend_on_every_part_and_on_nothing_else():
     assert derive(0, "a", 1) == derive(0, "a", 1)
-    assert len({derive(0, "a", 1), derive(1, "a", 1), derive(0, "b", 1), derive(0, "a", 2), derive(0, "a", "1"), derive("0a", 1)}) == 6
+    assert (
+        len(
+            {
+                derive(0, "a", 1),
+                derive(1, "a", 1),
+                derive(0, "b", 1),
+                derive(0, "a", 2),
+                derive(0, "a", "1"),
+                derive("0a", 1),
+            }
+        )
+        == 6
+    )
     assert 0 <= derive("x") < 2**63

@@ -26,9 +26,16 @@ def chosen(name, **sizes):
 @pytest.fixture
 def images():
     rng = np.random.default_rng(0)
-    return {"classes": list("abcd"), "mean": [0.5, 0.4, 0.3], "deviation": [0.2, 0.2, 0.3],
-            **{f"{s}_images": rng.integers(0, 256, (n, 3, 32, 32)).astype(np.uint8) for s, n in (("train", 60), ("test", 20))},
-            **{f"{s}_labels": np.arange(n) % 4 for s, n in (("train", 60), ("test", 20))}}
+    return {
+        "classes": list("abcd"),
+        "mean": [0.5, 0.4, 0.3],
+        "deviation": [0.2, 0.2, 0.3],
+        **{
+            f"{s}_images": rng.integers(0, 256, (n, 3, 32, 32)).astype(np.uint8)
+            for s, n in (("train", 60), ("test", 20))
+        },
+        **{f"{s}_labels": np.arange(n) % 4 for s, n in (("train", 60), ("test", 20))},
+    }
 
 
 def test_linear_pairs_data():
@@ -58,7 +65,8 @@ def test_linear_pairs_grid_is_every_pair_and_seed():
     module, p = chosen("linear_pairs", seeds=2)
     cells = [c for c in module.cells(p) if c["architecture"] == "lenet"]
     assert sorted((c["seed"], c["index_1"], c["index_2"]) for c in cells) == sorted(
-        (s, i, j) for s in (0, 1) for i in (1, 1000) for j in (1, 1000))
+        (s, i, j) for s in (0, 1) for i in (1, 1000) for j in (1, 1000)
+    )
 
 
 def test_image_pairs_data(images):
@@ -85,8 +93,10 @@ def table(values, columns):
 
 def test_linear_pairs_metrics():
     module = experiments.find("linear_pairs")
-    accuracy = {(1, 1): (1, 1, .8), (1, 9): (1, 1, .5), (9, 1): (.9, .5, .9), (9, 9): (.5, .5, .5)}
-    rows = [("lenet", 0, i, j, s, a) for (i, j), each in accuracy.items() for s, a in zip(("all", "first", "second"), each)]
+    accuracy = {(1, 1): (1, 1, 0.8), (1, 9): (1, 1, 0.5), (9, 1): (0.9, 0.5, 0.9), (9, 9): (0.5, 0.5, 0.5)}
+    rows = [
+        ("lenet", 0, i, j, s, a) for (i, j), each in accuracy.items() for s, a in zip(("all", "first", "second"), each)
+    ]
     results = table(rows, ("architecture", "seed", "index_1", "index_2", "test_set", "accuracy"))
     planes = table([("lenet", 10.0), ("lenet", float("nan")), ("lenet", 30.0)], ("architecture", "tilt"))
     summary = module.metrics(results, planes)["lenet"]
@@ -96,8 +106,11 @@ def test_linear_pairs_metrics():
 
 def test_image_pairs_metrics():
     module = experiments.find("image_pairs")
-    rows = [("mlp", 0, i, s, a) for i, each in {1: (1, .5, 1), 8: (.7, .7, .5)}.items()
-            for s, a in zip(("all", "images", "linear"), each)]
+    rows = [
+        ("mlp", 0, i, s, a)
+        for i, each in {1: (1, 0.5, 1), 8: (0.7, 0.7, 0.5)}.items()
+        for s, a in zip(("all", "images", "linear"), each)
+    ]
     results = table(rows, ("architecture", "seed", "index", "test_set", "accuracy"))
     summary = module.metrics(results, table([("mlp", float("nan"))], ("architecture", "tilt")))["mlp"]
     assert summary["switches_at"] == 8 and summary["mean_tilt"] is None

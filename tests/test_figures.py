@@ -11,23 +11,60 @@ PAIRS = [(i, j) for i in (1, 1000) for j in (1, 1000)]
 
 
 def results(seeds):
-    return pd.DataFrame([{"architecture": "lenet", "seed": s, "index_1": i, "index_2": j, "test_set": t, "accuracy": 0.5 + 0.1 * s}
-                         for s in range(seeds) for i, j in PAIRS for t in ("all", "first", "second")])
+    return pd.DataFrame(
+        [
+            {"architecture": "lenet", "seed": s, "index_1": i, "index_2": j, "test_set": t, "accuracy": 0.5 + 0.1 * s}
+            for s in range(seeds)
+            for i, j in PAIRS
+            for t in ("all", "first", "second")
+        ]
+    )
 
 
 FIGURES = {
     "accuracies": lambda: linear_pairs.accuracies(results(2), "LeNet", "caption", "notice"),
-    "boundaries": lambda: linear_pairs.boundaries({p: np.linspace(0, 1, POINTS**2).reshape(POINTS, POINTS) for p in PAIRS},
-                                                  dict.fromkeys(PAIRS, 45.0), (1, 0.5), "LeNet", "caption", "notice"),
+    "boundaries": lambda: linear_pairs.boundaries(
+        {p: np.linspace(0, 1, POINTS**2).reshape(POINTS, POINTS) for p in PAIRS},
+        dict.fromkeys(PAIRS, 45.0),
+        (1, 0.5),
+        "LeNet",
+        "caption",
+        "notice",
+    ),
     "tilt_and_margins": lambda: linear_pairs.tilt_and_margins(
-        {"lenet": pd.DataFrame([{"index_1": i, "index_2": j, "tilt": 10.0, "margin_1": 1.0, "margin_2": np.inf} for i, j in PAIRS])},
-        {"lenet": "LeNet"}, (1, 0.5), "caption", "notice"),
+        {
+            "lenet": pd.DataFrame(
+                [{"index_1": i, "index_2": j, "tilt": 10.0, "margin_1": 1.0, "margin_2": np.inf} for i, j in PAIRS]
+            )
+        },
+        {"lenet": "LeNet"},
+        (1, 0.5),
+        "caption",
+        "notice",
+    ),
     "two_sufficient_channels": lambda: linear_pairs.two_sufficient_channels(
-        np.array([[-1, -0.5], [1, 0.5]]), np.array([0, 1]), (1, 0.5), {"lenet": {1: np.eye(32)}}, {"lenet": "LeNet"}, "caption", "notice"),
+        np.array([[-1, -0.5], [1, 0.5]]),
+        np.array([0, 1]),
+        (1, 0.5),
+        {"lenet": {1: np.eye(32)}},
+        {"lenet": "LeNet"},
+        "caption",
+        "notice",
+    ),
     "images_or_linear_channel": lambda: image_pairs.images_or_linear_channel(
-        pd.DataFrame([{"architecture": "lenet", "seed": s, "index": i, "test_set": t, "accuracy": 0.6 + 0.1 * s}
-                      for s in (0, 1) for i in (1, 64) for t in ("all", "images", "linear")]),
-        {"lenet": "LeNet"}, {"lenet": 1.0}, "caption", "notice"),
+        pd.DataFrame(
+            [
+                {"architecture": "lenet", "seed": s, "index": i, "test_set": t, "accuracy": 0.6 + 0.1 * s}
+                for s in (0, 1)
+                for i in (1, 64)
+                for t in ("all", "images", "linear")
+            ]
+        ),
+        {"lenet": "LeNet"},
+        {"lenet": 1.0},
+        "caption",
+        "notice",
+    ),
 }
 
 

@@ -21,6 +21,7 @@ def add_or_fail(context, recipe):
 
 def die(context, recipe):
     import os
+
     os._exit(9)
 
 

@@ -101,9 +101,13 @@ def test_broken_sources_end_with_one_sentence(tmp_path, monkeypatch):
     archive, _ = official(tmp_path, monkeypatch)
     with pytest.raises(InputError, match="does not exist"):
         images.read(tmp_path / "nowhere")
-    for whole in (archive, pack(tmp_path / "source", tmp_path / "p.tar"), pack(tmp_path / "source", tmp_path / "p.zip")):
+    for whole in (
+        archive,
+        pack(tmp_path / "source", tmp_path / "p.tar"),
+        pack(tmp_path / "source", tmp_path / "p.zip"),
+    ):
         broken = tmp_path / f"truncated-{whole.name}"
-        broken.write_bytes(whole.read_bytes()[:whole.stat().st_size * 2 // 3])
+        broken.write_bytes(whole.read_bytes()[: whole.stat().st_size * 2 // 3])
         with pytest.raises(InputError, match="damaged|incomplete"):
             images.read(broken)
     (tmp_path / "text.tar").write_text("not an archive")

@@ -30,15 +30,26 @@ def test_paper_scale_is_the_papers():
     assert linear.grid.networks == {
         "resnet18": params.Plan(indices, 30, 0.1, 0.9, 1e-5),
         "lenet": params.Plan(indices, 50, 0.2, 0.9, 0.0),
-        "mlp_100_20": params.Plan(indices, 50, 0.2, 0.9, 0.0)}
+        "mlp_100_20": params.Plan(indices, 50, 0.2, 0.9, 0.0),
+    }
     assert len(LINEAR.cells(linear)) == 3 * 3 * 144
     image = params.parse(copy.deepcopy(SHIPPED), IMAGE, "paper")
-    assert (image.settings.eps, image.grid.seeds, image.grid.train_samples, image.grid.test_samples) == (1.0, 3, 50_000, 10_000)
-    assert {n: image.settings.sigma[n] for n in image.grid.networks} == {"resnet18": 3.0, "lenet": 1.0, "mlp_200_50": 3.0}
+    assert (image.settings.eps, image.grid.seeds, image.grid.train_samples, image.grid.test_samples) == (
+        1.0,
+        3,
+        50_000,
+        10_000,
+    )
+    assert {n: image.settings.sigma[n] for n in image.grid.networks} == {
+        "resnet18": 3.0,
+        "lenet": 1.0,
+        "mlp_200_50": 3.0,
+    }
     assert image.grid.networks == {
         "resnet18": params.Plan(indices, 40, 0.15, 0.9, 1e-5),
         "lenet": params.Plan(indices, 40, 0.15, 0.9, 1e-5),
-        "mlp_200_50": params.Plan(indices, 60, 0.15, 0.9, 1e-5)}
+        "mlp_200_50": params.Plan(indices, 60, 0.15, 0.9, 1e-5),
+    }
     assert SHIPPED["architectures"]["mlp_100_20"]["hidden"] == [100, 20]
     assert SHIPPED["architectures"]["mlp_200_50"]["hidden"] == [200, 50]
     assert SHIPPED["architectures"]["resnet18"] == {"network": "resnet18"}
@@ -59,35 +70,41 @@ def changed(path, value):
 PLAN = "scales.laptop.linear_pairs.networks.lenet"
 
 
-@pytest.mark.parametrize(("path", "value", "sentence"), [
-    ("epz2", 0.3, "unknown key 'epz2'; did you mean 'eps2'?"),
-    ("eps2", "0.3", "eps2 must be a finite number, not '0.3'"),
-    ("eps1", True, "eps1 must be a finite number"),
-    ("sigma", 0, "sigma must be positive"),
-    ("sigma", float("nan"), "sigma must be a finite number"),
-    ("seed", 1.5, "seed must be a whole number"),
-    ("scale", "lapptop", "scale 'lapptop' is not one of smoke, laptop, paper"),
-    ("device", "gpu", "device must be one of auto, cpu, cuda, not 'gpu'"),
-    ("images.fallback", "mnist", "images.fallback must be"),
-    ("estimator.step", -1, "step must be positive"),
-    ("estimator.stepp", 1, "unknown key 'stepp'; did you mean 'step'?"),
-    ("estimator.estimand", "secants", "estimand must be one of secant, gradient"),
-    ("estimator.estimand", "gradient", "symmetry does not hold for the gradient at one fixed image"),
-    ("scales.laptop.nads.lenett", 8, "unknown architecture 'lenett'; did you mean 'lenet'?"),
-    ("scales.laptop.nads.lenet", 1, "must be at least 2"),
-    (f"{PLAN}.indices", [1, 1024], "NAD index 1024 is out of range; indices run from 0 to 1023"),
-    (f"{PLAN}.indices", [-1], "NAD index -1 is out of range"),
-    (f"{PLAN}.indices", [1, 1], "repeat a value"),
-    (f"{PLAN}.indices", [], "indices is empty"),
-    (f"{PLAN}.indices", 5, "must be a list"),
-    (f"{PLAN}.epochs", 0, "epochs must be at least 1"),
-    (f"{PLAN}.lr", "1e-5", "YAML reads 1e-5 as text"),
-    (f"{PLAN}.epoch", 3, "unknown key 'epoch'; did you mean 'epochs'?"),
-    ("scales.laptop.linear_pairs.networks.vgg", SHIPPED["scales"]["laptop"]["linear_pairs"]["networks"]["lenet"],
-     "unknown architecture"),
-    ("scales.laptop.linear_pairs.seeds", 0, "seeds must be at least 1"),
-    ("linear_pairs", {}, "has no block of its own"),
-])
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        ("epz2", 0.3, "unknown key 'epz2'; did you mean 'eps2'?"),
+        ("eps2", "0.3", "eps2 must be a finite number, not '0.3'"),
+        ("eps1", True, "eps1 must be a finite number"),
+        ("sigma", 0, "sigma must be positive"),
+        ("sigma", float("nan"), "sigma must be a finite number"),
+        ("seed", 1.5, "seed must be a whole number"),
+        ("scale", "lapptop", "scale 'lapptop' is not one of smoke, laptop, paper"),
+        ("device", "gpu", "device must be one of auto, cpu, cuda, not 'gpu'"),
+        ("images.fallback", "mnist", "images.fallback must be"),
+        ("estimator.step", -1, "step must be positive"),
+        ("estimator.stepp", 1, "unknown key 'stepp'; did you mean 'step'?"),
+        ("estimator.estimand", "secants", "estimand must be one of secant, gradient"),
+        ("estimator.estimand", "gradient", "symmetry does not hold for the gradient at one fixed image"),
+        ("scales.laptop.nads.lenett", 8, "unknown architecture 'lenett'; did you mean 'lenet'?"),
+        ("scales.laptop.nads.lenet", 1, "must be at least 2"),
+        (f"{PLAN}.indices", [1, 1024], "NAD index 1024 is out of range; indices run from 0 to 1023"),
+        (f"{PLAN}.indices", [-1], "NAD index -1 is out of range"),
+        (f"{PLAN}.indices", [1, 1], "repeat a value"),
+        (f"{PLAN}.indices", [], "indices is empty"),
+        (f"{PLAN}.indices", 5, "must be a list"),
+        (f"{PLAN}.epochs", 0, "epochs must be at least 1"),
+        (f"{PLAN}.lr", "1e-5", "YAML reads 1e-5 as text"),
+        (f"{PLAN}.epoch", 3, "unknown key 'epoch'; did you mean 'epochs'?"),
+        (
+            "scales.laptop.linear_pairs.networks.vgg",
+            SHIPPED["scales"]["laptop"]["linear_pairs"]["networks"]["lenet"],
+            "unknown architecture",
+        ),
+        ("scales.laptop.linear_pairs.seeds", 0, "seeds must be at least 1"),
+        ("linear_pairs", {}, "has no block of its own"),
+    ],
+)
 def test_a_wrong_value_is_refused_with_one_sentence(path, value, sentence):
     with pytest.raises(InputError) as caught:
         params.parse(changed(path, value), LINEAR)
@@ -95,12 +112,15 @@ def test_a_wrong_value_is_refused_with_one_sentence(path, value, sentence):
     assert str(caught.value).startswith("params.yaml")
 
 
-@pytest.mark.parametrize(("path", "value", "sentence"), [
-    ("image_pairs.sigma", {"lenet": 1.0}, "image_pairs: sigma has no value for"),
-    ("image_pairs.sigma.lenet", -1.0, "sigma.lenet must be positive"),
-    ("image_pairs.eps", "one", "image_pairs.eps must be a finite number, not 'one'"),
-    ("scales.laptop.image_pairs", None, "must be a mapping"),
-])
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        ("image_pairs.sigma", {"lenet": 1.0}, "image_pairs: sigma has no value for"),
+        ("image_pairs.sigma.lenet", -1.0, "sigma.lenet must be positive"),
+        ("image_pairs.eps", "one", "image_pairs.eps must be a finite number, not 'one'"),
+        ("scales.laptop.image_pairs", None, "must be a mapping"),
+    ],
+)
 def test_a_wrong_value_of_image_pairs_is_refused(path, value, sentence):
     with pytest.raises(InputError, match=sentence):
         params.parse(changed(path, value), IMAGE)
@@ -129,6 +149,8 @@ def test_the_check_stage_refuses_an_unknown_network_at_any_scale(tmp_path, monke
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(changed("architectures.lenet", {"network": "lenet7"})))
     with pytest.raises(SystemExit, match="error: architectures.lenet: the network 'lenet7' is unknown"), one_sentence():
         check.main()
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(changed("scales.paper.linear_pairs.networks.lenet.indices", [2000])))
+    (tmp_path / "params.yaml").write_text(
+        yaml.safe_dump(changed("scales.paper.linear_pairs.networks.lenet.indices", [2000]))
+    )
     with pytest.raises(SystemExit, match="index 2000 is out of range"), one_sentence():
         check.main()

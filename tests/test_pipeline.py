@@ -65,6 +65,7 @@ def test_the_test_command_of_the_readme_is_what_ci_runs():
 
 def test_requirements_are_pinned_and_installed():
     from importlib.metadata import version
+
     for line in (ROOT / "requirements.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             name, pinned = line.split("==")
@@ -87,18 +88,31 @@ def run(*command, where, **keywords):
 def smoke(tmp_path_factory):
     """A copy of the repository at smoke scale, without network and without CIFAR-10, after its first `dvc repro`."""
     root = tmp_path_factory.mktemp("smoke") / "repository"
-    ignored = shutil.ignore_patterns(".git", "data", "models", ".cells", ".venv", "cache", "tmp", "__pycache__", ".pytest_cache", "dvc.lock")
+    ignored = shutil.ignore_patterns(
+        ".git", "data", "models", ".cells", ".venv", "cache", "tmp", "__pycache__", ".pytest_cache", "dvc.lock"
+    )
     shutil.copytree(ROOT, root, ignore=ignored)
     text = (root / "params.yaml").read_text()
     text = re.sub(r"^scale: \w+", "scale: smoke", text, flags=re.M)
     (root / "params.yaml").write_text(re.sub(r"url: \S+", "url: http://127.0.0.1:9/cifar-10-python.tar.gz", text))
-    environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(root.parent), "LANG": "C.UTF-8",
-                   "XDG_CACHE_HOME": str(root.parent / "cache")}
-    for command in (["init", "-q"], ["config", "user.name", "test"], ["config", "user.email", "test@example.org"],
-                    ["add", "-A"], ["commit", "-qm", "smoke"]):
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "HOME": str(root.parent),
+        "LANG": "C.UTF-8",
+        "XDG_CACHE_HOME": str(root.parent / "cache"),
+    }
+    for command in (
+        ["init", "-q"],
+        ["config", "user.name", "test"],
+        ["config", "user.email", "test@example.org"],
+        ["add", "-A"],
+        ["commit", "-qm", "smoke"],
+    ):
         run("git", *command, where=root, env=environment)
+
     def dvc(*arguments):
         return run(sys.executable, "-m", "dvc", *arguments, where=root, env=environment)
+
     return root, dvc, dvc("repro")
 
 
@@ -107,8 +121,13 @@ def test_the_whole_dag_runs_without_network_and_says_what_its_images_are(smoke):
     assert "USING HANDWRITTEN DIGITS INSTEAD OF CIFAR-10" in output
     figures = sorted(path.stem for path in (root / "reports/figures").glob("*.png"))
     assert figures == sorted(path.stem for path in (root / "reports/figures").glob("*.svg"))
-    assert {"two_sufficient_channels", "linear_accuracies_lenet", "linear_boundaries_lenet", "linear_tilt_and_margins",
-            "images_or_linear_channel"} <= set(figures)
+    assert {
+        "two_sufficient_channels",
+        "linear_accuracies_lenet",
+        "linear_boundaries_lenet",
+        "linear_tilt_and_margins",
+        "images_or_linear_channel",
+    } <= set(figures)
     for name in experiments.names():
         assert json.loads((root / f"reports/{name}/metrics.json").read_text())["scale"] == "smoke"
     assert "not CIFAR-10" in json.loads((root / "reports/image_pairs/metrics.json").read_text())["images"]
@@ -126,7 +145,10 @@ def test_a_second_run_does_nothing_and_a_changed_epsilon_reruns_only_its_part(sm
         assert stages == ["check", "generate_linear_pairs", "train_linear_pairs", "evaluate_linear_pairs", "render"]
         (root / "params.yaml").write_text(text.replace("eps2: 0.5", "eps2: '0.3'"))
         failed = subprocess.run([sys.executable, "-m", "pipeline.check"], cwd=root, text=True, capture_output=True)
-        assert failed.returncode == 1 and failed.stderr.strip() == "error: params.yaml: eps2 must be a finite number, not '0.3'"
+        assert (
+            failed.returncode == 1
+            and failed.stderr.strip() == "error: params.yaml: eps2 must be a finite number, not '0.3'"
+        )
     finally:
         (root / "params.yaml").write_text(text)
     assert not re.findall(r"cells trained", dvc("repro")), "going back to old parameters comes from the cache"

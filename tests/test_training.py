@@ -36,7 +36,7 @@ def test_training_is_clipped_sgd_with_momentum_and_weight_decay():
     for epoch in range(2):
         shuffled = torch.randperm(200, generator=order)
         for half in range(2):
-            chosen = shuffled[128 * half:128 * (half + 1)]
+            chosen = shuffled[128 * half : 128 * (half + 1)]
             gradients = torch.autograd.grad(F.cross_entropy(mirror(x[chosen]), y[chosen]), parameters)
             norm = torch.sqrt(sum((g**2).sum() for g in gradients))
             scale = min(1.0, 0.5 / (float(norm) + 1e-6))
@@ -71,4 +71,6 @@ def test_a_learnable_problem_is_learned():
 def test_divergence_is_an_error():
     x, y = data()
     with pytest.raises(training.Diverged, match="the training loss became"):
-        training.train(architectures.build({"network": "mlp", "hidden": [6, 4]}, 2, 2, 1), x * float("inf"), y, RECIPE, 0)
+        training.train(
+            architectures.build({"network": "mlp", "hidden": [6, 4]}, 2, 2, 1), x * float("inf"), y, RECIPE, 0
+        )

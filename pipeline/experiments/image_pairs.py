@@ -44,8 +44,13 @@ def check(params):
 def cells(params):
     """Rows of the grid: architecture, seed, index, eps, sigma."""
     return [
-        {"architecture": name, "seed": params.seed + offset, "index": index,
-         "eps": params.settings.eps, "sigma": params.settings.sigma[name]}
+        {
+            "architecture": name,
+            "seed": params.seed + offset,
+            "index": index,
+            "eps": params.settings.eps,
+            "sigma": params.settings.sigma[name],
+        }
         for name, plan in params.grid.networks.items()
         for offset in range(params.grid.seeds)
         for index in plan.indices
@@ -75,8 +80,12 @@ def draw(params, seed, images):
 def dataset(cell, split, draw, direction, images):
     """Inputs (N, 4, 32, 32) and class numbers (N,) of a cell's `split`; `direction(index)` gives a NAD (D,)."""
     y = draw[f"{split}_labels"]
-    pictures = datasets.normalised(images[f"{split}_images"][draw[f"{split}_chosen"]], images["mean"], images["deviation"])
-    linear = datasets.linearly_separable(draw[f"{split}_normal"], y, direction(cell["index"]), cell["eps"], cell["sigma"])
+    pictures = datasets.normalised(
+        images[f"{split}_images"][draw[f"{split}_chosen"]], images["mean"], images["deviation"]
+    )
+    linear = datasets.linearly_separable(
+        draw[f"{split}_normal"], y, direction(cell["index"]), cell["eps"], cell["sigma"]
+    )
     return datasets.direct_sum(pictures, linear), torch.as_tensor(y > 0).long()
 
 
@@ -103,8 +112,10 @@ def metrics(results, boundaries):
         indices = sorted(rows["index"].unique())
         images_win = [i for i in indices if means[i, "images"] > means[i, "linear"]]
         summary[name] = {
-            "accuracy": {end: {s: round(means[i, s], 4) for s in ("all", *TEST_SETS)}
-                         for end, i in (("low", indices[0]), ("high", indices[-1]))},
+            "accuracy": {
+                end: {s: round(means[i, s], 4) for s in ("all", *TEST_SETS)}
+                for end, i in (("low", indices[0]), ("high", indices[-1]))
+            },
             "switches_at": int(images_win[0]) if images_win else None,
             "mean_tilt": mean_tilt(boundaries[boundaries["architecture"] == name]),
         }

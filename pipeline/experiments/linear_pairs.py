@@ -27,8 +27,15 @@ def check(params):
 def cells(params):
     """Rows of the grid: architecture, seed, index_1, index_2, eps_1, eps_2, sigma."""
     return [
-        {"architecture": name, "seed": params.seed + offset, "index_1": first, "index_2": second,
-         "eps_1": params.eps1, "eps_2": params.eps2, "sigma": params.sigma}
+        {
+            "architecture": name,
+            "seed": params.seed + offset,
+            "index_1": first,
+            "index_2": second,
+            "eps_1": params.eps1,
+            "eps_2": params.eps2,
+            "sigma": params.sigma,
+        }
         for name, plan in params.grid.networks.items()
         for offset in range(params.grid.seeds)
         for first, second in itertools.product(plan.indices, repeat=2)
@@ -74,8 +81,9 @@ def metrics(results, boundaries):
         corners = {"low_low": (low, low), "low_high": (low, high), "high_low": (high, low), "high_high": (high, high)}
         second_wins = [i for i in sorted(rows["index_1"].unique()) if means[i, low, "second"] > means[i, low, "first"]]
         summary[name] = {
-            "accuracy": {corner: {s: round(means[a, b, s], 4) for s in ("all", *TEST_SETS)}
-                         for corner, (a, b) in corners.items()},
+            "accuracy": {
+                corner: {s: round(means[a, b, s], 4) for s in ("all", *TEST_SETS)} for corner, (a, b) in corners.items()
+            },
             "lowest_accuracy_all": round(means.xs("all", level="test_set").min(), 4),
             "switches_at": int(second_wins[0]) if second_wins else None,
             "mean_tilt": mean_tilt(boundaries[boundaries["architecture"] == name]),

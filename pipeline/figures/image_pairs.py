@@ -18,11 +18,20 @@ def images_or_linear_channel(results, labels, sigmas, caption, notice):
         for test_set, look in style.CURVES.items():
             cells = rows[rows["test_set"] == test_set].groupby("index")["accuracy"]
             mean, spread = 100 * cells.mean(), 100 * cells.std(ddof=1)
-            panel.errorbar(mean.index + 1, mean, None if spread.isna().all() else spread, label=NAMES[test_set],
-                           markersize=5, capsize=3, **look)
+            panel.errorbar(
+                mean.index + 1,
+                mean,
+                None if spread.isna().all() else spread,
+                label=NAMES[test_set],
+                markersize=5,
+                capsize=3,
+                **look,
+            )
         indices = sorted(rows["index"].unique())
         panel.axhline(50, color="0.6", linewidth=0.8)
-        panel.set(xscale="log", title=f"{labels[name]}, σ = {sigmas[name]:g}", ylim=(45, 102), xlabel="NAD index of $v$")
+        panel.set(
+            xscale="log", title=f"{labels[name]}, σ = {sigmas[name]:g}", ylim=(45, 102), xlabel="NAD index of $v$"
+        )
         panel.set_xticks([i + 1 for i in indices], [str(i) for i in indices], rotation=45)
         panel.minorticks_off()
     axes[0, 0].set_ylabel("test accuracy (%)")

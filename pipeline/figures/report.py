@@ -4,7 +4,10 @@ Every number of the page is computed from the run's tables; the published ones a
 """
 
 PUBLISHED = {  # paper 2, fig. 2: ResNet-18, (index of v₁, index of v₂) → accuracy (%) with both, first, second channel
-    (1, 1): (100, 100, 80), (1, 1000): (100, 100, 50), (1000, 1): (98, 50, 98), (800, 800): (69, 65, 54),
+    (1, 1): (100, 100, 80),
+    (1, 1000): (100, 100, 50),
+    (1000, 1): (98, 50, 98),
+    (800, 800): (69, 65, 54),
 }
 
 
@@ -33,11 +36,27 @@ def linear_pairs(summary, tilts, labels, published_name):
                 continue
             at = cell.set_index("test_set")
             published = PUBLISHED.get((first, second), ()) if name.startswith(published_name) else ()
-            rows.append([labels[name], f"({first}, {second})",
-                         *(percent(at.loc[s, "mean"], at.loc[s, "std"]) for s in ("all", "first", "second")),
-                         f"{tilts[name, first, second]:.1f}°", " / ".join(map(str, published)) or "–"])
-    return table(["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)", "tilt",
-                  "published (ResNet-18, full width)"], rows)
+            rows.append(
+                [
+                    labels[name],
+                    f"({first}, {second})",
+                    *(percent(at.loc[s, "mean"], at.loc[s, "std"]) for s in ("all", "first", "second")),
+                    f"{tilts[name, first, second]:.1f}°",
+                    " / ".join(map(str, published)) or "–",
+                ]
+            )
+    return table(
+        [
+            "network",
+            "NAD indices of v₁, v₂",
+            "both (%)",
+            "first alone (%)",
+            "second alone (%)",
+            "tilt",
+            "published (ResNet-18, full width)",
+        ],
+        rows,
+    )
 
 
 def image_pairs(summary, labels):
@@ -45,7 +64,9 @@ def image_pairs(summary, labels):
     rows = []
     for (name, index), cell in summary.groupby(["architecture", "index"], sort=False):
         at = cell.set_index("test_set")
-        rows.append([labels[name], index, *(percent(at.loc[s, "mean"], at.loc[s, "std"]) for s in ("all", "linear", "images"))])
+        rows.append(
+            [labels[name], index, *(percent(at.loc[s, "mean"], at.loc[s, "std"]) for s in ("all", "linear", "images"))]
+        )
     return table(["network", "NAD index of v", "both (%)", "linear alone (%)", "images alone (%)"], rows)
 
 

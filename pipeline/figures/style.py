@@ -16,9 +16,20 @@ CURVES = {  # Okabe and Ito's colours; line style and marker tell the curves apa
 }
 
 RC = {
-    "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8,
-    "legend.fontsize": 8, "figure.dpi": 100, "savefig.dpi": 160, "svg.hashsalt": "nads", "svg.fonttype": "path",
-    "figure.titlesize": 11, "axes.spines.top": False, "axes.spines.right": False, "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "figure.dpi": 100,
+    "savefig.dpi": 160,
+    "svg.hashsalt": "nads",
+    "svg.fonttype": "path",
+    "figure.titlesize": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "font.family": "DejaVu Sans",
 }
 
 plt.rcParams.update(RC)
