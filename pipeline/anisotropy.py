@@ -40,12 +40,14 @@ class NADs:
 
     directions: (K, D) float64, orthonormal rows, index 0 first; eigenvalues: (K,) of C, decreasing;
     error: relative Frobenius distance that the estimate of C is expected to have from the true C (from split halves);
+    halves: (2, K), u_kᵀ C_h u_k of each half's estimate C_h along each direction u_k, whose gap is twice the error of λ_k;
     networks: how many untrained networks were averaged;
     estimand, method, step, point: as in params.yaml's `estimator`; symmetry: what C was averaged over.
     """
 
     directions: np.ndarray
     eigenvalues: np.ndarray
+    halves: np.ndarray
     error: float
     networks: int
     estimand: str
@@ -218,18 +220,19 @@ def symmetrised(symmetry, matrix, shape):
 
 def directions_of(covariance, estimator, symmetry, shape):
     """The `NADs` of a `Covariance` averaged over `symmetry`: eigenvectors in decreasing eigenvalue, largest entry positive."""
+    halves = [symmetrised(symmetry, half, shape) for half in covariance.half_means()]
     values, vectors = np.linalg.eigh(symmetrised(symmetry, covariance.mean(), shape))
     directions = vectors.T[::-1]
     largest = np.take_along_axis(directions, np.abs(directions).argmax(1)[:, None], 1)
-    error = sampling_error(*(symmetrised(symmetry, half, shape) for half in covariance.half_means()))
     return NADs(
-        np.ascontiguousarray(directions * np.sign(largest)),
-        values[::-1].copy(),
-        error,
-        covariance.count,
-        estimator.estimand,
-        estimator.method,
-        estimator.step,
-        estimator.point,
-        symmetry,
+        directions=np.ascontiguousarray(directions * np.sign(largest)),
+        eigenvalues=values[::-1].copy(),
+        halves=np.stack([np.einsum("kd,kd->k", directions @ half, directions) for half in halves]),
+        error=sampling_error(*halves),
+        networks=covariance.count,
+        estimand=estimator.estimand,
+        method=estimator.method,
+        step=estimator.step,
+        point=estimator.point,
+        symmetry=symmetry,
     )

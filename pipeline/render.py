@@ -5,7 +5,7 @@ import pandas as pd
 
 from pipeline import architectures, artifacts, experiments, params
 from pipeline.errors import one_sentence
-from pipeline.figures import image_pairs, linear_pairs, report, style
+from pipeline.figures import image_pairs, linear_pairs, nads, report, style
 
 GALLERY = 6
 """Number of NADs shown per network: of its grid's indices, evenly spread."""
@@ -35,6 +35,46 @@ def sizes(chosen, names):
     return f"scale {chosen.scale} · {seeds} · {chosen.grid.train_samples:,} training samples · {each}"
 
 
+def render_nads(folder, notice):
+    """Spectra of the scale's networks; returns their section of the report."""
+    chosen = params.load()
+    estimates, rows = {}, []
+    for name in chosen.nads:
+        with np.load(artifacts.present(artifacts.NADS / f"{name}.npz", "estimate"), allow_pickle=False) as file:
+            estimates[name] = file["eigenvalues"], file["halves"]
+            first = np.sqrt(file["eigenvalues"][0]) * 100
+            error = np.abs(np.subtract(*file["halves"][:, 0])) / 4 / file["eigenvalues"][0] * first
+            network = chosen.architectures[name]["network"]
+            published = nads.PUBLISHED.get(network, "–") if "width" not in chosen.architectures[name] else "–"
+            rows.append(
+                [
+                    architectures.label(chosen.architectures[name]),
+                    int(file["networks"]),
+                    file["symmetry"],
+                    f"{float(file['error']):.3f}",
+                    f"{first:.3g} ± {error:.1g}",
+                    published,
+                ]
+            )
+    labels = {name: architectures.label(chosen.architectures[name]) for name in estimates}
+    networks = {name: chosen.architectures[name]["network"] for name in estimates}
+    estimator = chosen.estimator
+    step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
+    caption = f"scale {chosen.scale} · {estimator.estimand}{step} · {estimator.method} · point: {estimator.point}"
+    style.save(
+        nads.spectra(estimates, labels, networks, f"{caption} · bands: split halves", notice), folder, "nad_spectra"
+    )
+    header = [
+        "network",
+        "untrained networks",
+        "averaged over",
+        "relative error of C",
+        "first singular value × √10,000",
+        "published",
+    ]
+    return "NADs", [caption, "", *report.table(header, rows)], {"nad_spectra": "spectra"}
+
+
 def render_linear_pairs(folder, notice):
     """Figures 1, 2a, 2b and 4–8 of paper 2; returns their section of the report."""
     chosen = params.load(experiment=experiments.find("linear_pairs"))
@@ -45,11 +85,11 @@ def render_linear_pairs(folder, notice):
     science = f"ε₁ = {chosen.eps1:g}, ε₂ = {chosen.eps2:g}, σ = {chosen.sigma:g}"
 
     data = artifacts.Data("linear_pairs")
-    nads = {}
+    gallery = {}
     for name in names:
         indices = sorted(chosen.grid.networks[name].indices)
         some = [indices[i] for i in np.unique(np.linspace(0, len(indices) - 1, GALLERY).round().astype(int))]
-        nads[name] = {i: data.vectors[f"{name}-{i}"].reshape(params.SIDE, params.SIDE) for i in some}
+        gallery[name] = {i: data.vectors[f"{name}-{i}"].reshape(params.SIDE, params.SIDE) for i in some}
     classes = np.array([0, 1])
     points = np.outer(2 * classes - 1, separations)
     estimates = ", ".join(f"{chosen.nads[name]} {labels[name]}" for name in names)
@@ -58,7 +98,7 @@ def render_linear_pairs(folder, notice):
             points,
             classes,
             separations,
-            nads,
+            gallery,
             labels,
             f"scale {chosen.scale} · {science} · NADs from {estimates} networks",
             notice,
@@ -129,7 +169,7 @@ def main():
     about = artifacts.about_images()
     notice = None if about["name"] == "CIFAR-10" else f"images of this run: {about['name']}"
     folder = artifacts.fresh(artifacts.FIGURES)
-    sections = [render_linear_pairs(folder, notice), render_image_pairs(folder, notice)]
+    sections = [render(folder, notice) for render in (render_nads, render_linear_pairs, render_image_pairs)]
     captions = [
         "Written by the stage `render`; every number comes from the tables beside it.",
         *([f"**{notice}**"] if notice else []),

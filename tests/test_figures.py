@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pipeline.boundaries import POINTS
-from pipeline.figures import image_pairs, linear_pairs, report, style
+from pipeline.figures import image_pairs, linear_pairs, nads, report, style
 
 PAIRS = [(i, j) for i in (1, 1000) for j in (1, 1000)]
 
@@ -22,6 +22,13 @@ def results(seeds):
 
 
 FIGURES = {
+    "spectra": lambda: nads.spectra(
+        {"lenet": (np.geomspace(1, 1e-8, 64), np.stack([np.geomspace(1, 1e-8, 64) * f for f in (0.9, 1.1)]))},
+        {"lenet": "LeNet"},
+        {"lenet": "lenet"},
+        "caption",
+        "notice",
+    ),
     "accuracies": lambda: linear_pairs.accuracies(results(2), "LeNet", "caption", "notice"),
     "boundaries": lambda: linear_pairs.boundaries(
         {p: np.linspace(0, 1, POINTS**2).reshape(POINTS, POINTS) for p in PAIRS},

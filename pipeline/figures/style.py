@@ -15,6 +15,16 @@ CURVES = {  # Okabe and Ito's colours; line style and marker tell the curves apa
     "images": {"color": "#D55E00", "linestyle": ":", "marker": "^"},
 }
 
+SPECTRA = (
+    ("#000000", "-"),
+    ("#0072B2", "--"),
+    ("#D55E00", ":"),
+    ("#009E73", "-."),
+    ("#CC79A7", (0, (5, 1))),
+    ("#E69F00", "-"),
+)
+"""Colours and line styles of networks, in the order in which they are drawn."""
+
 RC = {
     "font.size": 9,
     "axes.titlesize": 10,
