@@ -71,14 +71,22 @@ def evaluation_point(kind, seed, number, dimension):
 def readout(network, probe):
     """The linear layer that ends `network`, after checking on `probe` (N, C, H, W) that it does.
 
-    Raises ValueError if the network's output is not the output of its last linear layer.
+    Raises ValueError if the network's output is not the output of its last linear layer, or if that layer's weights do not
+    look drawn as PyTorch draws them by default (mean and variance within five standard errors of 0 and 1/3F).
     """
     linears = [module for module in network.modules() if isinstance(module, nn.Linear)]
     if linears:
         with torch.no_grad(), _inputs_of(linears[-1]) as seen:
             output = network(probe)
         if len(seen) == 1 and torch.equal(linears[-1](seen[0]), output):
-            return linears[-1]
+            weights = linears[-1].weight.detach().flatten().double() * (3 * linears[-1].in_features) ** 0.5
+            # Of n values uniform with variance 1, the mean varies by 1/√n and the mean square by √(0.8/n).
+            if (
+                abs(weights.mean()) < 5 / len(weights) ** 0.5
+                and abs((weights**2).mean() - 1) < 5 * (0.8 / len(weights)) ** 0.5
+            ):
+                return linears[-1]
+            raise ValueError("the last layer's weights are not drawn as PyTorch draws a linear layer's by default")
     raise ValueError("the network does not end in a linear layer, so its read-out cannot be averaged over exactly")
 
 

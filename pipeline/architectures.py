@@ -1,10 +1,11 @@
 """The table of networks, all for 32×32 inputs with the framework's default initialisation.
 
 An architecture in params.yaml is a name for an entry of `NETWORKS` with its keyword arguments, for example
-`resnet18_narrow: {network: resnet18, width: 0.125}`. A network maps (N, C, 32, 32) to (N, outputs) and ends in a
-linear layer, the *read-out*.
+`resnet18_narrow: {network: resnet18, width: 0.125}`, or for a network of one's own. A network maps (N, C, 32, 32) to (N, outputs) and, if it is one of the table,
+ends in a linear layer, the *read-out*.
 """
 
+import importlib
 import inspect
 
 import torch
@@ -194,35 +195,76 @@ NETWORKS = {
 """Each class states the `symmetry` of the square under which the law of its weights and its geometry are unchanged."""
 
 
+def factory(specification):
+    """What builds the network of a specification: an entry of `NETWORKS`, or the callable that `package.module:name` names.
+
+    It is called with the numbers of input channels and of outputs, then the specification's other keyword arguments, and
+    returns a torch module. A network of one's own may state a `symmetry` as the built-in ones do; without it, it has none.
+    Raises InputError if the name is neither in the table nor importable.
+    """
+    name = specification.get("network")
+    if name in NETWORKS:
+        return NETWORKS[name]
+    if not isinstance(name, str) or ":" not in name:
+        raise InputError(
+            f"the network {name!r} is unknown; known are {', '.join(NETWORKS)}, or one of your own as package.module:name"
+        )
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(
+            f"the network {name!r} cannot be imported ({error}); its module must be importable from the "
+            f"repository's root"
+        ) from None
+
+
+def symmetry(specification):
+    """The symmetry that the network of a specification states: 'square', 'transposition' or 'none'."""
+    return getattr(factory(specification), "symmetry", "none")
+
+
 def build(specification, channels, outputs, seed):
     """A new network of the architecture, its initial weights determined by `seed` (made on the CPU).
 
     `specification` is one value of params.yaml's `architectures`: a mapping with `network` and keyword arguments.
-    Raises InputError if the network is not in the table or does not take these arguments.
+    Raises InputError if the network is unknown or cannot be built with these arguments.
     """
-    arguments = dict(specification)
-    name = arguments.pop("network", None)
-    if name not in NETWORKS:
-        raise InputError(f"the network {name!r} is unknown; known are {', '.join(NETWORKS)}")
-    known = list(inspect.signature(NETWORKS[name]).parameters)[2:]
-    for argument in arguments:
-        if argument not in known:
-            raise InputError(
-                f"the network {name} takes no argument {argument!r}; it takes {', '.join(known) or 'none'}"
-            )
+    make, name = factory(specification), specification["network"]
+    arguments = {key: value for key, value in specification.items() if key != "network"}
+    parameters = inspect.signature(make).parameters.values()
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        known = [parameter.name for parameter in parameters][2:]
+        for argument in arguments:
+            if argument not in known:
+                raise InputError(
+                    f"the network {name} takes no argument {argument!r}; it takes {', '.join(known) or 'none'}"
+                )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
-            return NETWORKS[name](channels, outputs, **arguments)
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise InputError(f"the network {name} cannot be built with {arguments}: {error}") from None
+            return make(channels, outputs, **arguments)
+        except Exception as error:
+            raise InputError(f"the network {name} cannot be built with {arguments}: {error}") from error
 
 
 def check(architectures):
-    """Raise InputError unless every architecture of the table in params.yaml can be built."""
+    """Raise InputError unless every architecture of params.yaml can be built and maps (2, C, 32, 32) to (2, outputs)."""
     for name, specification in architectures.items():
         try:
-            build(specification, 1, 1, 0)
+            for channels, outputs in ((1, 1), (2, 2)):
+                network = build(specification, channels, outputs, 0).eval()
+                if specification["network"] in NETWORKS:
+                    continue
+                with torch.no_grad():
+                    found = tuple(network(torch.zeros(2, *input_shape(channels))).shape)
+                if found != (2, outputs):
+                    raise InputError(
+                        f"{specification['network']} maps (2, {channels}, {SIDE}, {SIDE}) to {found}, not to "
+                        f"(2, {outputs})"
+                    )
+        except (RuntimeError, ValueError) as error:
+            raise InputError(f"architectures.{name}: {specification['network']} cannot be run: {error}") from None
         except InputError as error:
             raise InputError(f"architectures.{name}: {error}") from None
 
@@ -240,7 +282,11 @@ LABELS = {
 def label(specification):
     """How a figure names the architecture: for example 'MLP (100, 20)' or 'ResNet-18, width ×0.125'."""
     arguments = dict(specification)
-    name = LABELS[arguments.pop("network")]
+    network = arguments.pop("network")
+    if network not in LABELS:
+        described = ", ".join(f"{key} {value}" for key, value in arguments.items())
+        return network.partition(":")[2] + (f" ({described})" if described else "")
+    name = LABELS[network]
     if "hidden" in arguments:
         name += f" ({', '.join(map(str, arguments['hidden']))})"
     if arguments.get("width", 1) != 1:

@@ -1,6 +1,7 @@
 """Stage `estimate`: the NADs of every architecture that the scale uses -> data/nads/{architecture}.npz."""
 
 import dataclasses
+import sys
 
 import numpy as np
 import torch
@@ -14,19 +15,33 @@ def sample(_, recipe):
     return anisotropy.sample(**recipe)
 
 
+def method_for(name, chosen):
+    """The estimator of an architecture: params.yaml's, with `plain` in place of `readout` where that cannot be used."""
+    if chosen.estimator.method == "readout":
+        shape = architectures.input_shape(1)
+        network = architectures.build(chosen.architectures[name], shape[0], 1, chosen.seed).eval()
+        try:
+            anisotropy.readout(network, torch.zeros(1, *shape))
+        except ValueError as error:
+            print(f"notice: {name}: {error}; its NADs use `plain`, which needs far more networks", file=sys.stderr)
+            return dataclasses.replace(chosen.estimator, method="plain")
+    return chosen.estimator
+
+
 def main():
     """Estimate and write the NADs, architecture by architecture."""
     chosen = params.load()
     architectures.check(chosen.architectures)
     folder = artifacts.fresh(artifacts.NADS)
     errors = {}
+    estimators = {name: method_for(name, chosen) for name in chosen.nads}
     recipes = [
         {
             "specification": chosen.architectures[name],
             "name": name,
             "number": number,
             "seed": chosen.seed,
-            "estimator": chosen.estimator,
+            "estimator": estimators[name],
         }
         for name, count in chosen.nads.items()
         for number in range(count)
@@ -43,10 +58,10 @@ def main():
             covariances[name].add(early.pop(due))
             due += 1
             if covariances[name].count == chosen.nads[name]:
-                symmetry = architectures.NETWORKS[chosen.architectures[name]["network"]].symmetry
+                symmetry = architectures.symmetry(chosen.architectures[name])
                 nads = anisotropy.directions_of(
                     covariances.pop(name),
-                    chosen.estimator,
+                    estimators[name],
                     symmetry if chosen.estimator.symmetry else "none",
                     architectures.input_shape(1),
                 )

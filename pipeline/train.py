@@ -49,7 +49,8 @@ def recipes_of(chosen, module, device):
         plan = chosen.grid.networks[cell["architecture"]]
         recipe = {
             "cell": cell,
-            "specification": chosen.architectures[cell["architecture"]],
+            "specification": (specification := chosen.architectures[cell["architecture"]]),
+            "network": store.code_digest(sys.modules[architectures.factory(specification).__module__]),
             "training": {
                 "epochs": plan.epochs,
                 "lr": plan.lr,

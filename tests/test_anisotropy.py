@@ -203,3 +203,11 @@ def test_same_seed_same_bytes_and_other_numbers_differ():
         anisotropy.evaluation_point(kind, 0, number, 9) for kind in ("normal", "many", "zero") for number in (0, 1)
     ]
     assert np.array_equal(points[0], points[1]) and not np.array_equal(points[2], points[3]) and not points[4].any()
+
+
+def test_a_readout_that_is_not_drawn_as_usual_is_refused():
+    network = nn.Sequential(nn.Flatten(), nn.Linear(16, 400), nn.Linear(400, 1))
+    anisotropy.readout(network, torch.zeros(1, 1, 4, 4))
+    nn.init.normal_(network[2].weight)
+    with pytest.raises(ValueError, match="not drawn as PyTorch draws"):
+        anisotropy.readout(network, torch.zeros(1, 1, 4, 4))

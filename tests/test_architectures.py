@@ -58,7 +58,7 @@ def test_pooling_before_relu_is_lenet():
     [
         (
             {"network": "lenet5"},
-            "the network 'lenet5' is unknown; known are logreg, mlp, lenet, vgg11, resnet18, densenet121",
+            "the network 'lenet5' is unknown; known are logreg, mlp, lenet, vgg11, resnet18, densenet121, or",
         ),
         ({}, "the network None is unknown"),
         ({"network": "lenet", "width": 2}, "takes no argument 'width'"),
@@ -84,3 +84,38 @@ def test_vgg11_is_drawn_as_the_papers_draw_it():
 def test_every_network_has_a_label_and_states_its_symmetry():
     assert set(architectures.LABELS) == set(architectures.NETWORKS)
     assert {kind.symmetry for kind in architectures.NETWORKS.values()} <= {"square", "transposition", "none"}
+
+
+def tiny(channels, outputs, filters=4):
+    """A network of one's own, as a user would write it: no symmetry stated, no linear read-out."""
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(channels, filters, 3),
+        torch.nn.ReLU(),
+        torch.nn.Conv2d(filters, outputs, 30),
+        torch.nn.Flatten(),
+    )
+
+
+def test_a_network_of_ones_own():
+    specification = {"network": "test_architectures:tiny", "filters": 3}
+    architectures.check({"mine": specification})
+    assert architectures.build(specification, 2, 5, 0)(torch.zeros(4, 2, 32, 32)).shape == (4, 5)
+    assert architectures.symmetry(specification) == "none"
+    assert architectures.label(specification) == "tiny (filters 3)"
+
+
+@pytest.mark.parametrize(
+    ("specification", "sentence"),
+    [
+        ({"network": "no_such_module:net"}, "cannot be imported"),
+        ({"network": "test_architectures:no_such_name"}, "cannot be imported"),
+        ({"network": "test_architectures:tiny", "filter": 3}, "takes no argument 'filter'; it takes filters"),
+        ({"network": "test_architectures:tiny", "filters": "x"}, "cannot be built"),
+        ({"network": "torch.nn:Conv2d", "kernel_size": 3}, r"maps \(2, 1, 32, 32\) to \(2, 1, 30, 30\)"),
+        ({"network": "torch.nn:Linear"}, "cannot be run"),
+    ],
+)
+def test_what_is_refused_of_ones_own(specification, sentence):
+    with pytest.raises(InputError, match=sentence) as caught:
+        architectures.check({"mine": specification})
+    assert str(caught.value).startswith("architectures.mine: ")
