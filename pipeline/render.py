@@ -20,8 +20,8 @@ def tables(name):
     return results, pd.read_csv(folder / "summary.csv"), pd.read_csv(folder / "boundaries.csv"), sections
 
 
-def sizes(chosen, names):
-    """The caption line: scale, seeds, samples and epochs."""
+def sizes(chosen, names, samples):
+    """The caption line: scale, seeds, training samples (as many as there really were) and epochs."""
     seeds = f"{chosen.grid.seeds} seed" + ("s" if chosen.grid.seeds > 1 else "")
     epochs = [chosen.grid.networks[name].epochs for name in names]
     each = (
@@ -32,7 +32,7 @@ def sizes(chosen, names):
             f"{count} ({architectures.label(chosen.architectures[name])})" for name, count in zip(names, epochs)
         )
     )
-    return f"scale {chosen.scale} · {seeds} · {chosen.grid.train_samples:,} training samples · {each}"
+    return f"scale {chosen.scale} · {seeds} · {samples:,} training samples · {each}"
 
 
 def render_nads(folder, notice):
@@ -109,7 +109,7 @@ def render_linear_pairs(folder, notice):
     figures = {"two_sufficient_channels": "the problem and the NADs"}
 
     for name in names:
-        caption = f"{sizes(chosen, [name])} · {science}"
+        caption = f"{sizes(chosen, [name], chosen.grid.train_samples)} · {science}"
         rows = results[results["architecture"] == name]
         style.save(linear_pairs.accuracies(rows, labels[name], caption, notice), folder, f"linear_accuracies_{name}")
         means, tilts = {}, {}
@@ -129,7 +129,7 @@ def render_linear_pairs(folder, notice):
             {name: planes[planes["architecture"] == name] for name in names},
             labels,
             separations,
-            f"{sizes(chosen, names)} · {science}",
+            f"{sizes(chosen, names, chosen.grid.train_samples)} · {science}",
             notice,
         ),
         folder,
@@ -138,7 +138,7 @@ def render_linear_pairs(folder, notice):
     figures["linear_tilt_and_margins"] = "tilt and margins"
     tilts = planes.groupby(["architecture", "index_1", "index_2"])["tilt"].mean()
     body = [
-        f"{sizes(chosen, names)} · {science} · mean ± standard deviation over seeds where there are several",
+        f"{sizes(chosen, names, chosen.grid.train_samples)} · {science} · mean ± standard deviation over seeds where there are several",
         "",
         *report.linear_pairs(summary, tilts, labels, "resnet18"),
     ]
@@ -151,7 +151,9 @@ def render_image_pairs(folder, notice):
     results, summary, _, _ = tables("image_pairs")
     names = list(results["architecture"].unique())
     labels = {name: architectures.label(chosen.architectures[name]) for name in names}
-    caption = f"{sizes(chosen, names)} · ε = {chosen.settings.eps:g} · images: {artifacts.about_images()['name']}"
+    about = artifacts.about_images()
+    samples = min(chosen.grid.train_samples, about["train"])
+    caption = f"{sizes(chosen, names, samples)} · ε = {chosen.settings.eps:g} · images: {about['name']}"
     style.save(
         image_pairs.images_or_linear_channel(results, labels, chosen.settings.sigma, caption, notice),
         folder,
