@@ -118,6 +118,10 @@ def read(path):
                     for member in archive
                     if member.isfile() and _wanted(member.name)
                 }
+                # tarfile takes a cut at or inside a header for the end; a whole archive ends with blocks of zeros.
+                archive.fileobj.seek(archive.offset)
+                if archive.fileobj.read(tarfile.BLOCKSIZE) != tarfile.NUL * tarfile.BLOCKSIZE:
+                    raise tarfile.ReadError("its end is missing")
     except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
         if isinstance(error, PermissionError):
             raise

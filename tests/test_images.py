@@ -110,6 +110,20 @@ def test_broken_sources_end_with_one_sentence(tmp_path, monkeypatch):
         broken.write_bytes(whole.read_bytes()[: whole.stat().st_size * 2 // 3])
         with pytest.raises(InputError, match="damaged|incomplete"):
             images.read(broken)
+    whole = (tmp_path / "p.tar").read_bytes()
+    with tarfile.open(tmp_path / "p.tar") as archive:
+        members = [member for member in archive if member.isfile()]
+    last = members[-1]
+    for cut in (
+        members[5].offset,
+        members[5].offset + 100,
+        members[5].offset_data + 10,
+        last.offset_data,
+        len(whole) - 10240,
+    ):
+        (tmp_path / "cut.tar").write_bytes(whole[:cut])
+        with pytest.raises(InputError, match="damaged or incomplete"):
+            images.read(tmp_path / "cut.tar")
     (tmp_path / "text.tar").write_text("not an archive")
     with pytest.raises(InputError, match="cannot be read as a .tar"):
         images.read(tmp_path / "text.tar")
