@@ -17,10 +17,16 @@ _context = None
 
 
 def device_of(choice):
-    """The torch device for params.yaml's `device`: 'auto' is CUDA where there is one, else the CPU."""
-    if choice == "auto":
-        choice = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(choice)
+    """The torch device for params.yaml's `device`: 'auto' is CUDA where there is one, else the CPU.
+
+    Raises InputError if 'cuda' is asked for and there is none.
+    """
+    available = torch.cuda.is_available()
+    if choice == "cuda" and not available:
+        raise InputError(
+            "device is cuda, but PyTorch finds no CUDA device here; set device: auto or cpu in params.yaml"
+        )
+    return torch.device(choice if choice != "auto" else "cuda" if available else "cpu")
 
 
 def cores():

@@ -31,6 +31,21 @@ def test_results_and_errors_come_back_by_position():
     assert found == {n: (10 + n, 1) for n in (0, 1, 2, 4, 5)}, "and every worker has one thread"
 
 
+def test_a_device_that_is_not_there_is_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert grid.device_of("auto") == grid.device_of("cpu") == torch.device("cpu")
+    with pytest.raises(InputError, match="PyTorch finds no CUDA device"):
+        grid.device_of("cuda")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert grid.device_of("auto") == grid.device_of("cuda") == torch.device("cuda")
+
+
+def test_on_a_gpu_the_work_is_done_in_this_process():
+    found = dict(grid.run(add_or_fail, range(5), functools.partial(make_context, 10), torch.device("cuda"), "test"))
+    assert isinstance(found.pop(3), ValueError)
+    assert {n: value for n, (value, _) in found.items()} == {0: 10, 1: 11, 2: 12, 4: 14}
+
+
 def test_nothing_to_do_starts_nothing():
     assert list(grid.run(die, [], functools.partial(make_context, 0), torch.device("cpu"), "test")) == []
 
