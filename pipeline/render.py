@@ -38,38 +38,44 @@ def sizes(chosen, names, samples):
 def render_nads(folder, notice):
     """Spectra of the scale's networks; returns their section of the report."""
     chosen = params.load()
-    estimates, rows = {}, []
+    estimates, published, rows = {}, {}, []
     for name in chosen.nads:
         with np.load(artifacts.present(artifacts.NADS / f"{name}.npz", "estimate"), allow_pickle=False) as file:
             estimates[name] = file["eigenvalues"], file["halves"]
-            first = np.sqrt(file["eigenvalues"][0]) * 100
-            error = np.abs(np.subtract(*file["halves"][:, 0])) / 4 / file["eigenvalues"][0] * first
-            network = chosen.architectures[name]["network"]
-            published = nads.PUBLISHED.get(network, "–") if "width" not in chosen.architectures[name] else "–"
+            first, *halves = 100 * np.sqrt([file["eigenvalues"][0], *file["halves"][:, 0]])
+            # The published values are those of secants of the networks at full width.
+            specification = chosen.architectures[name]
+            if (
+                specification["network"] in nads.PUBLISHED
+                and "width" not in specification
+                and file["estimand"] == "secant"
+            ):
+                published[name] = nads.PUBLISHED[specification["network"]]
             rows.append(
                 [
-                    architectures.label(chosen.architectures[name]),
+                    architectures.label(specification),
                     int(file["networks"]),
+                    file["method"],
                     file["symmetry"],
                     f"{float(file['error']):.3f}",
-                    f"{first:.3g} ± {error:.1g}",
-                    published,
+                    f"{first:.3g} ({halves[0]:.3g}, {halves[1]:.3g})",
+                    published.get(name, "–"),
                 ]
             )
     labels = {name: architectures.label(chosen.architectures[name]) for name in estimates}
-    networks = {name: chosen.architectures[name]["network"] for name in estimates}
     estimator = chosen.estimator
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
-    caption = f"scale {chosen.scale} · {estimator.estimand}{step} · {estimator.method} · point: {estimator.point}"
+    caption = f"scale {chosen.scale} · {estimator.estimand}{step} · point: {estimator.point}"
     style.save(
-        nads.spectra(estimates, labels, networks, f"{caption} · bands: split halves", notice), folder, "nad_spectra"
+        nads.spectra(estimates, labels, published, f"{caption} · bands: split halves", notice), folder, "nad_spectra"
     )
     header = [
         "network",
         "untrained networks",
+        "method",
         "averaged over",
         "relative error of C",
-        "first singular value × √10,000",
+        "first singular value × √10,000 (the two halves)",
         "published",
     ]
     return "NADs", [caption, "", *report.table(header, rows)], {"nad_spectra": "spectra"}

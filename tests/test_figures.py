@@ -25,7 +25,7 @@ FIGURES = {
     "spectra": lambda: nads.spectra(
         {"lenet": (np.geomspace(1, 1e-8, 64), np.stack([np.geomspace(1, 1e-8, 64) * f for f in (0.9, 1.1)]))},
         {"lenet": "LeNet"},
-        {"lenet": "lenet"},
+        {"lenet": 0.189},
         "caption",
         "notice",
     ),

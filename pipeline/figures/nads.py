@@ -8,11 +8,11 @@ PUBLISHED = {"lenet": 0.189, "vgg11": 0.0638, "resnet18": 0.0428, "densenet121":
 """First singular value of the published 10,000 × 1024 matrices of secants, by network (paper 1's public files)."""
 
 
-def spectra(estimates, labels, networks, caption, notice):
+def spectra(estimates, labels, published, caption, notice):
     """√λ against the NAD index on two log axes, the error band from split halves, the published first values as crosses.
 
-    estimates: architecture → (eigenvalues (K,), halves (2, K)); labels: architecture → name; networks: architecture → its
-    entry of the table of networks. √λ is the published singular value divided by √10,000.
+    estimates: architecture → (eigenvalues (K,), halves (2, K)); labels: architecture → name; published: architecture → its
+    published first singular value, where there is one: √λ times √10,000.
     """
     figure, axes = style.new(1, 1, 6.4, 4.6)
     panel = axes[0, 0]
@@ -23,11 +23,10 @@ def spectra(estimates, labels, networks, caption, notice):
         band = [np.sqrt(np.maximum(eigenvalues + sign * half_gap, floor)) for sign in (-1, 1)]
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
         panel.plot(index, np.sqrt(np.maximum(eigenvalues, floor)), color=colour, linestyle=line, label=labels[name])
-        if networks[name] in PUBLISHED and labels[name].count(",") == 0:
-            panel.plot(
-                1, PUBLISHED[networks[name]] / 100, "x", color=colour, markersize=9, markeredgewidth=2, clip_on=False
-            )
-    panel.plot([], [], "x", color="0.3", markersize=9, markeredgewidth=2, label="published first value")
+        if name in published:
+            panel.plot(1, published[name] / 100, "x", color=colour, markersize=9, markeredgewidth=2, clip_on=False)
+    if published:
+        panel.plot([], [], "x", color="0.3", markersize=9, markeredgewidth=2, label="published first value")
     panel.set(xscale="log", yscale="log", xlabel="NAD index", ylabel="$\\sqrt{\\lambda}$ (output per unit of input)")
     panel.set_xticks([i + 1 for i in (0, 9, 99, 1000)], ["0", "9", "99", "1000"])
     panel.minorticks_off()
