@@ -1,246 +1,308 @@
 """Neural anisotropy directions: eigenvectors of the covariance of a network's input derivative over its initialisation.
 
-Paper 1, §4: C = E_θ[d dᵀ] for one evaluation point x; its eigenvectors in decreasing eigenvalue are the NADs. Two different
-derivatives d carry the name *gradient* in the papers; both are here under names of their own (the *estimand*):
+Paper 1, §4: C = E_θ[d dᵀ] for one evaluation point x; its eigenvectors in decreasing eigenvalue are the NADs. What d is and
+how one network gives a sample of C stands in `pipeline.derivatives`, how samples become an estimate with an error in
+`pipeline.covariances`. This file is the whole way from a network's constructor to its NADs, and their import from a file:
 
-- `secant`: d_i = (f(x + h e_i) − f(x − h e_i)) / 2h with h = 100, which is what the published NADs are;
-- `gradient`: d = ∇ₓ f(x), the formula as printed (paper 2, eq. 2).
-
-Two estimators of the same C (the *method*):
-
-- `plain`: one vector d per network;
-- `readout`: the expectation over the last linear layer taken exactly. With f = aᵀφ(x) + b and the entries of a independent,
-  of zero mean and variance s², E_a[d dᵀ] = s² JᵀJ, where J holds the derivatives of the features φ. PyTorch draws a linear
-  layer's weights uniformly from ±1/√F for F inputs, so s² = 1/(3F).
-
-Where the law of the weights and the layers' geometry do not change under a symmetry P of the square, C at Px is P C Pᵀ, and C
-may be averaged over the symmetry if the point x is as likely as Px (point `many` or `zero`) or does not matter (the secant,
-whose step of 100 dwarfs it). The gradient at one fixed image has no symmetry: its ReLUs are switched by that image.
-
-This file estimates; which networks, how many and where they are kept is decided elsewhere.
+    from pipeline.anisotropy import estimate
+    nads = estimate(MyNetwork, shape=(3, 32, 32), networks=64)
 """
 
-import contextlib
 import dataclasses
 
 import numpy as np
 import torch
-from torch import nn
+from tqdm import tqdm
 
-from pipeline import architectures
-from pipeline.seeds import derive, stream
+from pipeline import derivatives, params
+from pipeline.covariances import SYMMETRIES, Covariance, Leading
+from pipeline.errors import InputError
+from pipeline.seeds import derive
 
-BATCH = 128
-"""Images per pass: large enough to fill a core, small enough for its cache."""
+FIRST_CHECK, CHECK_GROWTH = 4, 1.2
+"""Networks after which the error is looked at for the first time, and how much their number grows between two looks."""
+
+SEPARATION = 3.5
+"""Gap between neighbouring eigenvalues, in standard errors of one, from which they count as separate.
+
+Two equal eigenvalues of C show a gap of t standard errors with probability exp(−t²/4) (the level repulsion of a random
+symmetric 2×2 matrix): 5 % at 3.5.
+"""
+
+NEIGHBOURS = 5
+"""Directions on either side over which the halves' differences are averaged to give one eigenvalue's standard error."""
 
 
 @dataclasses.dataclass(frozen=True)
 class NADs:
     """The NADs of one architecture and how they were made.
 
-    directions: (K, D) float64, orthonormal rows, index 0 first; eigenvalues: (K,) of C, decreasing;
+    directions: (K, D) float64, orthonormal rows, index 0 first; shape: (C, H, W) of one input, D = C·H·W;
+    eigenvalues: (K,) of C, decreasing; deviations: (K,), their standard errors; nearby: (K, 2), the first and last index
+    whose eigenvalue is the same as this one within the errors: only their span means something, not the single vectors;
+    groups: (K,), the index at which the group of each direction begins, groups being what lies between two clear gaps;
+    halves: (2, K) and overlap: (K,), see `pipeline.covariances.Spectrum`;
     error: relative Frobenius distance that the estimate of C is expected to have from the true C (from split halves);
-    halves: (2, K), u_kᵀ C_h u_k of each half's estimate C_h along each direction u_k, whose gap is twice the error of λ_k;
-    networks: how many untrained networks were averaged;
-    estimand, method, step, point: as in params.yaml's `estimator`; symmetry: what C was averaged over.
+    trace: (n, 2), numbers of networks and the error that there was then; networks: how many untrained networks were averaged;
+    estimand, method, step, point: as in params.yaml's `estimator`; symmetry: what C was averaged over; asymmetry: relative
+    size of what that averaging removed.
+
+    Of imported NADs only directions, shape and networks (0) are known; the numbers are NaN and the words 'file'.
     """
 
     directions: np.ndarray
+    shape: tuple
     eigenvalues: np.ndarray
+    deviations: np.ndarray
+    nearby: np.ndarray
+    groups: np.ndarray
     halves: np.ndarray
+    overlap: np.ndarray
     error: float
+    trace: np.ndarray
     networks: int
     estimand: str
     method: str
     step: float
     point: str
     symmetry: str
+    asymmetry: float
 
 
-def evaluation_point(kind, seed, number, dimension):
-    """The image x, flattened to (D,) float32, at which network `number` is differentiated.
+def sample(build, shape, number, identity, estimator, device="cpu"):
+    """Square root (F, D) of the sample of C that network `number` gives: a function of its arguments alone.
 
-    kind 'normal': one standard-normal image for all networks; 'many': a new one for each; 'zero': the zero image.
+    build: seed → torch module, its weights made on the CPU; identity: (seed, architecture's name), from which the seeds of
+    its weights and of the evaluation point derive; estimator: see `pipeline.params.Estimator`.
     """
-    if kind == "zero":
-        return np.zeros(dimension, np.float32)
-    parts = ("nads", "evaluation point") + ((number,) if kind == "many" else ())
-    return stream(seed, *parts).standard_normal(dimension, dtype=np.float32)
+    seed, name = identity
+    point = derivatives.evaluation_point(estimator.point, seed, number, int(np.prod(shape)))
+    network = build(derive(seed, "nads", name, number)).to(device)
+    return derivatives.derivative(network, estimator, point, shape)
 
 
-def readout(network, probe):
-    """The linear layer that ends `network`, after checking on `probe` (N, C, H, W) that it does.
+def deviations_of(eigenvalues, halves):
+    """Standard errors (K,) of eigenvalues from what the halves (2, K) give along the directions.
 
-    Raises ValueError if the network's output is not the output of its last linear layer, or if that layer's weights do not
-    look drawn as PyTorch draws them by default (mean and variance within five standard errors of 0 and 1/3F).
+    The relative difference of the halves, squared, averaged over `NEIGHBOURS` on either side: one difference alone has one
+    degree of freedom.
     """
-    linears = [module for module in network.modules() if isinstance(module, nn.Linear)]
-    if linears:
-        with torch.no_grad(), _inputs_of(linears[-1]) as seen:
-            output = network(probe)
-        if len(seen) == 1 and torch.equal(linears[-1](seen[0]), output):
-            weights = linears[-1].weight.detach().flatten().double() * (3 * linears[-1].in_features) ** 0.5
-            # Of n values uniform with variance 1, the mean varies by 1/√n and the mean square by √(0.8/n).
-            if (
-                abs(weights.mean()) < 5 / len(weights) ** 0.5
-                and abs((weights**2).mean() - 1) < 5 * (0.8 / len(weights)) ** 0.5
-            ):
-                return linears[-1]
-            raise ValueError("the last layer's weights are not drawn as PyTorch draws a linear layer's by default")
-    raise ValueError("the network does not end in a linear layer, so its read-out cannot be averaged over exactly")
+    total = halves.sum(0)
+    relative = np.divide(halves[0] - halves[1], total, out=np.zeros_like(total), where=total > 0) ** 2
+    window = np.ones(2 * NEIGHBOURS + 1)
+    sums, counts = (np.convolve(x, window)[NEIGHBOURS:-NEIGHBOURS] for x in (relative, np.ones_like(relative)))
+    return np.abs(eigenvalues) * np.sqrt(sums / counts)
 
 
-@contextlib.contextmanager
-def _inputs_of(module):
-    """Context that gives a list to which every input of `module` is appended."""
-    seen = []
-    handle = module.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    try:
-        yield seen
-    finally:
-        handle.remove()
+def groups_of(eigenvalues, deviations):
+    """For each eigenvalue (K,) the index at which its group begins: a new one where the gap exceeds `SEPARATION` errors."""
+    apart = eigenvalues[:-1] - eigenvalues[1:] > SEPARATION * np.maximum(deviations[:-1], deviations[1:])
+    begins = np.concatenate([[0], np.flatnonzero(apart) + 1])
+    return begins[np.searchsorted(begins, np.arange(len(eigenvalues)), "right") - 1]
 
 
-def features(network, last):
-    """The function from images (N, C, H, W) to the inputs (N, F) of the layer `last`."""
-
-    def function(images):
-        with _inputs_of(last) as seen:
-            network(images)
-        return seen[0]
-
-    return function
+def nearby_of(eigenvalues, deviations):
+    """For each eigenvalue (K,) the first and last index (K, 2) that lie within `SEPARATION` of its standard errors."""
+    reach = SEPARATION * deviations
+    first = np.searchsorted(-eigenvalues, -(eigenvalues + reach), "left")
+    last = np.searchsorted(-eigenvalues, -(eigenvalues - reach), "right") - 1
+    return np.stack([first, last], 1)
 
 
-@torch.no_grad()
-def secant(function, point, step, shape):
-    """Secants of `function` at x: (F, D), column i = (f(x + h e_i) − f(x − h e_i)) / 2h.
+class Estimation:
+    """One estimate in progress: takes networks' samples in any order, adds them in theirs, and knows when it is enough.
 
-    function: images (N, C, H, W) → (N, F); point: x, (D,); step: h; shape: (C, H, W).
+    covariance: a `Covariance` or `Leading`; networks: how many there are at most; error: the error that is enough, or None.
+    Where the error is looked at depends on the number of networks alone, so the result depends on the arguments alone.
     """
-    columns = []
-    for start in range(0, len(point), BATCH // 2):
-        steps = torch.zeros(min(BATCH // 2, len(point) - start), len(point), dtype=point.dtype)
-        steps.diagonal(start).fill_(step)
-        images = torch.cat([point + steps, point - steps]).reshape(-1, *shape)
-        plus, minus = function(images.contiguous(memory_format=torch.channels_last)).chunk(2)
-        columns.append((plus - minus) / (2 * step))
-    return torch.cat(columns).T
 
+    def __init__(self, covariance, networks, error=None):
+        self.covariance, self.networks, self.enough = covariance, networks, error
+        self.early, self.trace = {}, []
 
-def gradient(function, point, shape):
-    """Gradients of `function` at x: (F, D), row k = ∇ₓ f_k(x).
+    @property
+    def finished(self):
+        """Whether no further network is needed."""
+        count = self.covariance.count
+        return count >= self.networks or stops(self.trace, self.enough) is not None
 
-    function: images (N, C, H, W) → (N, F), each image treated by itself; point: x, (D,); shape: (C, H, W). Row k comes from
-    its own copy of x, so that one backward pass gives many rows.
-    """
-    with torch.no_grad():
-        total = function(point.reshape(1, *shape)).shape[1]
-    rows = []
-    for chosen in torch.arange(total).split(BATCH):
-        copies = (
-            point.expand(len(chosen), -1)
-            .reshape(-1, *shape)
-            .contiguous(memory_format=torch.channels_last)
-            .requires_grad_()
+    def add(self, number, root):
+        """Take the sample of network `number`; it waits until those before it are there, and is dropped after the end."""
+        self.early[number] = root
+        while not self.finished and self.covariance.count in self.early:
+            self.covariance.add(self.early.pop(self.covariance.count))
+            if self.covariance.count >= self._next_check():
+                self.trace.append((self.covariance.count, self.covariance.error()))
+
+    def _next_check(self):
+        last = self.trace[-1][0] if self.trace else 0
+        return max(FIRST_CHECK, last + 2, 2 * int(last * CHECK_GROWTH / 2))
+
+    def expected(self):
+        """Networks that the whole estimate is expected to take, the error falling with the square root of their number."""
+        if self.enough is None or not self.trace:
+            return self.networks
+        count, error = self.trace[-1]
+        return min(self.networks, max(self.covariance.count, int(count * (error / self.enough) ** 2) + 1))
+
+    def state(self):
+        """The arrays that determine the estimate so far."""
+        return self.covariance.state() | {"trace": np.array(self.trace, np.float64).reshape(-1, 2)}
+
+    def restore(self, state, count):
+        """Go on from the `state` of an estimate of `count` networks."""
+        self.covariance.restore(state, count)
+        self.trace = [(int(number), float(error)) for number, error in state["trace"]]
+
+    def nads(self, estimator):
+        """The finished estimate as `NADs`."""
+        spectrum, symmetry = self.covariance.spectrum(), self.covariance.resolved()
+        deviations = deviations_of(spectrum.eigenvalues, spectrum.halves)
+        return NADs(
+            directions=spectrum.directions,
+            shape=self.covariance.shape,
+            eigenvalues=spectrum.eigenvalues,
+            deviations=deviations,
+            nearby=nearby_of(spectrum.eigenvalues, deviations),
+            groups=groups_of(spectrum.eigenvalues, deviations),
+            halves=spectrum.halves,
+            overlap=spectrum.overlap,
+            error=self.covariance.error(),
+            trace=np.array(self.trace, np.float64).reshape(-1, 2),
+            networks=self.covariance.count,
+            estimand=estimator.estimand,
+            method=estimator.method,
+            step=estimator.step,
+            point=estimator.point,
+            symmetry=symmetry,
+            asymmetry=self.covariance.asymmetry(symmetry),
         )
-        (found,) = torch.autograd.grad(function(copies)[torch.arange(len(chosen)), chosen].sum(), copies)
-        rows.append(found.reshape(len(chosen), -1))
-    return torch.cat(rows)
 
 
-def derivative(network, estimator, point, shape):
-    """Square root of one network's sample of C: (F, D) float32, whose Gram matrix over rows is the sample.
+def stops(trace, enough):
+    """The number of networks at which an estimate with this `trace` stops for its error, or None."""
+    return next((int(count) for count, error in trace if enough is not None and error <= enough), None)
 
-    estimator: params.yaml's block; point: x, (D,); shape: (C, H, W). The network is put in eval mode: batch norm is then the
-    identity for untrained weights, dropout is off.
+
+def holder(shape, rows, networks, first, symmetry, available):
+    """The empty `Covariance` (or `Leading`, where `first` directions are asked for) of an estimate, if memory allows it.
+
+    rows: vectors per network; available: bytes, or None to go ahead in any case. Raises InputError with the figure.
     """
-    network.to(memory_format=torch.channels_last).eval()
-    for parameter in network.parameters():
-        parameter.requires_grad_(False)
-    point = torch.as_tensor(point)
-    if estimator.method == "readout":
-        function = features(network, readout(network, point.reshape(1, *shape)))
+    size = "×".join(map(str, shape))
+    if first is None:
+        needed = Covariance.memory(shape, rows)
+        hint = "ask for the leading directions only (first: 100)"
     else:
-        function = network
-    if estimator.estimand == "secant":
-        found = secant(function, point, estimator.step, shape).numpy()
-    else:
-        found = gradient(function, point, shape).numpy()
-    return found / np.sqrt(3 * len(found), dtype=np.float32) if estimator.method == "readout" else found
+        symmetry = "none" if symmetry == "measured" else symmetry
+        rows *= networks * {"none": 1, "transposition": 2, "square": 8}[symmetry]
+        if rows < first:
+            raise InputError(f"{networks} networks give {rows} vectors, too few for the first {first} directions")
+        needed = Leading.memory(shape, rows)
+        hint = "ask for fewer networks"
+    if available is not None and needed > available:
+        raise InputError(
+            f"NADs of inputs {size} (D = {int(np.prod(shape)):,}) from {networks} networks need {needed / 1e9:,.1f} GB "
+            f"and {available / 1e9:,.1f} GB are free; {hint}"
+        )
+    return Covariance(shape, symmetry) if first is None else Leading(shape, first, symmetry)
 
 
-def sample(specification, name, number, seed, estimator):
-    """`derivative` of the architecture's network `number`: a function of its arguments alone."""
-    shape = architectures.input_shape(1)
-    point = evaluation_point(estimator.point, seed, number, int(np.prod(shape)))
-    network = architectures.build(specification, shape[0], 1, derive(seed, "nads", name, number))
-    return derivative(network, estimator, point, shape)
+def rows_of(network, estimator, shape):
+    """Vectors that one network gives: the number of features under `readout`, else 1."""
+    if estimator.method == "plain":
+        return 1
+    return derivatives.readout(network.eval(), torch.zeros(1, *shape))[0].in_features
 
 
-class Covariance:
-    """Running float64 estimate of C (D×D) from the samples of one network after another, kept in two halves."""
+def estimate(
+    make,
+    shape,
+    networks,
+    *,
+    estimand="secant",
+    method="readout",
+    step=100.0,
+    point="normal",
+    symmetry="none",
+    error=None,
+    first=None,
+    seed=0,
+):
+    """The `NADs` of the networks that `make()` returns, torch modules from (N, C, H, W) to (N, 1), drawn anew at each call.
 
-    def __init__(self, dimension):
-        self.halves = np.zeros((2, dimension, dimension))
-        self.count = 0
-
-    def add(self, root):
-        """Add one network's root (F, D). The order of the calls decides the last bits, nothing else."""
-        root = root.astype(np.float64)
-        self.halves[self.count % 2] += root.T @ root
-        self.count += 1
-
-    def mean(self):
-        """The estimate of C, (D, D)."""
-        return self.halves.sum(0) / self.count
-
-    def half_means(self):
-        """The estimates of C from the networks of even and of odd number, each (D, D)."""
-        return self.halves[0] / ((self.count + 1) // 2), self.halves[1] / (self.count // 2)
-
-
-def sampling_error(first, second):
-    """Expected relative Frobenius distance from C of the mean of two independent estimates: ‖C₁ − C₂‖ / ‖C₁ + C₂‖."""
-    return float(np.linalg.norm(first - second) / np.linalg.norm(first + second))
-
-
-def images_of(symmetry, matrix, shape):
-    """The covariance `matrix` (D, D) carried along by each element of a symmetry of the square, the identity first.
-
-    symmetry: 'square' (flips and transposition, 8 elements), 'transposition' (2) or 'none' (1); shape: (C, H, W).
+    shape: (C, H, W); networks: how many are averaged at most; estimand, method, step, point: as in params.yaml's
+    `estimator` (`readout` gives way to `plain`, with a notice, where a network has no linear read-out); symmetry: 'none',
+    'transposition' or 'square' if the law of the networks has it, or 'measured'; error: stop at this relative error of C;
+    first: only so many leading directions, without any D×D matrix. Weights are drawn under seeds derived from `seed`.
+    Raises InputError for values that cannot be run. Runs in this process with torch's threads; large estimates are the
+    business of the stage `estimate`, which uses all cores and goes on where it was interrupted.
     """
-    channels, height, width = shape
-    tensor = matrix.reshape(channels, height, width, channels, height, width)
-    elements = [tensor]
-    if symmetry == "square":
-        elements = [np.flip(t, axes) for t in elements for axes in ((), (1, 4), (2, 5), (1, 2, 4, 5))]
-    if symmetry in ("square", "transposition"):
-        elements += [t.transpose(0, 2, 1, 3, 5, 4) for t in elements]
-    return [t.reshape(matrix.shape) for t in elements]
+    estimator = params.checked(
+        params.Estimator, estimand=estimand, method=method, step=step, point=point, symmetry=False, compare=False
+    )
+    if symmetry not in (*SYMMETRIES, "measured"):
+        raise InputError(f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, not {symmetry!r}")
+    if networks < 2:
+        raise InputError(f"networks must be at least 2 (halves are compared), not {networks}")
+
+    def build(number):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(number)
+            return make()
+
+    probe = build(seed)
+    derivatives.check(probe, shape)
+    estimator, reason = derivatives.usable(probe, estimator, shape)
+    if reason:
+        tqdm.write(f"notice: {reason}; `plain` is used, which needs far more networks")
+    rows = rows_of(probe, estimator, shape)
+    estimation = Estimation(holder(shape, rows, networks, first, symmetry, None), networks, error)
+    with tqdm(total=networks, desc="NADs", unit="network", disable=None) as bar:
+        for number in range(networks):
+            estimation.add(number, sample(build, shape, number, (seed, "library"), estimator))
+            bar.update()
+            if estimation.finished:
+                break
+    return estimation.nads(estimator)
 
 
-def symmetrised(symmetry, matrix, shape):
-    """The covariance `matrix` (D, D) averaged over a symmetry of the square (see `images_of`)."""
-    elements = images_of(symmetry, matrix, shape)
-    return sum(elements) / len(elements)
+def imported(rows, shape):
+    """NADs made elsewhere, `rows` (K, D) with K ≤ D, completed to a basis where K < D.
 
-
-def directions_of(covariance, estimator, symmetry, shape):
-    """The `NADs` of a `Covariance` averaged over `symmetry`: eigenvectors in decreasing eigenvalue, largest entry positive."""
-    halves = [symmetrised(symmetry, half, shape) for half in covariance.half_means()]
-    values, vectors = np.linalg.eigh(symmetrised(symmetry, covariance.mean(), shape))
-    directions = vectors.T[::-1]
-    largest = np.take_along_axis(directions, np.abs(directions).argmax(1)[:, None], 1)
+    The given rows are kept as they are; the others span what is left, in no particular order, since nothing is known of it.
+    Raises InputError unless the rows are finite numbers of the right shape and orthonormal within 0.001.
+    """
+    dimension = int(np.prod(shape))
+    size = "×".join(map(str, shape))
+    if rows.ndim != 2 or rows.shape[1] != dimension or not 0 < len(rows) <= dimension:
+        raise InputError(f"holds an array of shape {rows.shape}, not (K, {dimension}) with K ≤ {dimension} for {size}")
+    if not np.issubdtype(rows.dtype, np.floating) or not np.isfinite(rows).all():
+        raise InputError("holds values that are not finite real numbers")
+    rows = rows.astype(np.float64)
+    worst = np.abs(rows @ rows.T - np.eye(len(rows))).max()
+    if worst > 1e-3:
+        raise InputError(f"holds rows that are not orthonormal (their products are off by {worst:.2g})")
+    # The columns of a complete QR decomposition beyond the K-th are orthogonal to all rows.
+    basis = np.linalg.qr(rows.T, mode="complete")[0].T
+    directions = np.concatenate([rows, basis[len(rows) :]])
+    unknown = np.full(dimension, np.nan)
     return NADs(
-        directions=np.ascontiguousarray(directions * np.sign(largest)),
-        eigenvalues=values[::-1].copy(),
-        halves=np.stack([np.einsum("kd,kd->k", directions @ half, directions) for half in halves]),
-        error=sampling_error(*halves),
-        networks=covariance.count,
-        estimand=estimator.estimand,
-        method=estimator.method,
-        step=estimator.step,
-        point=estimator.point,
-        symmetry=symmetry,
+        directions=directions,
+        shape=tuple(shape),
+        eigenvalues=unknown,
+        deviations=unknown,
+        nearby=np.stack([np.arange(dimension)] * 2, 1),
+        groups=np.zeros(dimension, np.int64),
+        halves=np.stack([unknown, unknown]),
+        overlap=unknown,
+        error=float("nan"),
+        trace=np.zeros((0, 2)),
+        networks=0,
+        estimand="file",
+        method="file",
+        step=float("nan"),
+        point="file",
+        symmetry="none",
+        asymmetry=float("nan"),
     )

@@ -1,19 +1,21 @@
-"""The table of networks, all for 32×32 inputs with the framework's default initialisation.
+"""The table of networks, with the framework's default initialisation.
 
 An architecture in params.yaml is a name for an entry of `NETWORKS` with its keyword arguments, for example
-`resnet18_narrow: {network: resnet18, width: 0.125}`, or for a network of one's own. A network maps (N, C, 32, 32) to (N, outputs) and, if it is one of the table,
-ends in a linear layer, the *read-out*.
+`resnet18_narrow: {network: resnet18, width: 0.125}`, or for a network of one's own. A network maps (N, C, H, W) to
+(N, outputs) and, if it is one of the table, ends in a linear layer, the *read-out*. Inputs are 32×32 unless `side` says
+otherwise; networks that end in a mean over the whole map take any multiple of 8.
 """
 
 import importlib
 import inspect
+import sys
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from pipeline.errors import InputError
-from pipeline.params import SIDE, D
+from pipeline.params import SIDE
 
 
 class LogReg(nn.Sequential):
@@ -21,8 +23,8 @@ class LogReg(nn.Sequential):
 
     symmetry = "square"
 
-    def __init__(self, channels, outputs):
-        super().__init__(nn.Flatten(), nn.Linear(channels * D, outputs))
+    def __init__(self, channels, outputs, side=SIDE):
+        super().__init__(nn.Flatten(), nn.Linear(channels * side**2, outputs))
 
 
 class MLP(nn.Sequential):
@@ -30,8 +32,8 @@ class MLP(nn.Sequential):
 
     symmetry = "square"
 
-    def __init__(self, channels, outputs, hidden):
-        widths = [channels * D, *hidden]
+    def __init__(self, channels, outputs, hidden, side=SIDE):
+        widths = [channels * side**2, *hidden]
         layers = [nn.Flatten()]
         for fan_in, fan_out in zip(widths, widths[1:]):
             layers += [nn.Linear(fan_in, fan_out), nn.ReLU()]
@@ -43,11 +45,14 @@ class LeNet(nn.Module):
 
     symmetry = "square"
 
-    def __init__(self, channels, outputs):
+    def __init__(self, channels, outputs, side=SIDE):
         super().__init__()
+        if side % 4 or side < 16:
+            # Otherwise a pooling drops the last row and column, and the network loses its symmetry under flips.
+            raise ValueError("side must be a multiple of 4, at least 16")
         self.conv1 = nn.Conv2d(channels, 6, 5)
         self.conv2 = nn.Conv2d(6, 16, 5)
-        self.fc1 = nn.Linear(16 * 5 * 5, 120)
+        self.fc1 = nn.Linear(16 * ((side - 12) // 4) ** 2, 120)
         self.fc2 = nn.Linear(120, 84)
         self.fc3 = nn.Linear(84, outputs)
 
@@ -57,6 +62,13 @@ class LeNet(nn.Module):
         x = F.relu(F.max_pool2d(self.conv2(x), 2))
         x = F.relu(self.fc2(F.relu(self.fc1(x.flatten(1)))))
         return self.fc3(x)
+
+
+def _check_width(width):
+    """Raise ValueError for a width with which the network cannot be trained everywhere."""
+    if not 0.125 <= width <= 4:
+        # Below 8 filters a layer, the CPU library's convolution crashes in the backward pass (torch 2.15, AVX2).
+        raise ValueError("width must lie between 0.125 and 4")
 
 
 class Residual(nn.Module):
@@ -84,9 +96,7 @@ class ResNet18(nn.Module):
 
     def __init__(self, channels, outputs, width=1.0):
         super().__init__()
-        if not 0.125 <= width <= 4:
-            # Below 8 filters a layer, the CPU library's convolution crashes in the backward pass (torch 2.15, AVX2).
-            raise ValueError("width must lie between 0.125 and 4")
+        _check_width(width)
         planes = [max(1, round(width * n)) for n in (64, 128, 256, 512)]
         self.conv1 = nn.Conv2d(channels, planes[0], 3, padding=1, bias=False)
         self.bn1 = nn.BatchNorm2d(planes[0])
@@ -99,16 +109,22 @@ class ResNet18(nn.Module):
 
     def forward(self, x):
         x = self.blocks(F.relu(self.bn1(self.conv1(x))))
-        return self.fc(F.avg_pool2d(x, 4).flatten(1))
+        return self.fc(F.avg_pool2d(x, x.shape[-2:]).flatten(1))
 
 
 class VGG11(nn.Module):
-    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias, head 512–512–outputs with dropout."""
+    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias, head 512–512–outputs with dropout.
+
+    Every layer's filters are multiplied by `width`.
+    """
 
     symmetry = "square"
 
-    def __init__(self, channels, outputs):
+    def __init__(self, channels, outputs, width=1.0, side=SIDE):
         super().__init__()
+        _check_width(width)
+        if side % 32:
+            raise ValueError("side must be a multiple of 32")
         layers, fan_in = [], channels
         for fan_out, pooled in (
             (64, True),
@@ -120,6 +136,7 @@ class VGG11(nn.Module):
             (512, False),
             (512, True),
         ):
+            fan_out = round(width * fan_out)
             layers += [nn.Conv2d(fan_in, fan_out, 3, padding=1), nn.BatchNorm2d(fan_out), nn.ReLU(inplace=True)]
             nn.init.normal_(layers[-3].weight, std=(2 / (9 * fan_out)) ** 0.5)
             nn.init.zeros_(layers[-3].bias)
@@ -129,12 +146,12 @@ class VGG11(nn.Module):
         self.head = nn.Sequential(
             nn.Flatten(),
             nn.Dropout(),
-            nn.Linear(512, 512),
+            nn.Linear(fan_in * (side // 32) ** 2, fan_in),
             nn.ReLU(inplace=True),
             nn.Dropout(),
-            nn.Linear(512, 512),
+            nn.Linear(fan_in, fan_in),
             nn.ReLU(inplace=True),
-            nn.Linear(512, outputs),
+            nn.Linear(fan_in, outputs),
         )
 
     def forward(self, x):
@@ -176,7 +193,7 @@ class DenseNet121(nn.Module):
             layers += [Dense(fan_in + n * growth, growth) for n in range(count)]
             fan_in += count * growth
         self.features = nn.Sequential(
-            *layers, nn.BatchNorm2d(fan_in), nn.ReLU(inplace=True), nn.AvgPool2d(4), nn.Flatten()
+            *layers, nn.BatchNorm2d(fan_in), nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1), nn.Flatten()
         )
         self.fc = nn.Linear(fan_in, outputs)
 
@@ -195,12 +212,32 @@ NETWORKS = {
 """Each class states the `symmetry` of the square under which the law of its weights and its geometry are unchanged."""
 
 
+def _torchvision(make):
+    """A constructor of torchvision as ours are called: it takes three channels and names the outputs `num_classes`."""
+
+    def build(channels, outputs, **arguments):
+        if channels != 3:
+            raise ValueError(f"torchvision's networks take 3 channels, not {channels}")
+        return make(num_classes=outputs, **arguments)
+
+    return build
+
+
+def _timm(make):
+    """A constructor of timm as ours are called."""
+    return lambda channels, outputs, **arguments: make(in_chans=channels, num_classes=outputs, **arguments)
+
+
+LIBRARIES = {"torchvision": _torchvision, "timm": _timm}
+"""Packages whose networks can be named without code of one's own, and how they are called."""
+
+
 def factory(specification):
     """What builds the network of a specification: an entry of `NETWORKS`, or the callable that `package.module:name` names.
 
     It is called with the numbers of input channels and of outputs, then the specification's other keyword arguments, and
-    returns a torch module. A network of one's own may state a `symmetry` as the built-in ones do; without it, it has none.
-    Raises InputError if the name is neither in the table nor importable.
+    returns a torch module; those of `LIBRARIES` are adapted to that. A network of one's own may state a `symmetry` as the
+    built-in ones do. Raises InputError if the name is neither in the table nor importable.
     """
     name = specification.get("network")
     if name in NETWORKS:
@@ -211,17 +248,43 @@ def factory(specification):
         )
     module, _, attribute = name.partition(":")
     try:
-        return getattr(importlib.import_module(module), attribute)
+        found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(
             f"the network {name!r} cannot be imported ({error}); its module must be importable from the "
             f"repository's root"
         ) from None
+    package = module.partition(".")[0]
+    if package not in LIBRARIES:
+        return found
+    adapted = LIBRARIES[package](found)
+    adapted.__module__ = found.__module__
+    return adapted
+
+
+def code(specification):
+    """The module that a specification's network is defined in: what it computes depends on that file."""
+    return sys.modules[factory(specification).__module__]
 
 
 def symmetry(specification):
-    """The symmetry that the network of a specification states: 'square', 'transposition' or 'none'."""
-    return getattr(factory(specification), "symmetry", "none")
+    """The symmetry of the square that a specification's network states, or 'measured' where it states none."""
+    return getattr(factory(specification), "symmetry", "measured")
+
+
+def _arguments(specification):
+    """The keyword arguments of a specification; raises InputError if its network takes no such argument."""
+    arguments = {key: value for key, value in specification.items() if key != "network"}
+    parameters = inspect.signature(factory(specification)).parameters.values()
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        known = [parameter.name for parameter in parameters][2:]
+        for argument in arguments:
+            if argument not in known:
+                name = specification["network"]
+                raise InputError(
+                    f"the network {name} takes no argument {argument!r}; it takes {', '.join(known) or 'none'}"
+                )
+    return arguments
 
 
 def build(specification, channels, outputs, seed):
@@ -231,15 +294,7 @@ def build(specification, channels, outputs, seed):
     Raises InputError if the network is unknown or cannot be built with these arguments.
     """
     make, name = factory(specification), specification["network"]
-    arguments = {key: value for key, value in specification.items() if key != "network"}
-    parameters = inspect.signature(make).parameters.values()
-    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        known = [parameter.name for parameter in parameters][2:]
-        for argument in arguments:
-            if argument not in known:
-                raise InputError(
-                    f"the network {name} takes no argument {argument!r}; it takes {', '.join(known) or 'none'}"
-                )
+    arguments = _arguments(specification)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
@@ -248,23 +303,24 @@ def build(specification, channels, outputs, seed):
             raise InputError(f"the network {name} cannot be built with {arguments}: {error}") from error
 
 
-def check(architectures):
-    """Raise InputError unless every architecture of params.yaml can be built and maps (2, C, 32, 32) to (2, outputs)."""
+def check(architectures, uses):
+    """Raise InputError unless every network of params.yaml's `architectures` is known and can be run as it is used.
+
+    uses: architecture → set of ((C, H, W), outputs) that it must map from and to.
+    """
     for name, specification in architectures.items():
         try:
-            for channels, outputs in ((1, 1), (2, 2)):
-                network = build(specification, channels, outputs, 0).eval()
-                if specification["network"] in NETWORKS:
-                    continue
+            _arguments(specification)
+            for shape, outputs in sorted(uses.get(name, ())):
+                network = build(specification, shape[0], outputs, 0).eval()
                 with torch.no_grad():
-                    found = tuple(network(torch.zeros(2, *input_shape(channels))).shape)
+                    found = tuple(network(torch.zeros(2, *shape)).shape)
                 if found != (2, outputs):
-                    raise InputError(
-                        f"{specification['network']} maps (2, {channels}, {SIDE}, {SIDE}) to {found}, not to "
-                        f"(2, {outputs})"
-                    )
-        except (RuntimeError, ValueError) as error:
-            raise InputError(f"architectures.{name}: {specification['network']} cannot be run: {error}") from None
+                    size = ", ".join(map(str, (2, *shape)))
+                    raise InputError(f"{specification['network']} maps ({size}) to {found}, not to (2, {outputs})")
+        except (RuntimeError, ValueError, TypeError, AssertionError, IndexError) as error:
+            sentence = " ".join(str(error).split())
+            raise InputError(f"architectures.{name}: {specification['network']} cannot be run: {sentence}") from None
         except InputError as error:
             raise InputError(f"architectures.{name}: {error}") from None
 
@@ -285,15 +341,14 @@ def label(specification):
     network = arguments.pop("network")
     if network not in LABELS:
         described = ", ".join(f"{key} {value}" for key, value in arguments.items())
-        return network.partition(":")[2] + (f" ({described})" if described else "")
+        return network.rpartition(":")[2] + (f" ({described})" if described else "")
     name = LABELS[network]
     if "hidden" in arguments:
         name += f" ({', '.join(map(str, arguments['hidden']))})"
     if arguments.get("width", 1) != 1:
         name += f", width ×{arguments['width']:g}"
+    if arguments.get("growth", 32) != 32:
+        name += f", growth {arguments['growth']}"
+    if arguments.get("side", SIDE) != SIDE:
+        name += f", {arguments['side']}×{arguments['side']}"
     return name
-
-
-def input_shape(channels):
-    """Shape (C, H, W) of one input."""
-    return channels, SIDE, SIDE

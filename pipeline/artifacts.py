@@ -1,7 +1,8 @@
 """What the stages hand to each other on disk: the one place that knows which file holds what.
 
 data/images/                  {train,test}_{images,labels}.npy, about.json
-data/nads/{architecture}.npz  directions, eigenvalues, error, networks, step
+data/nads/                    {architecture}.npz: the fields of `pipeline.anisotropy.NADs`; {architecture}.{estimand}.npz:
+                              the same of the other estimand, for comparison
 data/datasets/{experiment}/   cells.csv, directions.npz, draw-{seed}.npz
 models/{experiment}/          {cell}.safetensors, training.csv
 reports/{experiment}/         results.csv, summary.csv, boundaries.csv, cross_sections.npz, metrics.json
@@ -68,6 +69,26 @@ def images():
     arrays["classes"] = about["classes"]
     arrays["mean"], arrays["deviation"] = about["mean"], about["deviation"]
     return arrays
+
+
+def nads(name, part=""):
+    """The NADs of an architecture as a dict of the arrays of `pipeline.anisotropy.NADs`; part: '.gradient' or '.secant' for
+    those of the other estimand.
+    """
+    path = present(NADS / f"{name}{part}.npz", "estimate")
+    with np.load(path, allow_pickle=False) as file:
+        return {key: file[key] for key in file}
+
+
+def rows_of(path):
+    """The array in a user's .npy file of NADs; raises InputError if there is none that can be read without unpickling."""
+    try:
+        with open(path, "rb") as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except OSError as error:
+        raise InputError(f"the NADs {path} cannot be read: {error.strerror}") from None
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{path} is not a .npy file of numbers: {error}") from None
 
 
 def cells(experiment):

@@ -3,24 +3,41 @@
 It writes nothing; it runs again whenever params.yaml changes, also where no other stage reads the changed key.
 """
 
+import collections
 from pathlib import Path
 
 import yaml
 
-from pipeline import architectures, experiments, params
-from pipeline.errors import one_sentence
+from pipeline import anisotropy, architectures, artifacts, experiments, params
+from pipeline.errors import InputError, one_sentence
+
+
+def check_file(name, source):
+    """Raise InputError unless a file of NADs can be used."""
+    try:
+        anisotropy.imported(artifacts.rows_of(source.file), source.input)
+    except InputError as error:
+        raise InputError(f"nads.{name}: {source.file} {error}") from None
 
 
 def main():
     """End with one sentence if anything in params.yaml cannot be run."""
     chosen = params.load()
-    architectures.check(chosen.architectures)
     scales = yaml.safe_load(Path("params.yaml").read_text())["scales"]
-    count = 0
+    uses, count = collections.defaultdict(set), 0
     for scale in scales:
+        for name, source in params.load(scale=scale).nads.items():
+            if source.file is None:
+                uses[name].add((source.input, 1))
+            elif scale == chosen.scale:
+                check_file(name, source)
         for name in experiments.names():
-            cells = experiments.find(name).cells(params.load(experiment=experiments.find(name), scale=scale))
-            count += len(cells) if scale == chosen.scale else 0
+            module = experiments.find(name)
+            at = params.load(experiment=module, scale=scale)
+            for architecture in at.grid.networks:
+                uses[architecture].add(((module.CHANNELS, params.SIDE, params.SIDE), 2))
+            count += len(module.cells(at)) if scale == chosen.scale else 0
+    architectures.check(chosen.architectures, uses)
     print(f"params.yaml is sound; scale {chosen.scale} has {count} cells to train")
 
 

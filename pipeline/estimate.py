@@ -1,81 +1,218 @@
-"""Stage `estimate`: the NADs of every architecture that the scale uses -> data/nads/{architecture}.npz."""
+"""Stage `estimate`: the NADs of every architecture that the scale uses -> data/nads/{architecture}.npz.
+
+With `estimator.compare`, those of the other estimand too -> data/nads/{architecture}.{estimand}.npz. A run that was killed
+goes on near where it stopped, and more networks go on from those that were done.
+"""
 
 import dataclasses
+import functools
 import sys
+import time
 
 import numpy as np
+import psutil
 import torch
+from tqdm import tqdm
 
-from pipeline import anisotropy, architectures, artifacts, grid, params
-from pipeline.errors import one_sentence
+from pipeline import anisotropy, architectures, artifacts, covariances, derivatives, grid, params, seeds, store
+from pipeline.errors import InputError, one_sentence
+
+KEEP_EVERY = 30
+"""Seconds between two states kept of an estimate in progress; more where writing one takes over a tenth of that."""
+
+WORKER = 600e6
+"""Bytes that one worker process takes besides its share of the estimate: torch, a network and one batch."""
+
+
+class Task:
+    """One estimate in progress: whose NADs, by which estimator, to which file, and how far it is."""
+
+    def __init__(self, name, part, source, specification, estimator, estimation, sums):
+        self.name, self.part, self.source, self.specification = name, part, source, specification
+        self.estimator, self.estimation, self.sums = estimator, estimation, sums
+        self.bar, self.kept, self.due = None, None, 0.0
+
+    def restore(self):
+        """Go on from the largest number of networks that was kept and is not beyond the end of this estimate."""
+        for count in self.sums.counts():
+            trace = self.sums.get(count, ["trace"])
+            if count > self.estimation.networks or trace is None:
+                continue
+            stop = anisotropy.stops(trace["trace"], self.estimation.enough)
+            if (stop is None or stop >= count) and (state := self.sums.get(count)) is not None:
+                self.estimation.restore(state, count)
+                return
+
+    def recipes(self, seed, device):
+        """What a worker needs for each network that is still due; ends when the estimate is finished."""
+        first = self.estimation.covariance.count
+        self.bar = tqdm(
+            desc=f"estimate {self.name}{self.part}",
+            total=self.estimation.expected(),
+            initial=first,
+            unit="network",
+            disable=None,
+        )
+        self.due = time.monotonic() + KEEP_EVERY
+        for number in range(first, self.estimation.networks):
+            if self.estimation.finished:
+                return
+            yield {
+                "specification": self.specification,
+                "shape": self.source.input,
+                "number": number,
+                # The other estimand's networks are others, so that no sampling error is shared by what is compared.
+                "identity": (seed, self.name + self.part),
+                "estimator": self.estimator,
+                "device": device,
+            }
+
+    def take(self, number, root):
+        """Add the sample of network `number`, show how far the estimate is, and keep it if that is due or it is finished."""
+        before = self.estimation.covariance.count
+        self.estimation.add(number, root)
+        self.bar.total = self.estimation.expected()
+        if self.estimation.trace:
+            self.bar.set_postfix(error=f"{self.estimation.trace[-1][1]:.3f}", refresh=False)
+        self.bar.update(self.estimation.covariance.count - before)
+        if self.estimation.finished or time.monotonic() > self.due:
+            self.keep()
+
+    def keep(self):
+        """Keep the sums so far in place of those that this run kept before."""
+        started, count = time.monotonic(), self.estimation.covariance.count
+        if count and count not in self.sums.counts():
+            self.sums.put(count, self.estimation.state())
+            if self.kept is not None:
+                self.sums.drop(self.kept)
+            self.kept = count
+        self.due = time.monotonic() + max(KEEP_EVERY, 10 * (time.monotonic() - started))
 
 
 def sample(_, recipe):
     """One network's sample; runs in a worker."""
-    return anisotropy.sample(**recipe)
+    recipe = dict(recipe)
+    build = functools.partial(architectures.build, recipe.pop("specification"), recipe["shape"][0], 1)
+    # TF32 would round the secants to three digits.
+    torch.backends.cudnn.allow_tf32 = False
+    return anisotropy.sample(build, **recipe)
 
 
-def method_for(name, chosen):
-    """The estimator of an architecture: params.yaml's, with `plain` in place of `readout` where that cannot be used."""
-    if chosen.estimator.method == "readout":
-        shape = architectures.input_shape(1)
-        network = architectures.build(chosen.architectures[name], shape[0], 1, chosen.seed).eval()
-        try:
-            anisotropy.readout(network, torch.zeros(1, *shape))
-        except ValueError as error:
-            print(f"notice: {name}: {error}; its NADs use `plain`, which needs far more networks", file=sys.stderr)
-            return dataclasses.replace(chosen.estimator, method="plain")
-    return chosen.estimator
+def tasks_of(chosen, device):
+    """The estimates that are asked for, each restored from what was kept of it, in the order in which they are made.
+
+    Raises InputError if one of them does not fit into memory.
+    """
+    tasks = []
+    free = psutil.virtual_memory().available - WORKER * (grid.cores() if device.type == "cpu" else 1)
+    for name, source in chosen.nads.items():
+        if source.file is not None:
+            continue
+        specification = chosen.architectures[name]
+        network = architectures.build(specification, source.input[0], 1, chosen.seed)
+        estimators = {"": chosen.estimator}
+        if chosen.estimator.compare and source.first is None:
+            estimators["." + chosen.estimator.other().estimand] = chosen.estimator.other()
+        for part, estimator in estimators.items():
+            estimator, reason = derivatives.usable(network, estimator, source.input)
+            if reason and not part:
+                print(f"notice: {name}: {reason}; its NADs use `plain`, which needs far more networks", file=sys.stderr)
+            symmetry = architectures.symmetry(specification) if estimator.symmetry else "none"
+            rows = anisotropy.rows_of(network, estimator, source.input)
+            try:
+                holder = anisotropy.holder(source.input, rows, source.networks, source.first, symmetry, free)
+            except InputError as error:
+                raise InputError(f"nads.{name}: {error}") from None
+            key = store.digest(
+                {
+                    "specification": specification,
+                    "network": store.code_digest(architectures.code(specification)),
+                    "code": store.code_digest(anisotropy.sample, covariances, derivatives, seeds),
+                    "input": source.input,
+                    "kind": type(holder).__name__,
+                    "identity": [chosen.seed, name + part],
+                    "estimator": {f: getattr(estimator, f) for f in ("estimand", "method", "step", "point")},
+                    "symmetry": symmetry,
+                    "torch": torch.__version__,
+                    "device": device.type,
+                }
+            )
+            estimation = anisotropy.Estimation(holder, source.networks, source.error)
+            sums = store.Sums(store.default_folder(), key)
+            tasks.append(Task(name, part, source, specification, estimator, estimation, sums))
+    return tasks
+
+
+def finished(tasks, chosen, device):
+    """Yield (task, NADs) as the estimates end; a failure of one network ends the stage, and what was done is kept."""
+    owners, open_tasks = [], list(tasks)
+
+    def recipes():
+        for task in tasks:
+            if chosen.reuse:
+                task.restore()
+            for recipe in task.recipes(chosen.seed, str(device)):
+                owners.append((task, recipe["number"]))
+                yield recipe
+
+    def ended():
+        # In the order of the tasks; the sums are let go, since those of a large input are most of the memory.
+        while open_tasks and open_tasks[0].bar is not None and open_tasks[0].estimation.finished:
+            task = open_tasks.pop(0)
+            task.bar.close()
+            nads, task.estimation = task.estimation.nads(task.estimator), None
+            yield task, nads
+
+    for position, result in grid.run(sample, recipes(), dict, device):
+        task, number = owners[position]
+        if isinstance(result, Exception):
+            for other in open_tasks:
+                if other.bar is not None:
+                    other.keep()
+            raise result
+        if task in open_tasks and not task.estimation.finished:
+            task.take(number, result)
+        yield from ended()
+    yield from ended()
+
+
+def rounded(number, digits):
+    """A number for metrics: `digits` significant digits, None where it is not known."""
+    return float(f"{number:.{digits}g}") if np.isfinite(number) else None
 
 
 def main():
-    """Estimate and write the NADs, architecture by architecture."""
+    """Estimate or import, and write the NADs, architecture by architecture."""
     chosen = params.load()
-    architectures.check(chosen.architectures)
+    device = grid.device_of(chosen.device)
+    architectures.check(chosen.architectures, {n: {(s.input, 1)} for n, s in chosen.nads.items() if s.file is None})
+    files = {}
+    for name, source in chosen.nads.items():
+        if source.file is not None:
+            try:
+                files[name] = anisotropy.imported(artifacts.rows_of(source.file), source.input)
+            except InputError as error:
+                raise InputError(f"nads.{name}: {source.file} {error}") from None
+    tasks = tasks_of(chosen, device)
     folder = artifacts.fresh(artifacts.NADS)
-    errors = {}
-    estimators = {name: method_for(name, chosen) for name in chosen.nads}
-    recipes = [
-        {
-            "specification": chosen.architectures[name],
-            "name": name,
-            "number": number,
-            "seed": chosen.seed,
-            "estimator": estimators[name],
+    for name, nads in files.items():
+        np.savez(folder / f"{name}.npz", **dataclasses.asdict(nads))
+        print(f"{name}: {len(nads.directions)} NADs from {chosen.nads[name].file}")
+    metrics = {}
+    for task, nads in finished(tasks, chosen, device):
+        np.savez(folder / f"{task.name}{task.part}.npz", **dataclasses.asdict(nads))
+        first = np.sqrt(nads.eigenvalues[0])
+        metrics[task.name + task.part] = {
+            "error": rounded(nads.error, 3),
+            "networks": nads.networks,
+            "first_singular_value": rounded(first, 4),
+            "overlap_of_first_10": rounded(nads.overlap[min(9, len(nads.overlap) - 1)], 3),
         }
-        for name, count in chosen.nads.items()
-        for number in range(count)
-    ]
-    covariances = {name: anisotropy.Covariance(params.D) for name in chosen.nads}
-    early, due = {}, 0
-    for position, result in grid.run(sample, recipes, dict, torch.device("cpu"), "estimate"):
-        if isinstance(result, Exception):
-            raise result
-        early[position] = result
-        # Networks are added in their order, whichever finishes first: the sums are then the same in every run.
-        while due in early:
-            name = recipes[due]["name"]
-            covariances[name].add(early.pop(due))
-            due += 1
-            if covariances[name].count == chosen.nads[name]:
-                symmetry = architectures.symmetry(chosen.architectures[name])
-                nads = anisotropy.directions_of(
-                    covariances.pop(name),
-                    estimators[name],
-                    symmetry if chosen.estimator.symmetry else "none",
-                    architectures.input_shape(1),
-                )
-                np.savez(folder / f"{name}.npz", **dataclasses.asdict(nads))
-                errors[name] = {
-                    "error": round(nads.error, 4),
-                    "networks": nads.networks,
-                    "first_singular_value": float(f"{np.sqrt(nads.eigenvalues[0]):.4g}"),
-                }
-                print(
-                    f"{name}: NADs from {nads.networks} networks, relative error of C {nads.error:.3f}, "
-                    f"first singular value {np.sqrt(nads.eigenvalues[0]):.4g}"
-                )
-    artifacts.write_json(artifacts.REPORTS / "nads.json", errors)
+        print(
+            f"{task.name}: NADs ({nads.estimand}) from {nads.networks} networks, averaged over {nads.symmetry}, "
+            f"relative error of C {nads.error:.3f}, first singular value {first:.4g}"
+        )
+    artifacts.write_json(artifacts.REPORTS / "nads.json", metrics)
 
 
 if __name__ == "__main__":

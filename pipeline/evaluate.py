@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import safetensors.torch
 import torch
+from tqdm import tqdm
 
 from pipeline import architectures, artifacts, boundaries, datasets, experiments, grid, params, training
 from pipeline.errors import one_sentence
@@ -60,9 +61,8 @@ def main(name):
         for cell, n in zip(cells, names)
     ]
     outcomes = [None] * len(cells)
-    for position, result in grid.run(
-        evaluate_cell, recipes, functools.partial(artifacts.Data, name), device, f"evaluate {name}"
-    ):
+    work = grid.run(evaluate_cell, recipes, functools.partial(artifacts.Data, name), device)
+    for position, result in tqdm(work, f"evaluate {name}", len(recipes), unit="cell", disable=None):
         if isinstance(result, Exception):
             raise result
         outcomes[position] = result

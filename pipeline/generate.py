@@ -21,9 +21,9 @@ def main(name):
     images = artifacts.images() if module.NEEDS_IMAGES else None
     directions = {}
     for architecture, plan in chosen.grid.networks.items():
-        with np.load(artifacts.present(artifacts.NADS / f"{architecture}.npz", "estimate"), allow_pickle=False) as nads:
-            for index in plan.indices:
-                directions[f"{architecture}-{index}"] = nads["directions"][index]
+        nads = artifacts.nads(architecture)["directions"]
+        for index in plan.indices:
+            directions[f"{architecture}-{index}"] = nads[index]
 
     folder = artifacts.fresh(artifacts.DATASETS / name)
     pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)

@@ -5,11 +5,11 @@ after another.
 """
 
 import concurrent.futures
+import itertools
 import multiprocessing
 import os
 
 import torch
-from tqdm import tqdm
 
 from pipeline.errors import InputError
 
@@ -44,36 +44,44 @@ def _work(function, recipe):
     return function(_context, recipe)
 
 
-def run(function, recipes, make_context, device, title):
+def run(function, recipes, make_context, device):
     """Yield (position, result) of `function(context, recipe)` for every recipe, in the order in which they finish.
 
-    `make_context` is called once per worker. On a CPU the workers are processes, so `function`, the recipes and the
+    recipes: any iterable; it is asked for the next recipe only when a worker is about to need it, so it may end the work
+    early. `make_context` is called once per worker. On a CPU the workers are processes, so `function`, the recipes and the
     results must pickle; results should be small. An exception in one recipe is yielded as its result, the rest go on.
     """
-    recipes = list(recipes)
-    bar = tqdm(total=len(recipes), desc=title, unit="cell", disable=None)
+    recipes = enumerate(recipes)
     if device.type == "cuda":
         context = make_context()
-        for position, recipe in enumerate(recipes):
+        for position, recipe in recipes:
             try:
-                yield position, function(context, recipe)
+                result = function(context, recipe)
             except Exception as error:
-                yield position, error
-            bar.update()
-    else:
-        os.environ["OMP_NUM_THREADS"] = "1"
-        workers = min(cores(), len(recipes))
-        if workers:
-            spawn = multiprocessing.get_context("spawn")
-            with concurrent.futures.ProcessPoolExecutor(workers, spawn, _start, (make_context,)) as pool:
-                futures = {pool.submit(_work, function, recipe): n for n, recipe in enumerate(recipes)}
-                for future in concurrent.futures.as_completed(futures):
+                result = error
+            yield position, result
+        return
+    head = list(itertools.islice(recipes, 1))
+    if not head:
+        return
+    os.environ["OMP_NUM_THREADS"] = "1"
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(cores(), spawn, _start, (make_context,)) as pool:
+        recipes, due = itertools.chain(head, recipes), {}
+        try:
+            while True:
+                for position, recipe in itertools.islice(recipes, 2 * cores() - len(due)):
+                    due[pool.submit(_work, function, recipe)] = position
+                if not due:
+                    return
+                done, _ = concurrent.futures.wait(due, return_when=concurrent.futures.FIRST_COMPLETED)
+                for future in done:
                     error = future.exception()
                     if isinstance(error, concurrent.futures.BrokenExecutor):
                         raise InputError(
                             "a worker process died, most likely because memory ran out; what was finished is "
                             "kept, so free memory and run it again"
                         )
-                    yield futures[future], error or future.result()
-                    bar.update()
-    bar.close()
+                    yield due.pop(future), error or future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -43,7 +43,8 @@ class Estimator:
     """How NADs are estimated (`pipeline.anisotropy`): the derivative, how its covariance is averaged, and where.
 
     step: the secant's half-width h, in units of the input; point: the image at which the derivative is taken, one
-    standard-normal image, a new one per network, or zero; symmetry: average over the symmetries that the network declares.
+    standard-normal image, a new one per network, or zero; symmetry: average over the symmetries that the network has;
+    compare: estimate the other estimand too, for the figure of their overlap.
     """
 
     estimand: typing.Literal["secant", "gradient"]
@@ -51,13 +52,68 @@ class Estimator:
     step: float
     point: typing.Literal["normal", "many", "zero"]
     symmetry: bool
+    compare: bool
 
     def __post_init__(self):
         require(self.step > 0, f"step must be positive, not {self.step}")
         require(
-            not (self.symmetry and self.estimand == "gradient" and self.point == "normal"),
+            not (self.symmetry and not self.symmetric()),
             "symmetry does not hold for the gradient at one fixed image; set symmetry: false, or point: many or zero",
         )
+
+    def symmetric(self):
+        """Whether C has the symmetries of the network's law: not so for the gradient at one fixed image."""
+        return not (self.estimand == "gradient" and self.point == "normal")
+
+    def other(self):
+        """The estimator of the other estimand, averaged over symmetries where both that is asked for and C has them."""
+        other = {"secant": "gradient", "gradient": "secant"}[self.estimand]
+        plain = dataclasses.replace(self, estimand=other, symmetry=False)
+        return dataclasses.replace(plain, symmetry=self.symmetry and plain.symmetric())
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """Where the NADs of one architecture come from: untrained networks, or a file.
+
+    networks: how many untrained networks are averaged at most; error: the relative error of C at which fewer are enough;
+    input: (C, H, W) of one input; first: only so many leading directions, for inputs whose D×D matrix fits nowhere;
+    file: a .npy with orthonormal rows (K, D) instead of an estimate.
+    """
+
+    networks: int | None = None
+    error: float | None = None
+    input: tuple[int, ...] = (1, SIDE, SIDE)
+    first: int | None = None
+    file: str | None = None
+
+    def __post_init__(self):
+        require(
+            len(self.input) == 3 and min(self.input) > 0, f"input must be [channels, height, width], not {self.input}"
+        )
+        if self.file is not None:
+            require(
+                self.networks is None and self.error is None and self.first is None,
+                "give either file, or networks with error and first, not both",
+            )
+            return
+        require(self.networks is not None, "the key 'networks' (or 'file') is missing")
+        require(self.networks >= 2, f"networks must be at least 2 (halves are compared), not {self.networks}")
+        require(self.error is None or 0 < self.error < 1, f"error must lie between 0 and 1, not {self.error}")
+        dimension = math.prod(self.input)
+        require(
+            self.first is None or 0 < self.first <= dimension,
+            f"first must lie between 1 and {dimension}, not {self.first}",
+        )
+
+    @property
+    def dimension(self):
+        """D = C·H·W."""
+        return math.prod(self.input)
+
+    def covers(self, index):
+        """Whether these NADs will have a direction of this index."""
+        return index < (self.first or self.dimension)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +157,7 @@ class Params:
     """All of params.yaml at its chosen scale.
 
     `settings` holds the experiment's own block, `grid` its block of the scale; both None where no experiment was named.
-    `nads` maps each architecture to the number of untrained networks its NADs are estimated from.
+    `nads` maps each architecture to the `Source` of its NADs; in the file, a number alone is its `networks`.
     """
 
     seed: int
@@ -114,7 +170,7 @@ class Params:
     device: typing.Literal["auto", "cpu", "cuda"]
     reuse: bool
     scale: str
-    nads: dict[str, int]
+    nads: dict[str, Source]
     settings: typing.Any = None
     grid: Grid | None = None
 
@@ -150,14 +206,14 @@ def parse(document, experiment=None, scale=None, where="params.yaml"):
 
     values = {name: document.get(name, dataclasses.MISSING) for name in common} | {"scale": scale}
     values["nads"] = sizes.get("nads", dataclasses.MISSING)
+    if isinstance(values["nads"], dict):
+        values["nads"] = {
+            name: {"networks": source} if isinstance(source, int) else source for name, source in values["nads"].items()
+        }
     params = _build(Params, {k: v for k, v in values.items() if v is not dataclasses.MISSING}, where)
     require(params.eps1 >= 0 and params.eps2 >= 0, f"{where}: eps1 and eps2 must not be negative")
     require(params.sigma > 0, f"{where}: sigma must be positive, not {params.sigma}")
-    for name, count in params.nads.items():
-        _known({name: None}, params.architectures, f"{where}: scales.{scale}.nads", "architecture")
-        require(
-            count >= 2, f"{where}: scales.{scale}.nads.{name} must be at least 2 (halves are compared), not {count}"
-        )
+    _known(params.nads, params.architectures, f"{where}: scales.{scale}.nads", "architecture")
     if experiment is None:
         return params
 
@@ -170,6 +226,14 @@ def parse(document, experiment=None, scale=None, where="params.yaml"):
         f"{where}: scales.{scale}.{short}.networks",
         "architecture (of those whose NADs are estimated, scales.*.nads)",
     )
+    for name, plan in grid.networks.items():
+        place, source = f"{where}: scales.{scale}.{short}.networks.{name}", params.nads[name]
+        require(
+            source.input == (1, SIDE, SIDE),
+            f"{place}: its NADs are for inputs {'×'.join(map(str, source.input))}; experiments have channels of {SIDE}×{SIDE}",
+        )
+        for index in plan.indices:
+            require(source.covers(index), f"{place}: NAD {index} is not among the first {source.first}")
     settings = None
     if hasattr(experiment, "Settings"):
         require(short in document, f"{where}: the block {short} is missing")
@@ -182,6 +246,11 @@ def parse(document, experiment=None, scale=None, where="params.yaml"):
     with _prefixed(f"{where}: {short}"):
         experiment.check(params)
     return params
+
+
+def checked(kind, **values):
+    """An instance of one of this module's dataclasses from values that code gives, checked like those of params.yaml."""
+    return _build(kind, values, kind.__name__.lower())
 
 
 def _known(mapping, names, where, kind="key"):

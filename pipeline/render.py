@@ -5,7 +5,8 @@ import pandas as pd
 
 from pipeline import architectures, artifacts, experiments, params
 from pipeline.errors import one_sentence
-from pipeline.figures import image_pairs, linear_pairs, nads, report, style
+from pipeline.figures import image_pairs, linear_pairs, report, style
+from pipeline.figures import nads as figures_of_nads
 
 GALLERY = 6
 """Number of NADs shown per network: of its grid's indices, evenly spread."""
@@ -35,50 +36,99 @@ def sizes(chosen, names, samples):
     return f"scale {chosen.scale} · {seeds} · {samples:,} training samples · {each}"
 
 
+def gaps_among(groups, count):
+    """The indices after which the first `count` clear gaps of a spectrum lie, as text."""
+    return ", ".join(f"{first - 1}" for first in np.unique(groups)[1 : count + 1]) or "none"
+
+
 def render_nads(folder, notice):
-    """Spectra of the scale's networks; returns their section of the report."""
+    """Spectra, galleries and overlaps of the scale's networks; returns their section of the report."""
     chosen = params.load()
-    estimates, published, rows = {}, {}, []
-    for name in chosen.nads:
-        with np.load(artifacts.present(artifacts.NADS / f"{name}.npz", "estimate"), allow_pickle=False) as file:
-            estimates[name] = file["eigenvalues"], file["halves"]
-            first, *halves = 100 * np.sqrt([file["eigenvalues"][0], *file["halves"][:, 0]])
-            # The published values are those of secants of the networks at full width.
-            specification = chosen.architectures[name]
-            if (
-                specification["network"] in nads.PUBLISHED
-                and "width" not in specification
-                and file["estimand"] == "secant"
-            ):
-                published[name] = nads.PUBLISHED[specification["network"]]
-            rows.append(
-                [
-                    architectures.label(specification),
-                    int(file["networks"]),
-                    file["method"],
-                    file["symmetry"],
-                    f"{float(file['error']):.3f}",
-                    f"{first:.3g} ({halves[0]:.3g}, {halves[1]:.3g})",
-                    published.get(name, "–"),
-                ]
-            )
-    labels = {name: architectures.label(chosen.architectures[name]) for name in estimates}
     estimator = chosen.estimator
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
-    caption = f"scale {chosen.scale} · {estimator.estimand}{step} · point: {estimator.point}"
-    style.save(
-        nads.spectra(estimates, labels, published, f"{caption} · bands: split halves", notice), folder, "nad_spectra"
-    )
+    about = f"scale {chosen.scale} · {estimator.estimand}{step} · point: {estimator.point}"
+    labels = {name: architectures.label(chosen.architectures[name]) for name in chosen.nads}
+    estimates, published, pairs, rows, figures = {}, {}, {}, [], {"nad_spectra": "spectra"}
+    for name, source in chosen.nads.items():
+        nads = artifacts.nads(name)
+        shape, networks = tuple(nads["shape"]), int(nads["networks"])
+        origin = f"{networks} untrained networks" if networks else f"from {source.file}"
+        style.save(
+            figures_of_nads.gallery(
+                nads["directions"],
+                shape,
+                nads["nearby"] if networks else None,
+                f"NADs of {labels[name]}",
+                f"{about} · {origin}",
+                notice,
+            ),
+            folder,
+            f"nad_gallery_{name}",
+        )
+        figures[f"nad_gallery_{name}"] = f"NADs of {labels[name]}"
+        if not networks:
+            rows.append([labels[name], source.file, *["–"] * 7])
+            continue
+        estimates[name] = nads["eigenvalues"], nads["deviations"]
+        # The published values are those of secants of the networks at full width.
+        specification = chosen.architectures[name]
+        network = specification["network"]
+        if set(specification) == {"network"} and network in figures_of_nads.PUBLISHED and nads["estimand"] == "secant":
+            published[name] = figures_of_nads.PUBLISHED[network]
+        first, *halves = 100 * np.sqrt([nads["eigenvalues"][0], *nads["halves"][:, 0]])
+        ten = min(10, len(nads["overlap"]))
+        rows.append(
+            [
+                labels[name],
+                networks,
+                nads["method"],
+                nads["symmetry"],
+                f"{float(nads['error']):.3f}",
+                f"{nads['overlap'][ten - 1]:.2f} ({ten / np.prod(shape):.2f})",
+                gaps_among(nads["groups"], 4),
+                f"{first:.3g} ({halves[0]:.3g}, {halves[1]:.3g})",
+                published.get(name, "–"),
+            ]
+        )
+        other = estimator.other().estimand
+        # Where all eigenvalues are equal, as in logistic regression, there are no directions to compare.
+        if estimator.compare and source.first is None and nads["eigenvalues"][0] > 1.01 * nads["eigenvalues"][-1]:
+            compared = artifacts.nads(name, f".{other}")
+            pairs[name] = nads["directions"], compared["directions"]
+            labels[f"{name}.{other}"] = (
+                f"{labels[name]}\nerrors of C: {float(nads['error']):.2f}, {float(compared['error']):.2f}"
+            )
+    if estimates:
+        style.save(
+            figures_of_nads.spectra(estimates, labels, published, f"{about} · bands: ± 2 standard errors", notice),
+            folder,
+            "nad_spectra",
+        )
+    if pairs:
+        figures["nad_overlaps"] = "overlap of the two estimands' NADs"
+        style.save(
+            figures_of_nads.overlaps(
+                pairs,
+                {name: labels[f"{name}.{other}"] for name in pairs},
+                (estimator.estimand, other),
+                f"{about} · {other}: {compared['point']}, averaged over {compared['symmetry']}",
+                notice,
+            ),
+            folder,
+            "nad_overlaps",
+        )
     header = [
         "network",
         "untrained networks",
         "method",
         "averaged over",
         "relative error of C",
+        "overlap of the halves' first ten (chance)",
+        "first clear gaps after index",
         "first singular value × √10,000 (the two halves)",
         "published",
     ]
-    return "NADs", [caption, "", *report.table(header, rows)], {"nad_spectra": "spectra"}
+    return "NADs", [about, "", *report.table(header, rows)], figures
 
 
 def render_linear_pairs(folder, notice):
@@ -98,7 +148,7 @@ def render_linear_pairs(folder, notice):
         gallery[name] = {i: data.vectors[f"{name}-{i}"].reshape(params.SIDE, params.SIDE) for i in some}
     classes = np.array([0, 1])
     points = np.outer(2 * classes - 1, separations)
-    estimates = ", ".join(f"{chosen.nads[name]} {labels[name]}" for name in names)
+    estimates = ", ".join(f"{int(artifacts.nads(name)['networks'])} {labels[name]}" for name in names)
     style.save(
         linear_pairs.two_sufficient_channels(
             points,

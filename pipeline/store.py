@@ -1,7 +1,8 @@
-"""Finished cells, kept by content: what was trained once is never trained again.
+"""Finished work, kept by content: what was trained or estimated once is never done again.
 
 A cell's key is the digest of everything that decides its weights; its weights lie in one safetensors file under
-`.cells/` of the main repository (DVC's `$DVC_ROOT`, so that `--temp` and queued runs share it). Writes are atomic: a
+`.cells/` of the main repository (DVC's `$DVC_ROOT`, so that `--temp` and queued runs share it). The sums of an estimate of
+NADs lie there too, under the number of networks they hold, so that more networks go on from them. Writes are atomic: a
 process killed at any moment leaves either a whole file or none.
 """
 
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import safetensors
+import safetensors.numpy
 import safetensors.torch
 
 
@@ -65,17 +67,57 @@ class Store:
 
     def put(self, key, tensors, outcome):
         """Keep the weights `tensors` (name → tensor) and `outcome` (a dict of numbers) as the cell `key`, atomically."""
-        path = self.path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        os.close(handle)
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+        metadata = {"outcome": json.dumps(outcome)}
+        _atomically(self.path(key), lambda path: safetensors.torch.save_file(tensors, path, metadata))
+
+
+def _atomically(path, write):
+    """Call `write` on a temporary file beside `path`, which then takes its place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    os.close(handle)
+    try:
+        write(temporary)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+class Sums:
+    """The state of one estimate of NADs after some numbers of networks: arrays in one safetensors file each.
+
+    folder: a store's; key: the digest of everything that decides the estimate but the number of networks.
+    """
+
+    def __init__(self, folder, key):
+        self.folder = Path(folder) / "nads" / key
+
+    def _path(self, count):
+        return self.folder / f"{count:07d}.safetensors"
+
+    def counts(self):
+        """The numbers of networks that are kept, largest first."""
+        return sorted((int(path.stem) for path in self.folder.glob("[0-9]*.safetensors")), reverse=True)
+
+    def get(self, count, names=None):
+        """The arrays (those of `names`, or all) kept after `count` networks; None if they are not whole and readable."""
         try:
-            tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-            safetensors.torch.save_file(tensors, temporary, {"outcome": json.dumps(outcome)})
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+            with safetensors.safe_open(self._path(count), "np") as file:
+                return {name: file.get_tensor(name) for name in names or file.keys()}
+        except (OSError, safetensors.SafetensorError):
+            return None
+
+    def put(self, count, arrays):
+        """Keep `arrays` as the state after `count` networks, atomically."""
+        # safetensors writes an array's memory as it lies, so it must lie in row order.
+        arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        _atomically(self._path(count), lambda path: safetensors.numpy.save_file(arrays, path))
+
+    def drop(self, count):
+        """Forget the state after `count` networks."""
+        self._path(count).unlink(missing_ok=True)
 
 
 def default_folder():

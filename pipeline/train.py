@@ -11,6 +11,7 @@ import time
 
 import pandas as pd
 import torch
+from tqdm import tqdm
 
 from pipeline import architectures, artifacts, datasets, experiments, grid, params, seeds, store, training
 from pipeline.errors import InputError, one_sentence
@@ -50,7 +51,7 @@ def recipes_of(chosen, module, device):
         recipe = {
             "cell": cell,
             "specification": (specification := chosen.architectures[cell["architecture"]]),
-            "network": store.code_digest(sys.modules[architectures.factory(specification).__module__]),
+            "network": store.code_digest(architectures.code(specification)),
             "training": {
                 "epochs": plan.epochs,
                 "lr": plan.lr,
@@ -80,7 +81,8 @@ def main(name):
     recipes = list(recipes_of(chosen, module, device))
     due = [recipe for recipe in recipes if not chosen.reuse or kept.get(recipe["key"]) is None]
     started, failures = time.monotonic(), []
-    for position, result in grid.run(train_cell, due, functools.partial(artifacts.Data, name), device, f"train {name}"):
+    work = grid.run(train_cell, due, functools.partial(artifacts.Data, name), device)
+    for position, result in tqdm(work, f"train {name}", len(due), unit="cell", disable=None):
         if isinstance(result, Exception):
             cell = artifacts.cell_name(due[position]["cell"], module.COORDINATES)
             failures.append(f"{cell}: {type(result).__name__}: {result}")

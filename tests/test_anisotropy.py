@@ -1,45 +1,36 @@
-"""NAD estimation against closed forms."""
+"""NADs against closed forms: whole estimates, their errors and groups, and NADs from a file."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
 import torch
+from test_derivatives import GRADIENT, SECANT, linear_features
 from torch import nn
 
-from pipeline import anisotropy, architectures
-from pipeline.params import Estimator
-
-SECANT = Estimator("secant", "readout", 100.0, "normal", True)
-GRADIENT = dataclasses.replace(SECANT, estimand="gradient", symmetry=False)
+from pipeline import anisotropy, architectures, derivatives
+from pipeline.covariances import Covariance, Leading, images_of
+from pipeline.errors import InputError
 
 
-def linear_features(matrix):
-    """The network f(x) = aᵀ(A x) + b with a fixed A and the framework's default a and b."""
-    inner = nn.Linear(matrix.shape[1], matrix.shape[0], bias=False)
-    inner.weight.data = torch.as_tensor(matrix)
-    return nn.Sequential(nn.Flatten(), inner, nn.Linear(matrix.shape[0], 1))
+def sample(specification, number, estimator):
+    """One network's root."""
+    build = functools.partial(architectures.build, specification, 1, 1)
+    return anisotropy.sample(build, (1, 32, 32), number, (0, "test"), estimator)
 
 
-def covariance_of(specification, count, estimator, first=0):
+def covariance_of(specification, count, estimator, first=0, symmetry="none"):
     """The `Covariance` of `count` networks of the architecture."""
-    covariance = anisotropy.Covariance(1024)
+    covariance = Covariance((1, 32, 32), symmetry)
     for number in range(first, first + count):
-        covariance.add(anisotropy.sample(specification, "test", number, 0, estimator))
+        covariance.add(sample(specification, number, estimator))
     return covariance
 
 
 def distance(one, other):
     """Relative Frobenius distance."""
     return np.linalg.norm(one - other) / np.linalg.norm((one + other) / 2)
-
-
-@pytest.mark.parametrize("estimator", [SECANT, dataclasses.replace(SECANT, step=1.0), GRADIENT])
-def test_derivative_of_a_linear_map_is_the_map(estimator):
-    matrix = np.random.default_rng(0).standard_normal((7, 16)).astype(np.float32)
-    point = anisotropy.evaluation_point("normal", 0, 0, 16)
-    found = anisotropy.derivative(linear_features(matrix), estimator, point, (1, 4, 4))
-    np.testing.assert_allclose(found * np.sqrt(21), matrix, atol=1e-4)
 
 
 def test_covariance_of_a_linear_map_is_t2_ata():
@@ -50,11 +41,11 @@ def test_covariance_of_a_linear_map_is_t2_ata():
     weights = torch.stack([nn.Linear(5, 1).weight.detach()[0] for _ in range(20_000)]).numpy()
     sampled = (weights @ matrix).T @ (weights @ matrix) / len(weights)
     assert np.linalg.norm(sampled - exact) / np.linalg.norm(exact) < 0.03
-    covariance, point = anisotropy.Covariance(16), anisotropy.evaluation_point("zero", 0, 0, 16)
+    covariance, point = Covariance((1, 4, 4)), derivatives.evaluation_point("zero", 0, 0, 16)
     for _ in range(4):
-        covariance.add(anisotropy.derivative(linear_features(matrix), GRADIENT, point, (1, 4, 4)))
+        covariance.add(derivatives.derivative(linear_features(matrix), GRADIENT, point, (1, 4, 4)))
     np.testing.assert_allclose(covariance.mean(), exact, rtol=1e-5)
-    assert anisotropy.sampling_error(*covariance.half_means()) == pytest.approx(0, abs=1e-7)
+    assert covariance.error() == pytest.approx(0, abs=1e-7)
 
 
 def test_logreg_with_readout_is_exactly_the_scaled_identity():
@@ -70,9 +61,7 @@ def test_plain_logreg_fills_the_marchenko_pastur_law():
     """Singular values of n plain vectors lie inside √(n/(3·1024))·(1 ± √(1024/n)), and reach both edges."""
     n = 1536
     plain = dataclasses.replace(GRADIENT, method="plain")
-    vectors = np.concatenate(
-        [anisotropy.sample({"network": "logreg"}, "test", number, 0, plain) for number in range(n)]
-    )
+    vectors = np.concatenate([sample({"network": "logreg"}, number, plain) for number in range(n)])
     singular = np.linalg.svd(vectors, compute_uv=False)
     low, high = (np.sqrt(n / 3072) * (1 + sign * np.sqrt(1024 / n)) for sign in (-1, 1))
     assert singular.max() == pytest.approx(high, rel=0.02) and singular.min() == pytest.approx(low, rel=0.04)
@@ -81,16 +70,16 @@ def test_plain_logreg_fills_the_marchenko_pastur_law():
 @pytest.mark.parametrize("stride", [2, 4])
 def test_one_strided_convolution_with_global_pooling_lives_on_periodic_patterns(stride):
     """C has rank S² at most, and every direction repeats with period S along rows and columns."""
-    covariance = anisotropy.Covariance(256)
+    covariance = Covariance((1, 16, 16))
     for seed in range(40):
         torch.manual_seed(seed)
         network = nn.Sequential(
             nn.Conv2d(1, 8, stride, stride), nn.AvgPool2d(16 // stride), nn.Flatten(), nn.Linear(8, 1)
         )
         covariance.add(
-            anisotropy.derivative(network, GRADIENT, anisotropy.evaluation_point("normal", 0, 0, 256), (1, 16, 16))
+            derivatives.derivative(network, GRADIENT, derivatives.evaluation_point("normal", 0, 0, 256), (1, 16, 16))
         )
-    nads = anisotropy.directions_of(covariance, GRADIENT, "none", (1, 16, 16))
+    nads = covariance.spectrum()
     assert nads.eigenvalues[stride**2] < 1e-6 * nads.eigenvalues[0] < nads.eigenvalues[stride**2 - 1]
     for direction in nads.directions[: stride**2]:
         picture = direction.reshape(16, 16)
@@ -98,32 +87,11 @@ def test_one_strided_convolution_with_global_pooling_lives_on_periodic_patterns(
             np.testing.assert_allclose(np.roll(picture, stride, axis), picture, atol=1e-6)
 
 
-def test_a_small_step_turns_the_secant_into_the_gradient():
-    network = architectures.build({"network": "lenet"}, 1, 1, 3).double().eval()
-    function = anisotropy.features(network, network.fc3)
-    point = torch.as_tensor(anisotropy.evaluation_point("normal", 0, 0, 1024)).double()
-    exact = anisotropy.gradient(function, point, (1, 32, 32))
-    assert exact.shape == (84, 1024)
-    torch.testing.assert_close(anisotropy.secant(function, point, 1e-6, (1, 32, 32)), exact, rtol=0, atol=1e-6)
-    x = point.clone().requires_grad_()
-    (row,) = torch.autograd.grad(function(x.reshape(1, 1, 32, 32))[0, 5], x)
-    torch.testing.assert_close(exact[5], row, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("estimator", [SECANT, GRADIENT])
-def test_plain_is_the_readout_applied_to_the_features(estimator):
-    network = architectures.build({"network": "lenet"}, 1, 1, 3)
-    point = anisotropy.evaluation_point("normal", 0, 0, 1024)
-    of_features = anisotropy.derivative(network, estimator, point, (1, 32, 32)) * np.sqrt(3 * 84)
-    plain = anisotropy.derivative(network, dataclasses.replace(estimator, method="plain"), point, (1, 32, 32))
-    np.testing.assert_allclose(network.fc3.weight.detach().numpy() @ of_features, plain, atol=5e-6)
-
-
 def test_plain_and_readout_estimate_the_same_covariance():
     """LeNet: the two estimates differ by what their errors add up to, and read-out needs far fewer networks for it."""
     plain = covariance_of({"network": "lenet"}, 150, dataclasses.replace(GRADIENT, method="plain"))
     exact = covariance_of({"network": "lenet"}, 30, GRADIENT, first=150)
-    errors = [anisotropy.sampling_error(*covariance.half_means()) for covariance in (plain, exact)]
+    errors = [covariance.error() for covariance in (plain, exact)]
     assert 0.6 < distance(plain.mean(), exact.mean()) / np.hypot(*errors) < 1.5
     assert errors[1] < errors[0]
 
@@ -141,7 +109,7 @@ def test_declared_symmetries_hold_and_the_others_do_not(specification, count):
     one, other = covariance_of(specification, count, dataclasses.replace(GRADIENT, point="many")).half_means()
     alone = distance(one, other)
     declared = architectures.NETWORKS[specification["network"]].symmetry
-    for element in anisotropy.images_of(declared, other, (1, 32, 32)):
+    for element in images_of(declared, other, (1, 32, 32)):
         assert distance(one, element) == pytest.approx(alone, rel=0.15)
     if declared == "transposition":
         # Each pixel's energy E[d_i²] has little noise: it survives transposition, and a flip moves it to other pixels.
@@ -150,64 +118,135 @@ def test_declared_symmetries_hold_and_the_others_do_not(specification, count):
         assert same > 0.9 > 0.5 > flipped
 
 
-def test_averaging_over_symmetries_makes_the_covariance_symmetric():
-    matrix = np.random.default_rng(0).standard_normal((36, 36))
-    for symmetry, order in (("none", 1), ("transposition", 2), ("square", 8)):
-        elements = anisotropy.images_of(symmetry, matrix, (1, 6, 6))
-        assert len(elements) == order and np.array_equal(elements[0], matrix)
-        mean = sum(elements) / order
-        np.testing.assert_array_equal(anisotropy.symmetrised(symmetry, matrix, (1, 6, 6)), mean)
-        for element in anisotropy.images_of(symmetry, mean, (1, 6, 6)):
-            np.testing.assert_allclose(element, mean, atol=1e-12)
-    picture = np.arange(36.0).reshape(6, 6)
-    found = {tuple(np.diag(element)) for element in anisotropy.images_of("square", np.diag(picture.ravel()), (1, 6, 6))}
-    assert found == {tuple(np.rot90(p, k).ravel()) for p in (picture, picture.T) for k in range(4)}
+def random_symmetric(rng, size):
+    """Noise of an estimate of C: unit variance on the diagonal, half of it beside."""
+    noise = rng.standard_normal((size, size))
+    return (noise + noise.T) / 2
 
 
-def test_directions_are_the_ordered_eigenvectors():
+def test_equal_eigenvalues_are_rarely_taken_apart_and_distant_ones_always():
+    """The gap of two equal eigenvalues exceeds 3.5 standard errors with probability exp(−3.5²/4) = 4.7 %."""
+    rng, apart = np.random.default_rng(0), []
+    for _ in range(4000):
+        values = np.linalg.eigvalsh(np.eye(2) + 0.01 * random_symmetric(rng, 2))[::-1]
+        apart.append(anisotropy.groups_of(values, np.full(2, 0.01))[1] == 1)
+    assert 0.035 < np.mean(apart) < 0.06
+    values, deviations = np.array([9.0, 5.0, 4.9, 4.8, 1.0]), np.full(5, 0.1)
+    np.testing.assert_array_equal(anisotropy.groups_of(values, deviations), [0, 1, 1, 1, 4])
+    np.testing.assert_array_equal(anisotropy.nearby_of(values, deviations), [[0, 0], [1, 3], [1, 3], [1, 3], [4, 4]])
+
+
+def test_standard_errors_of_eigenvalues_are_those_of_repeated_estimates():
+    values, spread, from_halves = np.linspace(30, 20, 30), [], []
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        halves = values + np.sqrt(2) * rng.standard_normal((2, 30))
+        spread.append(halves.mean(0) - values)
+        from_halves.append(anisotropy.deviations_of(halves.mean(0), halves))
+    assert np.mean(from_halves) == pytest.approx(np.std(spread), rel=0.1)
+
+
+def estimation(networks, error=None):
+    return anisotropy.Estimation(Covariance((1, 4, 4)), networks, error)
+
+
+def test_an_estimate_takes_samples_in_any_order_and_stops_at_an_error():
     rng = np.random.default_rng(2)
-    basis, _ = np.linalg.qr(rng.standard_normal((16, 16)))
-    values = np.arange(16, 0, -1.0)
-    covariance = anisotropy.Covariance(16)
-    for _ in range(2):
-        covariance.add(np.sqrt(values)[:, None] * basis)
-    nads = anisotropy.directions_of(covariance, SECANT, "none", (1, 4, 4))
-    np.testing.assert_allclose(nads.eigenvalues, values)
-    np.testing.assert_allclose(np.abs(nads.directions @ basis.T), np.eye(16), atol=1e-7)
-    np.testing.assert_allclose(nads.directions @ nads.directions.T, np.eye(16), atol=1e-12)
-    assert (nads.directions[np.arange(16), np.abs(nads.directions).argmax(1)] > 0).all()
+    samples = [rng.standard_normal((2, 16)) for _ in range(400)]
+    one, shuffled = estimation(400, 0.2), estimation(400, 0.2)
+    for number in range(400):
+        one.add(number, samples[number])
+    for number in np.arange(400).reshape(-1, 8)[:, ::-1].ravel():
+        shuffled.add(number, samples[number])
+    assert one.finished and 4 < one.covariance.count < 400
+    count, error = one.trace[-1]
+    assert count == one.covariance.count and error <= 0.2 < one.trace[-2][1] and error == one.covariance.error()
+    assert one.nads(SECANT).directions.tobytes() == shuffled.nads(SECANT).directions.tobytes()
+    assert anisotropy.stops(one.trace, 0.2) == count and anisotropy.stops(one.trace, 0.01) is None
 
 
-def test_error_estimates_the_distance_from_the_truth():
-    """Samples d ~ N(0, I): the true C is I, and the error from halves must match the true relative distance."""
-    rng = np.random.default_rng(3)
-    covariance = anisotropy.Covariance(40)
-    for _ in range(200):
-        covariance.add(rng.standard_normal((1, 40)))
-    true = np.linalg.norm(covariance.mean() - np.eye(40)) / np.linalg.norm(covariance.mean())
-    assert anisotropy.sampling_error(*covariance.half_means()) == pytest.approx(true, rel=0.15)
+def test_two_hundred_networks_and_two_hundred_more_give_what_four_hundred_give():
+    roots = [sample({"network": "mlp", "hidden": [8, 4]}, number, GRADIENT) for number in range(400)]
+    whole, first = (anisotropy.Estimation(Covariance((1, 32, 32)), count) for count in (400, 200))
+    for number in range(400):
+        whole.add(number, roots[number])
+        first.add(number, roots[number])
+    assert first.finished and first.covariance.count == 200
+    more = anisotropy.Estimation(Covariance((1, 32, 32)), 400)
+    more.restore(first.state(), 200)
+    for number in range(200, 400):
+        more.add(number, roots[number])
+    one, other = whole.nads(GRADIENT), more.nads(GRADIENT)
+    for field in dataclasses.fields(one):
+        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name))
 
 
-def test_a_network_without_linear_readout_is_refused():
-    network = nn.Sequential(nn.Flatten(), nn.Linear(16, 4), nn.ReLU())
-    with pytest.raises(ValueError, match="does not end in a linear layer"):
-        anisotropy.derivative(network, SECANT, anisotropy.evaluation_point("zero", 0, 0, 16), (1, 4, 4))
+class Tiny(nn.Sequential):
+    """A network of a user's, for one row of twelve pixels by eight."""
+
+    def __init__(self):
+        super().__init__(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(3 * 10 * 6, 7), nn.Linear(7, 1))
 
 
-def test_same_seed_same_bytes_and_other_numbers_differ():
-    arguments = {"specification": {"network": "mlp", "hidden": [8, 4]}, "name": "m", "seed": 0, "estimator": SECANT}
-    one, again = (anisotropy.sample(number=1, **arguments) for _ in range(2))
-    assert one.tobytes() == again.tobytes()
-    assert one.tobytes() != anisotropy.sample(number=2, **arguments).tobytes()
-    points = [
-        anisotropy.evaluation_point(kind, 0, number, 9) for kind in ("normal", "many", "zero") for number in (0, 1)
-    ]
-    assert np.array_equal(points[0], points[1]) and not np.array_equal(points[2], points[3]) and not points[4].any()
+def test_the_library_call_takes_a_constructor_to_nads():
+    nads = anisotropy.estimate(Tiny, shape=(2, 12, 8), networks=6, seed=3)
+    assert nads.directions.shape == (192, 192) and nads.networks == 6 and nads.method == "readout"
+    np.testing.assert_allclose(nads.directions @ nads.directions.T, np.eye(192), atol=1e-10)
+    again = anisotropy.estimate(Tiny, shape=(2, 12, 8), networks=6, seed=3)
+    assert nads.directions.tobytes() == again.directions.tobytes()
+    state = torch.get_rng_state()
+    leading = anisotropy.estimate(Tiny, shape=(2, 12, 8), networks=6, seed=3, first=4)
+    assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"
+    np.testing.assert_allclose(leading.eigenvalues, nads.eigenvalues[:4], rtol=1e-4)
+    assert anisotropy.estimate(Tiny, shape=(2, 12, 8), networks=90, error=0.5).networks < 90
 
 
-def test_a_readout_that_is_not_drawn_as_usual_is_refused():
-    network = nn.Sequential(nn.Flatten(), nn.Linear(16, 400), nn.Linear(400, 1))
-    anisotropy.readout(network, torch.zeros(1, 1, 4, 4))
-    nn.init.normal_(network[2].weight)
-    with pytest.raises(ValueError, match="not drawn as PyTorch draws"):
-        anisotropy.readout(network, torch.zeros(1, 1, 4, 4))
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"networks": 1}, "at least 2"),
+        ({"estimand": "hessian"}, "estimand"),
+        ({"method": "plain", "first": 50}, "6 networks give 6 vectors, too few for the first 50 directions"),
+        ({"step": 0.0}, "step must be positive"),
+        ({"symmetry": "rotation"}, "symmetry"),
+        ({"shape": (1, 12, 8)}, r"the network does not take inputs of 1×12×8"),
+    ],
+)
+def test_what_the_library_call_refuses(arguments, sentence):
+    with pytest.raises(InputError, match=sentence):
+        anisotropy.estimate(Tiny, **{"shape": (2, 12, 8), "networks": 6} | arguments)
+
+
+def test_an_estimate_that_does_not_fit_is_refused_with_the_figure():
+    with pytest.raises(
+        InputError, match=r"3×224×224 \(D = 150,528\) from 9 networks need 2,175.2 GB and 16.0 GB are free"
+    ):
+        anisotropy.holder((3, 224, 224), 1, 9, None, "none", 16e9)
+    leading = anisotropy.holder((3, 224, 224), 512, 2, 100, "measured", 16e9)
+    assert isinstance(leading, Leading) and leading.symmetry == "none"
+    with pytest.raises(InputError, match="ask for fewer networks"):
+        anisotropy.holder((3, 224, 224), 512, 100, 100, "none", 16e9)
+
+
+def test_imported_rows_are_kept_and_completed_to_a_basis():
+    rows = np.linalg.qr(np.random.default_rng(0).standard_normal((64, 64)))[0][:60].astype(np.float32)
+    nads = anisotropy.imported(rows, (1, 8, 8))
+    np.testing.assert_array_equal(nads.directions[:60], rows)
+    np.testing.assert_allclose(nads.directions @ nads.directions.T, np.eye(64), atol=1e-6)
+    assert nads.networks == 0 and np.isnan(nads.eigenvalues).all() and len(nads.eigenvalues) == 64
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (np.eye(5)[:, :4], r"shape \(5, 4\), not \(K, 4\) with K ≤ 4"),
+        (np.eye(3), r"shape \(3, 3\), not \(K, 4\)"),
+        (np.zeros(4), r"shape \(4,\)"),
+        (2 * np.eye(4), "not orthonormal"),
+        (np.full((2, 4), np.nan), "not finite"),
+        (np.eye(4, dtype=int), "not finite real"),
+    ],
+)
+def test_what_is_refused_of_imported_rows(rows, sentence):
+    with pytest.raises(InputError, match=sentence):
+        anisotropy.imported(rows, (1, 2, 2))

@@ -1,5 +1,8 @@
 """The table of networks: parameter counts of SCIENCE's networks, and what is refused."""
 
+import sys
+import types
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -46,6 +49,45 @@ def test_outputs_and_initial_weights(specification):
     assert any(not torch.equal(a, b) for a, b in zip(network.state_dict().values(), other.state_dict().values()))
 
 
+@pytest.mark.parametrize(
+    "specification",
+    [
+        {"network": "logreg", "side": 64},
+        {"network": "lenet", "side": 64},
+        {"network": "mlp", "hidden": [9], "side": 64},
+        {"network": "vgg11", "width": 0.125, "side": 64},
+        {"network": "resnet18", "width": 0.125},
+        {"network": "densenet121", "growth": 4},
+    ],
+)
+def test_inputs_of_64_pixels(specification):
+    architectures.check({"large": specification}, {"large": {((1, 64, 64), 1), ((3, 64, 64), 2)}})
+
+
+def test_networks_of_torchvision_are_named_without_code():
+    specification = {"network": "torchvision.models:mobilenet_v3_small"}
+    architectures.check({"theirs": specification}, {"theirs": {((3, 64, 64), 1)}})
+    assert architectures.symmetry(specification) == "measured"
+    assert architectures.code(specification).__name__ == "torchvision.models.mobilenetv3"
+    assert architectures.label(specification) == "mobilenet_v3_small"
+    with pytest.raises(InputError, match="take 3 channels, not 1"):
+        architectures.check({"theirs": specification}, {"theirs": {((1, 32, 32), 1)}})
+
+
+def test_networks_of_timm_are_called_by_its_own_names(monkeypatch):
+    """timm is the user's own dependency: a stand-in with its calling convention takes its place here."""
+    stand_in = types.ModuleType("timm.models")
+
+    def create(in_chans, num_classes, depth=1):
+        return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(in_chans * 64, num_classes * depth))
+
+    stand_in.tiny = create
+    monkeypatch.setitem(sys.modules, "timm", types.ModuleType("timm"))
+    monkeypatch.setitem(sys.modules, "timm.models", stand_in)
+    network = architectures.build({"network": "timm.models:tiny", "depth": 2}, 4, 3, 0)
+    assert network(torch.zeros(5, 4, 8, 8)).shape == (5, 6)
+
+
 def test_pooling_before_relu_is_lenet():
     network, x = architectures.build({"network": "lenet"}, 1, 2, 0), torch.randn(5, 1, 32, 32)
     y = F.max_pool2d(F.relu(network.conv1(x)), 2)
@@ -64,13 +106,16 @@ def test_pooling_before_relu_is_lenet():
         ({"network": "lenet", "width": 2}, "takes no argument 'width'"),
         ({"network": "mlp", "hidden": "ten"}, "cannot be built"),
         ({"network": "resnet18", "width": 0.01}, "width must lie between"),
+        ({"network": "vgg11", "width": 5}, "width must lie between"),
+        ({"network": "vgg11", "side": 40}, "multiple of 32"),
+        ({"network": "lenet", "side": 30}, "multiple of 4"),
     ],
 )
 def test_what_is_refused(specification, sentence):
     with pytest.raises(InputError, match=sentence):
         architectures.build(specification, 1, 1, 0)
     with pytest.raises(InputError, match=r"^architectures\.mine: "):
-        architectures.check({"mine": specification})
+        architectures.check({"mine": specification}, {"mine": {((1, 32, 32), 1)}})
 
 
 def test_vgg11_is_drawn_as_the_papers_draw_it():
@@ -98,9 +143,12 @@ def tiny(channels, outputs, filters=4):
 
 def test_a_network_of_ones_own():
     specification = {"network": "test_architectures:tiny", "filters": 3}
-    architectures.check({"mine": specification})
+    architectures.check({"mine": specification}, {"mine": {((1, 32, 32), 1), ((2, 32, 32), 2)}})
     assert architectures.build(specification, 2, 5, 0)(torch.zeros(4, 2, 32, 32)).shape == (4, 5)
-    assert architectures.symmetry(specification) == "none"
+    assert (
+        architectures.symmetry(specification) == "measured" and architectures.symmetry({"network": "lenet"}) == "square"
+    )
+    assert architectures.code(specification).__name__ == "test_architectures"
     assert architectures.label(specification) == "tiny (filters 3)"
 
 
@@ -117,5 +165,5 @@ def test_a_network_of_ones_own():
 )
 def test_what_is_refused_of_ones_own(specification, sentence):
     with pytest.raises(InputError, match=sentence) as caught:
-        architectures.check({"mine": specification})
+        architectures.check({"mine": specification}, {"mine": {((1, 32, 32), 1), ((2, 32, 32), 2)}})
     assert str(caught.value).startswith("architectures.mine: ")

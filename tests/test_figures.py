@@ -23,9 +23,20 @@ def results(seeds):
 
 FIGURES = {
     "spectra": lambda: nads.spectra(
-        {"lenet": (np.geomspace(1, 1e-8, 64), np.stack([np.geomspace(1, 1e-8, 64) * f for f in (0.9, 1.1)]))},
+        {"lenet": (np.geomspace(1, 1e-8, 64), 0.1 * np.geomspace(1, 1e-8, 64))},
         {"lenet": "LeNet"},
         {"lenet": 0.189},
+        "caption",
+        "notice",
+    ),
+    "gallery": lambda: nads.gallery(
+        np.eye(48), (3, 4, 4), np.stack([np.zeros(48), np.arange(48)], 1).astype(int), "NADs", "caption", "notice"
+    ),
+    "gallery_of_four_channels": lambda: nads.gallery(np.eye(64), (4, 4, 4), None, "NADs", "caption", "notice"),
+    "overlaps": lambda: nads.overlaps(
+        dict.fromkeys("abcd", (np.eye(64), np.eye(64)[::-1])),
+        dict.fromkeys("abcd", "LeNet"),
+        ("secant", "gradient"),
         "caption",
         "notice",
     ),
@@ -98,3 +109,12 @@ def test_the_report_shows_means_spread_and_published_values():
     assert "| LeNet | (1, 1) | 50.0 | 50.0 | 50.0 | 26.6° | – |" in lines
     page = report.page("Title", ["**notice**"], [("Section", lines, {"one": "a picture"})])
     assert page.startswith("# Title\n\n**notice**\n") and "![a picture](figures/one.png)" in page
+
+
+def test_overlap_of_bands_is_one_by_chance_and_counts_shared_energy():
+    rng = np.random.default_rng(0)
+    random = [np.linalg.qr(rng.standard_normal((512, 512)))[0] for _ in range(2)]
+    assert nads.bands(512) == [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512] and nads.bands(100)[-2:] == [64, 100]
+    found = nads.overlap_of_bands(*random)
+    np.testing.assert_allclose(found[-4:, -4:], 1, atol=0.1)
+    np.testing.assert_allclose(nads.overlap_of_bands(np.eye(8), np.eye(8)), np.diag([8, 8, 4, 2.0]))

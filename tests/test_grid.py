@@ -26,7 +26,7 @@ def die(context, recipe):
 
 
 def test_results_and_errors_come_back_by_position():
-    found = dict(grid.run(add_or_fail, range(6), functools.partial(make_context, 10), torch.device("cpu"), "test"))
+    found = dict(grid.run(add_or_fail, range(6), functools.partial(make_context, 10), torch.device("cpu")))
     assert isinstance(found.pop(3), ValueError)
     assert found == {n: (10 + n, 1) for n in (0, 1, 2, 4, 5)}, "and every worker has one thread"
 
@@ -41,15 +41,30 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch):
 
 
 def test_on_a_gpu_the_work_is_done_in_this_process():
-    found = dict(grid.run(add_or_fail, range(5), functools.partial(make_context, 10), torch.device("cuda"), "test"))
+    found = dict(grid.run(add_or_fail, range(5), functools.partial(make_context, 10), torch.device("cuda")))
     assert isinstance(found.pop(3), ValueError)
     assert {n: value for n, (value, _) in found.items()} == {0: 10, 1: 11, 2: 12, 4: 14}
 
 
 def test_nothing_to_do_starts_nothing():
-    assert list(grid.run(die, [], functools.partial(make_context, 0), torch.device("cpu"), "test")) == []
+    assert list(grid.run(die, [], functools.partial(make_context, 0), torch.device("cpu"))) == []
 
 
 def test_a_worker_that_dies_is_said_in_one_sentence():
     with pytest.raises(InputError, match="a worker process died"):
-        list(grid.run(die, [1], functools.partial(make_context, 0), torch.device("cpu"), "test"))
+        list(grid.run(die, [1], functools.partial(make_context, 0), torch.device("cpu")))
+
+
+def test_recipes_are_asked_for_only_when_they_are_needed():
+    given, wanted = [], [True]
+
+    def recipes():
+        for number in range(1000):
+            if not wanted[0]:
+                return
+            given.append(number)
+            yield 10 + number
+
+    for position, _ in grid.run(add_or_fail, recipes(), functools.partial(make_context, 0), torch.device("cpu")):
+        wanted[0] = position < 6
+    assert 7 <= len(given) < 8 + 2 * grid.cores()

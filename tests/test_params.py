@@ -87,7 +87,16 @@ PLAN = "scales.laptop.linear_pairs.networks.lenet"
         ("estimator.estimand", "secants", "estimand must be one of secant, gradient"),
         ("estimator.estimand", "gradient", "symmetry does not hold for the gradient at one fixed image"),
         ("scales.laptop.nads.lenett", 8, "unknown architecture 'lenett'; did you mean 'lenet'?"),
-        ("scales.laptop.nads.lenet", 1, "must be at least 2"),
+        ("scales.laptop.nads.lenet", 1, "networks must be at least 2"),
+        ("scales.laptop.nads.lenet", {"network": 4}, "unknown key 'network'; did you mean 'networks'?"),
+        ("scales.laptop.nads.lenet", {"error": 0.1}, "the key 'networks' (or 'file') is missing"),
+        ("scales.laptop.nads.lenet", {"networks": 9, "error": 2.0}, "error must lie between 0 and 1"),
+        ("scales.laptop.nads.lenet", {"networks": 9, "file": "a.npy"}, "not both"),
+        ("scales.laptop.nads.lenet", {"networks": 9, "input": [32, 32]}, "input must be [channels, height, width]"),
+        ("scales.laptop.nads.lenet", {"networks": 9, "first": 2000}, "first must lie between 1 and 1024"),
+        ("scales.laptop.nads.lenet", {"networks": 9, "first": 100}, "NAD 128 is not among the first 100"),
+        ("scales.laptop.nads.lenet", {"networks": 9, "input": [3, 32, 32]}, "its NADs are for inputs 3×32×32"),
+        ("scales.laptop.nads.lenet", "many", "must be a mapping, not 'many'"),
         (f"{PLAN}.indices", [1, 1024], "NAD index 1024 is out of range; indices run from 0 to 1023"),
         (f"{PLAN}.indices", [-1], "NAD index -1 is out of range"),
         (f"{PLAN}.indices", [1, 1], "repeat a value"),
@@ -124,6 +133,15 @@ def test_a_wrong_value_is_refused_with_one_sentence(path, value, sentence):
 def test_a_wrong_value_of_image_pairs_is_refused(path, value, sentence):
     with pytest.raises(InputError, match=sentence):
         params.parse(changed(path, value), IMAGE)
+
+
+def test_a_number_alone_is_a_number_of_networks_and_the_other_estimand_is_never_wrongly_averaged():
+    chosen = params.parse(changed("scales.laptop.nads.lenet", {"file": "my.npy"}), LINEAR)
+    assert chosen.nads["lenet"] == params.Source(file="my.npy") and chosen.nads["mlp_100_20"] == params.Source(64)
+    other = chosen.estimator.other()
+    assert (other.estimand, other.symmetry, other.point) == ("gradient", False, "normal")
+    chosen = params.parse(changed("estimator.point", "many"), LINEAR)
+    assert chosen.estimator.other().symmetry
 
 
 def test_a_missing_key_is_named():

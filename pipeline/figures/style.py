@@ -22,6 +22,8 @@ SPECTRA = (
     ("#009E73", "-."),
     ("#CC79A7", (0, (5, 1))),
     ("#E69F00", "-"),
+    ("#56B4E9", (0, (3, 1, 1, 1, 1, 1))),
+    ("#888888", "-"),
 )
 """Colours and line styles of networks, in the order in which they are drawn."""
 

@@ -1,0 +1,293 @@
+"""Running estimates of the covariance C from the samples of one network after another, kept in two halves.
+
+`Covariance` holds the D×D sums themselves; `Leading` holds the sampled vectors, for inputs whose D×D matrix fits nowhere, and
+finds the leading eigenvectors of the same estimate from the vectors' Gram matrix. Both keep networks of even and of odd
+number apart: the two halves are independent estimates of C, and what they disagree in is sampling error.
+
+Where the law of the weights and the layers' geometry do not change under a symmetry P of the square, C at Px is P C Pᵀ, and C
+may be averaged over the symmetry if the point x is as likely as Px (point `many` or `zero`) or does not matter (the secant,
+whose step of 100 dwarfs it). The gradient at one fixed image has no symmetry: its ReLUs are switched by that image.
+"""
+
+import dataclasses
+
+import numpy as np
+
+SYMMETRIES = ("none", "transposition", "square")
+"""Groups of symmetries of the square: the identity; with transposition (2 elements); with flips and transposition (8)."""
+
+OVERLAPS = 100
+"""First directions up to which `Leading` compares the halves' subspaces."""
+
+
+def _flipped(tensor, axis):
+    """The covariance tensor (C, H, W, C, H, W) of images mirrored along an axis of the image (1 or 2)."""
+    return np.flip(tensor, (axis, axis + 3))
+
+
+def _transposed(tensor):
+    """The covariance tensor (C, H, W, C, H, W) of transposed images."""
+    return tensor.transpose(0, 2, 1, 3, 5, 4)
+
+
+def images_of(symmetry, matrix, shape):
+    """The covariance `matrix` (D, D) carried along by each element of a symmetry of the square, the identity first.
+
+    symmetry: one of `SYMMETRIES`; shape: (C, H, W).
+    """
+    elements = [matrix.reshape(*shape, *shape)]
+    if symmetry == "square":
+        elements += [_flipped(tensor, 1) for tensor in elements]
+        elements += [_flipped(tensor, 2) for tensor in elements]
+    if symmetry in ("square", "transposition"):
+        elements += [_transposed(tensor) for tensor in elements]
+    return [tensor.reshape(matrix.shape) for tensor in elements]
+
+
+def symmetrised(symmetry, matrix, shape):
+    """The covariance `matrix` (D, D) averaged over a symmetry of the square (see `images_of`), exactly symmetric."""
+    tensor = matrix.reshape(*shape, *shape)
+    # One generator after another: the mean over eight elements in three additions.
+    if symmetry == "square":
+        tensor = (tensor + _flipped(tensor, 1)) / 2
+        tensor = (tensor + _flipped(tensor, 2)) / 2
+    if symmetry in ("square", "transposition"):
+        tensor = (tensor + _transposed(tensor)) / 2
+    return tensor.reshape(matrix.shape)
+
+
+def sampling_error(first, second):
+    """Expected relative Frobenius distance from C of the mean of two independent estimates: ‖C₁ − C₂‖ / ‖C₁ + C₂‖."""
+    return float(np.linalg.norm(first - second) / np.linalg.norm(first + second))
+
+
+@dataclasses.dataclass(frozen=True)
+class Spectrum:
+    """Eigenvectors of an estimate of C in decreasing eigenvalue, and what its halves say of them.
+
+    directions: (K, D) orthonormal rows, largest entry positive; eigenvalues: (K,); halves: (2, K), u_kᵀ C_h u_k of each
+    half's estimate C_h along each direction; overlap: (K,), entry k − 1 is the share of the span of one half's first k
+    eigenvectors that lies in the other half's (1 where they agree, k/D by chance); NaN beyond `OVERLAPS` for `Leading`.
+    """
+
+    directions: np.ndarray
+    eigenvalues: np.ndarray
+    halves: np.ndarray
+    overlap: np.ndarray
+
+
+def _oriented(directions):
+    """Rows with the sign that makes the largest entry positive."""
+    largest = np.take_along_axis(directions, np.abs(directions).argmax(1)[:, None], 1)
+    return np.ascontiguousarray(directions * np.sign(largest))
+
+
+def _overlaps(products):
+    """For each k, ‖(U₁U₂ᵀ)[:k, :k]‖²/k from the products (K, K) of two orthonormal systems' rows."""
+    sums = (products**2).cumsum(0).cumsum(1)
+    return np.diagonal(sums) / np.arange(1, len(products) + 1)
+
+
+class Covariance:
+    """Float64 sums of the samples of C, (2, D, D), averaged over `symmetry` when they are read.
+
+    symmetry: one of `SYMMETRIES`, or 'measured': whichever gives the least error, counting as error also the part of C that
+    the averaging removes (see `asymmetry`).
+    """
+
+    def __init__(self, shape, symmetry="none"):
+        self.shape, self.symmetry, self.count = tuple(shape), symmetry, 0
+        dimension = int(np.prod(shape))
+        self.halves = np.zeros((2, dimension, dimension))
+
+    @staticmethod
+    def memory(shape, rows):
+        """Bytes that the estimate needs at its peak: two sums, and the copies and work space of three decompositions."""
+        return 12 * 8 * int(np.prod(shape)) ** 2
+
+    def add(self, root):
+        """Add one network's root (F, D). The order of the calls decides the last bits, nothing else."""
+        root = root.astype(np.float64)
+        # NumPy hands a matrix times its own transpose to a routine whose result is exactly symmetric.
+        self.halves[self.count % 2] += root.T @ root
+        self.count += 1
+
+    def state(self):
+        """The arrays that, with `count`, determine the estimate: the lower triangles of the sums."""
+        return {"triangles": self.halves[:, *np.tril_indices(self.halves.shape[1])]}
+
+    def restore(self, state, count):
+        """Go on from the `state` of an estimate of `count` networks."""
+        rows, columns = np.tril_indices(self.halves.shape[1])
+        self.halves[:, rows, columns] = self.halves[:, columns, rows] = state["triangles"]
+        self.count = count
+
+    def half_means(self):
+        """The estimates of C from the networks of even and of odd number, each (D, D)."""
+        return self.halves[0] / ((self.count + 1) // 2), self.halves[1] / (self.count // 2)
+
+    def mean(self):
+        """The estimate of C, (D, D)."""
+        return symmetrised(self.resolved(), self.halves.sum(0) / self.count, self.shape)
+
+    def error(self):
+        """Relative Frobenius distance that `mean` is expected to have from the true C."""
+        return self._error(self.resolved())
+
+    def _error(self, symmetry):
+        first, second = self.half_means()
+        parts = [symmetrised(symmetry, part, self.shape) for part in (first - second, first + second)]
+        removed = self.asymmetry(symmetry) if self.symmetry == "measured" else 0.0
+        return float(np.hypot(np.linalg.norm(parts[0]) / np.linalg.norm(parts[1]), removed))
+
+    def resolved(self):
+        """The symmetry that C is averaged over: as given, or the one measured to give the least error so far."""
+        if self.symmetry != "measured":
+            return self.symmetry
+        square = self.shape[1] == self.shape[2]
+        return min(SYMMETRIES if square else SYMMETRIES[:1], key=self._error)
+
+    def asymmetry(self, symmetry):
+        """Relative size of the part of C that averaging over `symmetry` removes: √⟨A₁, A₂⟩ / ‖(S₁ + S₂)/2‖.
+
+        S_h is the averaged estimate of a half and A_h = C_h − S_h what it leaves out. The halves are independent, so
+        ⟨A₁, A₂⟩ estimates the true part's square without bias; 0 where it comes out negative.
+        """
+        first, second = self.half_means()
+        averaged = [symmetrised(symmetry, half, self.shape) for half in (first, second)]
+        # Averaging is an orthogonal projection, so ⟨A₁, A₂⟩ = ⟨C₁, C₂⟩ − ⟨S₁, S₂⟩.
+        square = np.vdot(first, second) - np.vdot(*averaged)
+        return float(2 * np.sqrt(max(0.0, square)) / np.linalg.norm(averaged[0] + averaged[1]))
+
+    def spectrum(self):
+        """The whole `Spectrum`."""
+        symmetry = self.resolved()
+        halves = [symmetrised(symmetry, half, self.shape) for half in self.half_means()]
+        values, vectors = np.linalg.eigh(self.mean())
+        directions = _oriented(vectors.T[::-1])
+        along = np.stack([np.einsum("kd,kd->k", directions @ half, directions) for half in halves])
+        first, second = (np.linalg.eigh(half)[1].T[::-1] for half in halves)
+        return Spectrum(directions, values[::-1].copy(), along, _overlaps(first @ second.T))
+
+
+class Leading:
+    """The sampled vectors themselves, (n, D) float32, and the first K eigenvectors of their covariance.
+
+    With the vectors as rows of R, C = RᵀR/N for N networks, and its eigenvectors are Rᵀw for the eigenvectors w of the Gram
+    matrix RRᵀ (n, n): exact for the sample, at a cost that grows with D and not with D².
+
+    first: K; symmetry: one of `SYMMETRIES`, over which each network's vectors are carried along as they come.
+    """
+
+    def __init__(self, shape, first, symmetry="none"):
+        self.shape, self.first, self.symmetry, self.count = tuple(shape), first, symmetry, 0
+        self.rows = np.zeros((0, int(np.prod(shape))), np.float32)
+        self.fresh, self.blocks = [], np.zeros((0, 0))
+
+    @staticmethod
+    def memory(shape, rows):
+        """Bytes that the estimate needs at its peak for `rows` vectors: two copies of them, and their Gram matrices."""
+        return 8 * rows * int(np.prod(shape)) + 5 * 8 * rows**2
+
+    def add(self, root):
+        """Add one network's root (F, D)."""
+        tensors = [root.reshape(-1, *self.shape)]
+        if self.symmetry == "square":
+            tensors += [tensor[:, :, ::-1] for tensor in tensors]
+            tensors += [tensor[:, :, :, ::-1] for tensor in tensors]
+        if self.symmetry in ("square", "transposition"):
+            tensors += [tensor.transpose(0, 1, 3, 2) for tensor in tensors]
+        scale = np.float32(len(tensors) ** -0.5)
+        self.fresh += [tensor.reshape(len(root), -1) * scale for tensor in tensors]
+        self.count += 1
+
+    def state(self):
+        """The arrays that, with `count`, determine the estimate."""
+        self.gram()
+        return {"rows": self.rows, "blocks": self.blocks}
+
+    def restore(self, state, count):
+        """Go on from the `state` of an estimate of `count` networks."""
+        self.rows, self.blocks, self.fresh = np.array(state["rows"]), np.array(state["blocks"]), []
+        self.count = count
+
+    def resolved(self):
+        """The symmetry that C is averaged over."""
+        return self.symmetry
+
+    def gram(self):
+        """RRᵀ (n, n) in float64.
+
+        It is made in blocks of a number of networks that is always the same, and those that are whole are remembered: so its
+        last bits depend on the number of networks alone, not on when it was looked at on the way.
+        """
+        if self.fresh:
+            self.rows, self.fresh = np.concatenate([self.rows, *self.fresh]), []
+        width = len(self.rows) // self.count
+        block = width * max(1, 64 // width)
+        while len(self.blocks) + block <= len(self.rows):
+            self.blocks = self._extended(self.blocks, len(self.blocks) + block)
+        return self._extended(self.blocks, len(self.rows))
+
+    def _extended(self, gram, stop):
+        """The Gram matrix of the first `stop` rows from that of fewer."""
+        known = len(gram)
+        if stop == known:
+            return gram
+        whole = np.zeros((stop, stop))
+        whole[:known, :known] = gram
+        # A piece of the columns at a time, so that no second copy of the rows is made in float64.
+        for start in range(0, self.rows.shape[1], 8192):
+            piece = self.rows[:stop, start : start + 8192].astype(np.float64)
+            whole[known:] += piece[known:] @ piece.T
+        whole[:known, known:] = whole[known:, :known].T
+        return whole
+
+    def _half(self):
+        """Which half each row belongs to, and the number of networks in each."""
+        return np.repeat(np.arange(self.count) % 2, len(self.rows) // self.count), (
+            (self.count + 1) // 2,
+            self.count // 2,
+        )
+
+    def error(self):
+        """Relative Frobenius distance that the estimate is expected to have from the true C.
+
+        Every norm in it is a sum over squared entries of the Gram matrix: ⟨C_g, C_h⟩ = ‖R_g R_hᵀ‖²/(N_g N_h).
+        """
+        gram = self.gram()
+        half, sizes = self._half()
+        inner = {
+            (a, b): (gram[np.ix_(half == a, half == b)] ** 2).sum() / (sizes[a] * sizes[b])
+            for a, b in ((0, 0), (0, 1), (1, 1))
+        }
+        apart, together = (inner[0, 0] + inner[1, 1] + sign * 2 * inner[0, 1] for sign in (-1, 1))
+        return float(np.sqrt(max(0.0, apart) / together))
+
+    def asymmetry(self, symmetry):
+        """Not measured here: NaN."""
+        return float("nan")
+
+    def spectrum(self):
+        """The `Spectrum` of the first K directions, or of as many as the vectors span."""
+        gram = self.gram()
+        half, sizes = self._half()
+        values, weights = _leading(gram, self.first)
+        directions = _oriented((weights.T.astype(np.float32) @ self.rows).astype(np.float64))
+        # R u = RRᵀw, so the vectors' projections on the directions need no further pass over the pixels.
+        projections = gram @ weights
+        along = np.stack([(projections[half == h] ** 2).sum(0) / sizes[h] for h in (0, 1)])
+        systems = [_leading(gram[np.ix_(half == h, half == h)], min(OVERLAPS, len(values)))[1] for h in (0, 1)]
+        some = min(system.shape[1] for system in systems)
+        products = systems[0][:, :some].T @ gram[np.ix_(half == 0, half == 1)] @ systems[1][:, :some]
+        overlap = np.full(len(values), np.nan)
+        overlap[:some] = _overlaps(products)
+        return Spectrum(directions, values / self.count, along, overlap)
+
+
+def _leading(gram, first):
+    """The first eigenvalues (K,) of a Gram matrix RRᵀ and the w (n, K) that make Rᵀw their orthonormal eigenvectors."""
+    values, vectors = np.linalg.eigh(gram)
+    values, vectors = values[::-1][:first], vectors[:, ::-1][:, :first]
+    kept = values > values[0] * 1e-12
+    return values[kept], vectors[:, kept] / np.sqrt(values[kept])
