@@ -40,6 +40,18 @@ class MLP(nn.Sequential):
         super().__init__(*layers, nn.Linear(widths[-1], outputs))
 
 
+def max_pool(x):
+    """2×2 max pooling of maps with even sides, (N, C, H, W) to (N, C, H/2, W/2).
+
+    Without gradients it is written as maxima of neighbours, the same values up to nine times as fast for few channels on a
+    CPU; with gradients PyTorch's own is the faster one, forward and backward together.
+    """
+    if torch.is_grad_enabled():
+        return F.max_pool2d(x, 2)
+    x = torch.maximum(x[:, :, ::2], x[:, :, 1::2])
+    return torch.maximum(x[..., ::2], x[..., 1::2])
+
+
 class LeNet(nn.Module):
     """LeNet: two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and linear layers 120, 84, outputs."""
 
@@ -58,8 +70,8 @@ class LeNet(nn.Module):
 
     def forward(self, x):
         # Pooling before the ReLU is the same function (both are monotone) on a quarter of the values.
-        x = F.relu(F.max_pool2d(self.conv1(x), 2))
-        x = F.relu(F.max_pool2d(self.conv2(x), 2))
+        x = F.relu(max_pool(self.conv1(x)))
+        x = F.relu(max_pool(self.conv2(x)))
         x = F.relu(self.fc2(F.relu(self.fc1(x.flatten(1)))))
         return self.fc3(x)
 

@@ -1,0 +1,113 @@
+"""Cost of NADs at equal error: the procedure of the papers against ours, interleaved network by network in one process.
+
+    python -m benchmarks.nads [lenet|resnet18] [rounds] [networks per round]
+
+Reference, written after paper 1's description: a network in PyTorch's default layout, ReLU before pooling, its secant at one
+standard-normal image from 2 × 1,024 perturbed images in two passes, one vector d per network. Ours: `pipeline.anisotropy`
+with the read-out averaged exactly, then also over the network's symmetries, accumulated into C in float64. One thread each.
+
+Both are unbiased, so their relative Frobenius error after n networks is √(V/n) with V = E‖S‖²/‖C‖² − 1, S one network's sample
+of C (d dᵀ for the reference). ‖C‖² comes from products of different networks' samples, E‖d‖⁴ from its closed form over
+read-outs: with a uniform, E‖Jᵀa‖⁴ = s⁴((tr G)² + 2‖G‖² − 1.2 Σ G_ii²) for G = JJᵀ (the reference's own vectors are too few to
+give it well; they are timed only). The cost of equal error is V times the time of one network, and the gain is the ratio of
+costs. Printed are medians over rounds and their range. The decompositions at the end, seconds on either side, are left out.
+"""
+
+import functools
+import statistics
+import sys
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from pipeline import anisotropy, architectures, derivatives
+from pipeline.covariances import Covariance, symmetrised
+from pipeline.params import SIDE, Estimator
+
+SHAPE = (1, SIDE, SIDE)
+OURS = Estimator("secant", "readout", 100.0, "normal", True, False)
+
+
+class UsualLeNet(architectures.LeNet):
+    """LeNet as it is usually written: ReLU first, then pooling."""
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.conv1(x)), 2)
+        x = F.max_pool2d(F.relu(self.conv2(x)), 2)
+        x = F.relu(self.fc2(F.relu(self.fc1(x.flatten(1)))))
+        return self.fc3(x)
+
+
+USUAL = {"lenet": UsualLeNet, "resnet18": architectures.ResNet18}
+
+
+@torch.no_grad()
+def reference(name, number):
+    """One network of the reference procedure and its secant d, (1024,)."""
+    torch.manual_seed(number)
+    network = USUAL[name](1, 1).eval()
+    point = torch.from_numpy(derivatives.evaluation_point("normal", 0, 0, SIDE**2)).reshape(SHAPE)
+    steps = 100.0 * torch.eye(SIDE**2).reshape(-1, *SHAPE)
+    return ((network(point + steps) - network(point - steps)) / 200.0).flatten().numpy()
+
+
+def plain_fourth_moment(root):
+    """E‖d‖⁴ over read-outs, from the root (F, D) of a sample, √s² J, with a uniform."""
+    gram = root.astype(np.float64) @ root.T.astype(np.float64)
+    return np.trace(gram) ** 2 + 2 * (gram**2).sum() - 1.2 * (np.diag(gram) ** 2).sum()
+
+
+def one_round(name, numbers):
+    """Times per network of both sides (medians), and V of plain, read-out, and read-out with symmetries."""
+    build = functools.partial(architectures.build, {"network": name}, 1, 1)
+    symmetry = architectures.NETWORKS[name].symmetry
+    covariance = Covariance(SHAPE, symmetry)
+    times, fourth, own, averaged = ([], []), [], [], []
+    for number in numbers:
+        started = time.perf_counter()
+        reference(name, number)
+        middle = time.perf_counter()
+        root = anisotropy.sample(build, SHAPE, number, (0, "benchmark"), OURS)
+        covariance.add(root)
+        times[0].append(middle - started)
+        times[1].append(time.perf_counter() - middle)
+        sample = root.T.astype(np.float64) @ root
+        fourth.append(plain_fourth_moment(root))
+        own.append((sample**2).sum())
+        averaged.append((symmetrised(symmetry, sample, SHAPE) ** 2).sum())
+    count = len(numbers)
+    total = (symmetrised(symmetry, covariance.halves.sum(0), SHAPE) ** 2).sum()
+    square = (total - np.sum(averaged)) / (count * (count - 1))
+    variances = [np.mean(moment) / square - 1 for moment in (fourth, own, averaged)]
+    return [statistics.median(side) for side in times], variances
+
+
+def main(name="lenet", rounds=5, per_round=24):
+    """Run the rounds and print their medians and ranges."""
+    rounds, per_round = int(rounds), int(per_round)
+    torch.set_num_threads(1)
+    figures = {}
+    for number in range(rounds):
+        numbers = range(number * per_round, (number + 1) * per_round)
+        (usual, ours), (plain, readout, symmetric) = one_round(name, numbers)
+        for label, value in {
+            "time of one network, reference ÷ ours": usual / ours,
+            "networks for equal error, plain ÷ read-out": plain / readout,
+            "networks for equal error, plain ÷ read-out and symmetries": plain / symmetric,
+            "COST OF EQUAL ERROR, reference ÷ read-out": usual / ours * plain / readout,
+            "COST OF EQUAL ERROR, reference ÷ read-out and symmetries": usual / ours * plain / symmetric,
+            "relative error of 10,000 plain networks": (plain / 10_000) ** 0.5,
+            "our networks for that error": 10_000 * symmetric / plain,
+            "seconds per network of ours": ours,
+        }.items():
+            figures.setdefault(label, []).append(value)
+        print(f"round {number + 1} of {rounds} done", file=sys.stderr)
+    print(f"{name}: {rounds} rounds of {per_round} networks on either side, one thread, torch {torch.__version__}")
+    for label, values in figures.items():
+        print(f"{label:60s} {statistics.median(values):10.3g}   ({min(values):.3g} to {max(values):.3g})")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
