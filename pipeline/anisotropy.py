@@ -267,22 +267,24 @@ def estimate(
     return estimation.nads(estimator)
 
 
-def imported(rows, shape):
+def imported(rows, shape, origin="the array"):
     """NADs made elsewhere, `rows` (K, D) with K ≤ D, completed to a basis where K < D.
 
     The given rows are kept as they are; the others span what is left, in no particular order, since nothing is known of it.
-    Raises InputError unless the rows are finite numbers of the right shape and orthonormal within 0.001.
+    Raises InputError, naming the `origin`, unless the rows are finite numbers of the right shape, orthonormal within 0.001.
     """
     dimension = int(np.prod(shape))
     size = "×".join(map(str, shape))
     if rows.ndim != 2 or rows.shape[1] != dimension or not 0 < len(rows) <= dimension:
-        raise InputError(f"holds an array of shape {rows.shape}, not (K, {dimension}) with K ≤ {dimension} for {size}")
+        raise InputError(
+            f"{origin} holds an array of shape {rows.shape}, not (K, {dimension}) with K ≤ {dimension} for {size}"
+        )
     if not np.issubdtype(rows.dtype, np.floating) or not np.isfinite(rows).all():
-        raise InputError("holds values that are not finite real numbers")
+        raise InputError(f"{origin} holds values that are not finite real numbers")
     rows = rows.astype(np.float64)
     worst = np.abs(rows @ rows.T - np.eye(len(rows))).max()
     if worst > 1e-3:
-        raise InputError(f"holds rows that are not orthonormal (their products are off by {worst:.2g})")
+        raise InputError(f"{origin} holds rows that are not orthonormal (their products are off by {worst:.2g})")
     # The columns of a complete QR decomposition beyond the K-th are orthogonal to all rows.
     basis = np.linalg.qr(rows.T, mode="complete")[0].T
     directions = np.concatenate([rows, basis[len(rows) :]])

@@ -15,9 +15,9 @@ from pipeline.errors import InputError, one_sentence
 def check_file(name, source):
     """Raise InputError unless a file of NADs can be used."""
     try:
-        anisotropy.imported(artifacts.rows_of(source.file), source.input)
+        anisotropy.imported(artifacts.rows_of(source.file), source.input, source.file)
     except InputError as error:
-        raise InputError(f"nads.{name}: {source.file} {error}") from None
+        raise InputError(f"nads.{name}: {error}") from None
 
 
 def main():

@@ -45,17 +45,18 @@ class Task:
 
     def recipes(self, seed, device):
         """What a worker needs for each network that is still due; ends when the estimate is finished."""
-        first = self.estimation.covariance.count
+        estimation = self.estimation
+        first = estimation.covariance.count
         self.bar = tqdm(
             desc=f"estimate {self.name}{self.part}",
-            total=self.estimation.expected(),
+            total=estimation.expected(),
             initial=first,
             unit="network",
             disable=None,
         )
         self.due = time.monotonic() + KEEP_EVERY
-        for number in range(first, self.estimation.networks):
-            if self.estimation.finished:
+        for number in range(first, estimation.networks):
+            if estimation.finished:
                 return
             yield {
                 "specification": self.specification,
@@ -190,9 +191,9 @@ def main():
     for name, source in chosen.nads.items():
         if source.file is not None:
             try:
-                files[name] = anisotropy.imported(artifacts.rows_of(source.file), source.input)
+                files[name] = anisotropy.imported(artifacts.rows_of(source.file), source.input, source.file)
             except InputError as error:
-                raise InputError(f"nads.{name}: {source.file} {error}") from None
+                raise InputError(f"nads.{name}: {error}") from None
     tasks = tasks_of(chosen, device)
     folder = artifacts.fresh(artifacts.NADS)
     for name, nads in files.items():
