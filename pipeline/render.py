@@ -87,7 +87,7 @@ def render_nads(folder, notice):
                 f"{nads['overlap'][ten - 1]:.2f} ({ten / np.prod(shape):.2f})",
                 gaps_among(nads["groups"], 4),
                 f"{first:.3g} ({halves[0]:.3g}, {halves[1]:.3g})",
-                published.get(name, "–"),
+                f"{100 * published[name][0] / published[name][1] ** 0.5:.3g}" if name in published else "–",
             ]
         )
         other = estimator.other().estimand

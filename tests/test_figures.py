@@ -25,7 +25,7 @@ FIGURES = {
     "spectra": lambda: nads.spectra(
         {"lenet": (np.geomspace(1, 1e-8, 64), 0.1 * np.geomspace(1, 1e-8, 64))},
         {"lenet": "LeNet"},
-        {"lenet": 0.189},
+        {"lenet": (0.189, 10_000)},
         "caption",
         "notice",
     ),

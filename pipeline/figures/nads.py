@@ -5,8 +5,17 @@ import numpy as np
 
 from pipeline.figures import style
 
-PUBLISHED = {"lenet": 0.189, "vgg11": 0.0638, "resnet18": 0.0428, "densenet121": 0.00233}
-"""First singular value of the published 10,000 × 1024 matrices of secants, by network (paper 1's public files)."""
+PUBLISHED = {
+    "lenet": (0.189, 10_000),
+    "vgg11": (0.0638, 10_000),
+    "resnet18": (0.0428, 5_000),
+    "densenet121": (0.00233, 10_000),
+}
+"""First singular value s of the published matrices of secants (paper 1's public files) and their number n of rows: s = √(n λ).
+
+n is what the paper says, but for ResNet-18, whose whole published spectrum is that of 5,000 rows: see
+`benchmarks/published_rows.py`.
+"""
 
 CHOSEN = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 """Indices that a gallery shows, as far as there are so many."""
@@ -16,7 +25,7 @@ def spectra(estimates, labels, published, caption, notice):
     """√λ against the NAD index on two log axes, with bands of two standard errors and the published first values.
 
     estimates: architecture → (eigenvalues (K,), their standard errors (K,)); labels: architecture → name; published:
-    architecture → its published first singular value, where there is one: √λ times √10,000.
+    architecture → its entry of `PUBLISHED`, where there is one.
     """
     figure, axes = style.new(1, 1, 7.4, 4.6)
     panel = axes[0, 0]
@@ -27,7 +36,8 @@ def spectra(estimates, labels, published, caption, notice):
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
         panel.plot(index, np.sqrt(np.maximum(eigenvalues, floor)), color=colour, linestyle=line, label=labels[name])
         if name in published:
-            panel.plot(1, published[name] / 100, "x", color=colour, markersize=9, markeredgewidth=2, clip_on=False)
+            value, rows = published[name]
+            panel.plot(1, value / np.sqrt(rows), "x", color=colour, markersize=9, markeredgewidth=2, clip_on=False)
     if published:
         panel.plot([], [], "x", color="0.3", markersize=9, markeredgewidth=2, label="published first value")
     panel.set(xscale="log", yscale="log", xlabel="NAD index", ylabel="$\\sqrt{\\lambda}$ (output per unit of input)")
@@ -55,7 +65,7 @@ def gallery(directions, shape, nearby=None, title="Neural anisotropy directions"
             pixels.imshow(np.hstack(nad), cmap="gray", vmin=-bound, vmax=bound)
         energy = np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0))
         reach = [(-(side // 2) - 0.5, (side + 1) // 2 - 0.5) for side in shape[1:]]
-        frequencies.imshow(energy, cmap=style.ACCURACY, extent=(*reach[1], *reach[0][::-1]))
+        frequencies.imshow(energy, cmap=style.ACCURACY, vmin=0, extent=(*reach[1], *reach[0][::-1]))
         name = f"{index}"
         if nearby is not None:
             first, last = nearby[index]
