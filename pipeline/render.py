@@ -52,7 +52,11 @@ def render_nads(folder, notice):
     for name, source in chosen.nads.items():
         nads = artifacts.nads(name)
         shape, networks = tuple(nads["shape"]), int(nads["networks"])
-        origin = f"{networks} untrained networks" if networks else f"from {source.file}"
+        origin = (
+            f"{networks} untrained networks · ≈: indices whose eigenvalues are equal within the errors"
+            if networks
+            else f"from {source.file}"
+        )
         style.save(
             figures_of_nads.gallery(
                 nads["directions"],
