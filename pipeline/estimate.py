@@ -74,7 +74,7 @@ class Task:
         self.estimation.add(number, root)
         self.bar.total = self.estimation.expected()
         if self.estimation.trace:
-            self.bar.set_postfix(error=f"{self.estimation.trace[-1][1]:.3f}", refresh=False)
+            self.bar.set_postfix(error=f"{anisotropy.expected_error(self.estimation.trace):.3f}", refresh=False)
         self.bar.update(self.estimation.covariance.count - before)
         if self.estimation.finished or time.monotonic() > self.due:
             self.keep()

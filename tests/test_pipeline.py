@@ -68,6 +68,15 @@ def test_readme_names_files_stages_and_commands_that_exist():
             place = place[part]
 
 
+def test_the_readmes_program_takes_a_network_to_a_picture_of_its_nads(tmp_path, monkeypatch, capsys):
+    (program,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    assert len([line for line in program.splitlines() if line]) <= 10
+    monkeypatch.chdir(tmp_path)
+    exec(compile(program, "README.md", "exec"), {})
+    assert re.search(r"relative error of C: 0\.\d+, averaged over: \w+", capsys.readouterr().out)
+    assert (tmp_path / "my_nads.png").stat().st_size > 20_000
+
+
 def test_the_test_command_of_the_readme_is_what_ci_runs():
     commands = re.findall(r"^python3 -m venv .*pytest$", README, re.M)
     assert len(commands) == 1 and "requirements.txt" in commands[0]
