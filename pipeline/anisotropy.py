@@ -42,9 +42,9 @@ class NADs:
     whose eigenvalue is the same as this one within the errors: only their span means something, not the single vectors;
     groups: (K,), the index at which the group of each direction begins, groups being what lies between two clear gaps;
     halves: (2, K) and overlap: (K,), see `pipeline.covariances.Spectrum`;
-    error: relative Frobenius distance that the estimate of C is expected to have from the true C (see `expected_error`);
-    trace: (n, 2), numbers of networks and what their two halves said of the error then; networks: how many untrained
-    networks were averaged;
+    error: relative Frobenius distance that the estimate of C is expected to have from the true C, from the spread of the
+    networks' own samples; split_half: the same from the distance of two halves; trace: (n, 2), numbers of networks and the
+    error that there was then; networks: how many untrained networks were averaged;
     estimand, method, step, point: as in params.yaml's `estimator`; symmetry: what C was averaged over; asymmetry: relative
     size of what that averaging removed.
 
@@ -60,6 +60,7 @@ class NADs:
     halves: np.ndarray
     overlap: np.ndarray
     error: float
+    split_half: float
     trace: np.ndarray
     networks: int
     estimand: str
@@ -110,16 +111,6 @@ def nearby_of(eigenvalues, deviations):
     return np.stack([first, last], 1)
 
 
-def expected_error(trace):
-    """The relative error of C after the last of the numbers of networks in `trace`, a list of (number, split-half error).
-
-    One pair of halves may agree by luck, above all where few directions hold most of C. The squared error falls with the
-    number of networks, so all pairs on the way say what it is now: the root of their mean square, each scaled to now.
-    """
-    numbers, errors = np.array(trace, np.float64).T
-    return float(np.sqrt((errors**2 * numbers).mean() / numbers[-1]))
-
-
 class Estimation:
     """One estimate in progress: takes networks' samples in any order, adds them in theirs, and knows when it is enough.
 
@@ -153,7 +144,7 @@ class Estimation:
         """Networks that the whole estimate is expected to take, the error falling with the square root of their number."""
         if self.enough is None or not self.trace:
             return self.networks
-        needed = self.trace[-1][0] * (expected_error(self.trace) / self.enough) ** 2
+        needed = self.trace[-1][0] * (self.trace[-1][1] / self.enough) ** 2
         return min(self.networks, max(self.covariance.count, int(needed) + 1))
 
     def state(self):
@@ -178,7 +169,8 @@ class Estimation:
             groups=groups_of(spectrum.eigenvalues, deviations),
             halves=spectrum.halves,
             overlap=spectrum.overlap,
-            error=expected_error([*self.trace, (self.covariance.count, self.covariance.error())]),
+            error=self.covariance.error(),
+            split_half=self.covariance.split_half(),
             trace=np.array(self.trace, np.float64).reshape(-1, 2),
             networks=self.covariance.count,
             estimand=estimator.estimand,
@@ -192,8 +184,7 @@ class Estimation:
 
 def stops(trace, enough):
     """The number of networks at which an estimate with this `trace` stops for its error, or None."""
-    looks = range(1, len(trace) + 1) if enough is not None else ()
-    return next((int(trace[n - 1][0]) for n in looks if expected_error(trace[:n]) <= enough), None)
+    return next((int(count) for count, error in trace if enough is not None and error <= enough), None)
 
 
 def holder(shape, rows, networks, first, symmetry, available):
@@ -311,6 +302,7 @@ def imported(rows, shape, origin="the array"):
         halves=np.stack([unknown, unknown]),
         overlap=unknown,
         error=float("nan"),
+        split_half=float("nan"),
         trace=np.zeros((0, 2)),
         networks=0,
         estimand="file",

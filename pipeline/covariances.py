@@ -56,9 +56,32 @@ def symmetrised(symmetry, matrix, shape):
     return tensor.reshape(matrix.shape)
 
 
-def sampling_error(first, second):
-    """Expected relative Frobenius distance from C of the mean of two independent estimates: ‖C₁ − C₂‖ / ‖C₁ + C₂‖."""
-    return float(np.linalg.norm(first - second) / np.linalg.norm(first + second))
+def sampling_error(squares, total, count):
+    """Relative Frobenius distance that the mean of `count` samples S_i of C is expected to have from C.
+
+    squares: Σ‖S_i‖²; total: ‖Σ S_i‖². The variance of the mean is (squares − total/n)/(n(n − 1)), known as well as n − 1
+    differences allow; it is taken relative to the mean's own norm, so that no error exceeds 1.
+    """
+    return float(np.sqrt(max(0.0, squares * count / total - 1) / (count - 1)))
+
+
+def square_of(symmetry, root, shape):
+    """‖S‖² of the sample S = RᵀR of one network, averaged over a symmetry, from its root R (F, D).
+
+    The mean over a group is a projection, so ‖S̄‖² = ⟨S, S̄⟩, the mean over elements g of ‖R (gR)ᵀ‖².
+    """
+    return float(np.mean([((root @ carried.T) ** 2).sum() for carried in carried_along(symmetry, root, shape)]))
+
+
+def carried_along(symmetry, root, shape):
+    """The vectors `root` (F, D) as images carried along by each element of a symmetry of the square."""
+    tensors = [root.reshape(-1, *shape)]
+    if symmetry == "square":
+        tensors += [tensor[:, :, ::-1] for tensor in tensors]
+        tensors += [tensor[:, :, :, ::-1] for tensor in tensors]
+    if symmetry in ("square", "transposition"):
+        tensors += [tensor.transpose(0, 1, 3, 2) for tensor in tensors]
+    return [tensor.reshape(len(root), -1) for tensor in tensors]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +122,8 @@ class Covariance:
         self.shape, self.symmetry, self.count = tuple(shape), symmetry, 0
         dimension = int(np.prod(shape))
         self.halves = np.zeros((2, dimension, dimension))
+        # Σ‖S_i‖² over the networks' own samples S_i, averaged over each symmetry that may be asked for.
+        self.squares = {s: 0.0 for s in (SYMMETRIES if symmetry == "measured" else [symmetry])}
 
     @staticmethod
     def memory(shape, rows):
@@ -110,16 +135,20 @@ class Covariance:
         root = root.astype(np.float64)
         # NumPy hands a matrix times its own transpose to a routine whose result is exactly symmetric.
         self.halves[self.count % 2] += root.T @ root
+        for symmetry in self.squares:
+            self.squares[symmetry] += square_of(symmetry, root, self.shape)
         self.count += 1
 
     def state(self):
-        """The arrays that, with `count`, determine the estimate: the lower triangles of the sums."""
-        return {"triangles": self.halves[:, *np.tril_indices(self.halves.shape[1])]}
+        """The arrays that, with `count`, determine the estimate: the lower triangles of the sums, and the squares."""
+        triangles = self.halves[:, *np.tril_indices(self.halves.shape[1])]
+        return {"triangles": triangles, "squares": np.array(list(self.squares.values()))}
 
     def restore(self, state, count):
         """Go on from the `state` of an estimate of `count` networks."""
         rows, columns = np.tril_indices(self.halves.shape[1])
         self.halves[:, rows, columns] = self.halves[:, columns, rows] = state["triangles"]
+        self.squares = dict(zip(self.squares, state["squares"].tolist()))
         self.count = count
 
     def half_means(self):
@@ -135,10 +164,18 @@ class Covariance:
         return self._error(self.resolved())
 
     def _error(self, symmetry):
-        first, second = self.half_means()
-        parts = [symmetrised(symmetry, part, self.shape) for part in (first - second, first + second)]
+        total = (symmetrised(symmetry, self.halves.sum(0), self.shape) ** 2).sum()
         removed = self.asymmetry(symmetry) if self.symmetry == "measured" else 0.0
-        return float(np.hypot(np.linalg.norm(parts[0]) / np.linalg.norm(parts[1]), removed))
+        return float(np.hypot(sampling_error(self.squares[symmetry], total, self.count), removed))
+
+    def split_half(self):
+        """The distance of the two halves' estimates, half of it relative to C: ‖C₁ − C₂‖ / ‖C₁ + C₂‖.
+
+        The same on average as the sampling error, but one draw of it, which may be small by luck.
+        """
+        first, second = self.half_means()
+        parts = [symmetrised(self.resolved(), part, self.shape) for part in (first - second, first + second)]
+        return float(np.divide(*map(np.linalg.norm, parts)))
 
     def resolved(self):
         """The symmetry that C is averaged over: as given, or the one measured to give the least error so far."""
@@ -191,14 +228,8 @@ class Leading:
 
     def add(self, root):
         """Add one network's root (F, D)."""
-        tensors = [root.reshape(-1, *self.shape)]
-        if self.symmetry == "square":
-            tensors += [tensor[:, :, ::-1] for tensor in tensors]
-            tensors += [tensor[:, :, :, ::-1] for tensor in tensors]
-        if self.symmetry in ("square", "transposition"):
-            tensors += [tensor.transpose(0, 1, 3, 2) for tensor in tensors]
-        scale = np.float32(len(tensors) ** -0.5)
-        self.fresh += [tensor.reshape(len(root), -1) * scale for tensor in tensors]
+        carried = carried_along(self.symmetry, root, self.shape)
+        self.fresh += [vectors * np.float32(len(carried) ** -0.5) for vectors in carried]
         self.count += 1
 
     def state(self):
@@ -253,8 +284,15 @@ class Leading:
     def error(self):
         """Relative Frobenius distance that the estimate is expected to have from the true C.
 
-        Every norm in it is a sum over squared entries of the Gram matrix: ⟨C_g, C_h⟩ = ‖R_g R_hᵀ‖²/(N_g N_h).
+        Every norm in it is a sum over squared entries of the Gram matrix: ‖RᵀR‖² = ‖RRᵀ‖².
         """
+        gram = self.gram()
+        width = len(gram) // self.count
+        own = gram.reshape(self.count, width, self.count, width)[np.arange(self.count), :, np.arange(self.count)]
+        return sampling_error((own**2).sum(), (gram**2).sum(), self.count)
+
+    def split_half(self):
+        """The distance of the two halves' estimates: ‖C₁ − C₂‖ / ‖C₁ + C₂‖, with ⟨C_g, C_h⟩ = ‖R_g R_hᵀ‖²/(N_g N_h)."""
         gram = self.gram()
         half, sizes = self._half()
         inner = {

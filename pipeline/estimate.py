@@ -30,7 +30,7 @@ class Task:
     def __init__(self, name, part, source, specification, estimator, estimation, sums):
         self.name, self.part, self.source, self.specification = name, part, source, specification
         self.estimator, self.estimation, self.sums = estimator, estimation, sums
-        self.bar, self.kept, self.due = None, None, 0.0
+        self.bar, self.kept, self.started, self.due = None, None, 0.0, 0.0
 
     def restore(self):
         """Go on from the largest number of networks that was kept and is not beyond the end of this estimate."""
@@ -54,7 +54,8 @@ class Task:
             unit="network",
             disable=None,
         )
-        self.due = time.monotonic() + KEEP_EVERY
+        self.started = time.monotonic()
+        self.due = self.started + KEEP_EVERY
         for number in range(first, estimation.networks):
             if estimation.finished:
                 return
@@ -74,7 +75,7 @@ class Task:
         self.estimation.add(number, root)
         self.bar.total = self.estimation.expected()
         if self.estimation.trace:
-            self.bar.set_postfix(error=f"{anisotropy.expected_error(self.estimation.trace):.3f}", refresh=False)
+            self.bar.set_postfix(error=f"{self.estimation.trace[-1][1]:.3f}", refresh=False)
         self.bar.update(self.estimation.covariance.count - before)
         if self.estimation.finished or time.monotonic() > self.due:
             self.keep()
@@ -205,13 +206,15 @@ def main():
         first = np.sqrt(nads.eigenvalues[0])
         metrics[task.name + task.part] = {
             "error": rounded(nads.error, 3),
+            "split_half": rounded(nads.split_half, 3),
             "networks": nads.networks,
             "first_singular_value": rounded(first, 4),
             "overlap_of_first_10": rounded(nads.overlap[min(9, len(nads.overlap) - 1)], 3),
         }
         print(
             f"{task.name}: NADs ({nads.estimand}) from {nads.networks} networks, averaged over {nads.symmetry}, "
-            f"relative error of C {nads.error:.3f}, first singular value {first:.4g}"
+            f"relative error of C {nads.error:.3f}, first singular value {first:.4g}; "
+            f"{(time.monotonic() - task.started) / 60:.1f} min"
         )
     artifacts.write_json(artifacts.REPORTS / "nads.json", metrics)
 

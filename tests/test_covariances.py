@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.covariances import SYMMETRIES, Covariance, Leading, images_of, sampling_error, symmetrised
+from pipeline.covariances import SYMMETRIES, Covariance, Leading, images_of, square_of, symmetrised
 
 
 def roots(count, rows, shape, seed=0, scale=1.0):
@@ -57,8 +57,28 @@ def test_error_estimates_the_distance_from_the_truth():
     rng = np.random.default_rng(3)
     covariance = filled(Covariance((1, 5, 8)), [rng.standard_normal((1, 40)) for _ in range(200)])
     true = np.linalg.norm(covariance.mean() - np.eye(40)) / np.linalg.norm(covariance.mean())
-    assert covariance.error() == pytest.approx(true, rel=0.15)
-    assert covariance.error() == sampling_error(*covariance.half_means())
+    assert covariance.error() == pytest.approx(true, rel=0.05)
+    assert covariance.split_half() == pytest.approx(true, rel=0.15)
+
+
+def test_the_error_is_known_where_one_direction_holds_nearly_all_of_c():
+    """The halves' distance is then one number, which may be anything near zero; the error must not be."""
+    rng, errors, halves, true = np.random.default_rng(5), [], [], []
+    for _ in range(200):
+        covariance = filled(Covariance((1, 4, 4)), [np.outer(rng.standard_normal(1), np.eye(16)[0]) for _ in range(60)])
+        errors.append(covariance.error())
+        halves.append(covariance.split_half())
+        true.append(abs(covariance.mean()[0, 0] - 1))
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.sqrt(np.mean(np.square(true))), rel=0.15)
+    assert np.std(np.log(errors)) < 0.2 < 0.6 < np.std(np.log(halves))
+
+
+@pytest.mark.parametrize("symmetry", SYMMETRIES)
+def test_the_square_of_a_sample_averaged_over_a_symmetry(symmetry):
+    (root,) = roots(1, 3, (2, 6, 6))
+    root = root.astype(np.float64)
+    averaged = symmetrised(symmetry, root.T @ root, (2, 6, 6))
+    assert square_of(symmetry, root, (2, 6, 6)) == pytest.approx((averaged**2).sum(), rel=1e-12)
 
 
 def test_the_overlap_of_unrelated_halves_is_chance_and_of_related_ones_is_not():
@@ -77,6 +97,7 @@ def test_vectors_themselves_give_the_leading_eigenvectors_of_the_matrix(symmetry
     whole, leading = filled(Covariance(shape, symmetry), samples), filled(Leading(shape, 5, symmetry), samples)
     one, other = whole.spectrum(), leading.spectrum()
     assert leading.error() == pytest.approx(whole.error(), rel=1e-5)
+    assert leading.split_half() == pytest.approx(whole.split_half(), rel=1e-5)
     np.testing.assert_allclose(other.eigenvalues, one.eigenvalues[:5], rtol=1e-5)
     np.testing.assert_allclose(other.halves, one.halves[:, :5], rtol=1e-4)
     np.testing.assert_allclose(other.overlap, one.overlap[:5], rtol=1e-4, atol=1e-9)
