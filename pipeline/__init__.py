@@ -11,6 +11,8 @@ underspecification in deep learning" (ICLR workshop 2021, paper 2).
     evaluate  EXPERIMENT      accuracies, boundaries          -> reports/{experiment}/
     render                    figures                         -> reports/figures/
 
+    prune     [DAYS]          size of .cells/; with DAYS, what was not used for so long is removed (a command, no stage)
+
 Stages are verbs and run as `python -m pipeline.train linear_pairs`; all other modules are nouns and never import a verb.
 
 Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds; *cell*: one training run of a grid;

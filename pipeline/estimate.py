@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import psutil
+import threadpoolctl
 import torch
 from tqdm import tqdm
 
@@ -220,5 +221,6 @@ def main():
 
 
 if __name__ == "__main__":
-    with one_sentence():
+    # One thread each for the decompositions too: the cores are the workers', and the last bits must not depend on how many.
+    with one_sentence(), threadpoolctl.threadpool_limits(1):
         main()

@@ -48,7 +48,7 @@ def render_nads(folder, notice):
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
     about = f"scale {chosen.scale} · {estimator.estimand}{step} · point: {estimator.point}"
     labels = {name: architectures.label(chosen.architectures[name]) for name in chosen.nads}
-    estimates, published, pairs, rows, figures = {}, {}, {}, [], {"nad_spectra": "spectra"}
+    estimates, published, pairs, rows, figures = {}, {}, {}, [], {}
     for name, source in chosen.nads.items():
         nads = artifacts.nads(name)
         shape, networks = tuple(nads["shape"]), int(nads["networks"])
@@ -103,6 +103,7 @@ def render_nads(folder, notice):
                 f"{labels[name]}\nerrors of C: {float(nads['error']):.2f}, {float(compared['error']):.2f}"
             )
     if estimates:
+        figures = {"nad_spectra": "spectra"} | figures
         style.save(
             figures_of_nads.spectra(estimates, labels, published, f"{about} · bands: ± 2 standard errors", notice),
             folder,
@@ -152,7 +153,11 @@ def render_linear_pairs(folder, notice):
         gallery[name] = {i: data.vectors[f"{name}-{i}"].reshape(params.SIDE, params.SIDE) for i in some}
     classes = np.array([0, 1])
     points = np.outer(2 * classes - 1, separations)
-    estimates = ", ".join(f"{int(artifacts.nads(name)['networks'])} {labels[name]}" for name in names)
+    counts = {name: int(artifacts.nads(name)["networks"]) for name in names}
+    origins = ", ".join(
+        f"{counts[name]} untrained {labels[name]}" if counts[name] else f"{chosen.nads[name].file} ({labels[name]})"
+        for name in names
+    )
     style.save(
         linear_pairs.two_sufficient_channels(
             points,
@@ -160,7 +165,7 @@ def render_linear_pairs(folder, notice):
             separations,
             gallery,
             labels,
-            f"scale {chosen.scale} · {science} · NADs from {estimates} networks",
+            f"scale {chosen.scale} · {science} · NADs from {origins}",
             notice,
         ),
         folder,

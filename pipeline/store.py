@@ -7,11 +7,14 @@ process killed at any moment leaves either a whole file or none.
 """
 
 import ast
+import contextlib
+import dataclasses
 import hashlib
 import inspect
 import json
 import os
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +64,9 @@ class Store:
         """What was kept with the cell `key` (a dict of numbers), or None if it is not kept, whole and readable."""
         try:
             with safetensors.safe_open(self.path(key), "pt") as file:
-                return json.loads(file.metadata()["outcome"])
+                outcome = json.loads(file.metadata()["outcome"])
+            os.utime(self.path(key))
+            return outcome
         except (OSError, safetensors.SafetensorError, KeyError, TypeError, ValueError):
             return None
 
@@ -105,7 +110,9 @@ class Sums:
         """The arrays (those of `names`, or all) kept after `count` networks; None if they are not whole and readable."""
         try:
             with safetensors.safe_open(self._path(count), "np") as file:
-                return {name: file.get_tensor(name) for name in names or file.keys()}
+                arrays = {name: file.get_tensor(name) for name in names or file.keys()}
+            os.utime(self._path(count))
+            return arrays
         except (OSError, safetensors.SafetensorError):
             return None
 
@@ -118,6 +125,31 @@ class Sums:
     def drop(self, count):
         """Forget the state after `count` networks."""
         self._path(count).unlink(missing_ok=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    """One file of a store: its path, kind ('cell', 'estimate' or 'rest' of a write that was killed), bytes, and the days
+    since it was last used.
+    """
+
+    path: Path
+    kind: str
+    size: int
+    days: float
+
+
+def items(folder):
+    """Every file of the store under `folder`, sorted by path."""
+    found = []
+    for path in sorted(Path(folder).rglob("*")):
+        kind = {".part": "rest", ".safetensors": "estimate" if "nads" in path.parts else "cell"}.get(path.suffix)
+        # Another process may have renamed or removed the file since it was listed.
+        with contextlib.suppress(FileNotFoundError):
+            if kind and path.is_file():
+                status = path.stat()
+                found.append(Item(path, kind, status.st_size, (time.time() - status.st_mtime) / 86_400))
+    return found
 
 
 def default_folder():

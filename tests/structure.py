@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-VERBS = ("check", "download", "estimate", "generate", "train", "evaluate", "render")
+VERBS = ("check", "download", "estimate", "generate", "train", "evaluate", "render", "prune")
 
 
 def imports(path):
