@@ -8,6 +8,7 @@ import concurrent.futures
 import itertools
 import multiprocessing
 import os
+import threading
 
 import torch
 
@@ -34,8 +35,15 @@ def cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
+def _leave_with_parent():
+    # A killed parent cannot tell its workers to stop: they would wait for work, and keep their memory, for ever.
+    multiprocessing.parent_process().join()
+    os._exit(1)
+
+
 def _start(make_context):
     global _context
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
     torch.set_num_threads(1)
     _context = make_context()
 

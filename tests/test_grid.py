@@ -1,9 +1,15 @@
 """Many pieces of work: every one's result or error comes back, whichever finishes first."""
 
 import functools
+import os
+import subprocess
+import sys
+import time
 
+import psutil
 import pytest
 import torch
+from structure import ROOT
 
 from pipeline import grid
 from pipeline.errors import InputError
@@ -20,8 +26,6 @@ def add_or_fail(context, recipe):
 
 
 def die(context, recipe):
-    import os
-
     os._exit(9)
 
 
@@ -53,6 +57,31 @@ def test_nothing_to_do_starts_nothing():
 def test_a_worker_that_dies_is_said_in_one_sentence():
     with pytest.raises(InputError, match="a worker process died"):
         list(grid.run(die, [1], functools.partial(make_context, 0), torch.device("cpu")))
+
+
+def note_and_wait(_, path):
+    with open(path, "a") as file:
+        file.write(f"{os.getpid()}\n")
+    time.sleep(60)
+
+
+def test_workers_leave_when_their_parent_is_killed(tmp_path):
+    code = (
+        "import torch; from pipeline import grid; from test_grid import note_and_wait\n"
+        f"if __name__ == '__main__': list(grid.run(note_and_wait, ['{tmp_path}/pids'] * 2, dict, torch.device('cpu')))"
+    )
+    (tmp_path / "parent.py").write_text(code)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests")))}
+    parent = subprocess.Popen([sys.executable, str(tmp_path / "parent.py")], env=environment)
+    while not (tmp_path / "pids").exists() and parent.poll() is None:
+        time.sleep(0.02)
+    parent.kill()
+    parent.wait()
+    (worker, *_) = map(int, (tmp_path / "pids").read_text().split())
+    deadline = time.monotonic() + 30
+    while psutil.pid_exists(worker) and psutil.Process(worker).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline, "the worker outlives its parent"
+        time.sleep(0.05)
 
 
 def test_recipes_are_asked_for_only_when_they_are_needed():
