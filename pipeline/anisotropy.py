@@ -11,6 +11,7 @@ how one network gives a sample of C stands in `pipeline.derivatives`, how sample
 import dataclasses
 
 import numpy as np
+import psutil
 import torch
 from tqdm import tqdm
 
@@ -190,7 +191,7 @@ def stops(trace, enough):
 def holder(shape, rows, networks, first, symmetry, available):
     """The empty `Covariance` (or `Leading`, where `first` directions are asked for) of an estimate, if memory allows it.
 
-    rows: vectors per network; available: bytes, or None to go ahead in any case. Raises InputError with the figure.
+    rows: vectors per network; available: bytes. Raises InputError with the figure.
     """
     size = "×".join(map(str, shape))
     if first is None:
@@ -203,7 +204,7 @@ def holder(shape, rows, networks, first, symmetry, available):
             raise InputError(f"{networks} networks give {rows} vectors, too few for the first {first} directions")
         needed = Leading.memory(shape, rows)
         hint = "ask for fewer networks"
-    if available is not None and needed > available:
+    if needed > available:
         raise InputError(
             f"NADs of inputs {size} (D = {int(np.prod(shape)):,}) from {networks} networks need {needed / 1e9:,.1f} GB "
             f"and {available / 1e9:,.1f} GB are free; {hint}"
@@ -238,8 +239,10 @@ def estimate(
     `estimator` (`readout` gives way to `plain`, with a notice, where a network has no linear read-out); symmetry: 'none',
     'transposition' or 'square' if the law of the networks has it, or 'measured'; error: stop at this relative error of C;
     first: only so many leading directions, without any D×D matrix. Weights are drawn under seeds derived from `seed`.
-    Raises InputError for values that cannot be run. Runs in this process with torch's threads; large estimates are the
-    business of the stage `estimate`, which uses all cores and goes on where it was interrupted.
+    Raises InputError for values that cannot be run and for estimates that do not fit into memory.
+
+    Runs in this process with torch's threads; large estimates are the business of the stage `estimate`, which uses all
+    cores and goes on where it was interrupted.
     """
     estimator = params.checked(
         params.Estimator, estimand=estimand, method=method, step=step, point=point, symmetry=False, compare=False
@@ -260,7 +263,8 @@ def estimate(
     if reason:
         tqdm.write(f"notice: {reason}; `plain` is used, which needs far more networks")
     rows = rows_of(probe, estimator, shape)
-    estimation = Estimation(holder(shape, rows, networks, first, symmetry, None), networks, error)
+    free = psutil.virtual_memory().available
+    estimation = Estimation(holder(shape, rows, networks, first, symmetry, free), networks, error)
     with tqdm(total=networks, desc="NADs", unit="network", disable=None) as bar:
         for number in range(networks):
             estimation.add(number, sample(build, shape, number, (seed, "library"), estimator))

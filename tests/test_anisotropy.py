@@ -227,6 +227,7 @@ def test_colour_images_and_larger_ones(shape, side):
         ({"method": "plain", "first": 50}, "6 networks give 6 vectors, too few for the first 50 directions"),
         ({"step": 0.0}, "step must be positive"),
         ({"symmetry": "rotation"}, "symmetry"),
+        ({"networks": 10**9, "first": 5}, "GB are free; ask for fewer networks"),
         ({"shape": (1, 12, 8)}, r"the network does not take inputs of 1×12×8"),
     ],
 )
