@@ -5,8 +5,8 @@
 The public files hold singular values of matrices with one secant per row; with n rows, s ≈ √(n λ) for large eigenvalues and
 less for small ones, since n random rows in 1,024 dimensions spread their own eigenvalues (Marchenko and Pastur). So head and
 tail of a spectrum fix n twice over: for the right n the ratio of simulated to published values is 1 everywhere. Simulated are
-n normal rows with our eigenvalues; published are the values at some indices of the authors' table (columns eig_rn and eig_vgg
-of docs/data/nads.csv in the repository LTS4/neural-anisotropy-directions).
+n normal rows with our eigenvalues; published are the values at some indices of the authors' table (columns eig_rn, eig_vgg and
+eig_dn of docs/data/nads.csv in the repository LTS4/neural-anisotropy-directions).
 """
 
 import sys
