@@ -62,7 +62,7 @@ def plain_fourth_moment(root):
 def one_round(name, numbers):
     """Times per network of both sides (medians), and V of plain, read-out, and read-out with symmetries."""
     build = functools.partial(architectures.build, {"network": name}, 1, 1)
-    symmetry = architectures.NETWORKS[name].symmetry
+    symmetry = architectures.symmetry({"network": name})
     covariance = Covariance(SHAPE, symmetry)
     times, fourth, own, averaged = ([], []), [], [], []
     for number in numbers:

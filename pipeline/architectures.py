@@ -53,27 +53,44 @@ def max_pool(x):
 
 
 class LeNet(nn.Module):
-    """LeNet: two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and linear layers 120, 84, outputs."""
+    """LeNet: two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and linear layers 120, 84, outputs.
 
-    symmetry = "square"
+    downsampling: 'pool'; 'stride', convolutions of stride 2 instead of the pooling; 'none', neither, and a first linear
+    layer that takes the larger maps (paper 1, fig. 3).
+    """
 
-    def __init__(self, channels, outputs, side=SIDE):
+    def __init__(self, channels, outputs, side=SIDE, downsampling="pool"):
         super().__init__()
+        _check_choice("downsampling", downsampling, ("pool", "stride", "none"))
         if side % 4 or side < 16:
             # Otherwise a pooling drops the last row and column, and the network loses its symmetry under flips.
             raise ValueError("side must be a multiple of 4, at least 16")
-        self.conv1 = nn.Conv2d(channels, 6, 5)
-        self.conv2 = nn.Conv2d(6, 16, 5)
-        self.fc1 = nn.Linear(16 * ((side - 12) // 4) ** 2, 120)
+        stride = 2 if downsampling == "stride" else 1
+        self.pool = max_pool if downsampling == "pool" else nn.Identity()
+        self.conv1 = nn.Conv2d(channels, 6, 5, stride)
+        self.conv2 = nn.Conv2d(6, 16, 5, stride)
+        last = side - 8 if downsampling == "none" else (side - 12) // 4
+        self.fc1 = nn.Linear(16 * last**2, 120)
         self.fc2 = nn.Linear(120, 84)
         self.fc3 = nn.Linear(84, outputs)
 
+    @staticmethod
+    def symmetry(downsampling="pool", **arguments):
+        """Convolutions of stride 2 leave out the last row and column, so only the transposition is left."""
+        return "transposition" if downsampling == "stride" else "square"
+
     def forward(self, x):
         # Pooling before the ReLU is the same function (both are monotone) on a quarter of the values.
-        x = F.relu(max_pool(self.conv1(x)))
-        x = F.relu(max_pool(self.conv2(x)))
+        x = F.relu(self.pool(self.conv1(x)))
+        x = F.relu(self.pool(self.conv2(x)))
         x = F.relu(self.fc2(F.relu(self.fc1(x.flatten(1)))))
         return self.fc3(x)
+
+
+def _check_choice(argument, value, choices):
+    """Raise ValueError unless an argument has one of its values."""
+    if value not in choices:
+        raise ValueError(f"{argument} must be one of {', '.join(map(str, choices))}, not {value!r}")
 
 
 def _check_width(width):
@@ -84,44 +101,60 @@ def _check_width(width):
 
 
 class Residual(nn.Module):
-    """ResNet's basic block: two 3×3 convolutions with batch norm beside an identity or a strided 1×1 convolution."""
+    """ResNet's basic block: two 3×3 convolutions with batch norm beside an identity or a strided 1×1 convolution.
 
-    def __init__(self, fan_in, fan_out, stride):
+    skip: whether there is something beside them; without it the block is its two convolutions.
+    """
+
+    def __init__(self, fan_in, fan_out, stride, skip=True):
         super().__init__()
+        self.skip = skip
         self.conv1 = nn.Conv2d(fan_in, fan_out, 3, stride, padding=1, bias=False)
         self.bn1 = nn.BatchNorm2d(fan_out)
         self.conv2 = nn.Conv2d(fan_out, fan_out, 3, padding=1, bias=False)
         self.bn2 = nn.BatchNorm2d(fan_out)
         self.shortcut = nn.Identity()
-        if stride != 1 or fan_in != fan_out:
+        if skip and (stride != 1 or fan_in != fan_out):
             self.shortcut = nn.Sequential(nn.Conv2d(fan_in, fan_out, 1, stride, bias=False), nn.BatchNorm2d(fan_out))
 
     def forward(self, x):
         y = F.relu(self.bn1(self.conv1(x)), inplace=True)
-        return F.relu(self.bn2(self.conv2(y)) + self.shortcut(x), inplace=True)
+        y = self.bn2(self.conv2(y))
+        return F.relu(y + self.shortcut(x) if self.skip else y, inplace=True)
 
 
 class ResNet18(nn.Module):
-    """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling); every layer's filters are multiplied by `width`."""
+    """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling); every layer's filters are multiplied by `width`.
 
-    symmetry = "transposition"  # stride 2 with padding 1 starts at the first pixel and stops before the last
+    downsampling: 'stride', three times, and the mean over the last maps; 'none', neither, and a linear layer that takes
+    the whole maps (paper 1, fig. 3). skip: whether the blocks have their skip connections.
+    """
 
-    def __init__(self, channels, outputs, width=1.0):
+    def __init__(self, channels, outputs, width=1.0, downsampling="stride", skip=True, side=SIDE):
         super().__init__()
         _check_width(width)
+        _check_choice("downsampling", downsampling, ("stride", "none"))
+        _check_choice("skip", skip, (True, False))
+        self.mean = downsampling == "stride"
         planes = [max(1, round(width * n)) for n in (64, 128, 256, 512)]
         self.conv1 = nn.Conv2d(channels, planes[0], 3, padding=1, bias=False)
         self.bn1 = nn.BatchNorm2d(planes[0])
         blocks, fan_in = [], planes[0]
         for fan_out, stride in zip(planes, (1, 2, 2, 2)):
-            blocks += [Residual(fan_in, fan_out, stride), Residual(fan_out, fan_out, 1)]
+            stride = stride if self.mean else 1
+            blocks += [Residual(fan_in, fan_out, stride, skip), Residual(fan_out, fan_out, 1, skip)]
             fan_in = fan_out
         self.blocks = nn.Sequential(*blocks)
-        self.fc = nn.Linear(fan_in, outputs)
+        self.fc = nn.Linear(fan_in if self.mean else fan_in * side**2, outputs)
+
+    @staticmethod
+    def symmetry(downsampling="stride", **arguments):
+        """Stride 2 with padding 1 starts at the first pixel and stops before the last, so flips do not leave it the same."""
+        return "transposition" if downsampling == "stride" else "square"
 
     def forward(self, x):
         x = self.blocks(F.relu(self.bn1(self.conv1(x))))
-        return self.fc(F.avg_pool2d(x, x.shape[-2:]).flatten(1))
+        return self.fc((F.avg_pool2d(x, x.shape[-2:]) if self.mean else x).flatten(1))
 
 
 class VGG11(nn.Module):
@@ -221,7 +254,8 @@ NETWORKS = {
     "resnet18": ResNet18,
     "densenet121": DenseNet121,
 }
-"""Each class states the `symmetry` of the square under which the law of its weights and its geometry are unchanged."""
+"""Each class states the `symmetry` of the square under which the law of its weights and its geometry are unchanged, as a
+word or, where it depends on its arguments, as a function of them."""
 
 
 def _torchvision(make):
@@ -281,7 +315,8 @@ def code(specification):
 
 def symmetry(specification):
     """The symmetry of the square that a specification's network states, or 'measured' where it states none."""
-    return getattr(factory(specification), "symmetry", "measured")
+    stated = getattr(factory(specification), "symmetry", "measured")
+    return stated(**_arguments(specification)) if callable(stated) else stated
 
 
 def _arguments(specification):
@@ -359,6 +394,12 @@ def label(specification):
         name += f" ({', '.join(map(str, arguments['hidden']))})"
     if arguments.get("width", 1) != 1:
         name += f", width ×{arguments['width']:g}"
+    if network == "lenet" and arguments.get("downsampling", "pool") != "pool":
+        name += {"stride": ", stride for pooling", "none": ", no pooling"}[arguments["downsampling"]]
+    if network == "resnet18" and arguments.get("downsampling") == "none":
+        name += ", no pooling"
+    if not arguments.get("skip", True):
+        name += ", no skip connections"
     if arguments.get("growth", 32) != 32:
         name += f", growth {arguments['growth']}"
     if arguments.get("side", SIDE) != SIDE:

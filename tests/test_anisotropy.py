@@ -100,6 +100,8 @@ def test_plain_and_readout_estimate_the_same_covariance():
     ("specification", "count"),
     [
         ({"network": "lenet"}, 40),
+        ({"network": "lenet", "downsampling": "stride"}, 40),
+        ({"network": "lenet", "downsampling": "none"}, 40),
         ({"network": "mlp", "hidden": [100, 20]}, 40),
         ({"network": "resnet18", "width": 0.125}, 16),
         ({"network": "vgg11", "width": 0.125}, 30),
@@ -110,14 +112,14 @@ def test_declared_symmetries_hold_and_the_others_do_not(specification, count):
     """Halves of the networks, one of them carried along by a symmetry, are as close as halves left alone."""
     one, other = covariance_of(specification, count, dataclasses.replace(GRADIENT, point="many")).half_means()
     alone = distance(one, other)
-    declared = architectures.NETWORKS[specification["network"]].symmetry
+    declared = architectures.symmetry(specification)
     for element in images_of(declared, other, (1, 32, 32)):
         assert distance(one, element) == pytest.approx(alone, rel=0.15)
     if declared == "transposition":
         # Each pixel's energy E[d_i²] has little noise: it survives transposition, and a flip moves it to other pixels.
         energy = np.diag(one + other).reshape(32, 32)
         same, flipped = (np.corrcoef(energy.ravel(), moved.ravel())[0, 1] for moved in (energy.T, energy[::-1]))
-        assert same > 0.9 > 0.5 > flipped
+        assert same > 0.9 > 0.8 > flipped
 
 
 def random_symmetric(rng, size):

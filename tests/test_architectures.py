@@ -20,6 +20,11 @@ from pipeline.errors import InputError
         ({"network": "resnet18"}, 11_168_193),
         ({"network": "densenet121"}, 6_945_921),
         ({"network": "mlp", "hidden": [100, 20]}, 1024 * 100 + 100 + 100 * 20 + 20 + 21),
+        ({"network": "lenet", "downsampling": "stride"}, 60_941),
+        ({"network": "lenet", "downsampling": "none"}, 60_941 + (24**2 - 5**2) * 16 * 120),
+        ({"network": "resnet18", "downsampling": "none"}, 11_168_193 + (32**2 - 1) * 512),
+        # Three strided 1×1 convolutions with their batch norms are all that a skip connection has of its own.
+        ({"network": "resnet18", "skip": False}, 11_168_193 - 64 * 128 - 128 * 256 - 256 * 512 - 2 * (128 + 256 + 512)),
     ],
 )
 def test_parameter_counts(specification, count):
@@ -112,6 +117,8 @@ def test_pooling_before_relu_is_lenet():
         ({"network": "vgg11", "width": 5}, "width must lie between"),
         ({"network": "vgg11", "side": 40}, "multiple of 32"),
         ({"network": "lenet", "side": 30}, "multiple of 4"),
+        ({"network": "lenet", "downsampling": "average"}, "downsampling must be one of pool, stride, none"),
+        ({"network": "resnet18", "skip": "no"}, "skip must be one of True, False"),
     ],
 )
 def test_what_is_refused(specification, sentence):
@@ -131,7 +138,22 @@ def test_vgg11_is_drawn_as_the_papers_draw_it():
 
 def test_every_network_has_a_label_and_states_its_symmetry():
     assert set(architectures.LABELS) == set(architectures.NETWORKS)
-    assert {kind.symmetry for kind in architectures.NETWORKS.values()} <= {"square", "transposition", "none"}
+    for network in architectures.NETWORKS:
+        assert architectures.symmetry({"network": network}) in {"square", "transposition", "none"}
+    assert architectures.symmetry({"network": "lenet", "downsampling": "stride"}) == "transposition"
+    assert architectures.label({"network": "lenet", "downsampling": "none"}) == "LeNet, no pooling"
+
+
+def test_networks_without_pooling_and_without_skip_connections():
+    x = torch.randn(2, 1, 32, 32)
+    strided = architectures.build({"network": "lenet", "downsampling": "stride"}, 1, 2, 0)
+    assert strided.conv1(x).shape[-1] == 14 and strided(x).shape == (2, 2)
+    unpooled = architectures.build({"network": "resnet18", "width": 0.125, "downsampling": "none"}, 1, 2, 0)
+    assert unpooled.blocks(unpooled.conv1(x)).shape[-1] == 32
+    block = architectures.Residual(4, 4, 1, skip=False).eval()
+    y = torch.randn(2, 4, 8, 8)
+    expected = F.relu(block.bn2(block.conv2(F.relu(block.bn1(block.conv1(y))))))
+    assert torch.equal(block(y), expected)
 
 
 def tiny(channels, outputs, filters=4):
