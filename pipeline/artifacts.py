@@ -4,8 +4,9 @@ data/images/                  {train,test}_{images,labels}.npy, about.json
 data/nads/                    {architecture}.npz: the fields of `pipeline.anisotropy.NADs`; {architecture}.{estimand}.npz:
                               the same of the other estimand, for comparison
 data/datasets/{experiment}/   cells.csv, directions.npz, draw-{seed}.npz
-models/{experiment}/          {cell}.safetensors, training.csv
-reports/{experiment}/         results.csv, summary.csv, boundaries.csv, cross_sections.npz, metrics.json
+models/{experiment}/          {cell}.safetensors, training.csv, losses.csv
+reports/{experiment}/         results.csv, summary.csv, metrics.json; for some also boundaries.csv, cross_sections.npz,
+                              changes.csv
 """
 
 import functools
@@ -122,7 +123,7 @@ class Data:
 
     @functools.cached_property
     def vectors(self):
-        """Directions by '{architecture}-{index}', each (D,)."""
+        """The experiment's directions by name."""
         with np.load(DATASETS / self.name / "directions.npz", allow_pickle=False) as file:
             return {key: file[key] for key in file}
 
@@ -134,14 +135,23 @@ class Data:
                 self.draws = {seed: {key: file[key] for key in file}}
         return self.draws[seed]
 
-    def direction(self, cell):
-        """The function from a NAD index to the direction (D,) for this cell's architecture."""
-        return lambda index: self.vectors[f"{cell['architecture']}-{index}"]
+    def directions(self, cell):
+        """The arrays that the cell's data sets are made of."""
+        return [self.vectors[name] for name in self.module.uses(cell)]
 
     def dataset(self, cell, split):
         """Inputs and class numbers of the cell's training or test set."""
-        return self.module.dataset(cell, split, self.draw(cell["seed"]), self.direction(cell), self.images)
+        return self.module.dataset(cell, split, self.draw(cell["seed"]), self.directions(cell), self.images)
+
+    def test_sets(self, cell):
+        """Yields (name, inputs, class numbers) of everything that the cell's network is tested on."""
+        return self.module.test_sets(cell, self.draw(cell["seed"]), self.directions(cell), self.images)
 
     def plane(self, cell):
         """The two directions that span the plane of the cell's boundary."""
-        return self.module.plane(cell, self.direction(cell), self.draw(cell["seed"]))
+        return self.module.plane(cell, self.directions(cell), self.draw(cell["seed"]))
+
+    @functools.cached_property
+    def outputs(self):
+        """Number of outputs of the experiment's networks."""
+        return self.module.OUTPUTS or len(self.images["classes"])

@@ -11,6 +11,9 @@ import yaml
 from pipeline import anisotropy, architectures, artifacts, experiments, params
 from pipeline.errors import InputError, one_sentence
 
+CIFAR10_CLASSES = 10
+"""Outputs with which a network is tried where the images decide how many there are: they may not be here yet."""
+
 
 def check_file(name, source):
     """Raise InputError unless a file of NADs can be used."""
@@ -35,7 +38,8 @@ def main():
             module = experiments.find(name)
             at = params.load(experiment=module, scale=scale)
             for architecture in at.grid.networks:
-                uses[architecture].add(((module.CHANNELS, params.SIDE, params.SIDE), 2))
+                shape = (module.CHANNELS, params.SIDE, params.SIDE)
+                uses[architecture].add((shape, module.OUTPUTS or CIFAR10_CLASSES))
             count += len(module.cells(at)) if scale == chosen.scale else 0
     architectures.check(chosen.architectures, uses)
     print(f"params.yaml is sound; scale {chosen.scale} has {count} cells to train")

@@ -1,8 +1,9 @@
 """Stage `evaluate EXPERIMENT`: what each trained network relies on -> reports/{experiment}/.
 
-results.csv: accuracy with all channels and with each alone; summary.csv: the same as mean and standard deviation over
-seeds; boundaries.csv: tilt and margins of the decision boundary;
-cross_sections.npz: class-1 probability in the plane of the two directions; metrics.json: the few numbers to compare.
+results.csv: accuracy on every test set; summary.csv: the same as mean and standard deviation over seeds; metrics.json: the few
+numbers to compare. Where the experiment has a plane: boundaries.csv, tilt and margins of the decision boundary, and
+cross_sections.npz, class-1 probability in the plane of the two directions. Where it alters its test inputs: changes.csv, how
+often predictions change.
 """
 
 import functools
@@ -14,34 +15,70 @@ import safetensors.torch
 import torch
 from tqdm import tqdm
 
-from pipeline import architectures, artifacts, boundaries, datasets, experiments, grid, params, training
+from pipeline import architectures, artifacts, boundaries, experiments, grid, params, training
 from pipeline.errors import one_sentence
 
 MARGIN_SAMPLES = 64
 """Test samples whose margins are measured."""
 
 
+def boundary(score, x, first, second):
+    """Cross-section of a network's score in the plane of two directions, and a row of boundaries.csv."""
+    scores = boundaries.cross_section(score, first, second)
+    some = x[:MARGIN_SAMPLES]
+    margins = [float(np.median(boundaries.margins(score, some, direction))) for direction in (first, second)]
+    row = {
+        "tilt": round(boundaries.tilt(scores), 3),
+        "margin_1": round(margins[0], 4),
+        "margin_2": round(margins[1], 4),
+    }
+    # Probabilities to three digits are all that a picture shows, and files of this size can live in git.
+    return (1 / (1 + np.exp(-scores.astype(np.float64)))).astype(np.float16), row
+
+
+def changes(predict, x, y, alterations):
+    """Rows of changes.csv: how often predictions change when inputs are altered, and how much the inputs did.
+
+    predict: from inputs to class numbers; alterations: pairs of (columns, altered inputs). `relative_change` is the mean of
+    ‖x′ − x‖/‖x‖ over the inputs as the network takes them.
+    """
+    before, size, rows = predict(x), x.flatten(1).norm(dim=1), []
+    for place, altered in alterations:
+        after = predict(altered)
+        rows.append(
+            place
+            | {
+                "changed": round(float((after != before).float().mean()), 6),
+                "relative_change": round(float(((altered - x).flatten(1).norm(dim=1) / size).mean()), 6),
+                "accuracy": round(float((after == y).float().mean()), 6),
+                "n": len(y),
+            }
+        )
+    return rows
+
+
 def evaluate_cell(data, recipe):
-    """Accuracies, cross-section and margins of one trained cell; runs in a worker."""
+    """Rows of every table, and the cross-section if there is one, of one trained cell; runs in a worker."""
     cell, device, module = recipe["cell"], torch.device(recipe["device"]), data.module
-    network = architectures.build(recipe["specification"], module.CHANNELS, 2, 0)
+    network = architectures.build(recipe["specification"], module.CHANNELS, data.outputs, 0)
     network.load_state_dict(safetensors.torch.load_file(recipe["weights"]))
     network.to(device)
 
-    def score(inputs):
-        output = training.logits(network, training.arranged(inputs, device))
-        return output[:, 1] - output[:, 0]
+    def logits(inputs):
+        return training.logits(network, training.arranged(inputs, device))
 
-    x, y = data.dataset(cell, "test")
-    x, y = training.arranged(x, device), y.to(device)
-    accuracies = {"all": training.accuracy(network, x, y)}
-    for name, channels in module.TEST_SETS.items():
-        accuracies[name] = training.accuracy(network, datasets.only(x, channels), y)
-    first, second = data.plane(cell)
-    scores = boundaries.cross_section(score, first, second)
-    some = x[:MARGIN_SAMPLES]
-    margins = [np.median(boundaries.margins(score, some, direction)) for direction in (first, second)]
-    return {"accuracies": accuracies, "n": len(y), "scores": scores, "margins": [float(m) for m in margins]}
+    tables, section = {"results": []}, None
+    for position, (test_set, x, y) in enumerate(data.test_sets(cell)):
+        accuracy = training.accuracy(network, training.arranged(x, device), y.to(device))
+        tables["results"].append({"test_set": test_set, "accuracy": round(accuracy, 6), "n": len(y)})
+        if position == 0 and hasattr(module, "plane"):
+            difference = lambda inputs: logits(inputs).diff(dim=1)[:, 0]
+            section, row = boundary(difference, training.arranged(x, device), *data.plane(cell))
+            tables["boundaries"] = [row]
+        if position == 0 and hasattr(module, "alterations"):
+            altered = module.alterations(cell, data.directions(cell), x)
+            tables["changes"] = changes(lambda inputs: logits(inputs).argmax(1).cpu(), x, y, altered)
+    return tables, section
 
 
 def main(name):
@@ -67,30 +104,24 @@ def main(name):
             raise result
         outcomes[position] = result
 
-    results, planes, sections = [], [], {}
-    for cell, cell_name, outcome in zip(cells, names, outcomes):
-        place = {"architecture": cell["architecture"], "seed": cell["seed"], **{c: cell[c] for c in module.COORDINATES}}
-        for test_set, value in outcome["accuracies"].items():
-            results.append({**place, "test_set": test_set, "accuracy": round(value, 6), "n": outcome["n"]})
-        planes.append(
-            {
-                **place,
-                "tilt": round(boundaries.tilt(outcome["scores"]), 3),
-                "margin_1": round(outcome["margins"][0], 4),
-                "margin_2": round(outcome["margins"][1], 4),
-            }
-        )
-        # Probabilities to three digits are all that a picture shows, and files of this size can live in git.
-        sections[cell_name] = (1 / (1 + np.exp(-outcome["scores"].astype(np.float64)))).astype(np.float16)
-    results, planes = pd.DataFrame(results), pd.DataFrame(planes)
+    rows, sections = {}, {}
+    for cell, cell_name, (tables, section) in zip(cells, names, outcomes):
+        place = {"architecture": cell["architecture"], "seed": cell["seed"]} | {c: cell[c] for c in module.COORDINATES}
+        for table, found in tables.items():
+            rows.setdefault(table, []).extend(place | row for row in found)
+        if section is not None:
+            sections[cell_name] = section
+    tables = {table: pd.DataFrame(found) for table, found in rows.items()}
     folder = artifacts.fresh(artifacts.REPORTS / name)
-    results.to_csv(folder / "results.csv", index=False)
-    over_seeds = results.groupby(["architecture", *module.COORDINATES, "test_set"], sort=False)["accuracy"]
+    for table, frame in tables.items():
+        frame.to_csv(folder / f"{table}.csv", index=False)
+    over_seeds = tables["results"].groupby(["architecture", *module.COORDINATES, "test_set"], sort=False)["accuracy"]
     over_seeds.agg(mean="mean", std="std", seeds="count").round(6).reset_index().to_csv(
         folder / "summary.csv", index=False
     )
-    planes.to_csv(folder / "boundaries.csv", index=False)
-    np.savez_compressed(folder / "cross_sections.npz", **sections)
+    if sections:
+        np.savez_compressed(folder / "cross_sections.npz", **sections)
+    tables["losses"] = pd.read_csv(artifacts.MODELS / name / "losses.csv")
     images = artifacts.about_images()["name"] if module.NEEDS_IMAGES else None
     artifacts.write_json(
         folder / "metrics.json",
@@ -98,7 +129,7 @@ def main(name):
             "scale": chosen.scale,
             "seeds": chosen.grid.seeds,
             **({"images": images} if images else {}),
-            **module.metrics(results, planes),
+            **module.metrics(tables, artifacts.Data(name).vectors),
         },
     )
 

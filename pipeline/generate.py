@@ -1,9 +1,11 @@
 """Stage `generate EXPERIMENT`: what determines every data set of the grid -> data/datasets/{experiment}/.
 
-cells.csv (one row per data set and network), directions.npz (the NADs it uses), draw-{seed}.npz (labels and
-standard-normal images): together they fix each training set bit for bit; none is written out image by image.
+cells.csv (one row per data set and network), directions.npz (the vectors or bases they are made of), draw-{seed}.npz
+(labels, standard-normal images, which images): together they fix each training set bit for bit; none is written out image by
+image.
 """
 
+import functools
 import sys
 
 import numpy as np
@@ -13,17 +15,24 @@ from pipeline import artifacts, experiments, params
 from pipeline.errors import one_sentence
 
 
+def nads_of(chosen):
+    """The function from (architecture, estimand) to the arrays of its NADs; without an estimand, those of params.yaml's."""
+
+    @functools.lru_cache(1)
+    def nads(architecture, estimand=chosen.estimator.estimand):
+        part = "" if estimand == chosen.estimator.estimand else f".{estimand}"
+        return artifacts.nads(architecture, part)
+
+    return nads
+
+
 def main(name):
     """Write the data of the experiment `name`."""
     module = experiments.find(name)
     chosen = params.load(experiment=module)
     cells = module.cells(chosen)
     images = artifacts.images() if module.NEEDS_IMAGES else None
-    directions = {}
-    for architecture, plan in chosen.grid.networks.items():
-        nads = artifacts.nads(architecture)["directions"]
-        for index in plan.indices:
-            directions[f"{architecture}-{index}"] = nads[index]
+    directions = module.directions(chosen, nads_of(chosen))
 
     folder = artifacts.fresh(artifacts.DATASETS / name)
     pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)

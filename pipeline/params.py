@@ -117,34 +117,55 @@ class Source:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
-    """How one architecture is trained in one experiment: NAD `indices` of its grid and the optimiser's constants."""
+class Training:
+    """How one architecture is trained in one experiment: the optimiser's constants."""
 
-    indices: tuple[int, ...]
     epochs: int
     lr: float
     momentum: float
     weight_decay: float
 
     def __post_init__(self):
-        require(self.indices, "indices is empty; name at least one NAD index")
-        for index in self.indices:
-            require(0 <= index < D, f"NAD index {index} is out of range; indices run from 0 to {D - 1}")
-        require(len(set(self.indices)) == len(self.indices), f"indices {list(self.indices)} repeat a value")
         require(self.epochs > 0, f"epochs must be at least 1, not {self.epochs}")
         require(self.lr > 0, f"lr must be positive, not {self.lr}")
         require(0 <= self.momentum < 1, f"momentum must lie in [0, 1), not {self.momentum}")
         require(self.weight_decay >= 0, f"weight_decay must not be negative, not {self.weight_decay}")
 
 
+def check_indices(indices, name="indices"):
+    """Raise InputError unless `indices` are different NAD indices."""
+    for index in indices:
+        require(0 <= index < D, f"NAD index {index} is out of range; indices run from 0 to {D - 1}")
+    require(len(set(indices)) == len(indices), f"{name} {list(indices)} repeat a value")
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan(Training):
+    """One architecture's part of an experiment's grid, for experiments over NADs: their indices, and the training.
+
+    An experiment whose grid is another one defines its own `Plan`.
+    """
+
+    indices: tuple[int, ...]
+
+    def __post_init__(self):
+        super().__post_init__()
+        require(self.indices, "indices is empty; name at least one NAD index")
+        check_indices(self.indices)
+
+    def needs(self):
+        """The NAD indices that the estimate must hold."""
+        return self.indices
+
+
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """One experiment at one scale: the seeds 0 … `seeds` − 1, sample counts, and a `Plan` per architecture."""
+    """One experiment at one scale: the seeds 0 … `seeds` − 1, sample counts, and the experiment's `Plan` per architecture."""
 
     seeds: int
     train_samples: int
     test_samples: int
-    networks: dict[str, Plan]
+    networks: dict[str, typing.Any]
 
     def __post_init__(self):
         for name in ("seeds", "train_samples", "test_samples"):
@@ -219,21 +240,23 @@ def parse(document, experiment=None, scale=None, where="params.yaml"):
 
     short = experiment.__name__.rpartition(".")[2]
     require(short in sizes, f"{where}: scales.{scale}.{short} is missing; it gives that experiment's sizes")
-    grid = _build(Grid, sizes[short], f"{where}: scales.{scale}.{short}")
-    _known(
-        grid.networks,
-        params.nads,
-        f"{where}: scales.{scale}.{short}.networks",
-        "architecture (of those whose NADs are estimated, scales.*.nads)",
-    )
-    for name, plan in grid.networks.items():
-        place, source = f"{where}: scales.{scale}.{short}.networks.{name}", params.nads[name]
-        require(
-            source.input == (1, SIDE, SIDE),
-            f"{place}: its NADs are for inputs {'×'.join(map(str, source.input))}; experiments have channels of {SIDE}×{SIDE}",
-        )
-        for index in plan.indices:
-            require(source.covers(index), f"{place}: NAD {index} is not among the first {source.first}")
+    place = f"{where}: scales.{scale}.{short}"
+    grid = _build(Grid, sizes[short], place)
+    plans = _build(dict[str, getattr(experiment, "Plan", Plan)], grid.networks, f"{place}.networks")
+    grid = dataclasses.replace(grid, networks=plans)
+    _known(grid.networks, params.architectures, f"{place}.networks", "architecture")
+    if experiment.NEEDS_NADS:
+        kind = "architecture (of those whose NADs are estimated, scales.*.nads)"
+        _known(grid.networks, params.nads, f"{place}.networks", kind)
+        for name, plan in grid.networks.items():
+            at, source = f"{place}.networks.{name}", params.nads[name]
+            require(
+                source.input == (1, SIDE, SIDE),
+                f"{at}: its NADs are for inputs {'×'.join(map(str, source.input))}; experiments have channels of "
+                f"{SIDE}×{SIDE}",
+            )
+            for index in plan.needs():
+                require(source.covers(index), f"{at}: NAD {index} is not among the first {source.first}")
     settings = None
     if hasattr(experiment, "Settings"):
         require(short in document, f"{where}: the block {short} is missing")
@@ -290,6 +313,8 @@ def _build(kind, value, where):
         with _prefixed(where):
             return kind(**built)
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if kind is typing.Any:
+        return value
     if origin in (typing.Union, types.UnionType):
         if value is None:
             return None

@@ -1,6 +1,6 @@
 """Stage `train EXPERIMENT`: every network of the grid -> models/{experiment}/.
 
-One {cell}.safetensors per cell and training.csv with the last epoch's loss and accuracy. Finished cells come from the
+One {cell}.safetensors per cell, training.csv with the last epoch's loss and accuracy, losses.csv with every epoch's loss. Finished cells come from the
 store; a run that was killed goes on where it stopped.
 """
 
@@ -22,16 +22,16 @@ def train_cell(data, recipe):
     cell, device = recipe["cell"], torch.device(recipe["device"])
     x, y = data.dataset(cell, "train")
     network = architectures.build(
-        recipe["specification"], data.module.CHANNELS, 2, seeds.derive(*recipe["identity"], "weights")
+        recipe["specification"], data.module.CHANNELS, data.outputs, seeds.derive(*recipe["identity"], "weights")
     )
-    loss, accuracy = training.train(
+    losses, accuracy = training.train(
         network,
         training.arranged(x, device),
         y.to(device),
         training.Recipe(**recipe["training"]),
         seeds.derive(*recipe["identity"], "order"),
     )
-    store.Store(recipe["store"]).put(recipe["key"], network.state_dict(), {"loss": loss, "accuracy": accuracy})
+    store.Store(recipe["store"]).put(recipe["key"], network.state_dict(), {"losses": losses, "accuracy": accuracy})
 
 
 def recipes_of(chosen, module, device):
@@ -57,6 +57,7 @@ def recipes_of(chosen, module, device):
                 "lr": plan.lr,
                 "momentum": plan.momentum,
                 "weight_decay": plan.weight_decay,
+                "schedule": module.SCHEDULE,
             },
             "identity": [cell["seed"], name, cell["architecture"], *(cell[c] for c in module.COORDINATES)],
         }
@@ -66,7 +67,7 @@ def recipes_of(chosen, module, device):
                 for key, array in sorted(data.draw(cell["seed"]).items())
                 if not key.startswith("test")
             }
-        used = [directions[f"{cell['architecture']}-{cell[c]}"] for c in module.COORDINATES]
+        used = [directions[name] for name in module.uses(cell)]
         recipe["key"] = store.digest([recipe, common, draws[cell["seed"]], used])
         yield recipe | {"device": device.type, "store": str(store.default_folder())}
 
@@ -98,21 +99,17 @@ def main(name):
         )
 
     folder = artifacts.fresh(artifacts.MODELS / name)
-    rows = []
+    rows, losses = [], []
     for recipe in recipes:
         cell = recipe["cell"]
         copy = folder / f"{artifacts.cell_name(cell, module.COORDINATES)}.safetensors"
         shutil.copyfile(kept.path(recipe["key"]), copy)
         outcome = kept.get(recipe["key"])
-        rows.append(
-            {
-                "architecture": cell["architecture"],
-                "seed": cell["seed"],
-                **{c: cell[c] for c in module.COORDINATES},
-                **outcome,
-            }
-        )
+        place = {"architecture": cell["architecture"], "seed": cell["seed"]} | {c: cell[c] for c in module.COORDINATES}
+        rows.append(place | {"loss": outcome["losses"][-1], "accuracy": outcome["accuracy"]})
+        losses += [place | {"epoch": epoch, "loss": round(loss, 6)} for epoch, loss in enumerate(outcome["losses"], 1)]
     pd.DataFrame(rows).to_csv(folder / "training.csv", index=False)
+    pd.DataFrame(losses).to_csv(folder / "losses.csv", index=False)
 
 
 if __name__ == "__main__":

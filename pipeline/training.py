@@ -19,12 +19,13 @@ training at which the triangular schedule peaks (the group's habit; paper 2 does
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """How a network is trained: SGD on the cross-entropy with the triangular schedule 0 → lr → 0."""
+    """How a network is trained: SGD on the cross-entropy, its learning rate following one of `SCHEDULES` with maximum lr."""
 
     epochs: int
     lr: float
     momentum: float
     weight_decay: float
+    schedule: str = "triangular"
 
 
 class Diverged(Exception):
@@ -36,6 +37,14 @@ def triangular(steps, peak_lr):
     return np.interp((np.arange(steps) + 0.5) / steps, [0, PEAK, 1], [0, peak_lr, 0])
 
 
+def linear(steps, peak_lr):
+    """Learning rates (steps,) from `peak_lr` down to 0, each taken mid-step (paper 1)."""
+    return peak_lr * (1 - (np.arange(steps) + 0.5) / steps)
+
+
+SCHEDULES = {"triangular": triangular, "linear": linear}
+
+
 def arranged(x, device):
     """x (N, C, H, W) on `device`, channels last: the layout in which convolutions are fastest."""
     return x.to(device).contiguous(memory_format=torch.channels_last)
@@ -44,8 +53,8 @@ def arranged(x, device):
 def train(network, x, y, recipe, seed):
     """Train `network` in place on inputs x (N, C, H, W) and class numbers y (N,), both on the device it shall run on.
 
-    `seed` decides the order of the samples. Returns (loss, accuracy): means over the last epoch's samples as they were
-    seen, in train mode. Raises Diverged if that loss is not finite.
+    `seed` decides the order of the samples. Returns (losses, accuracy): the mean loss of every epoch's samples and the
+    accuracy of the last one's, as they were seen, in train mode. Raises Diverged if the last loss is not finite.
     """
     network.to(x.device, memory_format=torch.channels_last).train()
     optimiser = torch.optim.SGD(
@@ -53,11 +62,12 @@ def train(network, x, y, recipe, seed):
     )
     order = torch.Generator().manual_seed(seed)
     batches = -(-len(x) // BATCH)
-    rates = iter(triangular(recipe.epochs * batches, recipe.lr))
+    rates = iter(SCHEDULES[recipe.schedule](recipe.epochs * batches, recipe.lr))
     parameters = list(network.parameters())
-    for _ in range(recipe.epochs):
-        # Sums stay on the device: reading them at every step would make the host wait for it.
-        loss_sum, correct = torch.zeros((), device=x.device), torch.zeros((), device=x.device)
+    # Sums stay on the device: reading them at every step would make the host wait for it.
+    sums = torch.zeros(recipe.epochs, device=x.device)
+    for epoch in range(recipe.epochs):
+        correct = torch.zeros((), device=x.device)
         for chosen in torch.randperm(len(x), generator=order).to(x.device).split(BATCH):
             optimiser.param_groups[0]["lr"] = next(rates)
             output, target = network(x[chosen]), y[chosen]
@@ -66,12 +76,12 @@ def train(network, x, y, recipe, seed):
             loss.backward()
             nn.utils.clip_grad_norm_(parameters, CLIP)
             optimiser.step()
-            loss_sum += loss.detach() * len(chosen)
+            sums[epoch] += loss.detach() * len(chosen)
             correct += (output.detach().argmax(1) == target).sum()
-    loss, accuracy = float(loss_sum) / len(x), float(correct) / len(x)
-    if not np.isfinite(loss):
-        raise Diverged(f"the training loss became {loss}; a smaller lr helps")
-    return loss, accuracy
+    losses = (sums / len(x)).tolist()
+    if not np.isfinite(losses[-1]):
+        raise Diverged(f"the training loss became {losses[-1]}; a smaller lr helps")
+    return losses, float(correct) / len(x)
 
 
 @torch.no_grad()

@@ -14,7 +14,7 @@ LINEAR, IMAGE = experiments.find("linear_pairs"), experiments.find("image_pairs"
 
 
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
-@pytest.mark.parametrize("module", [LINEAR, IMAGE])
+@pytest.mark.parametrize("module", [experiments.find(name) for name in experiments.names()])
 def test_shipped_values_are_sound(scale, module):
     chosen = params.parse(copy.deepcopy(SHIPPED), module, scale)
     cells = module.cells(chosen)
@@ -28,9 +28,9 @@ def test_paper_scale_is_the_papers():
     assert (linear.eps1, linear.eps2, linear.sigma, linear.grid.seeds) == (1.0, 0.5, 1.0, 3)
     assert (linear.grid.train_samples, linear.grid.test_samples) == (10_000, 10_000)
     assert linear.grid.networks == {
-        "resnet18": params.Plan(indices, 30, 0.1, 0.9, 1e-5),
-        "lenet": params.Plan(indices, 50, 0.2, 0.9, 0.0),
-        "mlp_100_20": params.Plan(indices, 50, 0.2, 0.9, 0.0),
+        "resnet18": params.Plan(30, 0.1, 0.9, 1e-5, indices),
+        "lenet": params.Plan(50, 0.2, 0.9, 0.0, indices),
+        "mlp_100_20": params.Plan(50, 0.2, 0.9, 0.0, indices),
     }
     assert len(LINEAR.cells(linear)) == 3 * 3 * 144
     image = params.parse(copy.deepcopy(SHIPPED), IMAGE, "paper")
@@ -46,14 +46,44 @@ def test_paper_scale_is_the_papers():
         "mlp_200_50": 3.0,
     }
     assert image.grid.networks == {
-        "resnet18": params.Plan(indices, 40, 0.15, 0.9, 1e-5),
-        "lenet": params.Plan(indices, 40, 0.15, 0.9, 1e-5),
-        "mlp_200_50": params.Plan(indices, 60, 0.15, 0.9, 1e-5),
+        "resnet18": params.Plan(40, 0.15, 0.9, 1e-5, indices),
+        "lenet": params.Plan(40, 0.15, 0.9, 1e-5, indices),
+        "mlp_200_50": params.Plan(60, 0.15, 0.9, 1e-5, indices),
     }
     assert SHIPPED["architectures"]["mlp_100_20"]["hidden"] == [100, 20]
     assert SHIPPED["architectures"]["mlp_200_50"]["hidden"] == [200, 50]
     assert SHIPPED["architectures"]["resnet18"] == {"network": "resnet18"}
     assert SHIPPED["estimator"]["step"] == 100.0
+
+
+def test_paper_scale_is_paper_1s():
+    """SCIENCE §4: frequencies, indices, carriers, epochs and schedules of paper 1."""
+    fourier, sweep, poison, flip = (
+        params.parse(copy.deepcopy(SHIPPED), experiments.find(name), "paper")
+        for name in ("fourier", "nad_sweep", "poison", "flip")
+    )
+    along = params.Training(20, 0.5, 0.0, 0.0)
+    images = params.Training(50, 0.21, 0.9, 5e-4)
+    training = lambda plan: params.Training(plan.epochs, plan.lr, plan.momentum, plan.weight_decay)
+    assert (fourier.settings.eps, fourier.settings.sigma) == (1.0, 3.0)
+    named = {"logreg", "lenet", "vgg11", "resnet18", "densenet121", "lenet_unpooled", "resnet18_unpooled"}
+    assert named < set(fourier.grid.networks)
+    assert {(training(plan), plan.step) for plan in fourier.grid.networks.values()} == {(along, 2)}
+    indices = (*range(11), *range(14, 1023, 4))
+    assert set(sweep.grid.networks) == {"lenet", "vgg11", "resnet18", "densenet121"}
+    assert {(training(plan), plan.indices) for plan in sweep.grid.networks.values()} == {(along, indices)}
+    assert (sweep.settings.eps, sweep.settings.sigma["lenet"]) == (1.0, 1.0)
+    (plan,) = poison.grid.networks.values()
+    assert training(plan) == images and plan.indices == tuple(range(0, 1021, 10)) and poison.settings.size == 0.05
+    assert set(flip.grid.networks) == {"lenet", "vgg11", "resnet18", "densenet121"}
+    assert {training(plan) for plan in flip.grid.networks.values()} == {params.Training(30, 0.21, 0.9, 5e-4)}
+    for name, schedule in (
+        ("fourier", "linear"),
+        ("nad_sweep", "linear"),
+        ("poison", "linear"),
+        ("flip", "triangular"),
+    ):
+        assert experiments.find(name).SCHEDULE == schedule
 
 
 def changed(path, value):

@@ -24,6 +24,12 @@ def test_triangular_schedule():
     np.testing.assert_allclose(np.diff(rates[401:]), -0.2 / 600)
 
 
+def test_linear_schedule():
+    rates = training.linear(1000, 0.5)
+    assert rates[0] == pytest.approx(0.5, rel=0.001) and 0 < rates[-1] < 0.001
+    np.testing.assert_allclose(np.diff(rates), -0.5 / 1000)
+
+
 def test_training_is_clipped_sgd_with_momentum_and_weight_decay():
     """The real loop against the update rule written out on plain tensors."""
     x, y = data()
@@ -64,8 +70,14 @@ def test_a_learnable_problem_is_learned():
     x, y = data(1024)
     x[:, 1] += (2 * y - 1).reshape(-1, 1, 1)
     network = architectures.build({"network": "mlp", "hidden": [16, 8]}, 2, 2, 1)
-    loss, accuracy = training.train(network, x, y, training.Recipe(5, 0.1, 0.9, 0.0), 0)
-    assert loss < 0.05 and accuracy > 0.99 and training.accuracy(network, x, y) > 0.99
+    losses, accuracy = training.train(network, x, y, training.Recipe(5, 0.1, 0.9, 0.0), 0)
+    assert (
+        len(losses) == 5
+        and losses[0] > losses[-1]
+        and losses[-1] < 0.05
+        and accuracy > 0.99
+        and training.accuracy(network, x, y) > 0.99
+    )
 
 
 def test_divergence_is_an_error():

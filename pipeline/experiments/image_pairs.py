@@ -17,8 +17,10 @@ from pipeline.seeds import stream
 
 COORDINATES = ("index",)
 CHANNELS = 4
+OUTPUTS = 2
+SCHEDULE = "triangular"
+NEEDS_IMAGES, NEEDS_NADS = True, True
 TEST_SETS = {"images": slice(0, 3), "linear": slice(3, 4)}
-NEEDS_IMAGES = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +59,16 @@ def cells(params):
     ]
 
 
+def directions(params, nads):
+    """The NADs of each network at its indices, by '{architecture}-{index}'."""
+    return datasets.at_indices(params, nads)
+
+
+def uses(cell):
+    """v."""
+    return [f"{cell['architecture']}-{cell['index']}"]
+
+
 def draw(params, seed, images):
     """For one seed and both splits: which images, their binary labels (N,), the linear channel's draws (N, D).
 
@@ -67,8 +79,7 @@ def draw(params, seed, images):
     for split, count in (("train", params.grid.train_samples), ("test", params.grid.test_samples)):
         rng = stream(seed, "image_pairs", split)
         classes = images[f"{split}_labels"]
-        chosen = np.sort(rng.permutation(len(classes))[:count]).astype(np.int32)
-        arrays[f"{split}_chosen"] = chosen
+        arrays[f"{split}_chosen"] = chosen = datasets.chosen(rng, len(classes), count)
         arrays[f"{split}_labels"] = datasets.binary(classes[chosen], len(images["classes"]))
         arrays[f"{split}_normal"] = datasets.normal(rng, len(chosen))
     pictures, positive = images["train_images"][arrays["train_chosen"]], arrays["train_labels"] > 0
@@ -77,19 +88,21 @@ def draw(params, seed, images):
     return arrays
 
 
-def dataset(cell, split, draw, direction, images):
-    """Inputs (N, 4, 32, 32) and class numbers (N,) of a cell's `split`; `direction(index)` gives a NAD (D,)."""
-    y = draw[f"{split}_labels"]
-    pictures = datasets.normalised(
-        images[f"{split}_images"][draw[f"{split}_chosen"]], images["mean"], images["deviation"]
-    )
-    linear = datasets.linearly_separable(
-        draw[f"{split}_normal"], y, direction(cell["index"]), cell["eps"], cell["sigma"]
-    )
+def dataset(cell, split, draw, directions, images):
+    """Inputs (N, 4, 32, 32) and class numbers (N,) of a cell's `split`; directions: v alone, (D,)."""
+    y, (v,) = draw[f"{split}_labels"], directions
+    pictures = datasets.in_unit_range(images[f"{split}_images"][draw[f"{split}_chosen"]])
+    pictures = datasets.normalised(pictures, images["mean"], images["deviation"])
+    linear = datasets.linearly_separable(draw[f"{split}_normal"], y, v, cell["eps"], cell["sigma"])
     return datasets.direct_sum(pictures, linear), torch.as_tensor(y > 0).long()
 
 
-def plane(cell, direction, draw):
+def test_sets(cell, draw, directions, images):
+    """All four channels, the images alone, the linear channel alone."""
+    return datasets.with_channels_alone(*dataset(cell, "test", draw, directions, images), TEST_SETS)
+
+
+def plane(cell, directions, draw):
     """The boundary's plane, each (4, 32, 32): half the way between the images' class means, and 0⊕v.
 
     The images have no v₁; the difference of the two class means stands in for it (choice), and half of it is the unit of
@@ -97,17 +110,17 @@ def plane(cell, direction, draw):
     """
     first, second = torch.zeros(4, SIDE, SIDE), torch.zeros(4, SIDE, SIDE)
     first[:3] = torch.as_tensor(draw["half_gap"])
-    second[3] = torch.as_tensor(direction(cell["index"])).reshape(SIDE, SIDE)
+    second[3] = torch.as_tensor(directions[0]).reshape(SIDE, SIDE)
     return first, second
 
 
-def metrics(results, boundaries):
+def metrics(tables, directions):
     """Per architecture: accuracies at the lowest and highest index, where reliance switches, mean tilt.
 
     `switches_at` is the smallest index at which the images alone are more accurate than the linear channel alone.
     """
-    summary = {}
-    for name, rows in results.groupby("architecture", sort=False):
+    summary, boundaries = {}, tables["boundaries"]
+    for name, rows in tables["results"].groupby("architecture", sort=False):
         means = rows.groupby(["index", "test_set"])["accuracy"].mean()
         indices = sorted(rows["index"].unique())
         images_win = [i for i in indices if means[i, "images"] > means[i, "linear"]]

@@ -6,18 +6,18 @@ second ε₂; both have noise σ and share the label.
 
 import itertools
 
-import numpy as np
 import torch
 
 from pipeline import datasets
 from pipeline.boundaries import mean_tilt
 from pipeline.params import SIDE
-from pipeline.seeds import stream
 
 COORDINATES = ("index_1", "index_2")
 CHANNELS = 2
+OUTPUTS = 2
+SCHEDULE = "triangular"
+NEEDS_IMAGES, NEEDS_NADS = False, True
 TEST_SETS = {"first": slice(0, 1), "second": slice(1, 2)}
-NEEDS_IMAGES = False
 
 
 def check(params):
@@ -42,40 +42,49 @@ def cells(params):
     ]
 
 
+def directions(params, nads):
+    """The NADs of each network at its indices, by '{architecture}-{index}'."""
+    return datasets.at_indices(params, nads)
+
+
+def uses(cell):
+    """v₁ and v₂."""
+    return [f"{cell['architecture']}-{cell[c]}" for c in COORDINATES]
+
+
 def draw(params, seed, images):
     """Labels (N,) and draws (N, 2, D) of both splits, for one seed; `images` is not used."""
-    arrays = {}
-    for split, count in (("train", params.grid.train_samples), ("test", params.grid.test_samples)):
-        rng = stream(seed, "linear_pairs", split)
-        arrays[f"{split}_labels"] = datasets.labels(rng, count)
-        arrays[f"{split}_normal"] = np.stack([datasets.normal(rng, count) for _ in range(CHANNELS)], 1)
-    return arrays
+    return datasets.draws(seed, "linear_pairs", params.grid.train_samples, params.grid.test_samples, CHANNELS)
 
 
-def dataset(cell, split, draw, direction, images):
-    """Inputs (N, 2, 32, 32) and class numbers (N,) of a cell's `split`; `direction(index)` gives a NAD (D,)."""
-    y, normal = draw[f"{split}_labels"], draw[f"{split}_normal"]
-    first = datasets.linearly_separable(normal[:, 0], y, direction(cell["index_1"]), cell["eps_1"], cell["sigma"])
-    second = datasets.linearly_separable(normal[:, 1], y, direction(cell["index_2"]), cell["eps_2"], cell["sigma"])
+def dataset(cell, split, draw, directions, images):
+    """Inputs (N, 2, 32, 32) and class numbers (N,) of a cell's `split`; directions: v₁ and v₂, (D,) each."""
+    y, normal, (v1, v2) = draw[f"{split}_labels"], draw[f"{split}_normal"], directions
+    first = datasets.linearly_separable(normal[:, 0], y, v1, cell["eps_1"], cell["sigma"])
+    second = datasets.linearly_separable(normal[:, 1], y, v2, cell["eps_2"], cell["sigma"])
     return datasets.direct_sum(first, second), torch.as_tensor(y > 0).long()
 
 
-def plane(cell, direction, draw):
+def test_sets(cell, draw, directions, images):
+    """Both channels, and each alone."""
+    return datasets.with_channels_alone(*dataset(cell, "test", draw, directions, images), TEST_SETS)
+
+
+def plane(cell, directions, draw):
     """The boundary's plane: v₁⊕0 and 0⊕v₂, each (2, 32, 32)."""
     first, second = torch.zeros(2, SIDE, SIDE), torch.zeros(2, SIDE, SIDE)
-    first[0] = torch.as_tensor(direction(cell["index_1"])).reshape(SIDE, SIDE)
-    second[1] = torch.as_tensor(direction(cell["index_2"])).reshape(SIDE, SIDE)
+    first[0], second[1] = (torch.as_tensor(v).reshape(SIDE, SIDE) for v in directions)
     return first, second
 
 
-def metrics(results, boundaries):
+def metrics(tables, directions):
     """Per architecture: accuracies at the corners of the grid, where reliance switches, mean tilt.
 
-    `results` and `boundaries` are the tables of reports/linear_pairs. `switches_at` is the smallest index of v₁, v₂ at
+    `switches_at` is the smallest index of v₁, v₂ at
     the grid's lowest, at which the second channel alone is more accurate than the first alone (null: nowhere).
     """
-    summary = {}
-    for name, rows in results.groupby("architecture", sort=False):
+    summary, boundaries = {}, tables["boundaries"]
+    for name, rows in tables["results"].groupby("architecture", sort=False):
         means = rows.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean()
         low, high = rows["index_1"].min(), rows["index_1"].max()
         corners = {"low_low": (low, low), "low_high": (low, high), "high_low": (high, low), "high_high": (high, high)}

@@ -40,9 +40,8 @@ def spectra(estimates, labels, published, caption, notice):
             panel.plot(1, value / np.sqrt(rows), "x", color=colour, markersize=9, markeredgewidth=2, clip_on=False)
     if published:
         panel.plot([], [], "x", color="0.3", markersize=9, markeredgewidth=2, label="published first value")
-    panel.set(xscale="log", yscale="log", xlabel="NAD index", ylabel="$\\sqrt{\\lambda}$ (output per unit of input)")
-    panel.set_xticks([i + 1 for i in (0, 9, 99, 1000)], ["0", "9", "99", "1000"])
-    panel.minorticks_off()
+    panel.set(yscale="log", xlabel="NAD index", ylabel="$\\sqrt{\\lambda}$ (output per unit of input)")
+    style.index_axis(panel)
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return style.finish(figure, "Spectra of the input derivative's covariance over untrained networks", caption, notice)
 

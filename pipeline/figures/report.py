@@ -70,6 +70,70 @@ def image_pairs(summary, labels):
     return table(["network", "NAD index of v", "both (%)", "linear alone (%)", "images alone (%)"], rows)
 
 
+def fourier(summary, labels, published):
+    """One row per network: the spread of its map, and the frequencies with published values beside them."""
+    rows = []
+    for name, cells in summary.groupby("architecture", sort=False):
+        beside = []
+        for row, column, value in published.get(name, ()):
+            signs = ((row, column), (-row, -column))
+            same = [r for r in cells.to_dict("records") if (r["k_row"], r["k_col"]) in signs]
+            beside += [f"({row}, {column}): {percent(r['mean'], r['std'])} / {value}" for r in same]
+        means = cells["mean"]
+        rows.append(
+            [labels[name], len(cells), *(f"{100 * value:.1f}" for value in (means.mean(), means.min(), means.max()))]
+            + [f"{100 * (means > 0.75).mean():.0f}", ", ".join(beside) or "–"]
+        )
+    header = ["network", "directions", "mean accuracy (%)", "lowest", "highest", "directions above 75 % (%)"]
+    return table([*header, "(k_row, k_col): ours / published"], rows)
+
+
+def nad_sweep(summary, metrics, labels, published):
+    """One row per network and estimand: accuracies at the published indices, and Spearman's correlations.
+
+    metrics: reports/nad_sweep/metrics.json.
+    """
+    indices = [0, 10, 102, 302]
+    rows = []
+    for (name, estimand), cells in summary.groupby(["architecture", "estimand"], sort=False):
+        at = cells.set_index("index")
+        values = [percent(at.loc[i, "mean"], at.loc[i, "std"]) if i in at.index else "–" for i in indices]
+        rho = metrics[name][estimand]["spearman"]
+        beside = (
+            " / ".join(f"{published[name][i]}" for i in indices) if name in published and estimand == "secant" else "–"
+        )
+        correlations = [rho[key] for key in ("accuracy_index", "accuracy_eigenvalue", "early_loss_index")]
+        rows.append(
+            [labels[name], estimand, *values, beside, *("–" if r is None else f"{r:.3f}" for r in correlations)]
+        )
+    header = ["network", "estimand", *(f"index {i} (%)" for i in indices), "published at these"]
+    return table([*header, "ρ(accuracy, index)", "ρ(accuracy, eigenvalue)", "ρ(early loss, index)"], rows)
+
+
+def poison(summary, labels, published):
+    """One row per network, data and index of the carriers: accuracy on clean data, and on data with carriers."""
+    rows = []
+    for (name, data, index), cell in summary.groupby(["architecture", "data", "index"], sort=False):
+        at = cell.set_index("test_set")
+        values = [percent(at.loc[s, "mean"], at.loc[s, "std"]) if s in at.index else "–" for s in ("clean", "poisoned")]
+        known = published.get(name, ()) if data == "images" else ()
+        beside = [f"about {value}" for first, last, value in known if first <= index <= last]
+        rows.append([labels[name], data, "none" if index < 0 else index, *values, ", ".join(beside) or "–"])
+    return table(
+        ["network", "data", "carriers from NAD", "clean test data (%)", "with carriers (%)", "published"], rows
+    )
+
+
+def flip(summary, labels, published):
+    """One row per network: accuracy on images as they are and on flipped ones."""
+    rows = []
+    for name, cells in summary.groupby("architecture", sort=False):
+        at = cells.set_index("images")
+        values = [percent(at.loc[i, "mean"], at.loc[i, "std"]) for i in ("plain", "flipped")]
+        rows.append([labels[name], *values, " / ".join(map(str, published[name])) if name in published else "–"])
+    return table(["network", "plain (%)", "flipped (%)", "published"], rows)
+
+
 def page(title, captions, sections):
     """The page: a title, caption lines, and per section its heading, lines and figures (name → alternative text)."""
     lines = [f"# {title}", "", *captions, ""]

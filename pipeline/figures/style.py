@@ -52,6 +52,20 @@ def new(rows, columns, width, height, **keywords):
     return plt.subplots(rows, columns, figsize=(width, height), squeeze=False, layout="constrained", **keywords)
 
 
+def by_index(rows, column):
+    """Mean over seeds and standard deviation of a column per NAD index; None for the latter where there is one seed."""
+    cells = rows.groupby("index")[column]
+    spread = cells.std(ddof=1)
+    return cells.mean(), None if spread.isna().all() else spread
+
+
+def index_axis(panel):
+    """Make the x axis, which holds index + 1, logarithmic, with ticks that name the index itself."""
+    panel.set_xscale("log")
+    panel.set_xticks([i + 1 for i in (0, 9, 99, 1000)], ["0", "9", "99", "1000"])
+    panel.minorticks_off()
+
+
 def finish(figure, title, caption, notice=None):
     """Put the title above, the notice (if any) under it, and the caption line below; returns the figure."""
     figure.suptitle(title + (f"\n{notice}" if notice else ""))

@@ -1,0 +1,47 @@
+"""The report's sections, one file each: `section(folder, notice)` reads the tables of one part of the run, saves its figures into
+`folder`, and returns (heading, lines of Markdown, figures: name → alternative text).
+
+They belong to the stage `render`; the figures themselves, which read nothing, are in `pipeline.figures`. Here stands what the
+sections share.
+"""
+
+import numpy as np
+import pandas as pd
+
+from pipeline import architectures, artifacts
+
+
+def table(name, file):
+    """One table of reports/{name}."""
+    return pd.read_csv(artifacts.present(artifacts.REPORTS / name / f"{file}.csv", f"evaluate {name}"))
+
+
+def cross_sections(name):
+    """The cross-sections of an experiment by cell."""
+    with np.load(artifacts.REPORTS / name / "cross_sections.npz", allow_pickle=False) as file:
+        return {key: file[key].astype(np.float64) for key in file}
+
+
+def sizes(chosen, names, samples):
+    """The caption line: scale, seeds, training samples (as many as there really were) and epochs."""
+    seeds = f"{chosen.grid.seeds} seed" + ("s" if chosen.grid.seeds > 1 else "")
+    epochs = [chosen.grid.networks[name].epochs for name in names]
+    each = (
+        f"{epochs[0]} epochs"
+        if len(set(epochs)) == 1
+        else "epochs "
+        + ", ".join(
+            f"{count} ({architectures.label(chosen.architectures[name])})" for name, count in zip(names, epochs)
+        )
+    )
+    return f"scale {chosen.scale} · {seeds} · {samples:,} training samples · {each}"
+
+
+def full_width(chosen, names, published):
+    """Of published values by network, those of the architectures `names` that are those networks as the papers have them."""
+    specifications = {name: chosen.architectures[name] for name in names}
+    return {
+        name: published[specification["network"]]
+        for name, specification in specifications.items()
+        if set(specification) == {"network"} and specification["network"] in published
+    }

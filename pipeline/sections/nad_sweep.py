@@ -1,0 +1,31 @@
+"""`nad_sweep`: figure 6 of paper 1."""
+
+import json
+
+import pandas as pd
+
+from pipeline import architectures, artifacts, experiments, params
+from pipeline.figures import nad_sweep, report, style
+from pipeline.sections import full_width, sizes, table
+
+
+def section(folder, notice):
+    """The section's heading, lines and figures, as `pipeline.sections` describes them."""
+    module = experiments.find("nad_sweep")
+    chosen = params.load(experiment=module)
+    results = table("nad_sweep", "results")
+    names = list(results["architecture"].unique())
+    labels = {name: architectures.label(chosen.architectures[name]) for name in names}
+    vectors = artifacts.Data("nad_sweep").vectors
+    spectra = {
+        (name, estimand): vectors[f"{name}-{estimand}-eigenvalues"]
+        for name, estimand in results.groupby(["architecture", "estimand"]).groups
+    }
+    sigmas = ", ".join(f"{chosen.settings.sigma[name]:g} ({labels[name]})" for name in names)
+    caption = f"{sizes(chosen, names, chosen.grid.train_samples)} · ε = {chosen.settings.eps:g}, σ = {sigmas}"
+    published = full_width(chosen, names, nad_sweep.PUBLISHED)
+    losses = pd.read_csv(artifacts.present(artifacts.MODELS / "nad_sweep" / "losses.csv", "train nad_sweep"))
+    style.save(nad_sweep.sweep(results, losses, spectra, labels, published, caption, notice), folder, "nad_sweep")
+    correlations = json.loads((artifacts.REPORTS / "nad_sweep" / "metrics.json").read_text())
+    body = [caption, "", *report.nad_sweep(table("nad_sweep", "summary"), correlations, labels, published)]
+    return "nad_sweep: D(u) along the network's own NADs", body, {"nad_sweep": "accuracy against the NAD index"}
