@@ -1,11 +1,12 @@
 """The formulas that the benchmarks rest on; what they measure is never tested."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import nn
 
-from benchmarks import nads, published_rows
+from benchmarks import nads, published_maps, published_rows
 from pipeline import architectures
 
 
@@ -35,3 +36,16 @@ def test_the_number_of_rows_of_a_spectrum_is_found_again():
         for rows in (400, 600, 900)
     }
     assert min(spread, key=spread.get) == 600 and spread[600] < 0.05
+
+
+def test_published_maps_are_compared_by_the_size_of_the_frequencies():
+    published = published_maps.published_map()
+    assert len(published) == 15 and published[4, 12] == [61.65, 56.91, 53.89, 62.35]
+    results = pd.DataFrame({"accuracy": [0.80, 0.82, 0.5]})
+    rows = published_maps.compared(results, [(0, 4), (0, 4), (0, 2)], published)
+    assert [(key, ours) for key, ours, _ in rows] == [((0, 4), [80, 82])]
+    text = list(published_maps.lines([((0, 4), [80.0, 82.0], [81.0]), ((0, 8), [60.0], [50.0])], "k"))
+    assert "| (0, 4) | 81.0 ± 1.4 | 2 | 81.0 | 1 | +0.0 | 0.0 |" in text
+    assert text[-1].startswith("3 runs; mean difference +5.00") and text[-1].endswith(
+        "beyond three times the spread: 1 of 2"
+    )
