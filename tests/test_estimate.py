@@ -12,10 +12,11 @@ import pytest
 import yaml
 from structure import ROOT
 
-from pipeline import artifacts, check, estimate
+from pipeline import artifacts, check, estimate, experiments
 from pipeline.errors import InputError, one_sentence
 
 SHIPPED = yaml.safe_load((ROOT / "params.yaml").read_text())
+EXPERIMENTS = experiments.names()
 NETWORK = {"network": "mlp", "hidden": [30, 20], "side": 16}
 
 
@@ -34,7 +35,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(check.experiments, "names", lambda: [])
 
     def write(nads, architectures=None, **estimator):
-        document = {key: SHIPPED[key] for key in SHIPPED if key not in ("scales", "image_pairs")}
+        document = {key: SHIPPED[key] for key in SHIPPED if key not in ("scales", *EXPERIMENTS)}
         document["architectures"] = architectures or {"net": NETWORK}
         document["estimator"] = SHIPPED["estimator"] | {"compare": False} | estimator
         document["scales"] = {"laptop": {"nads": nads}}
