@@ -4,9 +4,6 @@ It writes nothing; it runs again whenever params.yaml changes, also where no oth
 """
 
 import collections
-from pathlib import Path
-
-import yaml
 
 from pipeline import anisotropy, architectures, artifacts, experiments, params
 from pipeline.errors import InputError, one_sentence
@@ -25,18 +22,18 @@ def check_file(name, source):
 
 def main():
     """End with one sentence if anything in params.yaml cannot be run."""
-    chosen = params.load()
-    scales = yaml.safe_load(Path("params.yaml").read_text())["scales"]
+    document = params.read()
+    chosen = params.parse(document)
     uses, count = collections.defaultdict(set), 0
-    for scale in scales:
-        for name, source in params.load(scale=scale).nads.items():
+    for scale in document["scales"]:
+        for name, source in params.parse(document, scale=scale).nads.items():
             if source.file is None:
                 uses[name].add((source.input, 1))
             elif scale == chosen.scale:
                 check_file(name, source)
         for name in experiments.names():
             module = experiments.find(name)
-            at = params.load(experiment=module, scale=scale)
+            at = params.parse(document, module, scale)
             for architecture in at.grid.networks:
                 shape = (module.CHANNELS, params.SIDE, params.SIDE)
                 uses[architecture].add((shape, module.OUTPUTS or CIFAR10_CLASSES))

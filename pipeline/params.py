@@ -202,17 +202,21 @@ def load(path="params.yaml", experiment=None, scale=None):
     `experiment` is an experiment module (or None: the common part only), `scale` overrides the file's own choice.
     Raises InputError with one sentence if the file is missing, is not YAML, or any value in it is wrong.
     """
+    return parse(read(path), experiment, scale, str(path))
+
+
+def read(path="params.yaml"):
+    """The unchecked document in the file at `path`; raises InputError if it is missing or is not YAML."""
     try:
-        document = yaml.safe_load(Path(path).read_text())
+        return yaml.safe_load(Path(path).read_text())
     except FileNotFoundError:
         raise InputError(f"{path} is missing; run from the root of the repository") from None
     except yaml.YAMLError as error:
         raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
-    return parse(document, experiment, scale, str(path))
 
 
 def parse(document, experiment=None, scale=None, where="params.yaml"):
-    """As `load`, from the already read mapping `document`."""
+    """As `load`, from what `read` gave."""
     require(isinstance(document, dict), f"{where} must hold a mapping")
     names = experiments.names()  # names only: no experiment is imported here
     common = [f.name for f in dataclasses.fields(Params) if f.name not in ("nads", "settings", "grid")]

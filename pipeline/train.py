@@ -82,23 +82,31 @@ def main(name):
     recipes = list(recipes_of(chosen, module, device))
     due = [recipe for recipe in recipes if not chosen.reuse or kept.get(recipe["key"]) is None]
     started, failures = time.monotonic(), []
+    reused = len(recipes) - len(due)
     work = grid.run(train_cell, due, functools.partial(artifacts.Data, name), device)
-    for position, result in tqdm(work, f"train {name}", len(due), unit="cell", disable=None):
-        if isinstance(result, Exception):
-            cell = artifacts.cell_name(due[position]["cell"], module.COORDINATES)
-            failures.append(f"{cell}: {type(result).__name__}: {result}")
-    minutes = (time.monotonic() - started) / 60
+    with tqdm(desc=f"train {name}", total=len(recipes), initial=reused, unit="cell", disable=None) as bar:
+        bar.set_postfix(reused=reused, failed=0)
+        for position, result in work:
+            if isinstance(result, Exception):
+                cell = artifacts.cell_name(due[position]["cell"], module.COORDINATES)
+                failures.append({"cell": cell, "reason": f"{type(result).__name__}: {result}"})
+                bar.set_postfix(reused=reused, failed=len(failures))
+            bar.update()
+    minutes, trained = (time.monotonic() - started) / 60, len(due) - len(failures)
     print(
-        f"{name}: {len(due) - len(failures)} cells trained, {len(recipes) - len(due)} reused, {len(failures)} failed; "
-        f"{minutes:.1f} min on {f'{grid.cores()} cores' if device.type == 'cpu' else torch.cuda.get_device_name()}"
+        f"{name}: {trained} cells trained, {reused} reused, {len(failures)} failed; {minutes:.1f} min"
+        + (f", {trained / minutes:.1f} models per minute" if trained else "")
+        + f" on {f'{grid.cores()} cores' if device.type == 'cpu' else torch.cuda.get_device_name()}"
     )
+    folder = artifacts.fresh(artifacts.MODELS / name)
     if failures:
+        pd.DataFrame(failures).to_csv(folder / "failed.csv", index=False)
         raise InputError(
-            f"{len(failures)} of {len(recipes)} cells of {name} failed (the others are kept and not trained "
-            f"again): " + "; ".join(failures)
+            f"{len(failures)} of {len(recipes)} cells of {name} failed (the others are kept and not trained again; "
+            f"{folder}/failed.csv has this list): "
+            + "; ".join(f"{failure['cell']}: {failure['reason']}" for failure in failures)
         )
 
-    folder = artifacts.fresh(artifacts.MODELS / name)
     rows, losses = [], []
     for recipe in recipes:
         cell = recipe["cell"]

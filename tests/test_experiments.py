@@ -235,6 +235,12 @@ def test_poison_grid_and_its_refusals():
             params.parse(document, module, "smoke")
 
 
+def test_poison_refuses_more_classes_than_carriers(images):
+    module, p = chosen("poison")
+    with pytest.raises(InputError, match="40 classes take 7 NADs, so the last index is 1017, not 1020"):
+        module.draw(p, 0, images | {"classes": list(range(40))})
+
+
 def test_the_gaussian_mixture_has_each_classes_mean_and_covariance():
     rng = np.random.default_rng(0)
     images = rng.integers(0, 256, (400, 3, 2, 2)).astype(np.uint8)

@@ -1,12 +1,17 @@
 """README, dvc.yaml, params.yaml and code agree; the whole DAG runs at smoke scale."""
 
+import contextlib
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from structure import ROOT, VERBS, closure, imports
@@ -187,6 +192,51 @@ def test_cells_that_are_stored_are_not_trained_again(smoke):
     outputs = [run(sys.executable, "-m", "pipeline.train", name, where=root) for name in experiments.names()]
     assert sum(": 1 cells trained" in output for output in outputs) == 1
     assert before == {p.name: p.read_bytes() for p in (root / "models/linear_pairs").iterdir()}, "bit for bit the same"
+
+
+def test_cells_that_diverge_are_named_and_the_others_are_kept(smoke):
+    root, _, _ = smoke
+    text = (root / "params.yaml").read_text()
+    plan = "mlp_100_20: {indices: [1, 1000], epochs: 2, lr: "
+    assert f"{plan}0.2" in text
+    try:
+        (root / "params.yaml").write_text(text.replace(f"{plan}0.2", f"{plan}1.0e+30", 1))
+        command = [sys.executable, "-m", "pipeline.train", "linear_pairs"]
+        failed = subprocess.run(command, cwd=root, text=True, capture_output=True)
+    finally:
+        (root / "params.yaml").write_text(text)
+    assert failed.returncode == 1 and "0 cells trained, 5 reused, 4 failed" in failed.stdout
+    assert failed.stderr.startswith("error: 4 of 9 cells of linear_pairs failed (the others are kept")
+    rows = (root / "models/linear_pairs/failed.csv").read_text().splitlines()
+    assert len(rows) == 5 and all("Diverged: the training loss became" in row for row in rows[1:])
+    run(sys.executable, "-m", "pipeline.train", "linear_pairs", where=root)
+
+
+def test_a_training_killed_at_any_moment_loses_no_finished_cell(smoke):
+    """kill -9 of the stage and its workers, five times: then the same bytes, and nothing that was kept is trained again."""
+    root, _, _ = smoke
+    before = {p.name: p.read_bytes() for p in (root / "models/linear_pairs").iterdir()}
+    kept = lambda: {path for path in (root / ".cells").rglob("*.safetensors") if "nads" not in path.parts}
+    for path in kept():
+        if path.read_bytes() in before.values():
+            path.unlink()
+    others, moments = len(kept()), np.random.default_rng(0).uniform(0, 0.8, 5)
+    for kills, moment in enumerate(moments):
+        command = [sys.executable, "-m", "pipeline.train", "linear_pairs"]
+        process = subprocess.Popen(command, cwd=root, start_new_session=True, stdout=subprocess.DEVNULL)
+        # From the moment at which this run has finished a cell of its own, or half of the time before it has.
+        start, found = time.monotonic(), len(kept())
+        while process.poll() is None and len(kept()) == found and (kills % 2 or time.monotonic() - start < 2):
+            time.sleep(0.01)
+        time.sleep(moment)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    finished = len(kept()) - others
+    assert 2 <= finished
+    output = run(sys.executable, "-m", "pipeline.train", "linear_pairs", where=root)
+    assert f"linear_pairs: {9 - finished} cells trained, {finished} reused, 0 failed" in output
+    assert before == {p.name: p.read_bytes() for p in (root / "models/linear_pairs").iterdir()}
 
 
 def test_paper_scale_expands_to_every_stage(smoke):

@@ -92,9 +92,19 @@ def uses(cell):
 
 
 def draw(params, seed, images):
-    """For one seed and both splits: which images, their class numbers, and the mixture's samples of the same classes."""
+    """For one seed and both splits: which images, their class numbers, and the mixture's samples of the same classes.
+
+    Raises InputError where the images have more classes than there are carriers after the last index.
+    """
     arrays = {}
-    mixture = any(plan.mixture_indices for plan in params.grid.networks.values())
+    plans, further = params.grid.networks.values(), datasets.carrier_of(len(images["classes"]) - 1)[0]
+    for index in (index for plan in plans for indices in plan.grids().values() for index in indices):
+        require(
+            index + further < D,
+            f"poison: {len(images['classes'])} classes take {further + 1} NADs, so the last index is {D - 1 - further}, "
+            f"not {index}",
+        )
+    mixture = any(plan.mixture_indices for plan in plans)
     for split, count in (("train", params.grid.train_samples), ("test", params.grid.test_samples)):
         rng = stream(seed, "poison", split)
         classes = images[f"{split}_labels"]
