@@ -46,7 +46,7 @@ def maps(results, labels, published, caption, notice):
     names = list(results["architecture"].unique())
     rows = -(-len(names) // 4)
     columns = -(-len(names) // rows)
-    figure, axes = style.new(rows, columns, max(6.4, 2.75 * columns + 1.1), 3.3 * rows + 0.8)
+    figure, axes = style.new(rows, columns, max(6.4, 2.75 * columns + 1.1), 2.9 * rows + 0.8)
     for panel in axes.flat[len(names) :]:
         panel.set_visible(False)
     for panel, name in zip(axes.flat, names):
