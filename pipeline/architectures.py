@@ -80,9 +80,14 @@ class LeNet(nn.Module):
         return "transposition" if downsampling == "stride" else "square"
 
     def forward(self, x):
+        first, bias, second = self.conv1.weight, self.conv1.bias, self.conv2.weight
+        if self.training:
+            # Two filters of zeros, which nothing reads: CPUs train eight channels faster than six.
+            first, bias, second = F.pad(first, (0,) * 7 + (2,)), F.pad(bias, (0, 2)), F.pad(second, (0,) * 5 + (2,))
+            first, second = (w.contiguous(memory_format=torch.channels_last) for w in (first, second))
         # Pooling before the ReLU is the same function (both are monotone) on a quarter of the values.
-        x = F.relu(self.pool(self.conv1(x)))
-        x = F.relu(self.pool(self.conv2(x)))
+        x = F.relu(self.pool(F.conv2d(x, first, bias, self.conv1.stride)))
+        x = F.relu(self.pool(F.conv2d(x, second, self.conv2.bias, self.conv2.stride)))
         x = F.relu(self.fc2(F.relu(self.fc1(x.flatten(1)))))
         return self.fc3(x)
 

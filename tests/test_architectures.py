@@ -98,9 +98,24 @@ def test_pooling_before_relu_is_lenet():
     y = F.max_pool2d(F.relu(network.conv1(x)), 2)
     y = F.max_pool2d(F.relu(network.conv2(y)), 2).flatten(1)
     expected = network.fc3(F.relu(network.fc2(F.relu(network.fc1(y)))))
-    assert torch.equal(network(x), expected)
+    assert torch.equal(network.eval()(x), expected)
     with torch.no_grad():
         assert torch.equal(network(x), expected), "pooling is written differently without gradients"
+
+
+@pytest.mark.parametrize("downsampling", ["pool", "stride", "none"])
+def test_filters_of_zeros_change_no_output_and_no_gradient(downsampling):
+    network, x = (
+        architectures.build({"network": "lenet", "downsampling": downsampling}, 2, 2, 0),
+        torch.randn(5, 2, 32, 32),
+    )
+    found = []
+    for mode in (True, False):
+        network.train(mode)
+        output = network(x)
+        found.append([output, *torch.autograd.grad(output.square().sum(), network.parameters())])
+    for trained, evaluated in zip(*found):
+        torch.testing.assert_close(trained, evaluated, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(
