@@ -22,7 +22,7 @@ def test_the_fourth_moment_of_a_plain_derivative():
 def test_the_reference_is_the_same_function():
     torch.manual_seed(3)
     usual = nads.UsualLeNet(1, 1)
-    ours = architectures.LeNet(1, 1)
+    ours = architectures.LeNet(1, 1).eval()
     ours.load_state_dict(usual.state_dict())
     x = torch.randn(4, 1, 32, 32)
     assert torch.equal(usual(x), ours(x))
