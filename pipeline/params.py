@@ -289,6 +289,13 @@ def _known(mapping, names, where, kind="key"):
             raise InputError(f"{where}: unknown {kind} {key!r}; {hint}")
 
 
+def _range(triple, where):
+    """The numbers that [first, last, step] stands for in a list, `last` included."""
+    whole = len(triple) == 3 and all(isinstance(part, int) and not isinstance(part, bool) for part in triple)
+    require(whole and triple[2] > 0, f"{where}: a range is [first, last, step] of whole numbers, not {triple}")
+    return range(triple[0], triple[1] + 1, triple[2])
+
+
 class _prefixed:
     """Context that puts the place of a value before the sentence that refuses it."""
 
@@ -328,7 +335,8 @@ def _build(kind, value, where):
         return value
     if origin is tuple:
         require(isinstance(value, list), f"{where} must be a list, not {value!r}")
-        return tuple(_build(arguments[0], item, where) for item in value)
+        items = [part for item in value for part in (_range(item, where) if isinstance(item, list) else [item])]
+        return tuple(_build(arguments[0], item, where) for item in items)
     if origin is dict:
         require(isinstance(value, dict), f"{where} must be a mapping, not {value!r}")
         return {str(key): _build(arguments[1], item, f"{where}.{key}") for key, item in value.items()}

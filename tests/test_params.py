@@ -56,6 +56,17 @@ def test_paper_scale_is_the_papers():
     assert SHIPPED["estimator"]["step"] == 100.0
 
 
+def test_ranges_stand_for_their_numbers():
+    document = copy.deepcopy(SHIPPED)
+    plan = document["scales"]["smoke"]["linear_pairs"]["networks"]["lenet"]
+    plan["indices"] = [3, [10, 20, 5], [100, 101, 7]]
+    assert params.parse(document, LINEAR, "smoke").grid.networks["lenet"].indices == (3, 10, 15, 20, 100)
+    for wrong in ([1, 2], [1, 2, 0], [1, 2, "x"]):
+        plan["indices"] = [wrong]
+        with pytest.raises(InputError, match=r"lenet.indices: a range is \[first, last, step\]"):
+            params.parse(document, LINEAR, "smoke")
+
+
 def test_paper_scale_is_paper_1s():
     """SCIENCE §4: frequencies, indices, carriers, epochs and schedules of paper 1."""
     fourier, sweep, poison, flip = (
