@@ -134,13 +134,14 @@ def gaussian_mixture(rng, images, classes, wanted):
 
     images: uint8 (M, 3, H, W) with class numbers classes (M,); wanted: (N,), the class of each sample. A sample is
     mean + Σ gᵢ (xᵢ − mean)/√(m − 1) over the class's m images with standard-normal gᵢ, whose covariance is the images' own,
-    so that no 3072×3072 matrix is made. Rounding to float16 moves a value by at most 1/16 of a grey level within [0, 1].
+    so that no 3072×3072 matrix is made. Sums are in float64, so that their rounding to float16 is the same for any number of
+    threads; it moves a value by at most 1/16 of a grey level within [0, 1].
     """
     made = np.empty((len(wanted), *images.shape[1:]), np.float16)
     for label in np.unique(wanted):
-        x = images[classes == label].reshape(-1, np.prod(images.shape[1:])).astype(np.float32) / 255
-        mean = x.mean(0, dtype=np.float64).astype(np.float32)
+        x = images[classes == label].reshape(-1, np.prod(images.shape[1:])).astype(np.float64) / 255
+        mean = x.mean(0)
         rows = wanted == label
-        weights = rng.standard_normal((rows.sum(), len(x)), dtype=np.float32) / np.float32(np.sqrt(len(x) - 1))
+        weights = rng.standard_normal((rows.sum(), len(x))) / np.sqrt(len(x) - 1)
         made[rows] = (mean + weights @ (x - mean)).reshape(-1, *images.shape[1:])
     return made

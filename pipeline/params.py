@@ -174,6 +174,24 @@ class Grid:
 
 
 @dataclasses.dataclass(frozen=True)
+class Amplitudes:
+    """Amplitude ε of D(v) and its noise σ per architecture: the block of an experiment whose σ differs between networks."""
+
+    eps: float
+    sigma: dict[str, float]
+
+    def __post_init__(self):
+        require(self.eps >= 0, f"eps must not be negative, not {self.eps}")
+        for name, sigma in self.sigma.items():
+            require(sigma > 0, f"sigma.{name} must be positive, not {sigma}")
+
+    def check(self, networks):
+        """Raise InputError unless each of `networks` has its σ."""
+        for name in networks:
+            require(name in self.sigma, f"sigma has no value for {name}, which the grid trains")
+
+
+@dataclasses.dataclass(frozen=True)
 class Params:
     """All of params.yaml at its chosen scale.
 

@@ -179,6 +179,6 @@ def test_examples_say_how_large_the_difference_is():
     changed[0, 0, 0] += 0.1
     figure = poison.examples([(PICTURE, [changed, PICTURE])], [0, 100], *ENDING)
     assert figure.axes[2].get_title() == "difference ×5.0" and figure.axes[4].get_title() == "no difference"
-    assert figure.axes[2].get_xlabel() == "rms 0.5, max 25.5\ngrey levels"
+    assert figure.axes[2].get_xlabel() == "rms 0.46, max 25.5\ngrey levels"
     shown = figure.axes[2].images[0].get_array()
     assert shown[0, 0, 0] == pytest.approx(1) and shown[1, 1, 0] == pytest.approx(0.5)

@@ -4,15 +4,12 @@ The images are the binary problem of their classes (CIFAR-10: class < 5 against 
 the training images' mean and deviation; the fourth channel is D(v), paired by label, v a NAD of the network itself.
 """
 
-import dataclasses
-
 import numpy as np
 import torch
 
 from pipeline import datasets
 from pipeline.boundaries import mean_tilt
-from pipeline.errors import InputError
-from pipeline.params import SIDE, require
+from pipeline.params import SIDE, Amplitudes
 from pipeline.seeds import stream
 
 COORDINATES = ("index",)
@@ -23,24 +20,12 @@ NEEDS_IMAGES, NEEDS_NADS = True, True
 TEST_SETS = {"images": slice(0, 3), "linear": slice(3, 4)}
 
 
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    """Amplitude ε of the linear channel and its noise σ per architecture (paper 2, §4)."""
-
-    eps: float
-    sigma: dict[str, float]
-
-    def __post_init__(self):
-        require(self.eps >= 0, f"eps must not be negative, not {self.eps}")
-        for name, sigma in self.sigma.items():
-            require(sigma > 0, f"sigma.{name} must be positive, not {sigma}")
+Settings = Amplitudes
 
 
 def check(params):
     """Raise InputError unless every architecture of the grid has its σ."""
-    for name in params.grid.networks:
-        if name not in params.settings.sigma:
-            raise InputError(f"sigma has no value for {name}, which the grid trains")
+    params.settings.check(params.grid.networks)
 
 
 def cells(params):

@@ -4,14 +4,11 @@ Both estimands' NADs are swept where both are estimated (`estimator.compare`), s
 better; the training loss of the first epochs tells how fast each direction is learned.
 """
 
-import dataclasses
-
 import numpy as np
 import torch
 
 from pipeline import datasets
-from pipeline.errors import InputError
-from pipeline.params import require
+from pipeline.params import Amplitudes
 from pipeline.ranks import early, spearman
 
 COORDINATES = ("estimand", "index")
@@ -20,25 +17,12 @@ OUTPUTS = 2
 SCHEDULE = "linear"
 NEEDS_IMAGES, NEEDS_NADS = False, True
 
-
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    """Amplitude ε of the direction, and noise σ of all others per architecture."""
-
-    eps: float
-    sigma: dict[str, float]
-
-    def __post_init__(self):
-        require(self.eps >= 0, f"eps must not be negative, not {self.eps}")
-        for name, sigma in self.sigma.items():
-            require(sigma > 0, f"sigma.{name} must be positive, not {sigma}")
+Settings = Amplitudes
 
 
 def check(params):
     """Raise InputError unless every architecture of the grid has its σ."""
-    for name in params.grid.networks:
-        if name not in params.settings.sigma:
-            raise InputError(f"sigma has no value for {name}, which the grid trains")
+    params.settings.check(params.grid.networks)
 
 
 def estimands(params, name):

@@ -93,7 +93,7 @@ def examples(pictures, indices, caption, notice):
                 f"difference ×{factor:.{0 if factor >= 10 else 1}f}" if largest else "no difference", fontsize=8
             )
             beside.set_xlabel(
-                f"rms {255 * np.sqrt((difference**2).mean()):.2g}, max {255 * largest:.2g}\ngrey levels", fontsize=7
+                f"rms {255 * np.sqrt((difference**2).mean()):.3g}, max {255 * largest:.3g}\ngrey levels", fontsize=7
             )
     for panel in axes.flat:
         panel.set(xticks=[], yticks=[])
