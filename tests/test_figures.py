@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from drawing import drawn_twice
 
 from pipeline.boundaries import POINTS
-from pipeline.figures import image_pairs, linear_pairs, nads, report, style
+from pipeline.figures import image_pairs, linear_pairs, nads, report
 
 PAIRS = [(i, j) for i in (1, 1000) for j in (1, 1000)]
 
@@ -88,15 +89,7 @@ FIGURES = {
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_are_deterministic_and_carry_their_caption(name, tmp_path):
-    contents = []
-    for attempt in ("one", "two"):
-        folder = tmp_path / attempt
-        folder.mkdir()
-        figure = FIGURES[name]()
-        assert figure._supxlabel.get_text() == "caption" and figure._suptitle.get_text().endswith("\nnotice")
-        style.save(figure, folder, name)
-        contents.append([(folder / f"{name}.{kind}").read_bytes() for kind in ("png", "svg")])
-    assert contents[0] == contents[1] and all(len(data) > 5000 for data in contents[0])
+    drawn_twice(FIGURES[name], tmp_path, name)
 
 
 def test_the_report_shows_means_spread_and_published_values():
