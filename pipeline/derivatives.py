@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from pipeline import winograd
 from pipeline.errors import InputError
 from pipeline.seeds import stream
 
@@ -185,7 +186,8 @@ def derivative(network, estimator, point, shape):
         last, variance = readout(network, point.reshape(1, *shape))
         function = features(network, last)
     if estimator.estimand == "secant":
-        found = secant(function, point, estimator.step, shape, batch).cpu().numpy()
+        with winograd.used_in(network):
+            found = secant(function, point, estimator.step, shape, batch).cpu().numpy()
     else:
         found = gradient(function, point, shape, batch).cpu().numpy()
     return found if variance is None else found * np.sqrt(variance, dtype=np.float32)

@@ -15,7 +15,18 @@ import threadpoolctl
 import torch
 from tqdm import tqdm
 
-from pipeline import anisotropy, architectures, artifacts, covariances, derivatives, grid, params, seeds, store
+from pipeline import (
+    anisotropy,
+    architectures,
+    artifacts,
+    covariances,
+    derivatives,
+    grid,
+    params,
+    seeds,
+    store,
+    winograd,
+)
 from pipeline.errors import InputError, one_sentence
 
 KEEP_EVERY = 30
@@ -130,7 +141,7 @@ def tasks_of(chosen, device):
                 {
                     "specification": specification,
                     "network": store.code_digest(architectures.code(specification)),
-                    "code": store.code_digest(anisotropy.sample, covariances, derivatives, seeds),
+                    "code": store.code_digest(anisotropy.sample, covariances, derivatives, seeds, winograd),
                     "input": source.input,
                     "kind": type(holder).__name__,
                     "identity": [chosen.seed, name + part],
