@@ -160,12 +160,16 @@ class Plan(Training):
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """One experiment at one scale: the seeds 0 … `seeds` − 1, sample counts, and the experiment's `Plan` per architecture."""
+    """One experiment at one scale: the seeds 0 … `seeds` − 1, sample counts, and the experiment's `Plan` per architecture.
+
+    training: values of `Training` that stand for every network whose own plan does not give them.
+    """
 
     seeds: int
     train_samples: int
     test_samples: int
     networks: dict[str, typing.Any]
+    training: dict[str, float] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
         for name in ("seeds", "train_samples", "test_samples"):
@@ -196,7 +200,8 @@ class Params:
     """All of params.yaml at its chosen scale.
 
     `settings` holds the experiment's own block, `grid` its block of the scale; both None where no experiment was named.
-    `nads` maps each architecture to the `Source` of its NADs; in the file, a number alone is its `networks`.
+    `nads` maps each architecture to the `Source` of its NADs; in the file, a number alone is its `networks`. `precision` is
+    the scale's: the type in which training multiplies (`pipeline.training`).
     """
 
     seed: int
@@ -210,8 +215,13 @@ class Params:
     reuse: bool
     scale: str
     nads: dict[str, Source]
+    precision: typing.Literal["float32", "bfloat16"] = "float32"
     settings: typing.Any = None
     grid: Grid | None = None
+
+
+OF_SCALE = ("precision", "nads")
+"""Fields of `Params` that the file gives per scale."""
 
 
 def load(path="params.yaml", experiment=None, scale=None):
@@ -237,7 +247,7 @@ def parse(document, experiment=None, scale=None, where="params.yaml"):
     """As `load`, from what `read` gave."""
     require(isinstance(document, dict), f"{where} must hold a mapping")
     names = experiments.names()  # names only: no experiment is imported here
-    common = [f.name for f in dataclasses.fields(Params) if f.name not in ("nads", "settings", "grid")]
+    common = [f.name for f in dataclasses.fields(Params) if f.name not in (*OF_SCALE, "settings", "grid")]
     _known(document, [*common, "scales", *names], where)
     scales = document.get("scales")
     require(isinstance(scales, dict) and scales, f"{where}: scales must map each scale's name to its sizes")
@@ -245,10 +255,10 @@ def parse(document, experiment=None, scale=None, where="params.yaml"):
     require(scale in scales, f"{where}: scale {scale!r} is not one of {', '.join(scales)}")
     sizes = scales[scale]
     require(isinstance(sizes, dict), f"{where}: scales.{scale} must be a mapping")
-    _known(sizes, ["nads", *names], f"{where}: scales.{scale}")
+    _known(sizes, [*OF_SCALE, *names], f"{where}: scales.{scale}")
 
     values = {name: document.get(name, dataclasses.MISSING) for name in common} | {"scale": scale}
-    values["nads"] = sizes.get("nads", dataclasses.MISSING)
+    values |= {name: sizes.get(name, dataclasses.MISSING) for name in OF_SCALE}
     if isinstance(values["nads"], dict):
         values["nads"] = {
             name: {"networks": source} if isinstance(source, int) else source for name, source in values["nads"].items()
@@ -264,7 +274,12 @@ def parse(document, experiment=None, scale=None, where="params.yaml"):
     require(short in sizes, f"{where}: scales.{scale}.{short} is missing; it gives that experiment's sizes")
     place = f"{where}: scales.{scale}.{short}"
     grid = _build(Grid, sizes[short], place)
-    plans = _build(dict[str, getattr(experiment, "Plan", Plan)], grid.networks, f"{place}.networks")
+    _known(grid.training, [f.name for f in dataclasses.fields(Training)], f"{place}.training")
+    plans = {
+        name: sizes[short].get("training", {}) | plan if isinstance(plan, dict) else plan
+        for name, plan in grid.networks.items()
+    }
+    plans = _build(dict[str, getattr(experiment, "Plan", Plan)], plans, f"{place}.networks")
     grid = dataclasses.replace(grid, networks=plans)
     _known(grid.networks, params.architectures, f"{place}.networks", "architecture")
     if experiment.NEEDS_NADS:

@@ -67,6 +67,16 @@ def test_ranges_stand_for_their_numbers():
             params.parse(document, LINEAR, "smoke")
 
 
+def test_a_networks_own_value_goes_before_the_shared_one():
+    document = copy.deepcopy(SHIPPED)
+    document["scales"]["smoke"]["linear_pairs"] |= {
+        "training": {"epochs": 3, "lr": 0.2, "momentum": 0.9, "weight_decay": 0.0},
+        "networks": {"lenet": {"indices": [1]}, "mlp_100_20": {"indices": [2], "epochs": 5, "lr": 0.1}},
+    }
+    networks = params.parse(document, LINEAR, "smoke").grid.networks
+    assert networks == {"lenet": params.Plan(3, 0.2, 0.9, 0.0, (1,)), "mlp_100_20": params.Plan(5, 0.1, 0.9, 0.0, (2,))}
+
+
 def test_paper_scale_is_paper_1s():
     """SCIENCE §4: frequencies, indices, carriers, epochs and schedules of paper 1."""
     fourier, sweep, poison, flip = (
@@ -152,6 +162,11 @@ PLAN = "scales.laptop.linear_pairs.networks.lenet"
             "unknown architecture",
         ),
         ("scales.laptop.linear_pairs.seeds", 0, "seeds must be at least 1"),
+        ("scales.laptop.linear_pairs.training", {"lr": 1, "momentun": 0}, "unknown key 'momentun'; did you mean"),
+        ("scales.laptop.linear_pairs.training", {"lr": 0.2, "momentum": 0.9}, "the key 'epochs' is missing"),
+        ("scales.laptop.linear_pairs.training", {"lr": "fast"}, "linear_pairs.training.lr must be a finite number"),
+        ("scales.laptop.linear_pairs.training", 5, "linear_pairs.training must be a mapping"),
+        ("scales.laptop.precision", "float16", "precision must be one of float32, bfloat16, not 'float16'"),
         ("linear_pairs", {}, "has no block of its own"),
     ],
 )
