@@ -21,7 +21,7 @@ from pipeline.params import SIDE
 class LogReg(nn.Sequential):
     """Logistic regression: one linear layer."""
 
-    symmetry = "square"
+    symmetry, together = "square", "stack"
 
     def __init__(self, channels, outputs, side=SIDE):
         super().__init__(nn.Flatten(), nn.Linear(channels * side**2, outputs))
@@ -30,7 +30,7 @@ class LogReg(nn.Sequential):
 class MLP(nn.Sequential):
     """Fully connected ReLU network with the given hidden widths (paper 2: 100, 20 in §3 and 200, 50 in §4)."""
 
-    symmetry = "square"
+    symmetry, together = "square", "stack"
 
     def __init__(self, channels, outputs, hidden, side=SIDE):
         widths = [channels * side**2, *hidden]
@@ -59,6 +59,8 @@ class LeNet(nn.Module):
     layer that takes the larger maps (paper 1, fig. 3).
     """
 
+    together = "stack"
+
     def __init__(self, channels, outputs, side=SIDE, downsampling="pool"):
         super().__init__()
         _check_choice("downsampling", downsampling, ("pool", "stride", "none"))
@@ -81,10 +83,9 @@ class LeNet(nn.Module):
 
     def forward(self, x):
         first, bias, second = self.conv1.weight, self.conv1.bias, self.conv2.weight
-        if self.training:
+        if self.training and x.device.type == "cpu":
             # Two filters of zeros, which nothing reads: CPUs train eight channels faster than six.
             first, bias, second = F.pad(first, (0,) * 7 + (2,)), F.pad(bias, (0, 2)), F.pad(second, (0,) * 5 + (2,))
-            first, second = (w.contiguous(memory_format=torch.channels_last) for w in (first, second))
         # Pooling before the ReLU is the same function (both are monotone) on a quarter of the values.
         x = F.relu(self.pool(F.conv2d(x, first, bias, self.conv1.stride)))
         x = F.relu(self.pool(F.conv2d(x, second, self.conv2.bias, self.conv2.stride)))
@@ -135,6 +136,8 @@ class ResNet18(nn.Module):
     the whole maps (paper 1, fig. 3). skip: whether the blocks have their skip connections.
     """
 
+    together = "graph"
+
     def __init__(self, channels, outputs, width=1.0, downsampling="stride", skip=True, side=SIDE):
         super().__init__()
         _check_width(width)
@@ -168,7 +171,7 @@ class VGG11(nn.Module):
     Every layer's filters are multiplied by `width`.
     """
 
-    symmetry = "square"
+    symmetry, together = "square", "graph"
 
     def __init__(self, channels, outputs, width=1.0, side=SIDE):
         super().__init__()
@@ -225,7 +228,7 @@ class Dense(nn.Module):
 class DenseNet121(nn.Module):
     """DenseNet-121 with the CIFAR stem: growth 32, reduction 0.5, blocks of 6, 12, 24 and 16 layers."""
 
-    symmetry = "square"
+    symmetry, together = "square", "graph"
 
     def __init__(self, channels, outputs, growth=32, blocks=(6, 12, 24, 16)):
         super().__init__()
@@ -260,7 +263,8 @@ NETWORKS = {
     "densenet121": DenseNet121,
 }
 """Each class states the `symmetry` of the square under which the law of its weights and its geometry are unchanged, as a
-word or, where it depends on its arguments, as a function of them."""
+word or, where it depends on its arguments, as a function of them; and how several of it are trained `together` on a GPU: in a
+'stack', or each in a recorded 'graph' of its own, which batch norm needs (`pipeline.ensembles`)."""
 
 
 def _torchvision(make):
@@ -322,6 +326,11 @@ def symmetry(specification):
     """The symmetry of the square that a specification's network states, or 'measured' where it states none."""
     stated = getattr(factory(specification), "symmetry", "measured")
     return stated(**_arguments(specification)) if callable(stated) else stated
+
+
+def together(specification):
+    """How several networks of a specification are trained together on a GPU: as its class states, else 'alone'."""
+    return getattr(factory(specification), "together", "alone")
 
 
 def _arguments(specification):

@@ -4,7 +4,7 @@ data/images/                  {train,test}_{images,labels}.npy, about.json
 data/nads/                    {architecture}.npz: the fields of `pipeline.anisotropy.NADs`; {architecture}.{estimand}.npz:
                               the same of the other estimand, for comparison
 data/datasets/{experiment}/   cells.csv, directions.npz, draw-{seed}.npz
-models/{experiment}/          {cell}.safetensors, training.csv, losses.csv
+models/{experiment}/          {cell}.safetensors, training.csv, losses.csv; grid.json: what the networks are
 reports/{experiment}/         results.csv, summary.csv, metrics.json; for some also boundaries.csv, cross_sections.npz,
                               changes.csv
 """
@@ -25,6 +25,7 @@ DATASETS = Path("data/datasets")
 MODELS = Path("models")
 REPORTS = Path("reports")
 FIGURES = REPORTS / "figures"
+GRID = "grid.json"
 
 
 def present(path, stage):
@@ -94,10 +95,12 @@ def rows_of(path):
 
 def cells(experiment):
     """The grid of an experiment as a list of rows (dicts), in the order of cells.csv."""
-    table = pd.read_csv(
-        present(DATASETS / experiment / "cells.csv", f"generate {experiment}"), float_precision="round_trip"
-    )
-    return table.to_dict("records")
+    return pd.read_csv(present(DATASETS / experiment / "cells.csv", f"generate {experiment}")).to_dict("records")
+
+
+def grid(experiment):
+    """What the trained networks of an experiment are: scale, seeds, precision, architectures by name (a dict)."""
+    return json.loads(present(MODELS / experiment / GRID, f"train {experiment}").read_text())
 
 
 def cell_name(cell, coordinates):

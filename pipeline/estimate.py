@@ -107,8 +107,6 @@ def sample(_, recipe):
     """One network's sample; runs in a worker."""
     recipe = dict(recipe)
     build = functools.partial(architectures.build, recipe.pop("specification"), recipe["shape"][0], 1)
-    # TF32 would round the secants to three digits.
-    torch.backends.cudnn.allow_tf32 = False
     return anisotropy.sample(build, **recipe)
 
 

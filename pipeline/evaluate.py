@@ -84,14 +84,14 @@ def evaluate_cell(data, recipe):
 def main(name):
     """Evaluate every cell and write the tables."""
     module = experiments.find(name)
-    chosen = params.load(experiment=module)
-    device = grid.device_of(chosen.device)
+    trained = artifacts.grid(name)
+    device = grid.device_of(params.load().device)
     cells = artifacts.cells(name)
     names = [artifacts.cell_name(cell, module.COORDINATES) for cell in cells]
     recipes = [
         {
             "cell": cell,
-            "specification": chosen.architectures[cell["architecture"]],
+            "specification": trained["architectures"][cell["architecture"]],
             "device": device.type,
             "weights": str(artifacts.present(artifacts.MODELS / name / f"{n}.safetensors", f"train {name}")),
         }
@@ -126,8 +126,7 @@ def main(name):
     artifacts.write_json(
         folder / "metrics.json",
         {
-            "scale": chosen.scale,
-            "seeds": chosen.grid.seeds,
+            **{key: trained[key] for key in ("scale", "seeds", "precision")},
             **({"images": images} if images else {}),
             **module.metrics(tables, artifacts.Data(name).vectors),
         },

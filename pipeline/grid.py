@@ -20,8 +20,10 @@ _context = None
 def device_of(choice):
     """The torch device for params.yaml's `device`: 'auto' is CUDA where there is one, else the CPU.
 
-    Raises InputError if 'cuda' is asked for and there is none.
+    From then on this process multiplies float32 as float32 on it, not as TF32, which rounds to three digits. Raises
+    InputError if 'cuda' is asked for and there is none.
     """
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     available = torch.cuda.is_available()
     if choice == "cuda" and not available:
         raise InputError(
@@ -50,6 +52,29 @@ def _start(make_context):
 
 def _work(function, recipe):
     return function(_context, recipe)
+
+
+def run_together(function, groups, make_context):
+    """Yield (position, result) of every recipe of every group, in this process, group by group.
+
+    groups: lists of (position, recipe); `function(context, recipes)` returns their results, exceptions among them for recipes
+    that failed alone. Where the call itself raises, for want of memory on the GPU or through one of the recipes, the group is
+    halved, down to the recipe whose exception it is.
+    """
+    context, waiting = make_context(), list(reversed(groups))
+    while waiting:
+        group = waiting.pop()
+        try:
+            results = function(context, [recipe for _, recipe in group])
+        except Exception as error:
+            results = [error.with_traceback(None)] if len(group) == 1 else None
+        if results is None:
+            # Only here, after the exception has let go of what the call had allocated.
+            torch.cuda.empty_cache()
+            middle = len(group) // 2
+            waiting += [group[middle:], group[:middle]]
+            continue
+        yield from zip((position for position, _ in group), results)
 
 
 def run(function, recipes, make_context, device):

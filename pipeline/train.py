@@ -1,10 +1,12 @@
 """Stage `train EXPERIMENT`: every network of the grid -> models/{experiment}/.
 
-One {cell}.safetensors per cell, training.csv with the last epoch's loss and accuracy, losses.csv with every epoch's loss. Finished cells come from the
-store; a run that was killed goes on where it stopped.
+One {cell}.safetensors per cell, training.csv with the last epoch's loss and accuracy, losses.csv with every epoch's loss,
+grid.json with what the networks are.
+Finished cells come from the store; a run that was killed goes on where it stopped.
 """
 
 import functools
+import itertools
 import shutil
 import sys
 import time
@@ -13,33 +15,81 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import architectures, artifacts, datasets, experiments, grid, params, seeds, store, training
+from pipeline import (
+    architectures,
+    artifacts,
+    datasets,
+    ensembles,
+    experiments,
+    grid,
+    params,
+    seeds,
+    store,
+    training,
+)
 from pipeline.errors import InputError, one_sentence
+
+TOGETHER = ("cuda",)
+"""Kinds of device on which several networks train together; a CPU is faster with one in each process."""
+
+
+def untrained(data, recipe):
+    """The cell's network before training, and the seed of its order of samples."""
+    network = architectures.build(
+        recipe["specification"], data.module.CHANNELS, data.outputs, seeds.derive(*recipe["identity"], "weights")
+    )
+    return network, seeds.derive(*recipe["identity"], "order")
+
+
+def keep(recipe, network, losses, accuracy):
+    """Put a trained cell into the store."""
+    store.Store(recipe["store"]).put(recipe["key"], network.state_dict(), {"losses": losses, "accuracy": accuracy})
 
 
 def train_cell(data, recipe):
     """Train one cell and keep its weights in the store; runs in a worker."""
-    cell, device = recipe["cell"], torch.device(recipe["device"])
-    x, y = data.dataset(cell, "train")
-    network = architectures.build(
-        recipe["specification"], data.module.CHANNELS, data.outputs, seeds.derive(*recipe["identity"], "weights")
-    )
-    losses, accuracy = training.train(
-        network,
-        training.arranged(x, device),
-        y.to(device),
-        training.Recipe(**recipe["training"]),
-        seeds.derive(*recipe["identity"], "order"),
-    )
-    store.Store(recipe["store"]).put(recipe["key"], network.state_dict(), {"losses": losses, "accuracy": accuracy})
+    device, (x, y) = torch.device(recipe["device"]), data.dataset(recipe["cell"], "train")
+    network, order = untrained(data, recipe)
+    x, y = training.arranged(x, device), y.to(device)
+    keep(recipe, network, *training.train(network, x, y, training.Recipe(**recipe["training"]), order))
+
+
+def train_together(data, recipes):
+    """Train cells of one group (see `groups_of`) together and keep each; returns for each None, or why it failed."""
+    first = recipes[0]
+    together = architectures.together(first["specification"])
+    if together == "alone":
+        (recipe,) = recipes
+        return [train_cell(data, recipe)]
+    networks, orders = zip(*(untrained(data, recipe) for recipe in recipes))
+    sets = (data.dataset(recipe["cell"], "train") for recipe in recipes)
+    recipe_of_all, device = training.Recipe(**first["training"]), torch.device(first["device"])
+    results = ensembles.train(networks, sets, recipe_of_all, orders, device, together)
+    for recipe, network, result in zip(recipes, networks, results):
+        if not isinstance(result, Exception):
+            keep(recipe, network, *result)
+    return [result if isinstance(result, Exception) else None for result in results]
+
+
+def groups_of(recipes, channels, outputs):
+    """The recipes as lists of (position, recipe) that can be trained together: neighbours of one architecture and training."""
+    same = lambda numbered: (numbered[1]["specification"], numbered[1]["training"])
+    groups = []
+    for (specification, _), members in itertools.groupby(enumerate(recipes), same):
+        members = list(members)
+        network = architectures.build(specification, channels, outputs, 0)
+        size = ensembles.at_once(network, architectures.together(specification))
+        groups += [members[start : start + size] for start in range(0, len(members), size)]
+    return groups
 
 
 def recipes_of(chosen, module, device):
     """One dict per cell: all that a worker needs besides the data, and the key under which the result is kept."""
     name = module.__name__.rpartition(".")[2]
     data = artifacts.Data(name)
+    engine = [ensembles, train_together] if device.type in TOGETHER else [train_cell]
     common = {
-        "code": store.code_digest(architectures, datasets, seeds, training, train_cell, module.dataset),
+        "code": store.code_digest(architectures, datasets, seeds, training, untrained, *engine, module.dataset),
         "torch": torch.__version__,
         "device": device.type,
         "images": artifacts.about_images()["digest"] if module.NEEDS_IMAGES else None,
@@ -58,6 +108,7 @@ def recipes_of(chosen, module, device):
                 "momentum": plan.momentum,
                 "weight_decay": plan.weight_decay,
                 "schedule": module.SCHEDULE,
+                "precision": chosen.precision,
             },
             "identity": [cell["seed"], name, cell["architecture"], *(cell[c] for c in module.COORDINATES)],
         }
@@ -83,7 +134,12 @@ def main(name):
     due = [recipe for recipe in recipes if not chosen.reuse or kept.get(recipe["key"]) is None]
     started, failures = time.monotonic(), []
     reused = len(recipes) - len(due)
-    work = grid.run(train_cell, due, functools.partial(artifacts.Data, name), device)
+    make_data = functools.partial(artifacts.Data, name)
+    if device.type in TOGETHER and due:
+        groups = groups_of(due, module.CHANNELS, artifacts.Data(name).outputs)
+        work = grid.run_together(train_together, groups, make_data)
+    else:
+        work = grid.run(train_cell, due, make_data, device)
     with tqdm(desc=f"train {name}", total=len(recipes), initial=reused, unit="cell", disable=None) as bar:
         bar.set_postfix(reused=reused, failed=0)
         for position, result in work:
@@ -118,6 +174,15 @@ def main(name):
         losses += [place | {"epoch": epoch, "loss": round(loss, 6)} for epoch, loss in enumerate(outcome["losses"], 1)]
     pd.DataFrame(rows).to_csv(folder / "training.csv", index=False)
     pd.DataFrame(losses).to_csv(folder / "losses.csv", index=False)
+    artifacts.write_json(
+        folder / artifacts.GRID,
+        {
+            "scale": chosen.scale,
+            "seeds": chosen.grid.seeds,
+            "precision": chosen.precision,
+            "architectures": {name: chosen.architectures[name] for name in chosen.grid.networks},
+        },
+    )
 
 
 if __name__ == "__main__":

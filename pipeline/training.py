@@ -19,13 +19,18 @@ training at which the triangular schedule peaks (the group's habit; paper 2 does
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """How a network is trained: SGD on the cross-entropy, its learning rate following one of `SCHEDULES` with maximum lr."""
+    """How a network is trained: SGD on the cross-entropy, its learning rate following one of `SCHEDULES` with maximum lr.
+
+    precision: 'float32', or 'bfloat16' for the products of forward and backward pass; weights, sums over a batch and the
+    updates stay float32.
+    """
 
     epochs: int
     lr: float
     momentum: float
     weight_decay: float
     schedule: str = "triangular"
+    precision: str = "float32"
 
 
 class Diverged(Exception):
@@ -50,12 +55,32 @@ def arranged(x, device):
     return x.to(device).contiguous(memory_format=torch.channels_last)
 
 
+def multiplying(device, precision):
+    """Context in which a network multiplies in `precision` (see `Recipe`) on `device`."""
+    # The cast weights are not kept from one layer to the next: a recorded step must make them itself.
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16", cache_enabled=False)
+
+
+def checked_losses(losses):
+    """The losses of every epoch; raises Diverged if the last one is not finite."""
+    if not np.isfinite(losses[-1]):
+        raise Diverged(f"the training loss became {losses[-1]}; a smaller lr helps")
+    return losses
+
+
 def train(network, x, y, recipe, seed):
     """Train `network` in place on inputs x (N, C, H, W) and class numbers y (N,), both on the device it shall run on.
 
-    `seed` decides the order of the samples. Returns (losses, accuracy): the mean loss of every epoch's samples and the
-    accuracy of the last one's, as they were seen, in train mode. Raises Diverged if the last loss is not finite.
+    `seed` decides the order of the samples and what dropout leaves out. Returns (losses, accuracy): the mean loss of every
+    epoch's samples and the accuracy of the last one's, as they were seen, in train mode. Raises Diverged if the last loss is
+    not finite.
     """
+    with torch.random.fork_rng(devices=[x.device] if x.device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        return _train(network, x, y, recipe, seed)
+
+
+def _train(network, x, y, recipe, seed):
     network.to(x.device, memory_format=torch.channels_last).train()
     optimiser = torch.optim.SGD(
         network.parameters(), lr=recipe.lr, momentum=recipe.momentum, weight_decay=recipe.weight_decay, foreach=True
@@ -70,18 +95,17 @@ def train(network, x, y, recipe, seed):
         correct = torch.zeros((), device=x.device)
         for chosen in torch.randperm(len(x), generator=order).to(x.device).split(BATCH):
             optimiser.param_groups[0]["lr"] = next(rates)
-            output, target = network(x[chosen]), y[chosen]
-            loss = F.cross_entropy(output, target)
+            with multiplying(x.device, recipe.precision):
+                output = network(x[chosen])
+            target = y[chosen]
+            loss = F.cross_entropy(output.to(x.dtype), target)
             optimiser.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(parameters, CLIP)
             optimiser.step()
             sums[epoch] += loss.detach() * len(chosen)
             correct += (output.detach().argmax(1) == target).sum()
-    losses = (sums / len(x)).tolist()
-    if not np.isfinite(losses[-1]):
-        raise Diverged(f"the training loss became {losses[-1]}; a smaller lr helps")
-    return losses, float(correct) / len(x)
+    return checked_losses((sums / len(x)).tolist()), float(correct) / len(x)
 
 
 @torch.no_grad()
