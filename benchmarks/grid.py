@@ -1,22 +1,23 @@
 """Throughput of the grid engine against the usual training loop, interleaved in one call.
 
-    python -m benchmarks.grid [--networks lenet mlp resnet18] [--rounds 3] [--loaded]
+    python -m benchmarks.grid [--networks lenet mlp resnet18] [--rounds 3] [--device auto] [--loaded]
 
 The usual loop, written after the habits of published training code: a DataLoader with two workers that stacks samples one by
 one, the network as it is usually written in PyTorch's default layout, all cores for one network, SGD and clipping at each step,
 `.item()` at each step for the running loss, and a test pass after each epoch. Ours: `pipeline.grid` with
-`pipeline.training`, one process per core, a test at the end. Both train the same cells: same data, initial weights, order of
-samples, schedule; their test accuracies are printed beside each other. `--loaded` keeps one core busy with another process
-meanwhile.
+`pipeline.training`, one process per core, a test at the end; on a GPU `pipeline.ensembles`. Both train the same cells on the
+same device: same data, initial weights, order of samples, schedule; their test accuracies are printed beside each other.
+`--loaded` keeps one core busy with another process meanwhile.
 
-A grid takes time to start and then a time per cell; grids of two sizes give both. Ratios are medians over rounds with their
-range. The fraction of the peak is the floating-point operations of forward and backward passes per second, of what the cores
-reach in products of 1024×1024 matrices.
+A grid takes time to start and then a time per cell: grids of several sizes give both, and the cost of a cell against the size.
+Ratios are medians over rounds with their range. The fraction of the peak is the floating-point operations of forward and
+backward passes per second, of what the device reaches in products of matrices in float32.
 """
 
 import argparse
 import contextlib
 import functools
+import itertools
 import multiprocessing
 import statistics
 import sys
@@ -30,15 +31,16 @@ from torch.utils.data import DataLoader, Sampler, TensorDataset
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.nads import UsualLeNet
-from pipeline import architectures, datasets, grid, training
+from pipeline import architectures, datasets, ensembles, grid, training
 from pipeline.directions import fourier
 
 CELLS = {
-    "lenet": ({"network": "lenet"}, 5000, 2),
-    "mlp": ({"network": "mlp", "hidden": [100, 20]}, 5000, 4),
-    "resnet18": ({"network": "resnet18"}, 256, 1),
+    "lenet": ({"network": "lenet"}, 5000, 2, (1, 4, 16)),
+    "mlp": ({"network": "mlp", "hidden": [100, 20]}, 5000, 4, (1, 4, 16)),
+    "resnet18": ({"network": "resnet18"}, 256, 1, (1, 4)),
 }
-"""Name → architecture, samples of either split, epochs: smaller than the papers' cells, with the same batches of 128."""
+"""Name → architecture, samples of either split, epochs, and sizes of grids in units of the cells that run at once: smaller than
+the papers' cells, with the same batches of 128."""
 
 RECIPE = functools.partial(training.Recipe, lr=0.1, momentum=0.9, weight_decay=0.0)
 USUAL_CELLS = 2
@@ -58,9 +60,9 @@ class Order(Sampler):
         return iter(torch.randperm(self.count, generator=self.generator).tolist())
 
 
-def usual(specification, train_set, test_set, recipe, seed):
+def usual(specification, train_set, test_set, recipe, seed, device):
     """Train one network the usual way; returns its test accuracy after the last epoch."""
-    network = architectures.build(specification, 1, 2, seed)
+    network = architectures.build(specification, 1, 2, seed).to(device)
     if specification["network"] == "lenet":
         network.__class__ = UsualLeNet
     x, y = train_set
@@ -74,6 +76,7 @@ def usual(specification, train_set, test_set, recipe, seed):
         loss_sum = correct = 0
         for inputs, targets in loader:
             optimiser.param_groups[0]["lr"] = float(rates[step])
+            inputs, targets = inputs.to(device), targets.to(device)
             outputs = network(inputs)
             loss = F.cross_entropy(outputs, targets)
             optimiser.zero_grad()
@@ -85,7 +88,10 @@ def usual(specification, train_set, test_set, recipe, seed):
             step += 1
         network.eval()
         with torch.no_grad():
-            found = sum((network(inputs).max(1)[1] == targets).sum().item() for inputs, targets in test_loader)
+            found = 0
+            for inputs, targets in test_loader:
+                inputs, targets = inputs.to(device), targets.to(device)
+                found += (network(inputs).max(1)[1] == targets).sum().item()
     return found / len(test_set[1])
 
 
@@ -101,19 +107,48 @@ def data(count):
 
 
 def train_cell(sets, recipe):
-    """One cell of our grid; runs in a worker."""
+    """One cell of our grid on a CPU; runs in a worker."""
     (x, y), (test_x, test_y) = sets
     network = architectures.build(recipe["specification"], 1, 2, recipe["seed"])
     training.train(network, training.arranged(x, "cpu"), y, RECIPE(recipe["epochs"]), recipe["seed"])
     return training.accuracy(network, training.arranged(test_x, "cpu"), test_y)
 
 
-def ours(name, cells):
+def train_together(device, sets, recipes):
+    """Cells of our grid on a GPU, as many as go at once."""
+    train_set, (test_x, test_y) = sets
+    specification, epochs = recipes[0]["specification"], recipes[0]["epochs"]
+    order = [recipe["seed"] for recipe in recipes]
+    networks = [architectures.build(specification, 1, 2, seed) for seed in order]
+    together = architectures.together(specification)
+    results = ensembles.train(
+        networks, itertools.repeat(train_set, len(order)), RECIPE(epochs), order, device, together
+    )
+    test_x, test_y = training.arranged(test_x, device), test_y.to(device)
+    return [
+        result if isinstance(result, Exception) else training.accuracy(network, test_x, test_y)
+        for network, result in zip(networks, results)
+    ]
+
+
+def at_once(specification, device):
+    """Cells that run at once."""
+    if device.type == "cpu":
+        return grid.cores()
+    return ensembles.at_once(architectures.build(specification, 1, 2, 0), architectures.together(specification))
+
+
+def ours(name, cells, device):
     """Time of a grid of so many cells from its start to its end, and their test accuracies by seed."""
-    specification, count, epochs = CELLS[name]
+    specification, count, epochs, _ = CELLS[name]
     recipes = [{"specification": specification, "epochs": epochs, "seed": seed} for seed in range(cells)]
-    started = time.perf_counter()
-    found = dict(grid.run(train_cell, recipes, functools.partial(data, count), torch.device("cpu")))
+    started, make_data = time.perf_counter(), functools.partial(data, count)
+    if device.type == "cpu":
+        found = dict(grid.run(train_cell, recipes, make_data, device))
+    else:
+        numbered, size = list(enumerate(recipes)), at_once(specification, device)
+        groups = [numbered[start : start + size] for start in range(0, cells, size)]
+        found = dict(grid.run_together(functools.partial(train_together, device), groups, make_data))
     for result in found.values():
         if isinstance(result, Exception):
             raise result
@@ -122,24 +157,28 @@ def ours(name, cells):
 
 def operations(name):
     """Floating-point operations of one cell's forward and backward passes in training."""
-    specification, count, epochs = CELLS[name]
+    specification, count, epochs, _ = CELLS[name]
     network = architectures.build(specification, 1, 2, 0)
     with FlopCounterMode(display=False) as counter:
         F.cross_entropy(network(torch.randn(training.BATCH, 1, 32, 32)), torch.zeros(training.BATCH).long()).backward()
     return counter.get_total_flops() * epochs * count / training.BATCH
 
 
-def peak():
-    """Operations per second that one core reaches in products of matrices, and so all cores together at most."""
+def peak(device):
+    """Operations per second in products of matrices: of the GPU, or of one core times their number."""
     torch.set_num_threads(1)
-    one, other = torch.randn(1024, 1024), torch.randn(1024, 1024)
+    side = 1024 if device.type == "cpu" else 8192
+    one, other = torch.randn(2, side, side, device=device)
+    wait = torch.cuda.synchronize if device.type == "cuda" else lambda: None
     times = []
     for _ in range(20):
+        wait()
         started = time.perf_counter()
         one @ other
+        wait()
         times.append(time.perf_counter() - started)
     torch.set_num_threads(grid.cores())
-    return 2 * 1024**3 / statistics.median(times) * grid.cores()
+    return 2 * side**3 / statistics.median(times) * (grid.cores() if device.type == "cpu" else 1)
 
 
 def busy():
@@ -162,33 +201,38 @@ def load(wanted):
         process.kill()
 
 
-def one_network(name, rounds, top):
+def one_network(name, rounds, top, device):
     """Print what the rounds give for one network."""
-    specification, count, epochs = CELLS[name]
+    specification, count, epochs, multiples = CELLS[name]
     sets = data(count)
-    small, large = grid.cores(), 4 * grid.cores()
-    ratios, wholes, starts, rates, mine, theirs = [], [], [], [], {}, {}
+    sizes = [multiple * at_once(specification, device) for multiple in multiples]
+    figures, per_cell, mine, theirs = {}, {size: [] for size in sizes}, {}, {}
     for number in range(rounds):
         started = time.perf_counter()
         for seed in range(USUAL_CELLS):
-            theirs[seed] = usual(specification, *sets, RECIPE(epochs), seed)
+            theirs[seed] = usual(specification, *sets, RECIPE(epochs), seed, device)
         each = (time.perf_counter() - started) / USUAL_CELLS
-        short, _ = ours(name, small)
-        long, mine = ours(name, large)
-        cell = (long - short) / (large - small)
-        ratios.append(each / cell)
-        wholes.append(each / (long / large))
-        starts.append(short - small * cell)
-        rates.append(operations(name) / cell / top)
+        times = {}
+        for size in sizes:
+            times[size], mine = ours(name, size, device)
+            per_cell[size].append(times[size] / size)
+        cell = (times[sizes[-1]] - times[sizes[0]]) / (sizes[-1] - sizes[0])
+        for label, value in {
+            "THROUGHPUT, ours ÷ usual, per further cell": each / cell,
+            **{
+                f"throughput, ours ÷ usual, a grid of {size} with its start": each * size / times[size]
+                for size in sizes
+            },
+            "start of the grid, seconds": times[sizes[0]] - sizes[0] * cell,
+            "fraction of the device's peak": operations(name) / cell / top,
+        }.items():
+            figures.setdefault(label, []).append(value)
         print(f"{name}: round {number + 1} of {rounds} done", file=sys.stderr)
-    print(f"{name}: {count:,} samples, {epochs} epochs, a usual cell against cells of a grid of {large}")
-    for label, values in {
-        "THROUGHPUT, ours ÷ usual, per further cell": ratios,
-        f"throughput, ours ÷ usual, a grid of {large} with its start": wholes,
-        "start of the grid, seconds": starts,
-        "fraction of the peak of these cores": rates,
-    }.items():
+    print(f"{name}: {count:,} samples, {epochs} epochs, a usual cell against cells of our grids")
+    for label, values in figures.items():
         print(f"  {label:62s}{statistics.median(values):8.3g}   ({min(values):.3g} to {max(values):.3g})")
+    cost = ", ".join(f"{statistics.median(values):.3g} ({size})" for size, values in per_cell.items())
+    print(f"  seconds per cell, its share of the start included, against the size of the grid: {cost}")
     pairs = ", ".join(f"{mine[seed]:.4f} / {theirs[seed]:.4f}" for seed in theirs)
     print(f"  test accuracies of the same cells, ours / usual: {pairs}")
 
@@ -198,14 +242,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", nargs="+", choices=CELLS, default=list(CELLS))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     parser.add_argument("--loaded", action="store_true")
     chosen = parser.parse_args()
+    device = grid.device_of(chosen.device)
     torch.set_num_threads(grid.cores())
-    top = peak()
-    print(f"{grid.cores()} cores, {top / 1e9:.0f} GFLOP/s in matrix products, torch {torch.__version__}, float32")
+    top = peak(device)
+    what = f"{grid.cores()} cores" if device.type == "cpu" else torch.cuda.get_device_name()
+    print(f"{what}, {top / 1e9:.0f} GFLOP/s in matrix products, torch {torch.__version__}, float32")
     with load(chosen.loaded):
         for name in chosen.networks:
-            one_network(name, chosen.rounds, top)
+            one_network(name, chosen.rounds, top, device)
 
 
 if __name__ == "__main__":

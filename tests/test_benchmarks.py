@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks import nads, published_maps, published_rows
+from benchmarks import grid as throughput
+from benchmarks import nads, precision, published_maps, published_rows
 from pipeline import architectures
 
 
@@ -49,3 +50,25 @@ def test_published_maps_are_compared_by_the_size_of_the_frequencies():
     assert text[-1].startswith("3 runs; mean difference +5.00") and text[-1].endswith(
         "beyond three times the spread: 1 of 2"
     )
+
+
+def test_precisions_are_compared_over_trainings():
+    rng = np.random.default_rng(0)
+    places = [
+        ("lenet", seed, cell, test_set) for seed in range(3) for cell in "abcdefgh" for test_set in ("all", "first")
+    ]
+    table = pd.DataFrame(places, columns=["architecture", "seed", "cell", "test_set"])
+    exact = 0.8 + rng.normal(0, 0.03, len(table))
+    for shift, inside in ((0.0, True), (-0.01, False)):
+        table["float32"], table["bfloat16"] = exact, exact + shift + rng.normal(0, 0.01, len(table))
+        (row,) = precision.compared(table)
+        assert row["cells"] == 8 and row["seeds"] == 3 and row["difference"] == pytest.approx(100 * shift, abs=0.3)
+        assert (row["from"] < 0 < row["to"]) == inside and row["from"] < row["difference"] < row["to"]
+        assert row["between seeds"] == pytest.approx(3, rel=0.3)
+
+
+def test_both_ways_of_our_grid_train_the_same_cells():
+    recipes = [{"specification": {"network": "mlp", "hidden": [6, 4]}, "epochs": 1, "seed": seed} for seed in range(3)]
+    sets = throughput.data(200)
+    together = throughput.train_together(torch.device("cpu"), sets, recipes)
+    assert together == pytest.approx([throughput.train_cell(sets, recipe) for recipe in recipes], abs=0.01)

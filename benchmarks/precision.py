@@ -1,0 +1,114 @@
+"""Whether bfloat16 changes what is learned: a grid of `linear_pairs` trained in both precisions, cell by cell.
+
+    python -m benchmarks.precision [--networks lenet mlp_100_20 resnet18_narrow] [--seeds 3]
+
+Cells are those of the laptop scale (its NADs, indices, epochs and schedules; 5,000 training samples), each trained from the
+same weights on the same data in the same order in float32 and in bfloat16, and tested in float32 on both channels and on each
+alone. A rounding error grows during training, so single cells differ; what is asked is whether they differ on average. Printed
+are, per network, the mean difference bfloat16 − float32 over cells, seeds and test sets with its 95 % interval (bootstrap over
+the trainings), and beside it the standard deviation between the seeds of one cell in float32.
+"""
+
+import argparse
+import copy
+import functools
+import sys
+
+import numpy as np
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+from pipeline import architectures, artifacts, experiments, generate, grid, params, seeds, training
+
+SAMPLES = 5000
+RESAMPLED = 10_000
+
+
+class Grid:
+    """The grid's data, made in memory; each worker makes its own."""
+
+    def __init__(self, networks, count):
+        document = copy.deepcopy(params.read())
+        sizes = document["scales"]["laptop"]["linear_pairs"]
+        sizes |= {"seeds": count, "train_samples": SAMPLES}
+        sizes["networks"] = {name: sizes["networks"][name] for name in networks}
+        self.module = experiments.find("linear_pairs")
+        self.chosen = params.parse(document, self.module, "laptop")
+        self.vectors = self.module.directions(self.chosen, generate.nads_of(self.chosen))
+        self.draw = functools.lru_cache(1)(lambda seed: self.module.draw(self.chosen, seed, None))
+
+    def parts(self, cell):
+        """What the cell's data sets are made of."""
+        return self.draw(cell["seed"]), [self.vectors[name] for name in self.module.uses(cell)], None
+
+
+def train_cell(made, recipe):
+    """Test accuracies of one cell in one precision, by test set; runs in a worker."""
+    cell, precision = recipe
+    name, module = cell["architecture"], made.module
+    identity = [cell["seed"], "precision", name, *(cell[c] for c in module.COORDINATES)]
+    network = architectures.build(
+        made.chosen.architectures[name], module.CHANNELS, module.OUTPUTS, seeds.derive(*identity, "weights")
+    )
+    plan = made.chosen.grid.networks[name]
+    how = training.Recipe(plan.epochs, plan.lr, plan.momentum, plan.weight_decay, module.SCHEDULE, precision)
+    x, y = module.dataset(cell, "train", *made.parts(cell))
+    training.train(network, training.arranged(x, "cpu"), y, how, seeds.derive(*identity, "order"))
+    return {
+        test_set: training.accuracy(network, training.arranged(x, "cpu"), y)
+        for test_set, x, y in module.test_sets(cell, *made.parts(cell))
+    }
+
+
+def compared(table):
+    """Rows of the comparison, one per network, from a table of architecture, seed, cell, test_set, float32, bfloat16."""
+    rows, rng = [], np.random.default_rng(0)
+    for name, part in table.groupby("architecture", sort=False):
+        difference = part["bfloat16"] - part["float32"]
+        trainings = difference.groupby([part["cell"], part["seed"]]).mean().to_numpy()
+        means = rng.choice(trainings, (RESAMPLED, len(trainings))).mean(1)
+        low, high = np.quantile(means, [0.025, 0.975])
+        rows.append(
+            {
+                "network": name,
+                "cells": part["cell"].nunique(),
+                "seeds": part["seed"].nunique(),
+                "float32": 100 * part["float32"].mean(),
+                "bfloat16": 100 * part["bfloat16"].mean(),
+                "difference": 100 * trainings.mean(),
+                "from": 100 * low,
+                "to": 100 * high,
+                "largest": 100 * difference.abs().max(),
+                "between seeds": 100 * float(part.groupby(["cell", "test_set"])["float32"].var().mean() ** 0.5),
+            }
+        )
+    return rows
+
+
+def main():
+    """Train the grid in both precisions and print the comparison."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--networks", nargs="+", default=["lenet", "mlp_100_20", "resnet18_narrow"])
+    parser.add_argument("--seeds", type=int, default=3)
+    asked = parser.parse_args()
+    artifacts.present(artifacts.NADS, "estimate")
+    make = functools.partial(Grid, asked.networks, asked.seeds)
+    made = make()
+    recipes = [(cell, p) for cell in made.module.cells(made.chosen) for p in ("float32", "bfloat16")]
+    found = {}
+    work = grid.run(train_cell, recipes, make, torch.device("cpu"))
+    for position, result in tqdm(work, "cells in both precisions", len(recipes), disable=None):
+        if isinstance(result, Exception):
+            raise result
+        cell, precision = recipes[position]
+        place = cell["architecture"], cell["seed"], artifacts.cell_name(cell | {"seed": 0}, made.module.COORDINATES)
+        for test_set, accuracy in result.items():
+            found.setdefault((*place, test_set), {})[precision] = accuracy
+    table = pd.Series(found).apply(pd.Series).rename_axis(["architecture", "seed", "cell", "test_set"]).reset_index()
+    print(f"{SAMPLES:,} training samples, torch {torch.__version__}; percentages")
+    pd.DataFrame(compared(table)).to_csv(sys.stdout, index=False, float_format="%.2f")
+
+
+if __name__ == "__main__":
+    main()
