@@ -78,7 +78,7 @@ def one_round(name, numbers):
         own.append((sample**2).sum())
         averaged.append((symmetrised(symmetry, sample, SHAPE) ** 2).sum())
     count = len(numbers)
-    total = (symmetrised(symmetry, covariance.halves.sum(0), SHAPE) ** 2).sum()
+    total = (symmetrised(symmetry, covariance.total(), SHAPE) ** 2).sum()
     square = (total - np.sum(averaged)) / (count * (count - 1))
     variances = [np.mean(moment) / square - 1 for moment in (fourth, own, averaged)]
     return [statistics.median(side) for side in times], variances

@@ -31,7 +31,7 @@ symmetric 2×2 matrix): 5 % at 3.5.
 """
 
 NEIGHBOURS = 5
-"""Directions on either side over which the halves' differences are averaged to give one eigenvalue's standard error."""
+"""Directions on either side over which the parts' differences are averaged to give one eigenvalue's standard error."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ class NADs:
     """The NADs of one architecture and how they were made.
 
     directions: (K, D) float64, orthonormal rows, index 0 first; shape: (C, H, W) of one input, D = C·H·W;
-    eigenvalues: (K,) of C, decreasing; deviations: (K,), their standard errors; nearby: (K, 2), the first and last index
+    eigenvalues: (K,) of C, decreasing; deviations: (K,), their standard errors, from the spread of parts of the networks; nearby: (K, 2), the first and last index
     whose eigenvalue is the same as this one within the errors: only their span means something, not the single vectors;
     groups: (K,), the index at which the group of each direction begins, groups being what lies between two clear gaps;
     halves: (2, K) and overlap: (K,), see `pipeline.covariances.Spectrum`;
@@ -84,14 +84,16 @@ def sample(build, shape, number, identity, estimator, device="cpu"):
     return derivatives.derivative(network, estimator, point, shape)
 
 
-def deviations_of(eigenvalues, halves):
-    """Standard errors (K,) of eigenvalues from what the halves (2, K) give along the directions.
+def deviations_of(eigenvalues, parts, sizes):
+    """Standard errors (K,) of eigenvalues from what parts of the networks (P, K), `sizes` (P,) of them, give along the directions.
 
-    The relative difference of the halves, squared, averaged over `NEIGHBOURS` on either side: one difference alone has one
-    degree of freedom.
+    The variance of the parts' mean, relative to its square, averaged over `NEIGHBOURS` on either side: a few parts alone have
+    few degrees of freedom.
     """
-    total = halves.sum(0)
-    relative = np.divide(halves[0] - halves[1], total, out=np.zeros_like(total), where=total > 0) ** 2
+    count = sizes.sum()
+    mean = sizes @ parts / count
+    variance = sizes @ (parts - mean) ** 2 / ((len(sizes) - 1) * count)
+    relative = np.divide(variance, mean**2, out=np.zeros_like(mean), where=mean > 0)
     window = np.ones(2 * NEIGHBOURS + 1)
     sums, counts = (np.convolve(x, window)[NEIGHBOURS:-NEIGHBOURS] for x in (relative, np.ones_like(relative)))
     return np.abs(eigenvalues) * np.sqrt(sums / counts)
@@ -160,7 +162,7 @@ class Estimation:
     def nads(self, estimator):
         """The finished estimate as `NADs`."""
         spectrum, symmetry = self.covariance.spectrum(), self.covariance.resolved()
-        deviations = deviations_of(spectrum.eigenvalues, spectrum.halves)
+        deviations = deviations_of(spectrum.eigenvalues, spectrum.parts, spectrum.sizes)
         return NADs(
             directions=spectrum.directions,
             shape=self.covariance.shape,
@@ -195,7 +197,7 @@ def holder(shape, rows, networks, first, symmetry, available):
     """
     size = "×".join(map(str, shape))
     if first is None:
-        needed = Covariance.memory(shape, rows)
+        needed = Covariance.memory(shape)
         hint = "ask for the leading directions only (first: 100)"
     else:
         symmetry = "none" if symmetry == "measured" else symmetry

@@ -1,8 +1,8 @@
-"""Running estimates of the covariance C from the samples of one network after another, kept in two halves.
+"""Running estimates of the covariance C from the samples of one network after another, kept in parts.
 
 `Covariance` holds the D×D sums themselves; `Leading` holds the sampled vectors, for inputs whose D×D matrix fits nowhere, and
-finds the leading eigenvectors of the same estimate from the vectors' Gram matrix. Both keep networks of even and of odd
-number apart: the two halves are independent estimates of C, and what they disagree in is sampling error.
+finds the leading eigenvectors of the same estimate from the vectors' Gram matrix. Both keep parts of the networks apart, those
+of even and of odd number in different ones: parts are independent estimates of C, and what they disagree in is sampling error.
 
 Where the law of the weights and the layers' geometry do not change under a symmetry P of the square, C at Px is P C Pᵀ, and C
 may be averaged over the symmetry if the point x is as likely as Px (point `many` or `zero`) or does not matter (the secant,
@@ -16,8 +16,18 @@ import numpy as np
 SYMMETRIES = ("none", "transposition", "square")
 """Groups of symmetries of the square: the identity; with transposition (2 elements); with flips and transposition (8)."""
 
+PARTS, FEW_PARTS, LARGE = 8, 2, 1024
+"""Parts that `Covariance` keeps apart: eight, whose spread says how far each eigenvalue is known, and only two where D exceeds
+1,024, since each takes D² numbers.
+"""
+
 OVERLAPS = 100
 """First directions up to which `Leading` compares the halves' subspaces."""
+
+
+def parts_of(shape):
+    """Parts that `Covariance` keeps for inputs of `shape` (C, H, W)."""
+    return PARTS if np.prod(shape) <= LARGE else FEW_PARTS
 
 
 def _flipped(tensor, axis):
@@ -88,13 +98,16 @@ def carried_along(symmetry, root, shape):
 class Spectrum:
     """Eigenvectors of an estimate of C in decreasing eigenvalue, and what its halves say of them.
 
-    directions: (K, D) orthonormal rows, largest entry positive; eigenvalues: (K,); halves: (2, K), u_kᵀ C_h u_k of each
-    half's estimate C_h along each direction; overlap: (K,), entry k − 1 is the share of the span of one half's first k
-    eigenvectors that lies in the other half's (1 where they agree, k/D by chance); NaN beyond `OVERLAPS` for `Leading`.
+    directions: (K, D) orthonormal rows, largest entry positive; eigenvalues: (K,); parts: (P, K), u_kᵀ C_p u_k of each part's
+    estimate C_p along each direction, and sizes: (P,), its number of networks; halves: (2, K), the same of the two halves;
+    overlap: (K,), entry k − 1 is the share of the span of one half's first k eigenvectors that lies in the other half's (1
+    where they agree, k/D by chance); NaN beyond `OVERLAPS` for `Leading`.
     """
 
     directions: np.ndarray
     eigenvalues: np.ndarray
+    parts: np.ndarray
+    sizes: np.ndarray
     halves: np.ndarray
     overlap: np.ndarray
 
@@ -105,6 +118,11 @@ def _oriented(directions):
     return np.ascontiguousarray(directions * np.sign(largest))
 
 
+def _halves_of(parts, sizes):
+    """(2, K) from values (P, K) of parts: the mean over networks of the parts of even and of odd number."""
+    return np.stack([sizes[h::2] @ parts[h::2] / sizes[h::2].sum() for h in (0, 1)])
+
+
 def _overlaps(products):
     """For each k, ‖(U₁U₂ᵀ)[:k, :k]‖²/k from the products (K, K) of two orthonormal systems' rows."""
     sums = (products**2).cumsum(0).cumsum(1)
@@ -112,7 +130,7 @@ def _overlaps(products):
 
 
 class Covariance:
-    """Float64 sums of the samples of C, (2, D, D), averaged over `symmetry` when they are read.
+    """Float64 sums of the samples of C, (P, D, D), averaged over `symmetry` when they are read.
 
     symmetry: one of `SYMMETRIES`, or 'measured': whichever gives the least error, counting as error also the part of C that
     the averaging removes (see `asymmetry`).
@@ -120,51 +138,59 @@ class Covariance:
 
     def __init__(self, shape, symmetry="none"):
         self.shape, self.symmetry, self.count = tuple(shape), symmetry, 0
-        dimension = int(np.prod(shape))
-        self.halves = np.zeros((2, dimension, dimension))
+        self.sums = np.zeros((parts_of(shape), *[int(np.prod(shape))] * 2))
         # Σ‖S_i‖² over the networks' own samples S_i, averaged over each symmetry that may be asked for.
         self.squares = {s: 0.0 for s in (SYMMETRIES if symmetry == "measured" else [symmetry])}
 
     @staticmethod
-    def memory(shape, rows):
-        """Bytes that the estimate needs at its peak: two sums, and the copies and work space of three decompositions."""
-        return 12 * 8 * int(np.prod(shape)) ** 2
+    def memory(shape):
+        """Bytes that the estimate needs at its peak: the sums, and the copies and work space of three decompositions."""
+        return (10 + parts_of(shape)) * 8 * int(np.prod(shape)) ** 2
 
     def add(self, root):
         """Add one network's root (F, D). The order of the calls decides the last bits, nothing else."""
         root = root.astype(np.float64)
         # NumPy hands a matrix times its own transpose to a routine whose result is exactly symmetric.
-        self.halves[self.count % 2] += root.T @ root
+        self.sums[self.count % len(self.sums)] += root.T @ root
         for symmetry in self.squares:
             self.squares[symmetry] += square_of(symmetry, root, self.shape)
         self.count += 1
 
     def state(self):
         """The arrays that, with `count`, determine the estimate: the lower triangles of the sums, and the squares."""
-        triangles = self.halves[:, *np.tril_indices(self.halves.shape[1])]
+        triangles = self.sums[:, *np.tril_indices(self.sums.shape[1])]
         return {"triangles": triangles, "squares": np.array(list(self.squares.values()))}
 
     def restore(self, state, count):
         """Go on from the `state` of an estimate of `count` networks."""
-        rows, columns = np.tril_indices(self.halves.shape[1])
-        self.halves[:, rows, columns] = self.halves[:, columns, rows] = state["triangles"]
+        rows, columns = np.tril_indices(self.sums.shape[1])
+        self.sums[:, rows, columns] = self.sums[:, columns, rows] = state["triangles"]
         self.squares = dict(zip(self.squares, state["squares"].tolist()))
         self.count = count
 
     def half_means(self):
         """The estimates of C from the networks of even and of odd number, each (D, D)."""
-        return self.halves[0] / ((self.count + 1) // 2), self.halves[1] / (self.count // 2)
+        return self.sums[::2].sum(0) / ((self.count + 1) // 2), self.sums[1::2].sum(0) / (self.count // 2)
+
+    def sizes(self):
+        """Networks in each part that has any."""
+        sizes = np.bincount(np.arange(self.count) % len(self.sums), minlength=len(self.sums))
+        return sizes[sizes > 0]
+
+    def total(self):
+        """The sum of all samples, (D, D)."""
+        return self.sums.sum(0)
 
     def mean(self):
         """The estimate of C, (D, D)."""
-        return symmetrised(self.resolved(), self.halves.sum(0) / self.count, self.shape)
+        return symmetrised(self.resolved(), self.total() / self.count, self.shape)
 
     def error(self):
         """Relative Frobenius distance that `mean` is expected to have from the true C."""
         return self._error(self.resolved())
 
     def _error(self, symmetry):
-        total = (symmetrised(symmetry, self.halves.sum(0), self.shape) ** 2).sum()
+        total = (symmetrised(symmetry, self.total(), self.shape) ** 2).sum()
         removed = self.asymmetry(symmetry) if self.symmetry == "measured" else 0.0
         return float(np.hypot(sampling_error(self.squares[symmetry], total, self.count), removed))
 
@@ -201,10 +227,12 @@ class Covariance:
         symmetry = self.resolved()
         halves = [symmetrised(symmetry, half, self.shape) for half in self.half_means()]
         values, vectors = np.linalg.eigh(self.mean())
-        directions = _oriented(vectors.T[::-1])
-        along = np.stack([np.einsum("kd,kd->k", directions @ half, directions) for half in halves])
+        directions, sizes = _oriented(vectors.T[::-1]), self.sizes()
+        parts = (symmetrised(symmetry, part / size, self.shape) for part, size in zip(self.sums, sizes))
+        along = np.stack([np.einsum("kd,kd->k", directions @ part, directions) for part in parts])
         first, second = (np.linalg.eigh(half)[1].T[::-1] for half in halves)
-        return Spectrum(directions, values[::-1].copy(), along, _overlaps(first @ second.T))
+        overlap = _overlaps(first @ second.T)
+        return Spectrum(directions, values[::-1].copy(), along, sizes, _halves_of(along, sizes), overlap)
 
 
 class Leading:
@@ -309,18 +337,18 @@ class Leading:
     def spectrum(self):
         """The `Spectrum` of the first K directions, or of as many as the vectors span."""
         gram = self.gram()
-        half, sizes = self._half()
+        half, _ = self._half()
         values, weights = _leading(gram, self.first)
         directions = _oriented((weights.T.astype(np.float32) @ self.rows).astype(np.float64))
         # R u = RRᵀw, so the vectors' projections on the directions need no further pass over the pixels.
-        projections = gram @ weights
-        along = np.stack([(projections[half == h] ** 2).sum(0) / sizes[h] for h in (0, 1)])
+        along = ((gram @ weights) ** 2).reshape(self.count, -1, len(values)).sum(1)
+        ones = np.ones(self.count, np.int64)
         systems = [_leading(gram[np.ix_(half == h, half == h)], min(OVERLAPS, len(values)))[1] for h in (0, 1)]
         some = min(system.shape[1] for system in systems)
         products = systems[0][:, :some].T @ gram[np.ix_(half == 0, half == 1)] @ systems[1][:, :some]
         overlap = np.full(len(values), np.nan)
         overlap[:some] = _overlaps(products)
-        return Spectrum(directions, values / self.count, along, overlap)
+        return Spectrum(directions, values / self.count, along, ones, _halves_of(along, ones), overlap)
 
 
 def _leading(gram, first):

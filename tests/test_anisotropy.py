@@ -140,14 +140,30 @@ def test_equal_eigenvalues_are_rarely_taken_apart_and_distant_ones_always():
     np.testing.assert_array_equal(anisotropy.nearby_of(values, deviations), [[0, 0], [1, 3], [1, 3], [1, 3], [4, 4]])
 
 
-def test_standard_errors_of_eigenvalues_are_those_of_repeated_estimates():
-    values, spread, from_halves = np.linspace(30, 20, 30), [], []
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize("count", [2, 8, 11])
+def test_standard_errors_of_eigenvalues_are_those_of_repeated_estimates(count):
+    values, spread, from_parts = np.linspace(30, 20, 30), [], []
+    rng, sizes = np.random.default_rng(1), np.full(count, 5)
+    sizes[0] = 6
     for _ in range(60):
-        halves = values + np.sqrt(2) * rng.standard_normal((2, 30))
-        spread.append(halves.mean(0) - values)
-        from_halves.append(anisotropy.deviations_of(halves.mean(0), halves))
-    assert np.mean(from_halves) == pytest.approx(np.std(spread), rel=0.1)
+        parts = values + 4 * rng.standard_normal((count, 30)) / np.sqrt(sizes[:, None])
+        mean = sizes @ parts / sizes.sum()
+        spread.append(mean - values)
+        from_parts.append(anisotropy.deviations_of(mean, parts, sizes))
+    assert np.mean(from_parts) == pytest.approx(np.std(spread), rel=0.1)
+
+
+def test_eight_parts_know_the_error_where_two_halves_agree_by_luck():
+    """Networks that differ by a factor move all eigenvalues together, so neighbours add nothing to two halves."""
+    rng, errors = np.random.default_rng(2), {1: [], 4: []}
+    for _ in range(200):
+        factors = rng.chisquare(3, 8)
+        parts = factors[:, None] * np.geomspace(2, 1, 40)
+        for together, found in errors.items():
+            merged = parts.reshape(together, -1, 40).mean(0) if together == 4 else parts
+            found.append(anisotropy.deviations_of(parts.mean(0), merged, np.full(len(merged), together))[0])
+    assert np.mean(errors[1]) == pytest.approx(2 * np.sqrt(6 / 8), rel=0.15)
+    assert np.std(np.log(errors[1])) < 0.45 < 0.8 < np.std(np.log(errors[4]))
 
 
 def estimation(networks, error=None):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.covariances import SYMMETRIES, Covariance, Leading, images_of, square_of, symmetrised
+from pipeline.covariances import SYMMETRIES, Covariance, Leading, images_of, parts_of, square_of, symmetrised
 
 
 def roots(count, rows, shape, seed=0, scale=1.0):
@@ -50,6 +50,17 @@ def test_directions_are_the_ordered_eigenvectors():
     assert (found.directions[np.arange(16), np.abs(found.directions).argmax(1)] > 0).all()
     np.testing.assert_allclose(found.halves, [values, values])
     np.testing.assert_allclose(found.overlap, 1)
+
+
+def test_parts_are_estimates_of_their_own_and_add_up_to_the_whole():
+    samples = roots(19, 2, (1, 4, 4))
+    found = filled(Covariance((1, 4, 4)), samples).spectrum()
+    assert found.sizes.tolist() == [3, 3, 3, 2, 2, 2, 2, 2]
+    np.testing.assert_allclose(found.sizes @ found.parts / 19, found.eigenvalues)
+    np.testing.assert_allclose(found.parts[3], sum((found.directions @ samples[n].T) ** 2 for n in (3, 11)).sum(1) / 2)
+    even = sum(((found.directions @ root.T) ** 2).sum(1) for root in samples[::2]) / 10
+    np.testing.assert_allclose(found.halves[0], even)
+    assert parts_of((1, 32, 32)) == 8 and parts_of((3, 32, 32)) == 2
 
 
 def test_error_estimates_the_distance_from_the_truth():
@@ -100,6 +111,9 @@ def test_vectors_themselves_give_the_leading_eigenvectors_of_the_matrix(symmetry
     assert leading.split_half() == pytest.approx(whole.split_half(), rel=1e-5)
     np.testing.assert_allclose(other.eigenvalues, one.eigenvalues[:5], rtol=1e-5)
     np.testing.assert_allclose(other.halves, one.halves[:, :5], rtol=1e-4)
+    # Seven networks are seven parts in either.
+    np.testing.assert_allclose(other.parts, one.parts[:, :5], rtol=1e-4)
+    np.testing.assert_array_equal(other.sizes, one.sizes)
     np.testing.assert_allclose(other.overlap, one.overlap[:5], rtol=1e-4, atol=1e-9)
     # Equal eigenvalues leave the vectors open, so it is asked whether they are eigenvectors of the matrix.
     turned = other.directions @ whole.mean()
@@ -121,7 +135,7 @@ def test_a_restored_estimate_goes_on_with_the_same_bytes(make):
     one.error()
     filled(one, samples[70:])
     assert one.count == other.count == 90 and one.error() == other.error()
-    for field in ("directions", "eigenvalues", "halves", "overlap"):
+    for field in ("directions", "eigenvalues", "parts", "sizes", "halves", "overlap"):
         np.testing.assert_array_equal(getattr(one.spectrum(), field), getattr(other.spectrum(), field))
 
 
