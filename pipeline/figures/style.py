@@ -5,6 +5,10 @@ import matplotlib
 matplotlib.use("Agg")  # no display, the same bytes on every machine
 
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.transforms import Bbox  # noqa: E402
+
+POSITIONS = 6
+"""Decimals to which the places of panels are rounded, in units of the figure."""
 
 ACCURACY = "cividis"
 """Colour map of accuracies and probabilities: its lightness rises monotonically."""
@@ -78,6 +82,11 @@ def save(figure, folder, name):
     # The layout is solved once: savefig would solve it again for each file.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
+    # The solver's last bits vary from run to run, and the names of clipping paths are digests of positions.
+    for part in figure.subfigs:
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(POSITIONS))
+    for axes in figure.axes:
+        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(POSITIONS)))
     figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
     figure.savefig(folder / f"{name}.png", metadata={"Software": None})
     plt.close(figure)
