@@ -8,7 +8,7 @@ sections share.
 import numpy as np
 import pandas as pd
 
-from pipeline import architectures, artifacts
+from pipeline import architectures, artifacts, experiments, params
 
 
 def table(name, file):
@@ -22,8 +22,21 @@ def cross_sections(name):
         return {key: file[key].astype(np.float64) for key in file}
 
 
-def sizes(chosen, names, samples):
-    """The caption line: scale, seeds, training samples (as many as there really were) and epochs."""
+def opened(name):
+    """What an experiment's section starts from: its params, its results, the labels of its architectures in the results' order,
+    and its caption line (`sizes`).
+    """
+    module = experiments.find(name)
+    chosen, results = params.load(experiment=module), table(name, "results")
+    labels = {found: architectures.label(chosen.architectures[found]) for found in results["architecture"].unique()}
+    return chosen, results, labels, sizes(chosen, labels, module.NEEDS_IMAGES)
+
+
+def sizes(chosen, names, of_images):
+    """The caption line: scale, seeds, training samples (of images as many as there really are), epochs, precision."""
+    samples = chosen.grid.train_samples
+    if of_images:
+        samples = min(samples, artifacts.about_images()["train"])
     seeds = f"{chosen.grid.seeds} seed" + ("s" if chosen.grid.seeds > 1 else "")
     epochs = [chosen.grid.networks[name].epochs for name in names]
     each = (
@@ -34,7 +47,8 @@ def sizes(chosen, names, samples):
             f"{count} ({architectures.label(chosen.architectures[name])})" for name, count in zip(names, epochs)
         )
     )
-    return f"scale {chosen.scale} · {seeds} · {samples:,} training samples · {each}"
+    precision = "" if chosen.precision == "float32" else f" · trained in {chosen.precision}"
+    return f"scale {chosen.scale} · {seeds} · {samples:,} training samples · {each}{precision}"
 
 
 def full_width(chosen, names, published):

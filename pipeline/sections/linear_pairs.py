@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pipeline import architectures, artifacts, experiments, params
+from pipeline import artifacts, params
 from pipeline.figures import linear_pairs, report, style
-from pipeline.sections import cross_sections, sizes, table
+from pipeline.sections import cross_sections, opened, sizes, table
 
 GALLERY = 6
 """Number of NADs shown per network: of its grid's indices, evenly spread."""
@@ -12,26 +12,24 @@ GALLERY = 6
 
 def section(folder, notice):
     """The section's heading, lines and figures, as `pipeline.sections` describes them."""
-    chosen = params.load(experiment=experiments.find("linear_pairs"))
-    results, summary, planes = (table("linear_pairs", file) for file in ("results", "summary", "boundaries"))
+    chosen, results, labels, whole = opened("linear_pairs")
+    summary, planes = table("linear_pairs", "summary"), table("linear_pairs", "boundaries")
     sections = cross_sections("linear_pairs")
-    names = list(results["architecture"].unique())
-    labels = {name: architectures.label(chosen.architectures[name]) for name in names}
     separations = (chosen.eps1, chosen.eps2)
     science = f"ε₁ = {chosen.eps1:g}, ε₂ = {chosen.eps2:g}, σ = {chosen.sigma:g}"
 
     data = artifacts.Data("linear_pairs")
     gallery = {}
-    for name in names:
+    for name in labels:
         indices = sorted(chosen.grid.networks[name].indices)
         some = [indices[i] for i in np.unique(np.linspace(0, len(indices) - 1, GALLERY).round().astype(int))]
         gallery[name] = {i: data.vectors[f"{name}-{i}"].reshape(params.SIDE, params.SIDE) for i in some}
     classes = np.array([0, 1])
     points = np.outer(2 * classes - 1, separations)
-    counts = {name: int(artifacts.nads(name)["networks"]) for name in names}
+    counts = {name: int(artifacts.nads(name)["networks"]) for name in labels}
     origins = ", ".join(
         f"{counts[name]} untrained {labels[name]}" if counts[name] else f"{chosen.nads[name].file} ({labels[name]})"
-        for name in names
+        for name in labels
     )
     style.save(
         linear_pairs.two_sufficient_channels(
@@ -48,8 +46,8 @@ def section(folder, notice):
     )
     figures = {"two_sufficient_channels": "the problem and the NADs"}
 
-    for name in names:
-        caption = f"{sizes(chosen, [name], chosen.grid.train_samples)} · {science}"
+    for name in labels:
+        caption = f"{sizes(chosen, [name], False)} · {science}"
         rows = results[results["architecture"] == name]
         style.save(linear_pairs.accuracies(rows, labels[name], caption, notice), folder, f"linear_accuracies_{name}")
         means, tilts = {}, {}
@@ -62,14 +60,14 @@ def section(folder, notice):
             f"linear_boundaries_{name}",
         )
     figures |= {
-        f"linear_{kind}_{name}": f"{kind} of {labels[name]}" for name in names for kind in ("accuracies", "boundaries")
+        f"linear_{kind}_{name}": f"{kind} of {labels[name]}" for name in labels for kind in ("accuracies", "boundaries")
     }
     style.save(
         linear_pairs.tilt_and_margins(
-            {name: planes[planes["architecture"] == name] for name in names},
+            {name: planes[planes["architecture"] == name] for name in labels},
             labels,
             separations,
-            f"{sizes(chosen, names, chosen.grid.train_samples)} · {science}",
+            f"{whole} · {science}",
             notice,
         ),
         folder,
@@ -78,7 +76,7 @@ def section(folder, notice):
     figures["linear_tilt_and_margins"] = "tilt and margins"
     tilts = planes.groupby(["architecture", "index_1", "index_2"])["tilt"].mean()
     body = [
-        f"{sizes(chosen, names, chosen.grid.train_samples)} · {science} · mean ± standard deviation over seeds where there are several",
+        f"{whole} · {science} · mean ± standard deviation over seeds where there are several",
         "",
         *report.linear_pairs(summary, tilts, labels, "resnet18"),
     ]

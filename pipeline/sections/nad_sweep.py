@@ -4,26 +4,22 @@ import json
 
 import pandas as pd
 
-from pipeline import architectures, artifacts, experiments, params
+from pipeline import artifacts
 from pipeline.figures import nad_sweep, report, style
-from pipeline.sections import full_width, sizes, table
+from pipeline.sections import full_width, opened, table
 
 
 def section(folder, notice):
     """The section's heading, lines and figures, as `pipeline.sections` describes them."""
-    module = experiments.find("nad_sweep")
-    chosen = params.load(experiment=module)
-    results = table("nad_sweep", "results")
-    names = list(results["architecture"].unique())
-    labels = {name: architectures.label(chosen.architectures[name]) for name in names}
+    chosen, results, labels, caption = opened("nad_sweep")
     vectors = artifacts.Data("nad_sweep").vectors
     spectra = {
         (name, estimand): vectors[f"{name}-{estimand}-eigenvalues"]
         for name, estimand in results.groupby(["architecture", "estimand"]).groups
     }
-    sigmas = ", ".join(f"{chosen.settings.sigma[name]:g} ({labels[name]})" for name in names)
-    caption = f"{sizes(chosen, names, chosen.grid.train_samples)} · ε = {chosen.settings.eps:g}, σ = {sigmas}"
-    published = full_width(chosen, names, nad_sweep.PUBLISHED)
+    sigmas = ", ".join(f"{chosen.settings.sigma[name]:g} ({labels[name]})" for name in labels)
+    caption = f"{caption} · ε = {chosen.settings.eps:g}, σ = {sigmas}"
+    published = full_width(chosen, labels, nad_sweep.PUBLISHED)
     losses = pd.read_csv(artifacts.present(artifacts.MODELS / "nad_sweep" / "losses.csv", "train nad_sweep"))
     style.save(nad_sweep.sweep(results, losses, spectra, labels, published, caption, notice), folder, "nad_sweep")
     correlations = json.loads((artifacts.REPORTS / "nad_sweep" / "metrics.json").read_text())

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pipeline import architectures, artifacts, experiments, params
+from pipeline import artifacts, experiments
 from pipeline.figures import poison, report, style
-from pipeline.sections import full_width, sizes, table
+from pipeline.sections import full_width, opened, table
 
 POISONED = 3
 """Number of images shown with and without carriers: the first of as many classes, whose carriers are in different channels."""
@@ -13,20 +13,16 @@ POISONED = 3
 def section(folder, notice):
     """The section's heading, lines and figures, as `pipeline.sections` describes them."""
     module = experiments.find("poison")
-    chosen = params.load(experiment=module)
-    results = table("poison", "results")
-    names = list(results["architecture"].unique())
-    labels = {name: architectures.label(chosen.architectures[name]) for name in names}
+    chosen, results, labels, caption = opened("poison")
     about = artifacts.about_images()
-    samples = min(chosen.grid.train_samples, about["train"])
-    caption = f"{sizes(chosen, names, samples)} · coefficient ± {chosen.settings.size:g} · images: {about['name']}"
-    published = full_width(chosen, names, poison.PUBLISHED)
+    caption = f"{caption} · coefficient ± {chosen.settings.size:g} · images: {about['name']}"
+    published = full_width(chosen, labels, poison.PUBLISHED)
     chance = 100 / len(about["classes"])
     style.save(poison.curve(results, labels, published, chance, caption, notice), folder, "poison_curve")
     figures = {"poison_curve": "accuracy on clean images"}
 
     data = artifacts.Data("poison")
-    for name in names:
+    for name in labels:
         cells = [c for c in artifacts.cells("poison") if c["architecture"] == name and c["data"] == "images"]
         cells = [c for c in cells if c["seed"] == chosen.seed and c["index"] != module.CLEAN]
         if not cells:
