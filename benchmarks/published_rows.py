@@ -68,6 +68,8 @@ def ratios(eigenvalues, published, rows, rng):
 def main(path):
     """Print the ratios for each number of rows, and the number for which they are nearest to 1."""
     name = Path(path).stem
+    if name not in PUBLISHED:
+        sys.exit(f"error: {path}: no published spectrum of {name!r} stands here, only of {', '.join(PUBLISHED)}")
     with np.load(path, allow_pickle=False) as file:
         eigenvalues, networks, error = file["eigenvalues"], int(file["networks"]), float(file["error"])
     print(f"{name}: our C from {networks} networks, relative error {error:.3f}; simulated ÷ published singular values")
