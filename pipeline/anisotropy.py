@@ -38,7 +38,8 @@ NEIGHBOURS = 5
 class NADs:
     """The NADs of one architecture and how they were made.
 
-    directions: (K, D) float64, orthonormal rows, index 0 first; shape: (C, H, W) of one input, D = C·H·W;
+    directions: (K, D) float64, orthonormal rows, index 0 first, of the pairs that the symmetries of the square make equal the
+    one first that is even under the flip of left and right; shape: (C, H, W) of one input, D = C·H·W;
     eigenvalues: (K,) of C, decreasing; deviations: (K,), their standard errors, from the spread of parts of the networks; nearby: (K, 2), the first and last index
     whose eigenvalue is the same as this one within the errors: only their span means something, not the single vectors;
     groups: (K,), the index at which the group of each direction begins, groups being what lies between two clear gaps;

@@ -21,6 +21,9 @@ PARTS, FEW_PARTS, LARGE = 8, 2, 1024
 1,024, since each takes D² numbers.
 """
 
+TIE = 1e-9
+"""Relative difference below which two numbers are the same but for rounding."""
+
 OVERLAPS = 100
 """First directions up to which `Leading` compares the halves' subspaces."""
 
@@ -113,9 +116,34 @@ class Spectrum:
 
 
 def _oriented(directions):
-    """Rows with the sign that makes the largest entry positive."""
-    largest = np.take_along_axis(directions, np.abs(directions).argmax(1)[:, None], 1)
-    return np.ascontiguousarray(directions * np.sign(largest))
+    """Rows with the sign that makes the largest entry positive, the first of those that are equal but for rounding."""
+    sizes = np.abs(directions)
+    first = (sizes > (1 - TIE) * sizes.max(1, keepdims=True)).argmax(1)
+    return np.ascontiguousarray(directions * np.sign(np.take_along_axis(directions, first[:, None], 1)))
+
+
+def eigenvectors(matrix, symmetry, shape):
+    """Eigenvalues (D,), decreasing, and eigenvectors (D, D), as rows, of a covariance that has been averaged over `symmetry`.
+
+    The symmetries of the square make eigenvalues equal in pairs, whose vectors any rotation of the two would do for, and
+    rounding would choose one. So each vector is taken even or odd under the flip of left and right, with which the matrix
+    commutes, and of a pair the even one comes first: the directions then depend on C alone, not on its last bits.
+    """
+    if symmetry != "square":
+        values, vectors = np.linalg.eigh(matrix)
+        return values[::-1].copy(), vectors.T[::-1]
+    dimension = len(matrix)
+    flip = np.eye(dimension).reshape(dimension, *shape)[..., ::-1].reshape(dimension, dimension)
+    # The flip's eigenvalues are ±1: shifted by more than the largest of C, the even vectors lie above zero, the odd ones below.
+    shift = 2 * np.linalg.norm(matrix)
+    values, vectors = np.linalg.eigh(matrix + shift * flip)
+    odd = values < 0
+    values = values + np.where(odd, shift, -shift)
+    order = np.argsort(-values, kind="stable")
+    values, vectors, odd = values[order], vectors.T[order], odd[order]
+    pairs = np.concatenate([[0], np.cumsum(values[:-1] - values[1:] > TIE * values[0])])
+    order = np.lexsort((odd, pairs))
+    return values[order], vectors[order]
 
 
 def _halves_of(parts, sizes):
@@ -145,7 +173,7 @@ class Covariance:
     @staticmethod
     def memory(shape):
         """Bytes that the estimate needs at its peak: the sums, and the copies and work space of three decompositions."""
-        return (10 + parts_of(shape)) * 8 * int(np.prod(shape)) ** 2
+        return (13 + parts_of(shape)) * 8 * int(np.prod(shape)) ** 2
 
     def add(self, root):
         """Add one network's root (F, D). The order of the calls decides the last bits, nothing else."""
@@ -226,13 +254,13 @@ class Covariance:
         """The whole `Spectrum`."""
         symmetry = self.resolved()
         halves = [symmetrised(symmetry, half, self.shape) for half in self.half_means()]
-        values, vectors = np.linalg.eigh(self.mean())
-        directions, sizes = _oriented(vectors.T[::-1]), self.sizes()
+        values, vectors = eigenvectors(self.mean(), symmetry, self.shape)
+        directions, sizes = _oriented(vectors), self.sizes()
         parts = (symmetrised(symmetry, part / size, self.shape) for part, size in zip(self.sums, sizes))
         along = np.stack([np.einsum("kd,kd->k", directions @ part, directions) for part in parts])
-        first, second = (np.linalg.eigh(half)[1].T[::-1] for half in halves)
+        first, second = (eigenvectors(half, symmetry, self.shape)[1] for half in halves)
         overlap = _overlaps(first @ second.T)
-        return Spectrum(directions, values[::-1].copy(), along, sizes, _halves_of(along, sizes), overlap)
+        return Spectrum(directions, values, along, sizes, _halves_of(along, sizes), overlap)
 
 
 class Leading:

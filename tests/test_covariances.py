@@ -63,6 +63,28 @@ def test_parts_are_estimates_of_their_own_and_add_up_to_the_whole():
     assert parts_of((1, 32, 32)) == 8 and parts_of((3, 32, 32)) == 2
 
 
+def test_directions_do_not_depend_on_the_last_bits_of_the_sums():
+    """The symmetries of the square make eigenvalues equal in pairs; added in another order, the sums differ by rounding."""
+    shape = (1, 6, 6)
+    samples = roots(40, 3, shape)
+    one = filled(Covariance(shape, "square"), samples)
+    other = filled(Covariance(shape, "square"), samples[::-2] + samples[-2::-2])
+    assert not np.array_equal(one.mean(), other.mean())
+    np.testing.assert_allclose(one.mean(), other.mean(), rtol=1e-12, atol=1e-14)
+    first, second = one.spectrum(), other.spectrum()
+    gaps = -np.diff(first.eigenvalues) / first.eigenvalues[0]
+    assert (gaps < 1e-9).sum() >= 8, "there are pairs"
+    np.testing.assert_allclose(first.directions, second.directions, atol=1e-8)
+    np.testing.assert_allclose(first.directions @ first.directions.T, np.eye(36), atol=1e-12)
+    turned = first.directions @ one.mean()
+    np.testing.assert_allclose(turned, first.eigenvalues[:, None] * first.directions, atol=1e-12)
+    flipped = first.directions.reshape(36, 6, 6)[..., ::-1].reshape(36, 36)
+    parity = (flipped * first.directions).sum(1)
+    np.testing.assert_allclose(np.abs(parity), 1)
+    for k in np.flatnonzero(gaps < 1e-9):
+        assert parity[k] > 0 > parity[k + 1], "of a pair, the even one first"
+
+
 def test_error_estimates_the_distance_from_the_truth():
     """Samples d ~ N(0, I): the true C is I, and the error from halves must match the true relative distance."""
     rng = np.random.default_rng(3)
