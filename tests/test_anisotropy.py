@@ -256,7 +256,7 @@ def test_what_the_library_call_refuses(arguments, sentence):
 
 def test_an_estimate_that_does_not_fit_is_refused_with_the_figure():
     with pytest.raises(
-        InputError, match=r"3×224×224 \(D = 150,528\) from 9 networks need 2,175.2 GB and 16.0 GB are free"
+        InputError, match=r"3×224×224 \(D = 150,528\) from 9 networks need 2,719.0 GB and 16.0 GB are free"
     ):
         anisotropy.holder((3, 224, 224), 1, 9, None, "none", 16e9)
     leading = anisotropy.holder((3, 224, 224), 512, 2, 100, "measured", 16e9)
