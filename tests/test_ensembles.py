@@ -155,6 +155,30 @@ def test_a_step_can_be_recorded(specification):
     same((plain.networks, plain.results()), (stack.networks, stack.results()), atol=1e-12)
 
 
+def test_a_step_runs_a_few_times_then_is_recorded_once_and_replayed(monkeypatch):
+    """The order of calls, with the GPU's graphs played by a stand-in: what is recorded does not run, so it is replayed too."""
+    log, recording = [], []
+
+    class Graph:
+        def replay(self):
+            log.append("replayed")
+
+    @contextlib.contextmanager
+    def record(graph, stream):
+        assert isinstance(graph, Graph) and stream == "this stream"
+        recording.append(graph)
+        yield
+        recording.clear()
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    monkeypatch.setattr(torch.cuda, "graph", record)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: "this stream")
+    step = ensembles.Recorded(lambda: log.append("recorded" if recording else "ran"))
+    for _ in range(ensembles.WARM_UP + 3):
+        step()
+    assert log == ["ran"] * ensembles.WARM_UP + ["recorded"] + ["replayed"] * 3
+
+
 def test_a_network_that_diverges_leaves_the_others_alone():
     networks, sets, seeds = cells({"network": "mlp", "hidden": [6, 4]})
     expected_networks, expected = alone([networks[0], networks[2]], [sets[0], sets[2]], [seeds[0], seeds[2]])
