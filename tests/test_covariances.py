@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from pipeline.covariances import SYMMETRIES, Covariance, Leading, images_of, parts_of, square_of, symmetrised
+from pipeline.covariances import (
+    SYMMETRIES,
+    Covariance,
+    Leading,
+    eigenvectors,
+    images_of,
+    parts_of,
+    square_of,
+    symmetrised,
+)
 
 
 def roots(count, rows, shape, seed=0, scale=1.0):
@@ -61,6 +70,17 @@ def test_parts_are_estimates_of_their_own_and_add_up_to_the_whole():
     even = sum(((found.directions @ root.T) ** 2).sum(1) for root in samples[::2]) / 10
     np.testing.assert_allclose(found.halves[0], even)
     assert parts_of((1, 32, 32)) == 8 and parts_of((3, 32, 32)) == 2
+
+
+def test_a_steep_spectrum_keeps_its_order():
+    """Eigenvalues far below the first one lie closer together than a share of it, and are still told apart."""
+    flat = symmetrised("square", np.cov(np.random.default_rng(0).standard_normal((36, 60))), (1, 6, 6))
+    matrix = symmetrised("square", np.linalg.matrix_power(flat / np.linalg.norm(flat, 2), 20), (1, 6, 6))
+    found, vectors = eigenvectors(matrix, "square", (1, 6, 6))
+    expected = np.linalg.eigvalsh(matrix)[::-1]
+    assert (np.diff(found) <= 0).all() and ((expected[:-1] - expected[1:]) < 1e-9).sum() > 9, "nine pairs, and others"
+    np.testing.assert_allclose(found, expected, atol=1e-15)
+    np.testing.assert_allclose((vectors @ matrix * vectors).sum(1), expected, atol=1e-15)
 
 
 def test_directions_do_not_depend_on_the_last_bits_of_the_sums():
