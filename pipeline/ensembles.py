@@ -188,15 +188,15 @@ class Stack:
         return found
 
 
-def train(networks, sets, recipe, seeds, device, together, record=None):
+def train(networks, sets, recipe, seeds, device, together):
     """Train `networks` in place, each on its own set as `training.train` would; returns what that gives for each, in a list.
 
     networks: alike but for their weights; sets: an iterable of as many (x, y), read one after another; seeds: one each;
-    together: 'stack' or 'graph'; record: see `Stack`, a CUDA graph on a GPU. In place of a result stands the Diverged of a
-    network whose loss is no number, which touches no other.
+    together: 'stack' or 'graph'. In place of a result stands the Diverged of a network whose loss is no number, which touches
+    no other.
     """
     cuda = device.type == "cuda"
-    record = record or (Recorded if cuda else lambda function: function)
+    record = Recorded if cuda else lambda function: function
     if together == "stack":
         parts = [(networks, sets, seeds)]
     else:
