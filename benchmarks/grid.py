@@ -120,7 +120,7 @@ def train_together(device, sets, recipes):
     specification, epochs = recipes[0]["specification"], recipes[0]["epochs"]
     order = [recipe["seed"] for recipe in recipes]
     networks = [architectures.build(specification, 1, 2, seed) for seed in order]
-    together = architectures.together(specification)
+    together = architectures.together(architectures.resolved(specification))
     results = ensembles.train(
         networks, itertools.repeat(train_set, len(order)), RECIPE(epochs), order, device, together
     )
@@ -135,7 +135,9 @@ def at_once(specification, device):
     """Cells that run at once."""
     if device.type == "cpu":
         return grid.cores()
-    return ensembles.at_once(architectures.build(specification, 1, 2, 0), architectures.together(specification))
+    return ensembles.at_once(
+        architectures.build(specification, 1, 2, 0), architectures.together(architectures.resolved(specification))
+    )
 
 
 def ours(name, cells, device):

@@ -8,7 +8,6 @@ otherwise; networks that end in a mean over the whole map take any multiple of 8
 
 import importlib
 import inspect
-import sys
 
 import torch
 import torch.nn.functional as F
@@ -255,14 +254,17 @@ class DenseNet121(nn.Module):
 
 
 NETWORKS = {
-    "logreg": LogReg,
-    "mlp": MLP,
-    "lenet": LeNet,
-    "vgg11": VGG11,
-    "resnet18": ResNet18,
-    "densenet121": DenseNet121,
+    name: f"{__name__}:{kind.__name__}"
+    for name, kind in {
+        "logreg": LogReg,
+        "mlp": MLP,
+        "lenet": LeNet,
+        "vgg11": VGG11,
+        "resnet18": ResNet18,
+        "densenet121": DenseNet121,
+    }.items()
 }
-"""Each class states the `symmetry` of the square under which the law of its weights and its geometry are unchanged, as a
+"""Where each class is. It states the `symmetry` of the square under which the law of its weights and its geometry are unchanged, as a
 word or, where it depends on its arguments, as a function of them; and how several of it are trained `together` on a GPU: in a
 'stack', or each in a recorded 'graph' of its own, which batch norm needs (`pipeline.ensembles`)."""
 
@@ -287,20 +289,32 @@ LIBRARIES = {"torchvision": _torchvision, "timm": _timm}
 """Packages whose networks can be named without code of one's own, and how they are called."""
 
 
-def factory(specification):
-    """What builds the network of a specification: an entry of `NETWORKS`, or the callable that `package.module:name` names.
+def resolved(specification):
+    """A specification with the place of its network, `package.module:name`, instead of a name of the table.
 
-    It is called with the numbers of input channels and of outputs, then the specification's other keyword arguments, and
-    returns a torch module; those of `LIBRARIES` are adapted to that. A network of one's own may state a `symmetry` as the
-    built-in ones do. Raises InputError if the name is neither in the table nor importable.
+    What trains a network is given this: so no result depends on what else stands in the table. Raises InputError if the name is
+    neither in the table nor of that form.
     """
     name = specification.get("network")
-    if name in NETWORKS:
-        return NETWORKS[name]
-    if not isinstance(name, str) or ":" not in name:
+    if not isinstance(name, str) or name not in NETWORKS and ":" not in name:
         raise InputError(
             f"the network {name!r} is unknown; known are {', '.join(NETWORKS)}, or one of your own as package.module:name"
         )
+    return specification | {"network": NETWORKS.get(name, name)}
+
+
+def factory(specification):
+    """What builds the network of a specification."""
+    return named(resolved(specification)["network"])
+
+
+def named(name):
+    """What builds a network: the callable that `package.module:name` names.
+
+    It is called with the numbers of input channels and of outputs, then the specification's other keyword arguments, and
+    returns a torch module; those of `LIBRARIES` are adapted to that. A network of one's own may state a `symmetry` as the
+    built-in ones do. Raises InputError if it cannot be imported.
+    """
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
@@ -312,14 +326,7 @@ def factory(specification):
     package = module.partition(".")[0]
     if package not in LIBRARIES:
         return found
-    adapted = LIBRARIES[package](found)
-    adapted.__module__ = found.__module__
-    return adapted
-
-
-def code(specification):
-    """The module that a specification's network is defined in: what it computes depends on that file."""
-    return sys.modules[factory(specification).__module__]
+    return LIBRARIES[package](found)
 
 
 def symmetry(specification):
@@ -329,13 +336,13 @@ def symmetry(specification):
 
 
 def together(specification):
-    """How several networks of a specification are trained together on a GPU: as its class states, else 'alone'."""
-    return getattr(factory(specification), "together", "alone")
+    """How several networks of a `resolved` specification are trained together on a GPU: as its class states, else 'alone'."""
+    return getattr(named(specification["network"]), "together", "alone")
 
 
 def _arguments(specification):
     """The keyword arguments of a specification; raises InputError if its network takes no such argument."""
-    arguments = {key: value for key, value in specification.items() if key != "network"}
+    arguments = _keywords(specification)
     parameters = inspect.signature(factory(specification)).parameters.values()
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         known = [parameter.name for parameter in parameters][2:]
@@ -348,14 +355,24 @@ def _arguments(specification):
     return arguments
 
 
+def _keywords(specification):
+    return {key: value for key, value in specification.items() if key != "network"}
+
+
 def build(specification, channels, outputs, seed):
     """A new network of the architecture, its initial weights determined by `seed` (made on the CPU).
 
     `specification` is one value of params.yaml's `architectures`: a mapping with `network` and keyword arguments.
     Raises InputError if the network is unknown or cannot be built with these arguments.
     """
-    make, name = factory(specification), specification["network"]
-    arguments = _arguments(specification)
+    _arguments(specification)
+    return made(resolved(specification), channels, outputs, seed)
+
+
+def made(specification, channels, outputs, seed):
+    """As `build`, of a `resolved` specification."""
+    name, arguments = specification["network"], _keywords(specification)
+    make = named(name)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:

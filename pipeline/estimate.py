@@ -12,20 +12,17 @@ import time
 import numpy as np
 import psutil
 import threadpoolctl
-import torch
 from tqdm import tqdm
 
 from pipeline import (
     anisotropy,
     architectures,
     artifacts,
-    covariances,
+    closure,
     derivatives,
     grid,
     params,
-    seeds,
     store,
-    winograd,
 )
 from pipeline.errors import InputError, one_sentence
 
@@ -72,7 +69,7 @@ class Task:
             if estimation.finished:
                 return
             yield {
-                "specification": self.specification,
+                "specification": architectures.resolved(self.specification),
                 "shape": self.source.input,
                 "number": number,
                 # The other estimand's networks are others, so that no sampling error is shared by what is compared.
@@ -106,7 +103,7 @@ class Task:
 def sample(_, recipe):
     """One network's sample; runs in a worker."""
     recipe = dict(recipe)
-    build = functools.partial(architectures.build, recipe.pop("specification"), recipe["shape"][0], 1)
+    build = functools.partial(architectures.made, recipe.pop("specification"), recipe["shape"][0], 1)
     return anisotropy.sample(build, **recipe)
 
 
@@ -137,15 +134,21 @@ def tasks_of(chosen, device):
                 raise InputError(f"nads.{name}: {error}") from None
             key = store.digest(
                 {
-                    "specification": specification,
-                    "network": store.code_digest(architectures.code(specification)),
-                    "code": store.code_digest(anisotropy.sample, covariances, derivatives, seeds, winograd),
+                    "specification": (place := architectures.resolved(specification)),
+                    "code": closure.digest(
+                        sample,
+                        place["network"],
+                        anisotropy.Estimation.add,
+                        holder.add,
+                        holder.state,
+                        holder.restore,
+                        holder.error,
+                    ),
                     "input": source.input,
                     "kind": type(holder).__name__,
                     "identity": [chosen.seed, name + part],
                     "estimator": {f: getattr(estimator, f) for f in ("estimand", "method", "step", "point")},
                     "symmetry": symmetry,
-                    "torch": torch.__version__,
                     "device": device.type,
                 }
             )

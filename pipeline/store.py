@@ -6,11 +6,9 @@ NADs lie there too, under the number of networks they hold, so that more network
 process killed at any moment leaves either a whole file or none.
 """
 
-import ast
 import contextlib
 import dataclasses
 import hashlib
-import inspect
 import json
 import os
 import tempfile
@@ -31,23 +29,6 @@ def digest(value):
     if not isinstance(value, bytes):
         value = json.dumps(value, sort_keys=True, allow_nan=False).encode()
     return hashlib.sha256(value).hexdigest()
-
-
-def syntax_digest(source):
-    """Digest of what Python source computes: its syntax tree without docstrings, so that prose may change."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        # A bare string is a docstring of its module, class, function or constant: it decides nothing.
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-            node.body = [
-                part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
-            ]
-    return digest(ast.dump(tree))
-
-
-def code_digest(*pieces):
-    """Digest of what the given modules and functions compute."""
-    return digest([syntax_digest(inspect.getsource(piece)) for piece in pieces])
 
 
 class Store:

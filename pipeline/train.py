@@ -18,7 +18,7 @@ from tqdm import tqdm
 from pipeline import (
     architectures,
     artifacts,
-    datasets,
+    closure,
     ensembles,
     experiments,
     grid,
@@ -35,7 +35,7 @@ TOGETHER = ("cuda",)
 
 def untrained(data, recipe):
     """The cell's network before training, and the seed of its order of samples."""
-    network = architectures.build(
+    network = architectures.made(
         recipe["specification"], data.module.CHANNELS, data.outputs, seeds.derive(*recipe["identity"], "weights")
     )
     return network, seeds.derive(*recipe["identity"], "order")
@@ -46,25 +46,36 @@ def keep(recipe, network, losses, accuracy):
     store.Store(recipe["store"]).put(recipe["key"], network.state_dict(), {"losses": losses, "accuracy": accuracy})
 
 
-def train_cell(data, recipe):
-    """Train one cell and keep its weights in the store; runs in a worker."""
+def trained(data, recipe):
+    """One cell's network, trained, with what `training.train` returns."""
     device, (x, y) = torch.device(recipe["device"]), data.dataset(recipe["cell"], "train")
     network, order = untrained(data, recipe)
     x, y = training.arranged(x, device), y.to(device)
-    keep(recipe, network, *training.train(network, x, y, training.Recipe(**recipe["training"]), order))
+    return network, *training.train(network, x, y, training.Recipe(**recipe["training"]), order)
 
 
-def train_together(data, recipes):
-    """Train cells of one group (see `groups_of`) together and keep each; returns for each None, or why it failed."""
+def train_cell(data, recipe):
+    """Train one cell and keep its weights in the store; runs in a worker."""
+    keep(recipe, *trained(data, recipe))
+
+
+def trained_together(data, recipes):
+    """The networks of cells of one group (see `groups_of`), trained together, and a list of what `ensembles.train` gives of each."""
     first = recipes[0]
     together = architectures.together(first["specification"])
     if together == "alone":
         (recipe,) = recipes
-        return [train_cell(data, recipe)]
+        network, *result = trained(data, recipe)
+        return [network], [result]
     networks, orders = zip(*(untrained(data, recipe) for recipe in recipes))
     sets = (data.dataset(recipe["cell"], "train") for recipe in recipes)
     recipe_of_all, device = training.Recipe(**first["training"]), torch.device(first["device"])
-    results = ensembles.train(networks, sets, recipe_of_all, orders, device, together)
+    return networks, ensembles.train(networks, sets, recipe_of_all, orders, device, together)
+
+
+def train_together(data, recipes):
+    """Train cells of one group and keep each; returns for each None, or why it failed."""
+    networks, results = trained_together(data, recipes)
     for recipe, network, result in zip(recipes, networks, results):
         if not isinstance(result, Exception):
             keep(recipe, network, *result)
@@ -87,10 +98,8 @@ def recipes_of(chosen, module, device):
     """One dict per cell: all that a worker needs besides the data, and the key under which the result is kept."""
     name = module.__name__.rpartition(".")[2]
     data = artifacts.Data(name)
-    engine = [ensembles, train_together] if device.type in TOGETHER else [train_cell]
+    engine = trained_together if device.type in TOGETHER else trained
     common = {
-        "code": store.code_digest(architectures, datasets, seeds, training, untrained, *engine, module.dataset),
-        "torch": torch.__version__,
         "device": device.type,
         "images": artifacts.about_images()["digest"] if module.NEEDS_IMAGES else None,
     }
@@ -100,8 +109,8 @@ def recipes_of(chosen, module, device):
         plan = chosen.grid.networks[cell["architecture"]]
         recipe = {
             "cell": cell,
-            "specification": (specification := chosen.architectures[cell["architecture"]]),
-            "network": store.code_digest(architectures.code(specification)),
+            "specification": (specification := architectures.resolved(chosen.architectures[cell["architecture"]])),
+            "code": closure.digest(engine, (artifacts.Data, "dataset"), module.dataset, specification["network"]),
             "training": {
                 "epochs": plan.epochs,
                 "lr": plan.lr,

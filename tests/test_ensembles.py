@@ -57,7 +57,7 @@ def same(ours, theirs, atol=1e-9):
 
 @pytest.mark.parametrize("specification", [*STACKED, *ALONG, DROPPING], ids=lambda s: "-".join(map(str, s.values())))
 def test_together_as_alone(specification):
-    together = architectures.together(specification)
+    together = architectures.together(architectures.resolved(specification))
     networks, sets, seeds = cells(specification, count=1 if specification is DROPPING else 3)
     if specification is DROPPING:
         assert ensembles.at_once(networks[0], together) == 1, "what dropout draws must not depend on neighbours"
@@ -68,7 +68,7 @@ def test_together_as_alone(specification):
 
 
 def test_the_built_in_networks_say_how_they_train_together():
-    kinds = {name: architectures.together({"network": name}) for name in architectures.NETWORKS}
+    kinds = {name: architectures.together(architectures.resolved({"network": name})) for name in architectures.NETWORKS}
     assert kinds == {
         "logreg": "stack",
         "mlp": "stack",
@@ -93,7 +93,7 @@ def test_a_convolution_as_one_matrix_product():
 
 def stack_of(specification, record=lambda function: function, recipe=RECIPE):
     networks, sets, seeds = cells(specification)
-    stacked = architectures.together(specification) == "stack"
+    stacked = architectures.together(architectures.resolved(specification)) == "stack"
     if not stacked:
         networks, sets, seeds = networks[:1], sets[:1], seeds[:1]
     return ensembles.Stack(networks, sets, recipe, seeds, CPU, stacked, record)

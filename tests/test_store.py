@@ -38,9 +38,3 @@ def test_digests_tell_values_shapes_and_types_apart():
     assert store.digest(a) == store.digest(a[::1].copy())
     assert len({store.digest(a), store.digest(a.reshape(2, 2)), store.digest(a.astype("f4")), store.digest(a + 1)}) == 4
     assert store.digest({"a": 1, "b": 2}) == store.digest({"b": 2, "a": 1}) != store.digest({"a": 1, "b": 3})
-
-
-def test_code_digest_ignores_docstrings_and_comments_only():
-    plain = store.syntax_digest("def f(x):\n    return x + 1\n")
-    assert plain == store.syntax_digest('"""Prose."""\n\ndef f(x):  # why\n    """More."""\n    return x + 1\n')
-    assert plain != store.syntax_digest("def f(x):\n    return x + 2\n")

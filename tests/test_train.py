@@ -12,7 +12,7 @@ import torch
 import yaml
 from structure import ROOT
 
-from pipeline import anisotropy, artifacts, ensembles, evaluate, generate, grid, train, training
+from pipeline import anisotropy, architectures, artifacts, ensembles, evaluate, generate, grid, train, training
 from pipeline.errors import InputError
 
 SHIPPED = yaml.safe_load((ROOT / "params.yaml").read_text())
@@ -127,7 +127,7 @@ def test_groups_are_of_one_architecture_and_training():
     )
     short, long = {"epochs": 1}, {"epochs": 2}
     recipes = [
-        {"specification": specification, "training": recipe}
+        {"specification": architectures.resolved(specification), "training": recipe}
         for specification, recipe, count in ((lenet, short, 130), (lenet, long, 2), (vgg, long, 2), (own, long, 2))
         for _ in range(count)
     ]

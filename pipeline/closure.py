@@ -1,0 +1,314 @@
+"""The code that decides a result: every definition that given ones reach through the source, and the digest of it.
+
+A result may be kept for as long as the code that made it is the same. Which code that is, is read from the source without
+running it: from a function, each name that it uses is looked up where Python would look, in its module, in what that imports,
+and so on to the end, one function, class or constant at a time. What decides nothing is left out: comments, docstrings,
+annotations, what is printed, and the sentences of exceptions. Code that is installed, such as torch, counts by its version.
+
+Two things cannot be seen from the source: methods called on an argument, and names that are strings. So the roots must be all
+objects that a piece of work is handed, such as an experiment's `dataset` and a network's class.
+"""
+
+import ast
+import functools
+import hashlib
+import importlib
+import importlib.machinery
+import inspect
+import json
+import sys
+import sysconfig
+from pathlib import Path
+
+INSTALLED = tuple(
+    {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+    | {str(Path(module.__file__).parent) for module in (ast, json)}
+)
+"""Folders of the standard library and of installed packages, whose code counts by its version."""
+
+
+class _Stripped(ast.NodeTransformer):
+    """Removes from a syntax tree what decides nothing: docstrings, annotations, printing, sentences of exceptions."""
+
+    def visit_Expr(self, node):
+        printing = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in ("print", "tqdm.write")
+        return None if printing or isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_Raise(self, node):
+        kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        return ast.Raise(kind, None)
+
+    def visit_Assert(self, node):
+        return ast.Assert(self.visit(node.test), None)
+
+    def visit_arg(self, node):
+        return ast.arg(node.arg)
+
+    def visit_AnnAssign(self, node):
+        return ast.AnnAssign(node.target, ast.Constant(None), node.value and self.visit(node.value), node.simple)
+
+    def visit_FunctionDef(self, node):
+        node.returns = None
+        node = self.generic_visit(node)
+        node.body = node.body or [ast.Pass()]
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_ClassDef(self, node):
+        node = self.generic_visit(node)
+        node.body = node.body or [ast.Pass()]
+        return node
+
+
+class Source:
+    """One module's top level: `definitions` (name → statements that bind it), `imports` (name → (module, name or None)), and
+    `effects`, the statements that bind nothing and act when the module is imported.
+    """
+
+    def __init__(self, name, path):
+        self.name = name
+        package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
+        self.definitions, self.imports, self.effects = {}, {}, []
+        tree = _Stripped().visit(ast.parse(Path(path).read_bytes()))
+        for statement in tree.body:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                self.imports |= imported(statement, package)
+            elif isinstance(statement, ast.If) and "__main__" in ast.unparse(statement.test):
+                continue  # the module is imported, not run
+            elif bound := _bound(statement):
+                for name in bound:
+                    self.definitions.setdefault(name, []).append(statement)
+            else:
+                self.effects.append(statement)
+        self.package = package
+
+
+def imported(statement, package):
+    """What an import statement in a module of `package` binds: name → (module, name in it, or None for the module itself)."""
+    if isinstance(statement, ast.Import):
+        return {
+            alias.asname or alias.name.split(".")[0]: (alias.name if alias.asname else alias.name.split(".")[0], None)
+            for alias in statement.names
+        }
+    base = package.split(".")[: len(package.split(".")) + 1 - statement.level] if statement.level else []
+    module = ".".join([*base, *([statement.module] if statement.module else [])])
+    return {alias.asname or alias.name: (module, alias.name) for alias in statement.names}
+
+
+def _bound(statement):
+    """The names that a top-level statement binds, blocks under `if`, `try`, `for` and `with` included."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {statement.name}
+    inner = {part.name for part in ast.walk(statement) if isinstance(part, (ast.FunctionDef, ast.ClassDef))}
+    return inner | {
+        part.id for part in ast.walk(statement) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+
+
+def chains(node):
+    """The dotted names that a definition reads from outside itself, as tuples: ('torch', 'nn', 'Linear'), ('BATCH',)."""
+    found = []
+
+    def visit(node, local):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            arguments = node.args
+            for part in [*getattr(node, "decorator_list", []), *arguments.defaults, *arguments.kw_defaults]:
+                visit(part, local) if part else None
+            named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+            body = node.body if isinstance(node.body, list) else [node.body]
+            inside = {argument.arg for argument in named if argument} | set().union(*map(_stored, body))
+            inside -= {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
+            for part in body:
+                visit(part, local | inside)
+            return
+        parts, base = [], node
+        while isinstance(base, ast.Attribute):
+            parts.append(base.attr)
+            base = base.value
+        if isinstance(base, ast.Name) and (parts or isinstance(base.ctx, ast.Load)):
+            if base.id not in local:
+                found.append((base.id, *reversed(parts)))
+            return
+        for part in ast.iter_child_nodes(node):
+            visit(part, local)
+
+    visit(node, frozenset())
+    return found
+
+
+def _stored(node):
+    """The names that a statement binds in the scope in which it stands, or in one inside it."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return names | {part.name for part in ast.walk(node) if isinstance(part, (ast.FunctionDef, ast.ClassDef))}
+
+
+class Code:
+    """The source that can be imported from the folders of `path` (sys.path), and what is reached in it."""
+
+    def __init__(self, path=None):
+        self.path, self.sources = path, {}
+
+    def source(self, name):
+        """The `Source` of a module, or None if it is installed, built in or not there."""
+        if name not in self.sources:
+            self.sources[name] = Source(name, found) if (found := self._file(name)) else None
+        return self.sources[name]
+
+    def _file(self, name):
+        folders, parts = self.path, name.split(".")
+        for depth in range(len(parts)):
+            spec = importlib.machinery.PathFinder.find_spec(".".join(parts[: depth + 1]), folders)
+            if spec is None:
+                # A package that is installed in place is found by a hook of its own.
+                return self._loaded(name) if self.path is None else None
+            folders = spec.submodule_search_locations
+        own = spec.origin and spec.origin.endswith(".py") and not spec.origin.startswith(INSTALLED)
+        return spec.origin if own else None
+
+    @staticmethod
+    def _loaded(name):
+        origin = getattr(sys.modules.get(name), "__file__", None) or ""
+        return origin if origin.endswith(".py") and not origin.startswith(INSTALLED) else None
+
+    def reached(self, *roots):
+        """What `roots` reach: ({name: source text of a definition}, names of the installed packages that they use).
+
+        A root is 'module:name' or 'module:Class.member'; of a class, one member alone reaches what that member does.
+        """
+        texts, packages, seen = {}, set(), set()
+        waiting = [(module, *name.split(".")) for module, _, name in (root.partition(":") for root in roots)]
+        for module, name, *_ in waiting:
+            if (source := self.source(module)) and name not in source.definitions:
+                raise LookupError(f"{module} does not define {name}")
+        while waiting:
+            item = waiting.pop()
+            if item in seen:
+                continue
+            seen.add(item)
+            module, name, *member = item
+            source = self.source(module)
+            if source is None:
+                packages.add(module.partition(".")[0])
+                continue
+            if (module, None) not in seen:
+                seen.add((module, None))
+                for number, statement in enumerate(source.effects):
+                    texts[f"{module}:{number}"] = ast.unparse(statement)
+                    waiting += self._uses(source, statement, packages)
+            if member:
+                waiting += self._member(source, name, member[0], (module, name), texts, packages)
+                continue
+            for number, statement in enumerate(source.definitions[name]):
+                texts[f"{module}:{name}:{number}"] = ast.unparse(statement)
+                waiting += self._uses(source, statement, packages)
+        return texts, packages
+
+    def _member(self, source, name, member, owner, texts, packages):
+        """Uses of a class's member, or of its base classes' where it has none; `owner`: the class that `self` is of."""
+        for statement in source.definitions.get(name, ()):
+            if not isinstance(statement, ast.ClassDef):
+                continue
+            for part in statement.body:
+                if member not in _bound(part):
+                    continue
+                texts[f"{source.name}:{name}.{member}"] = ast.unparse(part)
+                found = self._uses(source, part, packages)
+                if isinstance(part, ast.FunctionDef) and part.args.args:
+                    found += self._of_self(source, part, owner, statement)
+                return found
+            for base in statement.bases:
+                for module, *rest in self._resolved(source, tuple(ast.unparse(base).split(".")), packages):
+                    inherited = rest and self.source(module)
+                    if inherited and (found := self._member(inherited, rest[0], member, owner, texts, packages)):
+                        return found
+        return []
+
+    def _of_self(self, source, function, owner, statement):
+        """Members of `owner` that a method uses through its first argument; the whole class where it hands that on."""
+        me, found, parents = function.args.args[0].arg, [], set()
+        for part in ast.walk(function):
+            if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == me:
+                # An attribute that is no member of the class is one that its instances are given when they are made.
+                found += [(*owner, name) for name in (part.attr, "__init__", "__post_init__")]
+                parents.add(part.value)
+            elif isinstance(part, ast.Attribute) and ast.unparse(part.value) == "super()":
+                for base in statement.bases:
+                    found += [
+                        (module, *rest, part.attr)
+                        for module, *rest in self._resolved(source, tuple(ast.unparse(base).split(".")), set())
+                        if len(rest) == 1
+                    ]
+        for part in ast.walk(function):
+            if isinstance(part, ast.Name) and part.id == me and part not in parents:
+                found.append(owner)
+        return found
+
+    def _uses(self, source, statement, packages):
+        """The items that a statement's names stand for."""
+        local = {}
+        for part in ast.walk(statement):
+            if isinstance(part, (ast.Import, ast.ImportFrom)):
+                local |= imported(part, source.package)
+        return [item for chain in chains(statement) for item in self._resolved(source, chain, packages, local)]
+
+    def _resolved(self, source, chain, packages, local=None):
+        """The items of a dotted name in a module: nothing, a definition or a class's member, or all of a module."""
+        head, *rest = chain
+        if local and head in local:
+            return self._from(*local[head], rest, packages)
+        if head in source.definitions:
+            statements = source.definitions[head]
+            if rest and all(isinstance(statement, ast.ClassDef) for statement in statements):
+                return [(source.name, head, rest[0])]
+            return [(source.name, head)]
+        if head in source.imports:
+            return self._from(*source.imports[head], rest, packages)
+        return []
+
+    def _from(self, module, name, rest, packages):
+        """The items of `name` and the attributes `rest` after it in a module; of the module itself where name is None."""
+        if name is not None:
+            rest = [name, *rest]
+        while True:
+            source = self.source(module)
+            if source is None:
+                packages.add(module.partition(".")[0])
+                return []
+            if not rest:
+                return [(module, definition) for definition in source.definitions]
+            if rest[0] in source.definitions or rest[0] in source.imports:
+                return self._resolved(source, tuple(rest), packages)
+            if self.source(f"{module}.{rest[0]}") is None:
+                return []
+            module, rest = f"{module}.{rest[0]}", rest[1:]
+
+
+def root(thing):
+    """A function, class, bound method or (class, name of a member) as the root that `Code.reached` takes."""
+    if inspect.ismethod(thing):
+        thing = type(thing.__self__), thing.__name__
+    if isinstance(thing, tuple):
+        kind, member = thing
+        return f"{kind.__module__}:{kind.__qualname__}.{member}"
+    return thing if isinstance(thing, str) else f"{thing.__module__}:{thing.__qualname__}"
+
+
+@functools.lru_cache(1)
+def _loaded_code():
+    return Code()
+
+
+def digest(*things):
+    """sha256 of all code that functions, classes and bound methods reach, with the versions of the packages it uses."""
+    return _digest(tuple(map(root, things)))
+
+
+@functools.lru_cache(None)
+def _digest(roots):
+    texts, packages = _loaded_code().reached(*roots)
+    versions = {
+        name: str(getattr(importlib.import_module(name), "__version__", None))
+        for name in sorted(packages - sys.stdlib_module_names)
+    }
+    return hashlib.sha256(json.dumps([sorted(texts.values()), versions]).encode()).hexdigest()

@@ -1,0 +1,193 @@
+"""The digest of the code that decides a result: it changes with what the result depends on, and with nothing else."""
+
+import shutil
+import sys
+
+import pytest
+from structure import ROOT
+
+from pipeline import architectures, closure, covariances, experiments
+
+
+def digests(tree):
+    """The digest of every kind of cell, by (experiment, network), and of every estimate, by ('nads', network), in a copy."""
+    code = closure.Code([str(tree), *sys.path])
+    places = dict(architectures.NETWORKS)
+    found = {
+        (name, network): code.reached(
+            "pipeline.train:trained", "pipeline.artifacts:Data.dataset", f"pipeline.experiments.{name}:dataset", place
+        )
+        for name in experiments.names()
+        for network, place in places.items()
+    }
+    sums = [f"pipeline.covariances:Covariance.{member}" for member in ("add", "state", "restore", "error")]
+    for network, place in places.items():
+        found["nads", network] = code.reached("pipeline.estimate:sample", place, *sums)
+    return {key: (sorted(texts.values()), packages) for key, (texts, packages) in found.items()}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the package, and its digests."""
+    tree = tmp_path_factory.mktemp("copy")
+    shutil.copytree(ROOT / "pipeline", tree / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
+    return tree, digests(tree)
+
+
+def cells(*names):
+    """The cells of some experiments, for all networks."""
+    return {(name, network) for name in names for network in architectures.NETWORKS}
+
+
+def of(*networks):
+    """The cells and the estimates of some networks."""
+    return {(name, network) for name in (*experiments.names(), "nads") for network in networks}
+
+
+NAMED = cells(*experiments.names())
+EDITS = {
+    "a function that a data set calls": (
+        "experiments/poison.py",
+        '    y = torch.as_tensor(draw[f"{split}_labels"]).long()\n    if cell["data"]',
+        '    y = torch.as_tensor(draw[f"{split}_labels"]).long() * 2\n    if cell["data"]',
+        cells("poison"),
+    ),
+    "the carriers left out": (
+        "experiments/poison.py",
+        'return datasets.poisoned(x, y, directions[0][cell["index"] :], cell["size"])',
+        "return x",
+        cells("poison"),
+    ),
+    "a helper two calls away": (
+        "datasets.py",
+        "return label // 6, label % 3,",
+        "return label // 6, (label + 1) % 3,",
+        cells("poison"),
+    ),
+    "D(v)": ("datasets.py", "torch.outer(eps * y -", "torch.outer(2 * eps * y -", NAMED - cells("poison", "flip")),
+    "a label": ("architectures.py", '"vgg11": "VGG-11"', '"vgg11": "VGG 11"', set()),
+    "an error's sentence": ("architectures.py", "side must be a multiple of 32", "side must be 32, 64, …", set()),
+    "a sentence on the way": ("training.py", "a smaller lr helps", "try a smaller lr", set()),
+    "an entry in the table of networks": ("architectures.py", '"mlp": MLP,', '"mlp": MLP, "two_layers": MLP,', set()),
+    "what another stage calls": ("datasets.py", "made = np.empty((len(wanted)", "made = np.ones((len(wanted)", set()),
+    "a docstring": ("training.py", '"""One network\'s training', '"""How one network trains', set()),
+    "a comment": ("training.py", "# Sums stay on the device", "# The sums stay there", set()),
+    "an annotation": ("training.py", "def train(network, x, y,", "def train(network: nn.Module, x, y,", set()),
+    "a figure": ("figures/style.py", 'ACCURACY = "cividis"', 'ACCURACY = "viridis"', set()),
+    "the store": ("store.py", "os.utime(self.path(key))", "os.utime(self.path(key), None)", set()),
+    "a constant of training": ("training.py", "CLIP = 0.5", "CLIP = 0.25", NAMED),
+    "one network": ("architectures.py", "self.fc2 = nn.Linear(120, 84)", "self.fc2 = nn.Linear(120, 85)", of("lenet")),
+    "a part of one network": (
+        "architectures.py",
+        "4 * growth, growth, 3,",
+        "4 * growth, growth, 1,",
+        of("densenet121"),
+    ),
+    "the derivative": ("derivatives.py", "/ (2 * step))", "/ step)", cells("nads")),
+    "how samples are averaged": (
+        "covariances.py",
+        "self.sums[self.count % len(self.sums)]",
+        "self.sums[0]",
+        cells("nads"),
+    ),
+    "where sums begin": (
+        "covariances.py",
+        "PARTS, FEW_PARTS, LARGE = 8,",
+        "PARTS, FEW_PARTS, LARGE = 4,",
+        cells("nads"),
+    ),
+    "what is read out of an estimate": ("covariances.py", "TIE, PAIR = 1e-9,", "TIE, PAIR = 1e-8,", set()),
+    "seeds": ("seeds.py", '.digest()[:8], "big")', '.digest()[:8], "little")', NAMED | cells("nads")),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_changes_the_keys_of_what_depends_on_it_and_no_other(copy, name):
+    tree, before = copy
+    file, old, new, expected = EDITS[name]
+    path = tree / "pipeline" / file
+    text = path.read_text()
+    assert text.count(old) == 1, "the edit is made exactly once"
+    try:
+        path.write_text(text.replace(old, new))
+        after = digests(tree)
+    finally:
+        path.write_text(text)
+    assert {key for key in before if before[key] != after[key]} == expected
+
+
+def test_what_is_installed_counts_by_its_version(copy):
+    _, before = copy
+    _, packages = before["linear_pairs", "lenet"]
+    assert {"torch", "numpy"} <= packages and "pandas" not in packages
+
+
+def module(folder, name, text):
+    (folder / f"{name}.py").write_text(text)
+
+
+def reached(folder, root):
+    """Names of the definitions that are reached in modules of `folder`."""
+    texts, _ = closure.Code([str(folder), *sys.path]).reached(root)
+    return {key.removesuffix(":0") for key in texts}
+
+
+def test_names_are_looked_up_as_python_does(tmp_path):
+    module(tmp_path, "constants", "A = 1\nB = 2\nTABLE = {'a': A}\n")
+    module(
+        tmp_path, "helpers", "import constants as c\nfrom constants import B as b\n\ndef half(x):\n    return x / c.A\n"
+    )
+    module(
+        tmp_path,
+        "user",
+        "import helpers\nfrom helpers import half, b\n\n"
+        "def shadowed(b):\n    return b\n\n"
+        "def local():\n    from constants import TABLE\n    return TABLE\n\n"
+        "def by_module(x):\n    return helpers.half(x)\n\n"
+        "def by_name(x, y=half):\n    return [y(b) for b in x]\n\n"
+        "def imported_twice():\n    return helpers.b\n\n"
+        "def recursive(n):\n    return recursive(n - 1) if n else b\n",
+    )
+    assert reached(tmp_path, "user:shadowed") == {"user:shadowed"}
+    assert reached(tmp_path, "user:local") == {"user:local", "constants:TABLE", "constants:A"}
+    assert reached(tmp_path, "user:by_module") == {"user:by_module", "helpers:half", "constants:A"}
+    assert reached(tmp_path, "user:by_name") == {"user:by_name", "helpers:half", "constants:A"}
+    assert reached(tmp_path, "user:imported_twice") == {"user:imported_twice", "constants:B"}
+    assert reached(tmp_path, "user:recursive") == {"user:recursive", "constants:B"}
+    with pytest.raises(LookupError, match="user does not define nothing"):
+        reached(tmp_path, "user:nothing")
+
+
+def test_a_member_reaches_what_it_uses_of_its_class_and_of_the_classes_below(tmp_path):
+    module(
+        tmp_path,
+        "classes",
+        "STEP = 1\n\ndef outer():\n    return STEP\n\n"
+        "class Base:\n    size = 1\n\n"
+        "    def run(self):\n        return self.size + self.part()\n\n"
+        "    def part(self):\n        return 0\n\n"
+        "    def other(self):\n        return 5\n\n"
+        "class Below(Base):\n    def part(self):\n        return super().part() + outer()\n\n"
+        "class Made(Base):\n    def __init__(self):\n        self.width = STEP\n\n"
+        "    def part(self):\n        return self.width\n\n"
+        "class Given(Base):\n    def part(self):\n        return outer and print(self)\n",
+    )
+    found = lambda member: {key.removeprefix("classes:") for key in reached(tmp_path, f"classes:{member}")}
+    assert found("Base.run") == {"Base.run", "Base.size", "Base.part"}
+    assert found("Below.run") == {"Base.run", "Base.size", "Below.part", "Base.part", "outer", "STEP"}
+    assert found("Made.run") == {"Base.run", "Base.size", "Made.part", "Made.__init__", "STEP"}
+    assert {"Given", "Base", "outer"} <= found("Given.run"), "an object that is handed on may be used in any way"
+
+
+def test_what_a_module_does_when_it_is_imported_counts(tmp_path):
+    module(tmp_path, "acting", "import json\n\njson.loads('1')\nA = 1\n\nif __name__ == '__main__':\n    A = 2\n")
+    texts, packages = closure.Code([str(tmp_path), *sys.path]).reached("acting:A")
+    assert sorted(texts.values()) == ["A = 1", "json.loads('1')"] and packages == {"json"}
+
+
+def test_functions_methods_and_classes_are_roots():
+    assert closure.root(closure.digest) == "pipeline.closure:digest"
+    assert closure.root(covariances.Covariance((1, 4, 4)).add) == "pipeline.covariances:Covariance.add"
+    assert closure.root((covariances.Covariance, "add")) == "pipeline.covariances:Covariance.add"
+    assert closure.root(covariances.Covariance) == "pipeline.covariances:Covariance"
+    assert closure.digest(covariances.Covariance) != closure.digest(covariances.Leading)
