@@ -31,8 +31,12 @@ from torch.utils.data import DataLoader, Sampler, TensorDataset
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.nads import UsualLeNet
-from pipeline import architectures, datasets, ensembles, grid, training
-from pipeline.directions import fourier
+from pipeline import datasets
+from pipeline import networks as architectures
+from pipeline.datasets.fourier import fourier
+from pipeline.machine import workers
+from pipeline.training import ensembles
+from pipeline.training import single as training
 
 CELLS = {
     "lenet": ({"network": "lenet"}, 5000, 2, (1, 4, 16)),
@@ -134,7 +138,7 @@ def train_together(device, sets, recipes):
 def at_once(specification, device):
     """Cells that run at once."""
     if device.type == "cpu":
-        return grid.cores()
+        return workers.cores()
     return ensembles.at_once(
         architectures.build(specification, 1, 2, 0), architectures.together(architectures.resolved(specification))
     )
@@ -146,11 +150,11 @@ def ours(name, cells, device):
     recipes = [{"specification": specification, "epochs": epochs, "seed": seed} for seed in range(cells)]
     started, make_data = time.perf_counter(), functools.partial(data, count)
     if device.type == "cpu":
-        found = dict(grid.run(train_cell, recipes, make_data, device))
+        found = dict(workers.run(train_cell, recipes, make_data, device))
     else:
         numbered, size = list(enumerate(recipes)), at_once(specification, device)
         groups = [numbered[start : start + size] for start in range(0, cells, size)]
-        found = dict(grid.run_together(functools.partial(train_together, device), groups, make_data))
+        found = dict(workers.run_together(functools.partial(train_together, device), groups, make_data))
     for result in found.values():
         if isinstance(result, Exception):
             raise result
@@ -179,8 +183,8 @@ def peak(device):
         one @ other
         wait()
         times.append(time.perf_counter() - started)
-    torch.set_num_threads(grid.cores())
-    return 2 * side**3 / statistics.median(times) * (grid.cores() if device.type == "cpu" else 1)
+    torch.set_num_threads(workers.cores())
+    return 2 * side**3 / statistics.median(times) * (workers.cores() if device.type == "cpu" else 1)
 
 
 def busy():
@@ -249,10 +253,10 @@ def main():
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     parser.add_argument("--loaded", action="store_true")
     chosen = parser.parse_args()
-    device = grid.device_of(chosen.device)
-    torch.set_num_threads(grid.cores())
+    device = workers.device_of(chosen.device)
+    torch.set_num_threads(workers.cores())
     top = peak(device)
-    what = f"{grid.cores()} cores" if device.type == "cpu" else torch.cuda.get_device_name()
+    what = f"{workers.cores()} cores" if device.type == "cpu" else torch.cuda.get_device_name()
     print(f"{what}, {top / 1e9:.0f} GFLOP/s in matrix products, torch {torch.__version__}, float32")
     with load(chosen.loaded):
         for name in chosen.networks:

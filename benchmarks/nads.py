@@ -22,15 +22,19 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from pipeline import anisotropy, architectures, derivatives
-from pipeline.covariances import Covariance, symmetrised
-from pipeline.params import SIDE, Estimator
+from pipeline import networks
+from pipeline.nads import anisotropy, derivatives
+from pipeline.nads.covariances import Covariance, symmetrised
+from pipeline.networks.lenet import LeNet
+from pipeline.networks.resnet import ResNet18
+from pipeline.params import Estimator
+from pipeline.project.shapes import SIDE
 
 SHAPE = (1, SIDE, SIDE)
 OURS = Estimator("secant", "readout", 100.0, "normal", True, False)
 
 
-class UsualLeNet(architectures.LeNet):
+class UsualLeNet(LeNet):
     """LeNet as it is usually written: ReLU first, then pooling."""
 
     def forward(self, x):
@@ -40,7 +44,7 @@ class UsualLeNet(architectures.LeNet):
         return self.fc3(x)
 
 
-USUAL = {"lenet": UsualLeNet, "resnet18": architectures.ResNet18}
+USUAL = {"lenet": UsualLeNet, "resnet18": ResNet18}
 
 
 @torch.no_grad()
@@ -61,8 +65,8 @@ def plain_fourth_moment(root):
 
 def one_round(name, numbers):
     """Times per network of both sides (medians), and V of plain, read-out, and read-out with symmetries."""
-    build = functools.partial(architectures.build, {"network": name}, 1, 1)
-    symmetry = architectures.symmetry({"network": name})
+    build = functools.partial(networks.build, {"network": name}, 1, 1)
+    symmetry = networks.symmetry({"network": name})
     covariance = Covariance(SHAPE, symmetry)
     times, fourth, own, averaged = ([], []), [], [], []
     for number in numbers:

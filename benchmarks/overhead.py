@@ -15,7 +15,8 @@ import time
 
 import torch
 
-from pipeline import architectures, store
+from pipeline import networks
+from pipeline.machine import store
 
 CELLS = 1000
 
@@ -39,7 +40,7 @@ def main():
         f"no-op dvc repro: {statistics.median(seconds):.2f} s of processor time ({min(seconds):.2f} to {max(seconds):.2f})"
     )
 
-    state = architectures.build({"network": "lenet"}, 2, 2, 0).state_dict()
+    state = networks.build({"network": "lenet"}, 2, 2, 0).state_dict()
     outcome = {"losses": torch.rand(50).tolist(), "accuracy": 1.0}
     with tempfile.TemporaryDirectory() as folder:
         cells = store.Store(folder)

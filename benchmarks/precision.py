@@ -19,7 +19,10 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import architectures, artifacts, experiments, generate, grid, params, seeds, training
+from pipeline import artifacts, experiments, generate, networks, params
+from pipeline.machine import workers
+from pipeline.project import seeds
+from pipeline.training import single as training
 
 SAMPLES = 5000
 RESAMPLED = 10_000
@@ -48,7 +51,7 @@ def train_cell(made, recipe):
     cell, precision = recipe
     name, module = cell["architecture"], made.module
     identity = [cell["seed"], "precision", name, *(cell[c] for c in module.COORDINATES)]
-    network = architectures.build(
+    network = networks.build(
         made.chosen.architectures[name], module.CHANNELS, module.OUTPUTS, seeds.derive(*identity, "weights")
     )
     plan = made.chosen.grid.networks[name]
@@ -97,7 +100,7 @@ def main():
     made = make()
     recipes = [(cell, p) for cell in made.module.cells(made.chosen) for p in ("float32", "bfloat16")]
     found = {}
-    work = grid.run(train_cell, recipes, make, torch.device("cpu"))
+    work = workers.run(train_cell, recipes, make, torch.device("cpu"))
     for position, result in tqdm(work, "cells in both precisions", len(recipes), disable=None):
         if isinstance(result, Exception):
             raise result

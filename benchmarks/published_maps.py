@@ -15,7 +15,7 @@ import sys
 import numpy as np
 import pandas as pd
 
-from pipeline.figures.nad_sweep import PUBLISHED as ALONG_NADS
+from pipeline.report.nad_sweep import PUBLISHED as ALONG_NADS
 
 SPREAD = 2.4
 """Points by which repeated published runs of LeNet differ."""

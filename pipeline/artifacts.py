@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline import experiments
-from pipeline.errors import InputError
+from pipeline.project.errors import InputError
 
 IMAGES = Path("data/images")
 NADS = Path("data/nads")

@@ -5,8 +5,10 @@ It writes nothing; it runs again whenever params.yaml changes, also where no oth
 
 import collections
 
-from pipeline import anisotropy, architectures, artifacts, experiments, params
-from pipeline.errors import InputError, one_sentence
+from pipeline import artifacts, experiments, networks, params
+from pipeline.nads import anisotropy
+from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.shapes import SIDE
 
 CIFAR10_CLASSES = 10
 """Outputs with which a network is tried where the images decide how many there are: they may not be here yet."""
@@ -35,10 +37,10 @@ def main():
             module = experiments.find(name)
             at = params.parse(document, module, scale)
             for architecture in at.grid.networks:
-                shape = (module.CHANNELS, params.SIDE, params.SIDE)
+                shape = (module.CHANNELS, SIDE, SIDE)
                 uses[architecture].add((shape, module.OUTPUTS or CIFAR10_CLASSES))
             count += len(module.cells(at)) if scale == chosen.scale else 0
-    architectures.check(chosen.architectures, uses)
+    networks.check(chosen.architectures, uses)
     print(f"params.yaml is sound; scale {chosen.scale} has {count} cells to train")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline import artifacts, images, params
-from pipeline.errors import InputError, one_sentence
+from pipeline.project.errors import InputError, one_sentence
 
 VARIABLE = "CIFAR10"
 

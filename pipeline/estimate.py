@@ -14,17 +14,10 @@ import psutil
 import threadpoolctl
 from tqdm import tqdm
 
-from pipeline import (
-    anisotropy,
-    architectures,
-    artifacts,
-    closure,
-    derivatives,
-    grid,
-    params,
-    store,
-)
-from pipeline.errors import InputError, one_sentence
+from pipeline import artifacts, networks, params
+from pipeline.machine import closure, store, workers
+from pipeline.nads import anisotropy, derivatives
+from pipeline.project.errors import InputError, one_sentence
 
 KEEP_EVERY = 30
 """Seconds between two states kept of an estimate in progress; more where writing one takes over a tenth of that."""
@@ -69,7 +62,7 @@ class Task:
             if estimation.finished:
                 return
             yield {
-                "specification": architectures.resolved(self.specification),
+                "specification": networks.resolved(self.specification),
                 "shape": self.source.input,
                 "number": number,
                 # The other estimand's networks are others, so that no sampling error is shared by what is compared.
@@ -103,7 +96,7 @@ class Task:
 def sample(_, recipe):
     """One network's sample; runs in a worker."""
     recipe = dict(recipe)
-    build = functools.partial(architectures.made, recipe.pop("specification"), recipe["shape"][0], 1)
+    build = functools.partial(networks.made, recipe.pop("specification"), recipe["shape"][0], 1)
     return anisotropy.sample(build, **recipe)
 
 
@@ -113,12 +106,12 @@ def tasks_of(chosen, device):
     Raises InputError if one of them does not fit into memory.
     """
     tasks = []
-    free = psutil.virtual_memory().available - WORKER * (grid.cores() if device.type == "cpu" else 1)
+    free = psutil.virtual_memory().available - WORKER * (workers.cores() if device.type == "cpu" else 1)
     for name, source in chosen.nads.items():
         if source.file is not None:
             continue
         specification = chosen.architectures[name]
-        network = architectures.build(specification, source.input[0], 1, chosen.seed)
+        network = networks.build(specification, source.input[0], 1, chosen.seed)
         estimators = {"": chosen.estimator}
         if chosen.estimator.compare and source.first is None:
             estimators["." + chosen.estimator.other().estimand] = chosen.estimator.other()
@@ -126,7 +119,7 @@ def tasks_of(chosen, device):
             estimator, reason = derivatives.usable(network, estimator, source.input)
             if reason and not part:
                 print(f"notice: {name}: {reason}; its NADs use `plain`, which needs far more networks", file=sys.stderr)
-            symmetry = architectures.symmetry(specification) if estimator.symmetry else "none"
+            symmetry = networks.symmetry(specification) if estimator.symmetry else "none"
             rows = anisotropy.rows_of(network, estimator, source.input)
             try:
                 holder = anisotropy.holder(source.input, rows, source.networks, source.first, symmetry, free)
@@ -134,7 +127,7 @@ def tasks_of(chosen, device):
                 raise InputError(f"nads.{name}: {error}") from None
             key = store.digest(
                 {
-                    "specification": (place := architectures.resolved(specification)),
+                    "specification": (place := networks.resolved(specification)),
                     "code": closure.digest(
                         sample,
                         place["network"],
@@ -178,7 +171,7 @@ def finished(tasks, chosen, device):
             nads, task.estimation = task.estimation.nads(task.estimator), None
             yield task, nads
 
-    for position, result in grid.run(sample, recipes(), dict, device):
+    for position, result in workers.run(sample, recipes(), dict, device):
         task, number = owners[position]
         if isinstance(result, Exception):
             for other in open_tasks:
@@ -199,8 +192,8 @@ def rounded(number, digits):
 def main():
     """Estimate or import, and write the NADs, architecture by architecture."""
     chosen = params.load()
-    device = grid.device_of(chosen.device)
-    architectures.check(chosen.architectures, {n: {(s.input, 1)} for n, s in chosen.nads.items() if s.file is None})
+    device = workers.device_of(chosen.device)
+    networks.check(chosen.architectures, {n: {(s.input, 1)} for n, s in chosen.nads.items() if s.file is None})
     files = {}
     for name, source in chosen.nads.items():
         if source.file is not None:

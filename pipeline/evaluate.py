@@ -15,8 +15,10 @@ import safetensors.torch
 import torch
 from tqdm import tqdm
 
-from pipeline import architectures, artifacts, boundaries, experiments, grid, params, training
-from pipeline.errors import one_sentence
+from pipeline import artifacts, experiments, networks, params, training
+from pipeline.machine import workers
+from pipeline.measures import boundaries
+from pipeline.project.errors import one_sentence
 
 MARGIN_SAMPLES = 64
 """Test samples whose margins are measured."""
@@ -60,7 +62,7 @@ def changes(predict, x, y, alterations):
 def evaluate_cell(data, recipe):
     """Rows of every table, and the cross-section if there is one, of one trained cell; runs in a worker."""
     cell, device, module = recipe["cell"], torch.device(recipe["device"]), data.module
-    network = architectures.build(recipe["specification"], module.CHANNELS, data.outputs, 0)
+    network = networks.build(recipe["specification"], module.CHANNELS, data.outputs, 0)
     network.load_state_dict(safetensors.torch.load_file(recipe["weights"]))
     network.to(device)
 
@@ -85,7 +87,7 @@ def main(name):
     """Evaluate every cell and write the tables."""
     module = experiments.find(name)
     trained = artifacts.grid(name)
-    device = grid.device_of(params.load().device)
+    device = workers.device_of(params.load().device)
     cells = artifacts.cells(name)
     names = [artifacts.cell_name(cell, module.COORDINATES) for cell in cells]
     recipes = [
@@ -98,7 +100,7 @@ def main(name):
         for cell, n in zip(cells, names)
     ]
     outcomes = [None] * len(cells)
-    work = grid.run(evaluate_cell, recipes, functools.partial(artifacts.Data, name), device)
+    work = workers.run(evaluate_cell, recipes, functools.partial(artifacts.Data, name), device)
     for position, result in tqdm(work, f"evaluate {name}", len(recipes), unit="cell", disable=None):
         if isinstance(result, Exception):
             raise result

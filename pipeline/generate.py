@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline import artifacts, experiments, params
-from pipeline.errors import one_sentence
+from pipeline.project.errors import one_sentence
 
 
 def nads_of(chosen):

@@ -16,11 +16,8 @@ from pathlib import Path
 import yaml
 
 from pipeline import experiments
-from pipeline.errors import InputError
-
-SIDE = 32
-D = SIDE * SIDE
-"""Dimension of one input channel, hence the number of NADs of a network: indices run from 0 to D − 1."""
+from pipeline.project.errors import InputError
+from pipeline.project.shapes import SIDE, D
 
 
 def require(condition, sentence):

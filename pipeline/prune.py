@@ -5,8 +5,8 @@ Not a stage: nothing that DVC tracks depends on it. What was removed is trained 
 
 import sys
 
-from pipeline import store
-from pipeline.errors import InputError, one_sentence
+from pipeline.machine import store
+from pipeline.project.errors import InputError, one_sentence
 
 
 def days_of(arguments):

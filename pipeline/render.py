@@ -1,9 +1,9 @@
 """Stage `render`: the tables of reports/ as figures and a page -> reports/figures/, reports/report.md. Never a model."""
 
 from pipeline import artifacts
-from pipeline.errors import one_sentence
-from pipeline.figures import report
-from pipeline.sections import flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison
+from pipeline.project.errors import one_sentence
+from pipeline.report import tables
+from pipeline.report.sections import flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison
 
 IN_ORDER = (nads, fourier, nad_sweep, poison, flip, linear_pairs, image_pairs)
 """The report's sections: the NADs, paper 1's experiments, paper 2's."""
@@ -19,7 +19,7 @@ def main():
         "Written by the stage `render`; every number comes from the tables beside it.",
         *([f"**{notice}**"] if notice else []),
     ]
-    (artifacts.REPORTS / "report.md").write_text(report.page("Report of this run", captions, sections))
+    (artifacts.REPORTS / "report.md").write_text(tables.page("Report of this run", captions, sections))
     print(f"{len(list(folder.glob('*.png')))} figures in {folder}/")
 
 

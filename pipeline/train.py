@@ -15,22 +15,15 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import (
-    architectures,
-    artifacts,
-    closure,
-    ensembles,
-    experiments,
-    grid,
-    params,
-    seeds,
-    store,
-    training,
-)
-from pipeline.errors import InputError, one_sentence
+from pipeline import artifacts, experiments, params, training
+from pipeline import networks as architectures
+from pipeline.machine import closure, store, workers
+from pipeline.project import seeds
+from pipeline.project.errors import InputError, one_sentence
+from pipeline.training import ensembles
 
 TOGETHER = ("cuda",)
-"""Kinds of device on which several networks train together; a CPU is faster with one in each process."""
+"""Kinds of device on which networks networks train together; a CPU is faster with one in each process."""
 
 
 def untrained(data, recipe):
@@ -136,7 +129,7 @@ def main(name):
     """Train what the store does not hold, then lay out models/{name}/."""
     module = experiments.find(name)
     chosen = params.load(experiment=module)
-    device = grid.device_of(chosen.device)
+    device = workers.device_of(chosen.device)
     artifacts.present(artifacts.DATASETS / name, f"generate {name}")
     kept = store.Store(store.default_folder())
     recipes = list(recipes_of(chosen, module, device))
@@ -146,9 +139,9 @@ def main(name):
     make_data = functools.partial(artifacts.Data, name)
     if device.type in TOGETHER and due:
         groups = groups_of(due, module.CHANNELS, artifacts.Data(name).outputs)
-        work = grid.run_together(train_together, groups, make_data)
+        work = workers.run_together(train_together, groups, make_data)
     else:
-        work = grid.run(train_cell, due, make_data, device)
+        work = workers.run(train_cell, due, make_data, device)
     with tqdm(desc=f"train {name}", total=len(recipes), initial=reused, unit="cell", disable=None) as bar:
         bar.set_postfix(reused=reused, failed=0)
         for position, result in work:
@@ -161,7 +154,7 @@ def main(name):
     print(
         f"{name}: {trained} cells trained, {reused} reused, {len(failures)} failed; {minutes:.1f} min"
         + (f", {trained / minutes:.1f} models per minute" if trained else "")
-        + f" on {f'{grid.cores()} cores' if device.type == 'cpu' else torch.cuda.get_device_name()}"
+        + f" on {f'{workers.cores()} cores' if device.type == 'cpu' else torch.cuda.get_device_name()}"
     )
     folder = artifacts.fresh(artifacts.MODELS / name)
     if failures:

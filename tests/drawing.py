@@ -2,7 +2,7 @@
 
 from matplotlib.transforms import Bbox
 
-from pipeline.figures import style
+from pipeline.report import style
 
 
 def drawn_twice(make, folder, name):

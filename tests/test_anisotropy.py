@@ -9,14 +9,16 @@ import torch
 from test_derivatives import GRADIENT, SECANT, linear_features
 from torch import nn
 
-from pipeline import anisotropy, architectures, derivatives
-from pipeline.covariances import Covariance, Leading, images_of
-from pipeline.errors import InputError
+from pipeline import networks
+from pipeline.nads import anisotropy, derivatives
+from pipeline.nads.covariances import Covariance, Leading, images_of
+from pipeline.networks.lenet import LeNet
+from pipeline.project.errors import InputError
 
 
 def sample(specification, number, estimator):
     """One network's root."""
-    build = functools.partial(architectures.build, specification, 1, 1)
+    build = functools.partial(networks.build, specification, 1, 1)
     return anisotropy.sample(build, (1, 32, 32), number, (0, "test"), estimator)
 
 
@@ -112,7 +114,7 @@ def test_declared_symmetries_hold_and_the_others_do_not(specification, count):
     """Halves of the networks, one of them carried along by a symmetry, are as close as halves left alone."""
     one, other = covariance_of(specification, count, dataclasses.replace(GRADIENT, point="many")).half_means()
     alone = distance(one, other)
-    declared = architectures.symmetry(specification)
+    declared = networks.symmetry(specification)
     for element in images_of(declared, other, (1, 32, 32)):
         assert distance(one, element) == pytest.approx(alone, rel=0.15)
     if declared == "transposition":
@@ -226,9 +228,9 @@ def test_the_library_call_takes_a_constructor_to_nads():
 def test_colour_images_and_larger_ones(shape, side):
     """The directions are eigenvectors of the mean of the very samples, (1/N) Σ RᵀR."""
     specification = {"network": "lenet", "side": side}
-    build = functools.partial(architectures.build, specification, shape[0], 1)
+    build = functools.partial(networks.build, specification, shape[0], 1)
     estimator = dataclasses.replace(GRADIENT, point="many")
-    make = lambda: architectures.LeNet(shape[0], 1, side=side)
+    make = lambda: LeNet(shape[0], 1, side=side)
     nads = anisotropy.estimate(make, shape, 4, estimand="gradient", point="many", first=20)
     roots = [anisotropy.sample(build, shape, n, (0, "library"), estimator).astype(np.float64) for n in range(4)]
     turned = sum((nads.directions @ root.T) @ root for root in roots) / 4

@@ -7,8 +7,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from pipeline import architectures, closure
-from pipeline.errors import InputError
+from pipeline import networks
+from pipeline.machine import closure
+from pipeline.networks.resnet import Residual
+from pipeline.project.errors import InputError
+from pipeline.report.labels import LABELS, label
 
 
 @pytest.mark.parametrize(
@@ -28,7 +31,7 @@ from pipeline.errors import InputError
     ],
 )
 def test_parameter_counts(specification, count):
-    network = architectures.build(specification, 1, 1, 0)
+    network = networks.build(specification, 1, 1, 0)
     assert sum(p.numel() for p in network.parameters()) == count
 
 
@@ -44,10 +47,10 @@ def test_parameter_counts(specification, count):
     ],
 )
 def test_outputs_and_initial_weights(specification):
-    network = architectures.build(specification, 4, 2, 7)
+    network = networks.build(specification, 4, 2, 7)
     assert network.eval()(torch.zeros(3, 4, 32, 32)).shape == (3, 2)
     state = torch.get_rng_state()
-    same, other = architectures.build(specification, 4, 2, 7), architectures.build(specification, 4, 2, 8)
+    same, other = networks.build(specification, 4, 2, 7), networks.build(specification, 4, 2, 8)
     assert torch.equal(torch.get_rng_state(), state)
     pairs = list(zip(network.state_dict().values(), same.state_dict().values()))
     assert all(torch.equal(a, b) for a, b in pairs)
@@ -66,17 +69,17 @@ def test_outputs_and_initial_weights(specification):
     ],
 )
 def test_inputs_of_64_pixels(specification):
-    architectures.check({"large": specification}, {"large": {((1, 64, 64), 1), ((3, 64, 64), 2)}})
+    networks.check({"large": specification}, {"large": {((1, 64, 64), 1), ((3, 64, 64), 2)}})
 
 
 def test_networks_of_torchvision_are_named_without_code():
     specification = {"network": "torchvision.models:mobilenet_v3_small"}
-    architectures.check({"theirs": specification}, {"theirs": {((3, 64, 64), 1)}})
-    assert architectures.symmetry(specification) == "measured"
-    assert closure.Code().reached(architectures.resolved(specification)["network"])[1] == {"torchvision"}
-    assert architectures.label(specification) == "mobilenet_v3_small"
+    networks.check({"theirs": specification}, {"theirs": {((3, 64, 64), 1)}})
+    assert networks.symmetry(specification) == "measured"
+    assert closure.Code().reached(networks.resolved(specification)["network"])[1] == {"torchvision"}
+    assert label(specification) == "mobilenet_v3_small"
     with pytest.raises(InputError, match="take 3 channels, not 1"):
-        architectures.check({"theirs": specification}, {"theirs": {((1, 32, 32), 1)}})
+        networks.check({"theirs": specification}, {"theirs": {((1, 32, 32), 1)}})
 
 
 def test_networks_of_timm_are_called_by_its_own_names(monkeypatch):
@@ -89,12 +92,12 @@ def test_networks_of_timm_are_called_by_its_own_names(monkeypatch):
     stand_in.tiny = create
     monkeypatch.setitem(sys.modules, "timm", types.ModuleType("timm"))
     monkeypatch.setitem(sys.modules, "timm.models", stand_in)
-    network = architectures.build({"network": "timm.models:tiny", "depth": 2}, 4, 3, 0)
+    network = networks.build({"network": "timm.models:tiny", "depth": 2}, 4, 3, 0)
     assert network(torch.zeros(5, 4, 8, 8)).shape == (5, 6)
 
 
 def test_pooling_before_relu_is_lenet():
-    network, x = architectures.build({"network": "lenet"}, 1, 2, 0), torch.randn(5, 1, 32, 32)
+    network, x = networks.build({"network": "lenet"}, 1, 2, 0), torch.randn(5, 1, 32, 32)
     y = F.max_pool2d(F.relu(network.conv1(x)), 2)
     y = F.max_pool2d(F.relu(network.conv2(y)), 2).flatten(1)
     expected = network.fc3(F.relu(network.fc2(F.relu(network.fc1(y)))))
@@ -106,7 +109,7 @@ def test_pooling_before_relu_is_lenet():
 @pytest.mark.parametrize("downsampling", ["pool", "stride", "none"])
 def test_filters_of_zeros_change_no_output_and_no_gradient(downsampling):
     network, x = (
-        architectures.build({"network": "lenet", "downsampling": downsampling}, 2, 2, 0),
+        networks.build({"network": "lenet", "downsampling": downsampling}, 2, 2, 0),
         torch.randn(5, 2, 32, 32),
     )
     found = []
@@ -138,13 +141,13 @@ def test_filters_of_zeros_change_no_output_and_no_gradient(downsampling):
 )
 def test_what_is_refused(specification, sentence):
     with pytest.raises(InputError, match=sentence):
-        architectures.build(specification, 1, 1, 0)
+        networks.build(specification, 1, 1, 0)
     with pytest.raises(InputError, match=r"^architectures\.mine: "):
-        architectures.check({"mine": specification}, {"mine": {((1, 32, 32), 1)}})
+        networks.check({"mine": specification}, {"mine": {((1, 32, 32), 1)}})
 
 
 def test_vgg11_is_drawn_as_the_papers_draw_it():
-    network = architectures.build({"network": "vgg11"}, 1, 1, 0)
+    network = networks.build({"network": "vgg11"}, 1, 1, 0)
     for layer in network.features:
         if isinstance(layer, torch.nn.Conv2d):
             assert not layer.bias.any()
@@ -152,20 +155,20 @@ def test_vgg11_is_drawn_as_the_papers_draw_it():
 
 
 def test_every_network_has_a_label_and_states_its_symmetry():
-    assert set(architectures.LABELS) == set(architectures.NETWORKS)
-    for network in architectures.NETWORKS:
-        assert architectures.symmetry({"network": network}) in {"square", "transposition", "none"}
-    assert architectures.symmetry({"network": "lenet", "downsampling": "stride"}) == "transposition"
-    assert architectures.label({"network": "lenet", "downsampling": "none"}) == "LeNet, no pooling"
+    assert set(LABELS) == set(networks.NETWORKS)
+    for network in networks.NETWORKS:
+        assert networks.symmetry({"network": network}) in {"square", "transposition", "none"}
+    assert networks.symmetry({"network": "lenet", "downsampling": "stride"}) == "transposition"
+    assert label({"network": "lenet", "downsampling": "none"}) == "LeNet, no pooling"
 
 
 def test_networks_without_pooling_and_without_skip_connections():
     x = torch.randn(2, 1, 32, 32)
-    strided = architectures.build({"network": "lenet", "downsampling": "stride"}, 1, 2, 0)
+    strided = networks.build({"network": "lenet", "downsampling": "stride"}, 1, 2, 0)
     assert strided.conv1(x).shape[-1] == 14 and strided(x).shape == (2, 2)
-    unpooled = architectures.build({"network": "resnet18", "width": 0.125, "downsampling": "none"}, 1, 2, 0)
+    unpooled = networks.build({"network": "resnet18", "width": 0.125, "downsampling": "none"}, 1, 2, 0)
     assert unpooled.blocks(unpooled.conv1(x)).shape[-1] == 32
-    block = architectures.Residual(4, 4, 1, skip=False).eval()
+    block = Residual(4, 4, 1, skip=False).eval()
     y = torch.randn(2, 4, 8, 8)
     expected = F.relu(block.bn2(block.conv2(F.relu(block.bn1(block.conv1(y))))))
     assert torch.equal(block(y), expected)
@@ -183,12 +186,10 @@ def tiny(channels, outputs, filters=4):
 
 def test_a_network_of_ones_own():
     specification = {"network": "test_architectures:tiny", "filters": 3}
-    architectures.check({"mine": specification}, {"mine": {((1, 32, 32), 1), ((2, 32, 32), 2)}})
-    assert architectures.build(specification, 2, 5, 0)(torch.zeros(4, 2, 32, 32)).shape == (4, 5)
-    assert (
-        architectures.symmetry(specification) == "measured" and architectures.symmetry({"network": "lenet"}) == "square"
-    )
-    assert architectures.label(specification) == "tiny (filters 3)"
+    networks.check({"mine": specification}, {"mine": {((1, 32, 32), 1), ((2, 32, 32), 2)}})
+    assert networks.build(specification, 2, 5, 0)(torch.zeros(4, 2, 32, 32)).shape == (4, 5)
+    assert networks.symmetry(specification) == "measured" and networks.symmetry({"network": "lenet"}) == "square"
+    assert label(specification) == "tiny (filters 3)"
 
 
 @pytest.mark.parametrize(
@@ -204,5 +205,5 @@ def test_a_network_of_ones_own():
 )
 def test_what_is_refused_of_ones_own(specification, sentence):
     with pytest.raises(InputError, match=sentence) as caught:
-        architectures.check({"mine": specification}, {"mine": {((1, 32, 32), 1), ((2, 32, 32), 2)}})
+        networks.check({"mine": specification}, {"mine": {((1, 32, 32), 1), ((2, 32, 32), 2)}})
     assert str(caught.value).startswith("architectures.mine: ")

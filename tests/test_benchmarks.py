@@ -8,7 +8,7 @@ from torch import nn
 
 from benchmarks import grid as throughput
 from benchmarks import nads, precision, published_maps, published_rows
-from pipeline import architectures
+from pipeline.networks.lenet import LeNet
 
 
 def test_the_fourth_moment_of_a_plain_derivative():
@@ -23,7 +23,7 @@ def test_the_fourth_moment_of_a_plain_derivative():
 def test_the_reference_is_the_same_function():
     torch.manual_seed(3)
     usual = nads.UsualLeNet(1, 1)
-    ours = architectures.LeNet(1, 1).eval()
+    ours = LeNet(1, 1).eval()
     ours.load_state_dict(usual.state_dict())
     x = torch.randn(4, 1, 32, 32)
     assert torch.equal(usual(x), ours(x))

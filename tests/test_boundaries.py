@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline import boundaries
+from pipeline.measures import boundaries
 
 FIRST, SECOND = torch.zeros(2, 4, 4), torch.zeros(2, 4, 4)
 FIRST[0, 1, 1] = 1

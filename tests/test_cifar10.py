@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from pipeline import images
+from pipeline.images import sources as images
 
 
 @pytest.mark.skipif("CIFAR10" not in os.environ, reason="CIFAR10 names no copy of CIFAR-10")

@@ -6,7 +6,10 @@ import sys
 import pytest
 from structure import ROOT
 
-from pipeline import architectures, closure, covariances, experiments
+from pipeline import experiments
+from pipeline import networks as architectures
+from pipeline.machine import closure
+from pipeline.nads import covariances
 
 
 def digests(tree):
@@ -20,7 +23,7 @@ def digests(tree):
         for name in experiments.names()
         for network, place in places.items()
     }
-    sums = [f"pipeline.covariances:Covariance.{member}" for member in ("add", "state", "restore", "error")]
+    sums = [f"pipeline.nads.covariances:Covariance.{member}" for member in ("add", "state", "restore", "error")]
     for network, place in places.items():
         found["nads", network] = code.reached("pipeline.estimate:sample", place, *sums)
     return {key: (sorted(texts.values()), packages) for key, (texts, packages) in found.items()}
@@ -59,45 +62,60 @@ EDITS = {
         cells("poison"),
     ),
     "a helper two calls away": (
-        "datasets.py",
+        "datasets/pictures.py",
         "return label // 6, label % 3,",
         "return label // 6, (label + 1) % 3,",
         cells("poison"),
     ),
-    "D(v)": ("datasets.py", "torch.outer(eps * y -", "torch.outer(2 * eps * y -", NAMED - cells("poison", "flip")),
-    "a label": ("architectures.py", '"vgg11": "VGG-11"', '"vgg11": "VGG 11"', set()),
-    "an error's sentence": ("architectures.py", "side must be a multiple of 32", "side must be 32, 64, …", set()),
-    "a sentence on the way": ("training.py", "a smaller lr helps", "try a smaller lr", set()),
-    "an entry in the table of networks": ("architectures.py", '"mlp": MLP,', '"mlp": MLP, "two_layers": MLP,', set()),
-    "what another stage calls": ("datasets.py", "made = np.empty((len(wanted)", "made = np.ones((len(wanted)", set()),
-    "a docstring": ("training.py", '"""One network\'s training', '"""How one network trains', set()),
-    "a comment": ("training.py", "# Sums stay on the device", "# The sums stay there", set()),
-    "an annotation": ("training.py", "def train(network, x, y,", "def train(network: nn.Module, x, y,", set()),
-    "a figure": ("figures/style.py", 'ACCURACY = "cividis"', 'ACCURACY = "viridis"', set()),
-    "the store": ("store.py", "os.utime(self.path(key))", "os.utime(self.path(key), None)", set()),
-    "a constant of training": ("training.py", "CLIP = 0.5", "CLIP = 0.25", NAMED),
-    "one network": ("architectures.py", "self.fc2 = nn.Linear(120, 84)", "self.fc2 = nn.Linear(120, 85)", of("lenet")),
+    "D(v)": (
+        "datasets/separable.py",
+        "torch.outer(eps * y -",
+        "torch.outer(2 * eps * y -",
+        NAMED - cells("poison", "flip"),
+    ),
+    "a label": ("report/labels.py", '"vgg11": "VGG-11"', '"vgg11": "VGG 11"', set()),
+    "an error's sentence": ("networks/vgg.py", "side must be a multiple of 32", "side must be 32, 64, …", set()),
+    "a sentence on the way": ("training/single.py", "a smaller lr helps", "try a smaller lr", set()),
+    "an entry in the table of networks": (
+        "networks/__init__.py",
+        '"mlp": "',
+        '"two_layers": "pipeline.networks.mlp:Two", "mlp": "',
+        set(),
+    ),
+    "what another stage calls": (
+        "datasets/pictures.py",
+        "made = np.empty((len(wanted)",
+        "made = np.ones((len(wanted)",
+        set(),
+    ),
+    "a docstring": ("training/single.py", '"""One network\'s training', '"""How one network trains', set()),
+    "a comment": ("training/single.py", "# Sums stay on the device", "# The sums stay there", set()),
+    "an annotation": ("training/single.py", "def train(network, x, y,", "def train(network: nn.Module, x, y,", set()),
+    "a figure": ("report/style.py", 'ACCURACY = "cividis"', 'ACCURACY = "viridis"', set()),
+    "the store": ("machine/store.py", "os.utime(self.path(key))", "os.utime(self.path(key), None)", set()),
+    "a constant of training": ("training/single.py", "CLIP = 0.5", "CLIP = 0.25", NAMED),
+    "one network": ("networks/lenet.py", "self.fc2 = nn.Linear(120, 84)", "self.fc2 = nn.Linear(120, 85)", of("lenet")),
     "a part of one network": (
-        "architectures.py",
+        "networks/densenet.py",
         "4 * growth, growth, 3,",
         "4 * growth, growth, 1,",
         of("densenet121"),
     ),
-    "the derivative": ("derivatives.py", "/ (2 * step))", "/ step)", cells("nads")),
+    "the derivative": ("nads/derivatives.py", "/ (2 * step))", "/ step)", cells("nads")),
     "how samples are averaged": (
-        "covariances.py",
+        "nads/covariances.py",
         "self.sums[self.count % len(self.sums)]",
         "self.sums[0]",
         cells("nads"),
     ),
     "where sums begin": (
-        "covariances.py",
+        "nads/covariances.py",
         "PARTS, FEW_PARTS, LARGE = 8,",
         "PARTS, FEW_PARTS, LARGE = 4,",
         cells("nads"),
     ),
-    "what is read out of an estimate": ("covariances.py", "TIE, PAIR = 1e-9,", "TIE, PAIR = 1e-8,", set()),
-    "seeds": ("seeds.py", '.digest()[:8], "big")', '.digest()[:8], "little")', NAMED | cells("nads")),
+    "what is read out of an estimate": ("nads/covariances.py", "TIE, PAIR = 1e-9,", "TIE, PAIR = 1e-8,", set()),
+    "seeds": ("project/seeds.py", '.digest()[:8], "big")', '.digest()[:8], "little")', NAMED | cells("nads")),
 }
 
 
@@ -186,8 +204,8 @@ def test_what_a_module_does_when_it_is_imported_counts(tmp_path):
 
 
 def test_functions_methods_and_classes_are_roots():
-    assert closure.root(closure.digest) == "pipeline.closure:digest"
-    assert closure.root(covariances.Covariance((1, 4, 4)).add) == "pipeline.covariances:Covariance.add"
-    assert closure.root((covariances.Covariance, "add")) == "pipeline.covariances:Covariance.add"
-    assert closure.root(covariances.Covariance) == "pipeline.covariances:Covariance"
+    assert closure.root(closure.digest) == "pipeline.machine.closure:digest"
+    assert closure.root(covariances.Covariance((1, 4, 4)).add) == "pipeline.nads.covariances:Covariance.add"
+    assert closure.root((covariances.Covariance, "add")) == "pipeline.nads.covariances:Covariance.add"
+    assert closure.root(covariances.Covariance) == "pipeline.nads.covariances:Covariance"
     assert closure.digest(covariances.Covariance) != closure.digest(covariances.Leading)

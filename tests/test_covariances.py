@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.covariances import (
+from pipeline.nads.covariances import (
     SYMMETRIES,
     Covariance,
     Leading,

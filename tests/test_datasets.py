@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from pipeline import datasets
-from pipeline.seeds import derive, stream
+from pipeline.project.seeds import derive, stream
 
 
 @pytest.fixture

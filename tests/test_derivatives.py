@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from pipeline import anisotropy, architectures, derivatives
+from pipeline import networks
+from pipeline.nads import anisotropy, derivatives
 from pipeline.params import Estimator
 
 SECANT = Estimator("secant", "readout", 100.0, "normal", True, False)
@@ -30,7 +31,7 @@ def test_derivative_of_a_linear_map_is_the_map(estimator):
 
 
 def test_a_small_step_turns_the_secant_into_the_gradient():
-    network = architectures.build({"network": "lenet"}, 1, 1, 3).double().eval()
+    network = networks.build({"network": "lenet"}, 1, 1, 3).double().eval()
     function = derivatives.features(network, network.fc3)
     point = torch.as_tensor(derivatives.evaluation_point("normal", 0, 0, 1024)).double()
     exact = derivatives.gradient(function, point, (1, 32, 32))
@@ -43,7 +44,7 @@ def test_a_small_step_turns_the_secant_into_the_gradient():
 
 @pytest.mark.parametrize("estimator", [SECANT, GRADIENT])
 def test_plain_is_the_readout_applied_to_the_features(estimator):
-    network = architectures.build({"network": "lenet"}, 1, 1, 3)
+    network = networks.build({"network": "lenet"}, 1, 1, 3)
     point = derivatives.evaluation_point("normal", 0, 0, 1024)
     of_features = derivatives.derivative(network, estimator, point, (1, 32, 32)) * np.sqrt(3 * 84)
     plain = derivatives.derivative(network, dataclasses.replace(estimator, method="plain"), point, (1, 32, 32))
@@ -70,7 +71,7 @@ def test_passes_hold_fewer_images_where_layers_are_large():
         ({"network": "resnet18", "width": 0.125}, (1, 32, 32), 128),
         ({"network": "resnet18", "width": 0.125}, (3, 224, 224), 5),
     ):
-        network = architectures.build(specification, shape[0], 1, 0).eval()
+        network = networks.build(specification, shape[0], 1, 0).eval()
         assert derivatives.batch_of(network, shape) == batch
     assert not any(module._forward_hooks for module in network.modules())
     found = derivatives.secant(lambda x: x.flatten(1), torch.zeros(30), 1.0, (1, 5, 6), batch=7)
@@ -124,7 +125,7 @@ def test_a_measured_variance_is_exact_on_average():
 
 def test_same_seed_same_bytes_and_other_numbers_differ():
     def root(number):
-        build = lambda seed: architectures.build({"network": "mlp", "hidden": [8, 4]}, 1, 1, seed)
+        build = lambda seed: networks.build({"network": "mlp", "hidden": [8, 4]}, 1, 1, seed)
         return anisotropy.sample(build, (1, 32, 32), number, (0, "m"), SECANT).tobytes()
 
     assert root(1) == root(1) != root(2)

@@ -8,7 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from pipeline import architectures, ensembles, training
+from pipeline import networks as architectures
+from pipeline.training import ensembles
+from pipeline.training import single as training
 
 CPU = torch.device("cpu")
 RECIPE = training.Recipe(epochs=2, lr=0.2, momentum=0.9, weight_decay=1e-3)

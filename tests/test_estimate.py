@@ -13,7 +13,7 @@ import yaml
 from structure import ROOT
 
 from pipeline import artifacts, check, estimate, experiments
-from pipeline.errors import InputError, one_sentence
+from pipeline.project.errors import InputError, one_sentence
 
 SHIPPED = yaml.safe_load((ROOT / "params.yaml").read_text())
 EXPERIMENTS = experiments.names()

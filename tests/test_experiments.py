@@ -11,8 +11,8 @@ import torch
 import yaml
 
 from pipeline import datasets, experiments, params
-from pipeline.directions import fourier, frequencies
-from pipeline.errors import InputError
+from pipeline.datasets.fourier import fourier, frequencies
+from pipeline.project.errors import InputError
 
 SHIPPED = yaml.safe_load(Path("params.yaml").read_text())
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from drawing import drawn_twice
 
-from pipeline.boundaries import POINTS
-from pipeline.figures import image_pairs, linear_pairs, nads, report
+from pipeline.measures.boundaries import POINTS
+from pipeline.report import image_pairs, linear_pairs, nads, tables
 
 PAIRS = [(i, j) for i in (1, 1000) for j in (1, 1000)]
 
@@ -97,10 +97,10 @@ def test_the_report_shows_means_spread_and_published_values():
     rows += [("lenet", 1, 1, s, 0.5, float("nan"), 1) for s in ("all", "first", "second")]
     summary = pd.DataFrame(rows, columns=["architecture", "index_1", "index_2", "test_set", "mean", "std", "seeds"])
     tilts = {("resnet18_narrow", i, j): 30.0 for i, j in PAIRS} | {("lenet", 1, 1): 26.6}
-    lines = report.linear_pairs(summary, tilts, {"resnet18_narrow": "narrow", "lenet": "LeNet"}, "resnet18")
+    lines = tables.linear_pairs(summary, tilts, {"resnet18_narrow": "narrow", "lenet": "LeNet"}, "resnet18")
     assert "| narrow | (1000, 1) | 75.0 ± 1.0 | 75.0 ± 1.0 | 75.0 ± 1.0 | 30.0° | 98 / 50 / 98 |" in lines
     assert "| LeNet | (1, 1) | 50.0 | 50.0 | 50.0 | 26.6° | – |" in lines
-    page = report.page("Title", ["**notice**"], [("Section", lines, {"one": "a picture"})])
+    page = tables.page("Title", ["**notice**"], [("Section", lines, {"one": "a picture"})])
     assert page.startswith("# Title\n\n**notice**\n") and "![a picture](figures/one.png)" in page
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from drawing import drawn_twice
 
-from pipeline.figures import flip, fourier, nad_sweep, nads, poison
+from pipeline.report import flip, fourier, nad_sweep, nads, poison
 
 LABELS = {"lenet": "LeNet", "resnet18_narrow": "ResNet-18, width ×0.125"}
 BOTH = ("lenet", "resnet18_narrow")

@@ -12,8 +12,9 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from pipeline import download, images, params
-from pipeline.errors import InputError
+from pipeline import download, params
+from pipeline.images import sources as images
+from pipeline.project.errors import InputError
 
 CLASSES = ("cat", "dog", "eel")
 

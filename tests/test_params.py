@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from pipeline import check, experiments, params
-from pipeline.errors import InputError, one_sentence
+from pipeline.project.errors import InputError, one_sentence
 
 SHIPPED = yaml.safe_load(Path("params.yaml").read_text())
 LINEAR, IMAGE = experiments.find("linear_pairs"), experiments.find("image_pairs")
@@ -221,7 +221,7 @@ def test_the_check_stage_refuses_an_unknown_network_at_any_scale(tmp_path, monke
     check.main()
     assert "params.yaml is sound" in capsys.readouterr().out
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(changed("architectures.lenet", {"network": "lenet7"})))
-    with pytest.raises(SystemExit, match="error: architectures.lenet: the network 'lenet7' is unknown"), one_sentence():
+    with pytest.raises(SystemExit, match="error: networks.lenet: the network 'lenet7' is unknown"), one_sentence():
         check.main()
     (tmp_path / "params.yaml").write_text(
         yaml.safe_dump(changed("scales.paper.linear_pairs.networks.lenet.indices", [2000]))

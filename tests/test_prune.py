@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline import prune, store
-from pipeline.errors import InputError
+from pipeline import prune
+from pipeline.machine import store
+from pipeline.project.errors import InputError
 
 
 @pytest.fixture

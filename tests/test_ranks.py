@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from pipeline.ranks import early, spearman
+from pipeline.measures.ranks import early, spearman
 
 
 def test_spearman_sees_order_alone():

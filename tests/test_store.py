@@ -5,7 +5,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from pipeline import store
+from pipeline.machine import store
 
 
 def test_what_is_kept_is_found_again(tmp_path):

@@ -12,8 +12,12 @@ import torch
 import yaml
 from structure import ROOT
 
-from pipeline import anisotropy, architectures, artifacts, ensembles, evaluate, generate, grid, train, training
-from pipeline.errors import InputError
+from pipeline import artifacts, evaluate, generate, networks, train
+from pipeline.machine import workers
+from pipeline.nads import anisotropy
+from pipeline.project.errors import InputError
+from pipeline.training import ensembles
+from pipeline.training import single as training
 
 SHIPPED = yaml.safe_load((ROOT / "params.yaml").read_text())
 PLANS = {
@@ -112,10 +116,10 @@ def in_memory_for(context, recipes, room):
 
 def test_a_group_that_does_not_fit_is_halved():
     groups, context = [[(n, n) for n in range(7)], [(n, n) for n in range(7, 9)]], []
-    found = dict(grid.run_together(functools.partial(in_memory_for, room=2), groups, lambda: context))
+    found = dict(workers.run_together(functools.partial(in_memory_for, room=2), groups, lambda: context))
     assert isinstance(found.pop(5), training.Diverged)
     assert found == {n: n for n in (0, 1, 2, 3, 4, 6, 7, 8)} and context == [1, 2, 2, 2, 2]
-    found = dict(grid.run_together(functools.partial(in_memory_for, room=0), [[(0, 0), (1, 1)]], list))
+    found = dict(workers.run_together(functools.partial(in_memory_for, room=0), [[(0, 0), (1, 1)]], list))
     assert set(found) == {0, 1} and all(isinstance(error, torch.OutOfMemoryError) for error in found.values())
 
 
@@ -127,7 +131,7 @@ def test_groups_are_of_one_architecture_and_training():
     )
     short, long = {"epochs": 1}, {"epochs": 2}
     recipes = [
-        {"specification": architectures.resolved(specification), "training": recipe}
+        {"specification": networks.resolved(specification), "training": recipe}
         for specification, recipe, count in ((lenet, short, 130), (lenet, long, 2), (vgg, long, 2), (own, long, 2))
         for _ in range(count)
     ]

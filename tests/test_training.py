@@ -5,7 +5,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from pipeline import architectures, training
+from pipeline import networks
+from pipeline.training import single as training
 
 RECIPE = training.Recipe(epochs=2, lr=0.2, momentum=0.9, weight_decay=1e-3)
 
@@ -33,7 +34,7 @@ def test_linear_schedule():
 def test_training_is_clipped_sgd_with_momentum_and_weight_decay():
     """The real loop against the update rule written out on plain tensors."""
     x, y = data()
-    network, mirror = (architectures.build({"network": "mlp", "hidden": [6, 4]}, 2, 2, 1) for _ in range(2))
+    network, mirror = (networks.build({"network": "mlp", "hidden": [6, 4]}, 2, 2, 1) for _ in range(2))
     training.train(network, x, y, RECIPE, seed=5)
 
     parameters = list(mirror.parameters())
@@ -59,7 +60,7 @@ def test_same_seed_same_bits(specification):
     x, y = data(96)
     states = []
     for seed in (5, 5, 6):
-        network = architectures.build(specification, 2, 2, 1)
+        network = networks.build(specification, 2, 2, 1)
         training.train(network, training.arranged(x, "cpu"), y, training.Recipe(1, 0.1, 0.9, 0.0), seed)
         states.append(torch.cat([t.flatten().float() for t in network.state_dict().values()]))
     assert torch.equal(states[0], states[1]) and torch.isfinite(states[0]).all()
@@ -69,7 +70,7 @@ def test_same_seed_same_bits(specification):
 def test_a_learnable_problem_is_learned():
     x, y = data(1024)
     x[:, 1] += (2 * y - 1).reshape(-1, 1, 1)
-    network = architectures.build({"network": "mlp", "hidden": [16, 8]}, 2, 2, 1)
+    network = networks.build({"network": "mlp", "hidden": [16, 8]}, 2, 2, 1)
     losses, accuracy = training.train(network, x, y, training.Recipe(5, 0.1, 0.9, 0.0), 0)
     assert (
         len(losses) == 5
@@ -83,6 +84,4 @@ def test_a_learnable_problem_is_learned():
 def test_divergence_is_an_error():
     x, y = data()
     with pytest.raises(training.Diverged, match="the training loss became"):
-        training.train(
-            architectures.build({"network": "mlp", "hidden": [6, 4]}, 2, 2, 1), x * float("inf"), y, RECIPE, 0
-        )
+        training.train(networks.build({"network": "mlp", "hidden": [6, 4]}, 2, 2, 1), x * float("inf"), y, RECIPE, 0)

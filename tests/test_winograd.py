@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from pipeline import winograd
+from pipeline.nads import winograd
 
 
 @pytest.mark.parametrize(("height", "width"), [(4, 4), (8, 12), (32, 32)])

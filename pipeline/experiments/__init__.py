@@ -24,7 +24,7 @@ An experiment module defines
 import importlib
 import pkgutil
 
-from pipeline.errors import InputError
+from pipeline.project.errors import InputError
 
 
 def names():

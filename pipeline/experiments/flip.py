@@ -10,8 +10,9 @@ import dataclasses
 import torch
 
 from pipeline import datasets
-from pipeline.params import D, Training
-from pipeline.seeds import stream
+from pipeline.params import Training
+from pipeline.project.seeds import stream
+from pipeline.project.shapes import D
 
 COORDINATES = ("images",)
 CHANNELS = 3

@@ -9,8 +9,9 @@ import dataclasses
 import torch
 
 from pipeline import datasets
-from pipeline.directions import fourier, frequencies
-from pipeline.params import SIDE, Training, require
+from pipeline.datasets.fourier import fourier, frequencies
+from pipeline.params import Training, require
+from pipeline.project.shapes import SIDE
 
 COORDINATES = ("k_row", "k_col")
 CHANNELS = 1

@@ -8,9 +8,10 @@ import numpy as np
 import torch
 
 from pipeline import datasets
-from pipeline.boundaries import mean_tilt
-from pipeline.params import SIDE, Amplitudes
-from pipeline.seeds import stream
+from pipeline.measures.boundaries import mean_tilt
+from pipeline.params import Amplitudes
+from pipeline.project.seeds import stream
+from pipeline.project.shapes import SIDE
 
 COORDINATES = ("index",)
 CHANNELS = 4

@@ -9,8 +9,8 @@ import itertools
 import torch
 
 from pipeline import datasets
-from pipeline.boundaries import mean_tilt
-from pipeline.params import SIDE
+from pipeline.measures.boundaries import mean_tilt
+from pipeline.project.shapes import SIDE
 
 COORDINATES = ("index_1", "index_2")
 CHANNELS = 2

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from pipeline import datasets
+from pipeline.measures.ranks import early, spearman
 from pipeline.params import Amplitudes
-from pipeline.ranks import early, spearman
 
 COORDINATES = ("estimand", "index")
 CHANNELS = 1

@@ -9,8 +9,9 @@ import dataclasses
 import torch
 
 from pipeline import datasets
-from pipeline.params import D, Training, check_indices, require
-from pipeline.seeds import stream
+from pipeline.params import Training, check_indices, require
+from pipeline.project.seeds import stream
+from pipeline.project.shapes import D
 
 COORDINATES = ("data", "index")
 CHANNELS = 3

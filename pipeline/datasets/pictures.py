@@ -1,0 +1,82 @@
+"""Pictures as data: chosen, made binary, normalised, poisoned, flipped, replaced by a Gaussian mixture (papers 1 §5, 2 §4)."""
+
+import numpy as np
+import torch
+
+
+def chosen(rng, available, count):
+    """`count` different numbers below `available`, or all of them where there are no more, in increasing order, int32."""
+    return np.sort(rng.permutation(available)[:count]).astype(np.int32)
+
+
+def binary(classes, number_of_classes):
+    """Class numbers as labels: −1 for the first half of the classes (CIFAR-10: < 5), +1 for the rest, int8."""
+    return np.where(classes < number_of_classes // 2, -1, 1).astype(np.int8)
+
+
+def in_unit_range(images):
+    """uint8 images (N, C, H, W) as float32 in [0, 1]."""
+    return torch.as_tensor(images).to(torch.float32) / 255
+
+
+def normalised(x, mean, deviation):
+    """x (N, C, H, W), each channel shifted and scaled by (C,) mean and deviation."""
+    mean, deviation = (torch.as_tensor(a, dtype=torch.float32).reshape(1, -1, 1, 1) for a in (mean, deviation))
+    return (x - mean) / deviation
+
+
+def carrier_of(label):
+    """The carrier of a class (paper 1, §5): (NADs after the first, channel, sign).
+
+    Six carriers share one NAD: three channels with either sign. The next classes take the next NAD.
+    """
+    return label // 6, label % 3, 2 * (label % 2) - 1
+
+
+def poisoned(x, y, nads, size):
+    """Images with their class written into one NAD coefficient (paper 1, §5): (N, 3, H, W).
+
+    x: (N, 3, H, W) in [0, 1]; y: (N,) class numbers; nads: (K, D) orthonormal rows, K the number of NADs that the classes
+    need; size: the coefficient on a class's carrier is replaced by ±size.
+    """
+    flat, nads = x.flatten(2).clone(), torch.as_tensor(nads, dtype=torch.float32)
+    for label in y.unique().tolist():
+        offset, channel, sign = carrier_of(label)
+        rows, carrier = y == label, nads[offset]
+        part = flat[rows, channel]
+        flat[rows, channel] = part + torch.outer(sign * size - part @ carrier, carrier)
+    return flat.reshape(x.shape)
+
+
+def flipped(x, basis):
+    """x' = Uᵀ flip(U x), channel by channel: the coefficient on the first NAD moves to the last (paper 1, §5, table 1).
+
+    x: (N, C, H, W); basis: U, (D, D) with NADs as rows.
+    """
+    basis = torch.as_tensor(basis, dtype=torch.float32)
+    return ((x.flatten(2) @ basis.T).flip(-1) @ basis).reshape(x.shape)
+
+
+def scaled_along(x, rows, factor):
+    """x with its components along orthonormal `rows` (K, D) multiplied by `factor`, channel by channel: (N, C, H, W)."""
+    rows = torch.as_tensor(rows, dtype=torch.float32)
+    flat = x.flatten(2)
+    return (flat + (factor - 1) * (flat @ rows.T) @ rows).reshape(x.shape)
+
+
+def gaussian_mixture(rng, images, classes, wanted):
+    """Samples of the Gaussian mixture with the mean and covariance of each class of images, (N, 3, H, W) float16 in units of 1.
+
+    images: uint8 (M, 3, H, W) with class numbers classes (M,); wanted: (N,), the class of each sample. A sample is
+    mean + Σ gᵢ (xᵢ − mean)/√(m − 1) over the class's m images with standard-normal gᵢ, whose covariance is the images' own,
+    so that no 3072×3072 matrix is made. Sums are in float64, so that their rounding to float16 is the same for any number of
+    threads; it moves a value by at most 1/16 of a grey level within [0, 1].
+    """
+    made = np.empty((len(wanted), *images.shape[1:]), np.float16)
+    for label in np.unique(wanted):
+        x = images[classes == label].reshape(-1, np.prod(images.shape[1:])).astype(np.float64) / 255
+        mean = x.mean(0)
+        rows = wanted == label
+        weights = rng.standard_normal((rows.sum(), len(x))) / np.sqrt(len(x) - 1)
+        made[rows] = (mean + weights @ (x - mean)).reshape(-1, *images.shape[1:])
+    return made

@@ -1,0 +1,69 @@
+"""Data sets: the linearly separable D(v), direct sums, channels switched off; images chosen, poisoned, flipped, replaced.
+
+D(v), paper 2 eq. 1:  x = ε y v + w,  w ~ N(0, σ²(I − v vᵀ)),  y ∈ {−1, +1},  ‖v‖ = 1. With g ~ N(0, I) this is
+x = σ g + (ε y − σ⟨g, v⟩) v, a rank-one change of one standard-normal draw g, which therefore serves every v, ε and σ.
+"""
+
+import numpy as np
+import torch
+
+from pipeline.project.seeds import stream
+from pipeline.project.shapes import SIDE, D
+
+
+def labels(rng, count):
+    """`count` labels drawn uniformly from {−1, +1}, int8."""
+    return (2 * rng.integers(0, 2, count) - 1).astype(np.int8)
+
+
+def normal(rng, count):
+    """One draw: (count, D) independent standard-normal numbers, float32."""
+    return rng.standard_normal((count, D), dtype=np.float32)
+
+
+def linearly_separable(draw, y, v, eps, sigma):
+    """D(v) as images: (N, 1, 32, 32) float32.
+
+    draw: (N, D) standard normal; y: (N,) in {−1, +1}; v: (D,) unit vector; eps: amplitude ε; sigma: noise σ.
+    The component along v is ε y exactly, the rest is noise (paper 2, eq. 1).
+    """
+    draw, y, v = (torch.as_tensor(a).to(torch.float32) for a in (draw, y, v))
+    return (sigma * draw + torch.outer(eps * y - sigma * (draw @ v), v)).reshape(-1, 1, SIDE, SIDE)
+
+
+def draws(seed, name, train_samples, test_samples, channels):
+    """One seed's labels (N,) and draws (N, channels, D) of both splits, for the experiment `name`."""
+    arrays = {}
+    for split, count in (("train", train_samples), ("test", test_samples)):
+        rng = stream(seed, name, split)
+        arrays[f"{split}_labels"] = labels(rng, count)
+        arrays[f"{split}_normal"] = np.stack([normal(rng, count) for _ in range(channels)], 1)
+    return arrays
+
+
+def at_indices(params, nads):
+    """The NADs of every architecture of a grid at its indices, by '{architecture}-{index}'."""
+    return {
+        f"{name}-{index}": nads(name)["directions"][index]
+        for name, plan in params.grid.networks.items()
+        for index in plan.indices
+    }
+
+
+def direct_sum(first, second):
+    """D₁ ⊕ D₂: channels stacked, (N, C₁ + C₂, 32, 32); the samples are already paired by label."""
+    return torch.cat([first, second], 1)
+
+
+def only(x, channels):
+    """A copy of x (N, C, H, W) in which all channels but those in the slice `channels` are switched off (zeros)."""
+    kept = torch.zeros_like(x)
+    kept[:, channels] = x[:, channels]
+    return kept
+
+
+def with_channels_alone(x, y, channels):
+    """Yield (name, x, y) of 'all' channels and of each group of `channels` (name → slice) alone."""
+    yield "all", x, y
+    for name, kept in channels.items():
+        yield name, only(x, kept), y

@@ -1,0 +1,1 @@
+"""What is measured of trained networks: decision boundaries, margins, rank correlation."""

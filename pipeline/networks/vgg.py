@@ -1,0 +1,52 @@
+"""VGG-11 with batch norm for 32×32 inputs."""
+
+from torch import nn
+
+from pipeline.networks.arguments import check_width
+from pipeline.project.shapes import SIDE
+
+
+class VGG11(nn.Module):
+    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias, head 512–512–outputs with dropout.
+
+    Every layer's filters are multiplied by `width`.
+    """
+
+    symmetry, together = "square", "graph"
+
+    def __init__(self, channels, outputs, width=1.0, side=SIDE):
+        super().__init__()
+        check_width(width)
+        if side % 32:
+            raise ValueError("side must be a multiple of 32")
+        layers, fan_in = [], channels
+        for fan_out, pooled in (
+            (64, True),
+            (128, True),
+            (256, False),
+            (256, True),
+            (512, False),
+            (512, True),
+            (512, False),
+            (512, True),
+        ):
+            fan_out = round(width * fan_out)
+            layers += [nn.Conv2d(fan_in, fan_out, 3, padding=1), nn.BatchNorm2d(fan_out), nn.ReLU(inplace=True)]
+            nn.init.normal_(layers[-3].weight, std=(2 / (9 * fan_out)) ** 0.5)
+            nn.init.zeros_(layers[-3].bias)
+            layers += [nn.MaxPool2d(2)] if pooled else []
+            fan_in = fan_out
+        self.features = nn.Sequential(*layers)
+        self.head = nn.Sequential(
+            nn.Flatten(),
+            nn.Dropout(),
+            nn.Linear(fan_in * (side // 32) ** 2, fan_in),
+            nn.ReLU(inplace=True),
+            nn.Dropout(),
+            nn.Linear(fan_in, fan_in),
+            nn.ReLU(inplace=True),
+            nn.Linear(fan_in, outputs),
+        )
+
+    def forward(self, x):
+        return self.head(self.features(x))

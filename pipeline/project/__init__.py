@@ -1,0 +1,1 @@
+"""What every part of the project shares: seeds, errors, the inputs' shape."""

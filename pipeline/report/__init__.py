@@ -1,0 +1,1 @@
+"""What the report shows: figures, tables and pages."""

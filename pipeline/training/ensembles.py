@@ -1,0 +1,237 @@
+"""Many networks trained step by step together on one GPU, each as `pipeline.training.train` trains it alone.
+
+A GPU given one small network spends its time on starting kernels. What helps depends on the network, which says so itself
+(`networks.together`):
+
+- 'stack': weights and data of many networks lie in tensors (M, …), and each layer of all of them is one batched product;
+- 'graph': a network with batch norm keeps a step of its own, and several run at a time, each on its own stream.
+
+Either way a step reads and writes the same memory each time and never asks the device for a number, so it is recorded once as
+a CUDA graph and then replayed: Python's time no longer counts. Nothing here needs a GPU but that recording; on a CPU the steps
+are called as they are, which is how they are tested.
+"""
+
+import contextlib
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+from pipeline.training.single import BATCH, CLIP, SCHEDULES, Diverged, arranged, checked_losses, multiplying
+
+WARM_UP = 3
+"""Steps that run before one is recorded: libraries choose their kernels and reserve memory in the first ones."""
+
+AT_ONCE = {"stack": 128, "graph": 4, "alone": 1}
+"""Networks in one call of `train`, by how they are trained together."""
+
+
+class Recorded:
+    """A function of no arguments on fixed tensors: called as it is `WARM_UP` times, then recorded and replayed."""
+
+    def __init__(self, function):
+        self.function, self.calls, self.graph = function, 0, None
+
+    def __call__(self):
+        if self.calls == WARM_UP:
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph, stream=torch.cuda.current_stream()):
+                self.function()
+        self.calls += 1
+        self.graph.replay() if self.graph else self.function()
+
+
+class Unfolded(TorchFunctionMode):
+    """Context in which a convolution is one matrix product of its filters with all patches of all inputs."""
+
+    def __torch_function__(self, function, types, arguments=(), keywords=None):
+        if function is F.conv2d:
+            return unfolded_convolution(*arguments, **(keywords or {}))
+        return function(*arguments, **(keywords or {}))
+
+
+def unfolded_convolution(x, weight, bias, stride=(1, 1)):
+    """The unpadded convolution of x (N, C, H, W) with filters (O, C, k, k): (N, O, H', W')."""
+    stride = (stride, stride) if isinstance(stride, int) else stride
+    side = weight.shape[-1]
+    height, width = ((x.shape[2 + axis] - side) // stride[axis] + 1 for axis in (0, 1))
+    patches = F.unfold(x, side, stride=stride).transpose(0, 1).flatten(1)  # (C·k·k, N·H'·W')
+    return torch.addmm(bias[:, None], weight.flatten(1), patches).unflatten(1, (-1, height, width)).transpose(0, 1)
+
+
+CONVOLUTIONS = {"grouped": contextlib.nullcontext, "unfolded": Unfolded}
+"""Ways in which a stack convolves: PyTorch's own vmap makes a grouped convolution of M networks'."""
+
+
+class Stack:
+    """M networks that take each step of training together: their weights, momenta and data on one device.
+
+    networks: alike but for their weights; sets: as many pairs of inputs (N, C, H, W) and class numbers (N,), of equal shapes;
+    seeds: of their orders; stacked: whether one batched forward pass serves all of them (else M must be 1); record: makes of a
+    function of no arguments one that repeats it.
+    """
+
+    def __init__(self, networks, sets, recipe, seeds, device, stacked, record):
+        self.networks, self.recipe, self.device, self.stacked = networks, recipe, device, stacked
+        self.orders = [torch.Generator().manual_seed(seed) for seed in seeds]
+        count = len(networks)
+        for position, (x, y) in enumerate(sets):
+            if position == 0:
+                self.samples = len(x)
+                self.x = torch.empty(count, *x.shape, device=device, dtype=x.dtype)
+                self.y = torch.empty(count, len(y), device=device, dtype=y.dtype)
+            self.x[position].copy_(x)
+            self.y[position].copy_(y)
+        self.x, self.y = self.x.flatten(0, 1), self.y.flatten()
+        if not stacked:
+            self.x = arranged(self.x, device)
+            networks[0].to(device, memory_format=torch.channels_last)
+        self.names = [name for name, _ in networks[0].named_parameters()]
+        own = [dict(network.named_parameters()) for network in networks]
+        # One network's weights keep their layout, which stacking would undo.
+        self.weights = [
+            torch.stack([w[name].detach() for w in own]).to(device) if stacked else own[0][name].detach()[None].clone()
+            for name in self.names
+        ]
+        for weight in self.weights:
+            weight.requires_grad_()
+        self.momenta = [torch.zeros_like(weight) for weight in self.weights]
+        self.rate = torch.zeros((), device=device, dtype=self.weights[0].dtype)
+        self.loss, self.correct = (torch.zeros(count, device=device, dtype=self.rate.dtype) for _ in range(2))
+        self.losses = torch.zeros(recipe.epochs, count, device=device, dtype=self.rate.dtype)
+        # The last batch of an epoch is smaller, and a step's tensors are fixed: so there are two steps.
+        lengths = {min(BATCH, self.samples - start) for start in range(0, self.samples, BATCH)}
+        self.chosen = {length: torch.zeros(count, length, device=device, dtype=torch.int64) for length in lengths}
+        self.steps = {length: record(lambda chosen=chosen: self.step(chosen)) for length, chosen in self.chosen.items()}
+        self.convolving = "grouped"
+        for network in networks:
+            network.train()
+
+    def outputs(self, chosen):
+        """Outputs (M, B, K) of every network on its own samples, numbers of rows of `x` (M, B)."""
+        with multiplying(self.device, self.recipe.precision), CONVOLUTIONS[self.convolving]():
+            if self.stacked:
+                one = lambda weights, x: torch.func.functional_call(self.networks[0], weights, (x,))
+                return torch.func.vmap(one)(dict(zip(self.names, self.weights)), self.x[chosen])
+            weights = {name: weight.squeeze(0) for name, weight in zip(self.names, self.weights)}
+            return torch.func.functional_call(self.networks[0], weights, (self.x[chosen[0]],))[None]
+
+    def gradients(self, chosen):
+        """Loss (M,), correct answers (M,) and gradients (a list like `weights`) of every network on its samples."""
+        outputs, target = self.outputs(chosen).to(self.rate.dtype), self.y[chosen]
+        losses = F.cross_entropy(outputs.flatten(0, 1), target.flatten(), reduction="none").view(chosen.shape).mean(1)
+        # No network's loss depends on another's weights, so the sum's gradients are each network's own.
+        gradients = torch.autograd.grad(losses.sum(), self.weights)
+        return losses.detach(), (outputs.detach().argmax(2) == target).sum(1), list(gradients)
+
+    def step(self, chosen):
+        """One step of SGD of every network, each with its own gradient's norm clipped."""
+        losses, correct, gradients = self.gradients(chosen)
+        with torch.no_grad():
+            norms = torch.stack([torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients]).norm(dim=0)
+            # As `nn.utils.clip_grad_norm_` does it.
+            scale = (CLIP / (norms + 1e-6)).clamp(max=1)
+            gradients = torch._foreach_mul(gradients, [scale.view(-1, *[1] * (g.dim() - 1)) for g in gradients])
+            torch._foreach_add_(gradients, self.weights, alpha=self.recipe.weight_decay)
+            torch._foreach_mul_(self.momenta, self.recipe.momentum)
+            torch._foreach_add_(self.momenta, gradients)
+            torch._foreach_sub_(self.weights, torch._foreach_mul(self.momenta, self.rate))
+            self.loss += losses * chosen.shape[1]
+            self.correct += correct
+
+    def try_convolutions(self):
+        """Keep whichever of `CONVOLUTIONS` is faster here: a few forward and backward passes of each, nothing is changed."""
+        convolutions = [module for module in self.networks[0].modules() if isinstance(module, nn.Conv2d)]
+        if not self.stacked or not convolutions:
+            return
+        chosen, times = self.chosen[max(self.chosen)], {}
+        for way in CONVOLUTIONS:
+            self.convolving = way
+            for repetition in range(2 * WARM_UP):
+                if repetition == WARM_UP:
+                    torch.cuda.synchronize()
+                    started = time.perf_counter()
+                self.gradients(chosen)
+            torch.cuda.synchronize()
+            times[way] = time.perf_counter() - started
+        self.convolving = min(times, key=times.get)
+
+    def shuffle(self):
+        """A new order of the samples for each network, as `training.train` draws it."""
+        rows = [torch.randperm(self.samples, generator=order) for order in self.orders]
+        first = torch.arange(len(rows))[:, None] * self.samples
+        self.order = (torch.stack(rows) + first).to(self.device)
+        self.loss.zero_()
+        self.correct.zero_()
+
+    def take(self, start, rate):
+        """The step on the samples from place `start` of the order on."""
+        batch = self.order[:, start : start + BATCH]
+        self.chosen[batch.shape[1]].copy_(batch)
+        self.rate.fill_(rate)
+        self.steps[batch.shape[1]]()
+
+    def results(self):
+        """(losses per epoch, last accuracy), or Diverged, of each network, its weights written back into it."""
+        found = []
+        losses, correct = (self.losses / self.samples).T.tolist(), (self.correct / self.samples).tolist()
+        for position, network in enumerate(self.networks):
+            with torch.no_grad():
+                for parameter, weight in zip(network.parameters(), self.weights):
+                    parameter.copy_(weight[position])
+            try:
+                found.append((checked_losses(losses[position]), correct[position]))
+            except Diverged as error:
+                found.append(error)
+        return found
+
+
+def train(networks, sets, recipe, seeds, device, together):
+    """Train `networks` in place, each on its own set as `training.train` would; returns what that gives for each, in a list.
+
+    networks: alike but for their weights; sets: an iterable of as many (x, y), read one after another; seeds: one each;
+    together: 'stack' or 'graph'. In place of a result stands the Diverged of a network whose loss is no number, which touches
+    no other.
+    """
+    cuda = device.type == "cuda"
+    record = Recorded if cuda else lambda function: function
+    if together == "stack":
+        parts = [(networks, sets, seeds)]
+    else:
+        parts = zip(([network] for network in networks), ([pair] for pair in sets), ([seed] for seed in seeds))
+    with torch.random.fork_rng(devices=[device] if cuda else []):
+        torch.manual_seed(seeds[0])
+        stacks = [Stack(n, pairs, recipe, s, device, together == "stack", record) for n, pairs, s in parts]
+        samples = stacks[0].samples
+        batches = range(0, samples, BATCH)
+        rates = iter(SCHEDULES[recipe.schedule](recipe.epochs * len(batches), recipe.lr))
+        streams = [torch.cuda.stream(torch.cuda.Stream()) if cuda else contextlib.nullcontext() for _ in stacks]
+        if cuda:
+            stacks[0].try_convolutions()
+            torch.cuda.synchronize()
+        for epoch in range(recipe.epochs):
+            for stack, stream in zip(stacks, streams):
+                with stream:
+                    stack.shuffle()
+            for start in batches:
+                rate = float(next(rates))
+                for stack, stream in zip(stacks, streams):
+                    with stream:
+                        stack.take(start, rate)
+            for stack, stream in zip(stacks, streams):
+                with stream:
+                    stack.losses[epoch] = stack.loss
+        if cuda:
+            torch.cuda.synchronize()
+        return [result for stack in stacks for result in stack.results()]
+
+
+def at_once(network, together):
+    """Networks like `network` to be trained in one call: those that draw random numbers, as dropout does, one by one.
+
+    The device has one stream of random numbers, so what one network drew would depend on those beside it.
+    """
+    draws = any(isinstance(module, nn.modules.dropout._DropoutNd) and module.p for module in network.modules())
+    return 1 if draws else AT_ONCE[together]
