@@ -2,32 +2,36 @@
 
     python -m benchmarks.nads [lenet|resnet18] [rounds] [networks per round]
 
-Reference, written after paper 1's description: a network in PyTorch's default layout, ReLU before pooling, its secant at one
-standard-normal image from 2 × 1,024 perturbed images in two passes, one vector d per network. Ours: `pipeline.anisotropy`
-with the read-out averaged exactly, then also over the network's symmetries, accumulated into C in float64. One thread each.
+Reference, written after paper 1's description: a network in PyTorch's default layout, ReLU before pooling, its secant
+at one standard-normal image from 2 × 1,024 perturbed images in two passes, one vector d per network. Ours:
+`pipeline.nads` with the read-out averaged exactly, then also over the network's symmetries, accumulated into C in
+float64. One thread each.
 
-Both are unbiased, so their relative Frobenius error after n networks is √(V/n) with V = E‖S‖²/‖C‖² − 1, S one network's sample
-of C (d dᵀ for the reference). ‖C‖² comes from products of different networks' samples, E‖d‖⁴ from its closed form over
-read-outs: with a uniform, E‖Jᵀa‖⁴ = s⁴((tr G)² + 2‖G‖² − 1.2 Σ G_ii²) for G = JJᵀ (the reference's own vectors are too few to
-give it well; they are timed only). The cost of equal error is V times the time of one network, and the gain is the ratio of
-costs. Printed are medians over rounds and their range. The decompositions at the end, seconds on either side, are left out.
+Both are unbiased, so their relative Frobenius error after n networks is √(V/n) with V = E‖S‖²/‖C‖² − 1, S one network's
+sample of C (d dᵀ for the reference). ‖C‖² comes from products of different networks' samples, E‖d‖⁴ from its closed
+form over read-outs: with a uniform, E‖Jᵀa‖⁴ = s⁴((tr G)² + 2‖G‖² − 1.2 Σ G_ii²) for G = JJᵀ (the reference's own vectors
+are too few to give it well; they are timed only). The cost of equal error is V times the time of one network, and the
+gain is the ratio of costs. Printed are medians over rounds and their range. The decompositions at the end, seconds on
+either side, are left out.
 """
 
+import argparse
 import functools
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
 from pipeline import networks
-from pipeline.nads import anisotropy, derivatives
-from pipeline.nads.covariances import Covariance, symmetrised
+from pipeline.nads import Covariance, Estimator, jacobian_of_untrained
+from pipeline.nads.jacobian import evaluation_point
+from pipeline.nads.symmetry import symmetrised
 from pipeline.networks.lenet import LeNet
 from pipeline.networks.resnet import ResNet18
-from pipeline.params import Estimator
 from pipeline.project.shapes import SIDE
 
 SHAPE = (1, SIDE, SIDE)
@@ -37,7 +41,7 @@ OURS = Estimator("secant", "readout", 100.0, "normal", True, False)
 class UsualLeNet(LeNet):
     """LeNet as it is usually written: ReLU first, then pooling."""
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = F.max_pool2d(F.relu(self.conv1(x)), 2)
         x = F.max_pool2d(F.relu(self.conv2(x)), 2)
         x = F.relu(self.fc2(F.relu(self.fc1(x.flatten(1)))))
@@ -48,37 +52,38 @@ USUAL = {"lenet": UsualLeNet, "resnet18": ResNet18}
 
 
 @torch.no_grad()
-def reference(name, number):
-    """One network of the reference procedure and its secant d, (1024,)."""
+def reference(name: str, number: int) -> np.ndarray:
+    """The secant d (1024,) of one network of the reference procedure."""
     torch.manual_seed(number)
     network = USUAL[name](1, 1).eval()
-    point = torch.from_numpy(derivatives.evaluation_point("normal", 0, 0, SIDE**2)).reshape(SHAPE)
+    point = torch.from_numpy(evaluation_point("normal", 0, 0, SIDE**2)).reshape(SHAPE)
     steps = 100.0 * torch.eye(SIDE**2).reshape(-1, *SHAPE)
     return ((network(point + steps) - network(point - steps)) / 200.0).flatten().numpy()
 
 
-def plain_fourth_moment(root):
-    """E‖d‖⁴ over read-outs, from the root (F, D) of a sample, √s² J, with a uniform."""
-    gram = root.astype(np.float64) @ root.T.astype(np.float64)
+def plain_fourth_moment(jacobian: np.ndarray) -> float:
+    """E‖d‖⁴ over read-outs with uniform weights, from the Jacobian s J (F, D) of one network."""
+    gram = jacobian.astype(np.float64) @ jacobian.T.astype(np.float64)
     return np.trace(gram) ** 2 + 2 * (gram**2).sum() - 1.2 * (np.diag(gram) ** 2).sum()
 
 
-def one_round(name, numbers):
-    """Times per network of both sides (medians), and V of plain, read-out, and read-out with symmetries."""
-    build = functools.partial(networks.build, {"network": name}, 1, 1)
-    symmetry = networks.symmetry({"network": name})
+def one_round(name: str, numbers: Sequence[int]) -> tuple[list[float], list[float]]:
+    """Seconds per network of both sides (medians), and V of plain, read-out, and read-out with symmetries."""
+    specification = networks.specification({"network": name})
+    build = functools.partial(networks.build, specification, 1, 1)
+    symmetry = networks.symmetry(specification)
     covariance = Covariance(SHAPE, symmetry)
     times, fourth, own, averaged = ([], []), [], [], []
     for number in numbers:
         started = time.perf_counter()
         reference(name, number)
         middle = time.perf_counter()
-        root = anisotropy.sample(build, SHAPE, number, (0, "benchmark"), OURS)
-        covariance.add(root)
+        jacobian = jacobian_of_untrained(build, SHAPE, number, (0, "benchmark"), OURS)
+        covariance.add(jacobian)
         times[0].append(middle - started)
         times[1].append(time.perf_counter() - middle)
-        sample = root.T.astype(np.float64) @ root
-        fourth.append(plain_fourth_moment(root))
+        sample = jacobian.T.astype(np.float64) @ jacobian
+        fourth.append(plain_fourth_moment(jacobian))
         own.append((sample**2).sum())
         averaged.append((symmetrised(symmetry, sample, SHAPE) ** 2).sum())
     count = len(numbers)
@@ -88,9 +93,8 @@ def one_round(name, numbers):
     return [statistics.median(side) for side in times], variances
 
 
-def main(name="lenet", rounds=5, per_round=24):
+def main(name: str, rounds: int, per_round: int) -> None:
     """Run the rounds and print their medians and ranges."""
-    rounds, per_round = int(rounds), int(per_round)
     torch.set_num_threads(1)
     figures = {}
     for number in range(rounds):
@@ -114,4 +118,9 @@ def main(name="lenet", rounds=5, per_round=24):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    reader = argparse.ArgumentParser("python -m benchmarks.nads", description=__doc__.partition("\n")[0])
+    reader.add_argument("network", nargs="?", choices=tuple(USUAL), default="lenet")
+    reader.add_argument("rounds", nargs="?", type=int, default=5)
+    reader.add_argument("networks_per_round", nargs="?", type=int, default=24)
+    chosen = reader.parse_args()
+    main(chosen.network, chosen.rounds, chosen.networks_per_round)

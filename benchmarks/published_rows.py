@@ -2,13 +2,14 @@
 
     python -m benchmarks.published_rows data/nads/resnet18.npz
 
-The public files hold singular values of matrices with one secant per row; with n rows, s ≈ √(n λ) for large eigenvalues and
-less for small ones, since n random rows in 1,024 dimensions spread their own eigenvalues (Marchenko and Pastur). So head and
-tail of a spectrum fix n twice over: for the right n the ratio of simulated to published values is 1 everywhere. Simulated are
-n normal rows with our eigenvalues; published are the values at some indices of the authors' table (columns eig_rn, eig_vgg and
-eig_dn of docs/data/nads.csv in the repository LTS4/neural-anisotropy-directions).
+The public files hold singular values of matrices with one secant per row; with n rows, s ≈ √(n λ) for large eigenvalues
+and less for small ones, since n random rows in 1,024 dimensions spread their own eigenvalues (Marchenko and Pastur). So
+head and tail of a spectrum fix n twice over: for the right n the ratio of simulated to published values is 1 throughout.
+Simulated are n normal rows with our eigenvalues; published are the values at some indices of the authors' table
+(columns eig_rn, eig_vgg and eig_dn of docs/data/nads.csv in the repository LTS4/neural-anisotropy-directions).
 """
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -55,17 +56,23 @@ PUBLISHED = {
         1022: 1.4886468e-06,
     },
 }
+"""Singular values by architecture and index."""
+
 ROWS = (2500, 4000, 5000, 6000, 8000, 10_000)
+"""Numbers of rows that are tried."""
 
 
-def ratios(eigenvalues, published, rows, rng):
-    """Simulated ÷ published singular values at the published indices, for a matrix of `rows` rows."""
+def ratios(eigenvalues: np.ndarray, published: dict[int, float], rows: int, rng: np.random.Generator) -> np.ndarray:
+    """The ratios of simulated to published singular values at the published indices, for a matrix of `rows` rows.
+
+    eigenvalues: (D,) of our C; published: index → singular value.
+    """
     matrix = rng.standard_normal((rows, len(eigenvalues))) * np.sqrt(np.maximum(eigenvalues, 0))
     values = np.linalg.svd(matrix, compute_uv=False)
     return np.array([values[index] / value for index, value in published.items()])
 
 
-def main(path):
+def main(path: str) -> None:
     """Print the ratios for each number of rows, and the number for which they are nearest to 1."""
     name = Path(path).stem
     if name not in PUBLISHED:
@@ -83,4 +90,6 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    reader = argparse.ArgumentParser("python -m benchmarks.published_rows", description=__doc__.partition("\n")[0])
+    reader.add_argument("path", help="data/nads/{architecture}.npz")
+    main(reader.parse_args().path)

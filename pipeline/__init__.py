@@ -3,7 +3,7 @@
 Two papers as one DVC pipeline: "Neural Anisotropy Directions" (NeurIPS 2020, paper 1) and "A neural anisotropic view of
 underspecification in deep learning" (ICLR workshop 2021, paper 2).
 
-    check                     params.yaml can be run
+    plan                      params.yaml, checked            -> data/plan/
     download                  images                          -> data/images/
     estimate                  NADs of the scale's networks    -> data/nads/
     generate  EXPERIMENT      cells, directions, draws        -> data/datasets/
@@ -13,7 +13,10 @@ underspecification in deep learning" (ICLR workshop 2021, paper 2).
 
     prune     [DAYS]          size of .cells/; with DAYS, what was not used for so long is removed (a command, no stage)
 
-Stages are verbs and run as `python -m pipeline.train linear_pairs`; all other modules are nouns and never import a verb.
+Stages are verbs and run as `python -m pipeline.train linear_pairs`; the rooms hold nouns, which never import a verb.
+
+Rooms, from the ground up: project (files, seeds, errors); machine, networks, datasets, images, training, measures; nads and grid
+(experiments' cells); experiments; settings (params.yaml) and report. A room imports those before it alone.
 
 Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds; *cell*: one training run of a grid;
 *direction*: a unit vector v; *index*: the place of a NAD, 0 first; *draw*: the standard-normal images of one seed.

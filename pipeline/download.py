@@ -10,26 +10,28 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline import artifacts, images, params
+from pipeline.images import sources
+from pipeline.images.wanted import Wanted
+from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
 
 VARIABLE = "CIFAR10"
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """Where fetched archives are kept on this machine, outside the repository (XDG cache directory)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "neural-anisotropy"
 
 
-def find(settings):
+def find(wanted: Wanted) -> sources.ImageSet:
     """The `ImageSet` that the `images` block of params.yaml asks for; prints where it came from."""
-    path = settings.path or os.environ.get(VARIABLE)
+    path = wanted.path or os.environ.get(VARIABLE)
     if path:
-        return images.read(path)
+        return sources.read(path)
     try:
-        return images.read(images.fetched(cache_folder(), settings.url))
+        return sources.read(sources.fetched(cache_folder(), wanted.url))
     except InputError as error:
-        if settings.fallback is None:
+        if wanted.fallback is None:
             raise
         rule = "!" * 100
         print(
@@ -38,12 +40,12 @@ def find(settings):
             f"With a copy at hand: {VARIABLE}=<path> dvc repro --force --single-item download && dvc repro\n{rule}\n",
             file=sys.stderr,
         )
-        return images.digits()
+        return sources.digits()
 
 
-def main():
+def main() -> None:
     """Read, sort and write the images."""
-    found = images.canonical(find(params.load().images))
+    found = sources.canonical(find(Wanted(**artifacts.planned("images"))))
     folder = artifacts.fresh(artifacts.IMAGES)
     for name in ("train", "test"):
         split = getattr(found, name)
@@ -69,4 +71,5 @@ def main():
 
 if __name__ == "__main__":
     with one_sentence():
+        command.no_arguments(__doc__, "download")
         main()

@@ -6,8 +6,8 @@ cross_sections.npz, class-1 probability in the plane of the two directions. Wher
 often predictions change.
 """
 
+import dataclasses
 import functools
-import sys
 
 import numpy as np
 import pandas as pd
@@ -15,55 +15,31 @@ import safetensors.torch
 import torch
 from tqdm import tqdm
 
-from pipeline import artifacts, experiments, networks, params, training
+from pipeline import experiments, training
+from pipeline import networks as table
+from pipeline.grid.data import Data
+from pipeline.grid.experiment import Cell
 from pipeline.machine import workers
-from pipeline.measures import boundaries
+from pipeline.measures import reliance
+from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 
-MARGIN_SAMPLES = 64
-"""Test samples whose margins are measured."""
+
+@dataclasses.dataclass(frozen=True)
+class Trained:
+    """One trained cell: its network's specification and the file of its weights."""
+
+    cell: Cell
+    specification: table.Specification
+    weights: str
+    device: str
 
 
-def boundary(score, x, first, second):
-    """Cross-section of a network's score in the plane of two directions, and a row of boundaries.csv."""
-    scores = boundaries.cross_section(score, first, second)
-    some = x[:MARGIN_SAMPLES]
-    margins = [float(np.median(boundaries.margins(score, some, direction))) for direction in (first, second)]
-    row = {
-        "tilt": round(boundaries.tilt(scores), 3),
-        "margin_1": round(margins[0], 4),
-        "margin_2": round(margins[1], 4),
-    }
-    # Probabilities to three digits are all that a picture shows, and files of this size can live in git.
-    return (1 / (1 + np.exp(-scores.astype(np.float64)))).astype(np.float16), row
-
-
-def changes(predict, x, y, alterations):
-    """Rows of changes.csv: how often predictions change when inputs are altered, and how much the inputs did.
-
-    predict: from inputs to class numbers; alterations: pairs of (columns, altered inputs). `relative_change` is the mean of
-    ‖x′ − x‖/‖x‖ over the inputs as the network takes them.
-    """
-    before, size, rows = predict(x), x.flatten(1).norm(dim=1), []
-    for place, altered in alterations:
-        after = predict(altered)
-        rows.append(
-            place
-            | {
-                "changed": round(float((after != before).float().mean()), 6),
-                "relative_change": round(float(((altered - x).flatten(1).norm(dim=1) / size).mean()), 6),
-                "accuracy": round(float((after == y).float().mean()), 6),
-                "n": len(y),
-            }
-        )
-    return rows
-
-
-def evaluate_cell(data, recipe):
+def evaluate_one(data: Data, trained: Trained) -> tuple[dict[str, list[dict]], np.ndarray | None]:
     """Rows of every table, and the cross-section if there is one, of one trained cell; runs in a worker."""
-    cell, device, module = recipe["cell"], torch.device(recipe["device"]), data.module
-    network = networks.build(recipe["specification"], module.CHANNELS, data.outputs, 0)
-    network.load_state_dict(safetensors.torch.load_file(recipe["weights"]))
+    cell, device, experiment = trained.cell, torch.device(trained.device), data.experiment
+    network = table.build(trained.specification, experiment.channels, data.outputs, 0)
+    network.load_state_dict(safetensors.torch.load_file(trained.weights))
     network.to(device)
 
     def logits(inputs):
@@ -73,68 +49,62 @@ def evaluate_cell(data, recipe):
     for position, (test_set, x, y) in enumerate(data.test_sets(cell)):
         accuracy = training.accuracy(network, training.arranged(x, device), y.to(device))
         tables["results"].append({"test_set": test_set, "accuracy": round(accuracy, 6), "n": len(y)})
-        if position == 0 and hasattr(module, "plane"):
+        if position:
+            continue
+        if plane := data.plane(cell):
             difference = lambda inputs: logits(inputs).diff(dim=1)[:, 0]
-            section, row = boundary(difference, training.arranged(x, device), *data.plane(cell))
+            section, row = reliance.boundary(difference, training.arranged(x, device), *plane)
             tables["boundaries"] = [row]
-        if position == 0 and hasattr(module, "alterations"):
-            altered = module.alterations(cell, data.directions(cell), x)
-            tables["changes"] = changes(lambda inputs: logits(inputs).argmax(1).cpu(), x, y, altered)
+        altered = experiment.alterations(cell, data.directions(cell), x)
+        if rows := reliance.changes(lambda inputs: logits(inputs).argmax(1).cpu(), x, y, altered):
+            tables["changes"] = rows
     return tables, section
 
 
-def main(name):
+def main(name: str) -> None:
     """Evaluate every cell and write the tables."""
-    module = experiments.find(name)
-    trained = artifacts.grid(name)
-    device = workers.device_of(params.load().device)
-    cells = artifacts.cells(name)
-    names = [artifacts.cell_name(cell, module.COORDINATES) for cell in cells]
-    recipes = [
-        {
-            "cell": cell,
-            "specification": trained["architectures"][cell["architecture"]],
-            "device": device.type,
-            "weights": str(artifacts.present(artifacts.MODELS / name / f"{n}.safetensors", f"train {name}")),
-        }
-        for cell, n in zip(cells, names)
+    experiment, grid, cells = experiments.find(name), artifacts.grid(name), artifacts.cells(name)
+    device = workers.device_of(workers.Machine(**artifacts.planned("machine")).device)
+    names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
+    files = [artifacts.present(artifacts.MODELS / name / f"{n}.safetensors", f"train {name}") for n in names]
+    work = [
+        Trained(cell, grid["architectures"][cell["architecture"]], str(file), device.type)
+        for cell, file in zip(cells, files)
     ]
     outcomes = [None] * len(cells)
-    work = workers.run(evaluate_cell, recipes, functools.partial(artifacts.Data, name), device)
-    for position, result in tqdm(work, f"evaluate {name}", len(recipes), unit="cell", disable=None):
+    results = workers.run(evaluate_one, work, functools.partial(Data, experiment), device)
+    for position, result in tqdm(results, f"evaluate {name}", len(work), unit="cell", disable=None):
         if isinstance(result, Exception):
             raise result
         outcomes[position] = result
 
     rows, sections = {}, {}
-    for cell, cell_name, (tables, section) in zip(cells, names, outcomes):
-        place = {"architecture": cell["architecture"], "seed": cell["seed"]} | {c: cell[c] for c in module.COORDINATES}
-        for table, found in tables.items():
-            rows.setdefault(table, []).extend(place | row for row in found)
+    for cell, cell_name, (found, section) in zip(cells, names, outcomes):
+        place = {key: cell[key] for key in ("architecture", "seed", *experiment.coordinates)}
+        for kind, some in found.items():
+            rows.setdefault(kind, []).extend(place | row for row in some)
         if section is not None:
             sections[cell_name] = section
-    tables = {table: pd.DataFrame(found) for table, found in rows.items()}
+    tables = {kind: pd.DataFrame(some) for kind, some in rows.items()}
     folder = artifacts.fresh(artifacts.REPORTS / name)
-    for table, frame in tables.items():
-        frame.to_csv(folder / f"{table}.csv", index=False)
-    over_seeds = tables["results"].groupby(["architecture", *module.COORDINATES, "test_set"], sort=False)["accuracy"]
+    for kind, frame in tables.items():
+        frame.to_csv(folder / f"{kind}.csv", index=False)
+    over_seeds = tables["results"].groupby(["architecture", *experiment.coordinates, "test_set"], sort=False)[
+        "accuracy"
+    ]
     over_seeds.agg(mean="mean", std="std", seeds="count").round(6).reset_index().to_csv(
         folder / "summary.csv", index=False
     )
     if sections:
         np.savez_compressed(folder / "cross_sections.npz", **sections)
     tables["losses"] = pd.read_csv(artifacts.MODELS / name / "losses.csv")
-    images = artifacts.about_images()["name"] if module.NEEDS_IMAGES else None
-    artifacts.write_json(
-        folder / "metrics.json",
-        {
-            **{key: trained[key] for key in ("scale", "seeds", "precision")},
-            **({"images": images} if images else {}),
-            **module.metrics(tables, artifacts.Data(name).vectors),
-        },
-    )
+    sizes = {key: grid[key] for key in ("scale", "seeds", "precision")}
+    pictures = artifacts.about_pictures(name)
+    about = {"images": pictures["name"]} if pictures else {}
+    metrics = experiment.metrics(tables, artifacts.directions(name))
+    artifacts.write_json(folder / "metrics.json", sizes | about | metrics)
 
 
 if __name__ == "__main__":
     with one_sentence():
-        main(experiments.asked_for(sys.argv[1:]))
+        main(command.experiment(__doc__, "evaluate", experiments.names()))

@@ -4,28 +4,39 @@ import numpy as np
 import torch
 
 
-def chosen(rng, available, count):
-    """`count` different numbers below `available`, or all of them where there are no more, in increasing order, int32."""
-    return np.sort(rng.permutation(available)[:count]).astype(np.int32)
+def chosen(rng: np.random.Generator, images: dict, split: str, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """`count` different pictures of a split, drawn without replacement, or all where there are no more.
+
+    images: {split}_images uint8 (M, 3, H, W) and {split}_labels (M,). Returns the pictures (N, 3, H, W) and their class numbers
+    (N,), in the order in which the images lie.
+    """
+    labels = images[f"{split}_labels"]
+    rows = np.sort(rng.permutation(len(labels))[:count])
+    return images[f"{split}_images"][rows], labels[rows]
 
 
-def binary(classes, number_of_classes):
+def normalisation(images: dict) -> dict[str, np.ndarray]:
+    """The mean and standard deviation (3,) of the whole training split's values in [0, 1], as a draw holds them."""
+    return {"mean": np.array(images["mean"]), "deviation": np.array(images["deviation"])}
+
+
+def binary(classes: np.ndarray, number_of_classes: int) -> np.ndarray:
     """Class numbers as labels: −1 for the first half of the classes (CIFAR-10: < 5), +1 for the rest, int8."""
     return np.where(classes < number_of_classes // 2, -1, 1).astype(np.int8)
 
 
-def in_unit_range(images):
+def in_unit_range(images: np.ndarray) -> torch.Tensor:
     """uint8 images (N, C, H, W) as float32 in [0, 1]."""
     return torch.as_tensor(images).to(torch.float32) / 255
 
 
-def normalised(x, mean, deviation):
+def normalised(x: torch.Tensor, mean: np.ndarray, deviation: np.ndarray) -> torch.Tensor:
     """x (N, C, H, W), each channel shifted and scaled by (C,) mean and deviation."""
     mean, deviation = (torch.as_tensor(a, dtype=torch.float32).reshape(1, -1, 1, 1) for a in (mean, deviation))
     return (x - mean) / deviation
 
 
-def carrier_of(label):
+def carrier_of(label: int) -> tuple[int, int, int]:
     """The carrier of a class (paper 1, §5): (NADs after the first, channel, sign).
 
     Six carriers share one NAD: three channels with either sign. The next classes take the next NAD.
@@ -33,7 +44,7 @@ def carrier_of(label):
     return label // 6, label % 3, 2 * (label % 2) - 1
 
 
-def poisoned(x, y, nads, size):
+def poisoned(x: torch.Tensor, y: torch.Tensor, nads: np.ndarray, size: float) -> torch.Tensor:
     """Images with their class written into one NAD coefficient (paper 1, §5): (N, 3, H, W).
 
     x: (N, 3, H, W) in [0, 1]; y: (N,) class numbers; nads: (K, D) orthonormal rows, K the number of NADs that the classes
@@ -48,7 +59,7 @@ def poisoned(x, y, nads, size):
     return flat.reshape(x.shape)
 
 
-def flipped(x, basis):
+def flipped(x: torch.Tensor, basis: np.ndarray) -> torch.Tensor:
     """x' = Uᵀ flip(U x), channel by channel: the coefficient on the first NAD moves to the last (paper 1, §5, table 1).
 
     x: (N, C, H, W); basis: U, (D, D) with NADs as rows.
@@ -57,14 +68,16 @@ def flipped(x, basis):
     return ((x.flatten(2) @ basis.T).flip(-1) @ basis).reshape(x.shape)
 
 
-def scaled_along(x, rows, factor):
+def scaled_along(x: torch.Tensor, rows: np.ndarray, factor: float) -> torch.Tensor:
     """x with its components along orthonormal `rows` (K, D) multiplied by `factor`, channel by channel: (N, C, H, W)."""
     rows = torch.as_tensor(rows, dtype=torch.float32)
     flat = x.flatten(2)
     return (flat + (factor - 1) * (flat @ rows.T) @ rows).reshape(x.shape)
 
 
-def gaussian_mixture(rng, images, classes, wanted):
+def gaussian_mixture(
+    rng: np.random.Generator, images: np.ndarray, classes: np.ndarray, wanted: np.ndarray
+) -> np.ndarray:
     """Samples of the Gaussian mixture with the mean and covariance of each class of images, (N, 3, H, W) float16 in units of 1.
 
     images: uint8 (M, 3, H, W) with class numbers classes (M,); wanted: (N,), the class of each sample. A sample is

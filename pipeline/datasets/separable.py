@@ -1,4 +1,4 @@
-"""Data sets: the linearly separable D(v), direct sums, channels switched off; images chosen, poisoned, flipped, replaced.
+"""Linearly separable data D(v), direct sums of data sets, and channels switched off (paper 2, §§2–3).
 
 D(v), paper 2 eq. 1:  x = ε y v + w,  w ~ N(0, σ²(I − v vᵀ)),  y ∈ {−1, +1},  ‖v‖ = 1. With g ~ N(0, I) this is
 x = σ g + (ε y − σ⟨g, v⟩) v, a rank-one change of one standard-normal draw g, which therefore serves every v, ε and σ.
@@ -11,17 +11,17 @@ from pipeline.project.seeds import stream
 from pipeline.project.shapes import SIDE, D
 
 
-def labels(rng, count):
+def labels(rng: np.random.Generator, count: int) -> np.ndarray:
     """`count` labels drawn uniformly from {−1, +1}, int8."""
     return (2 * rng.integers(0, 2, count) - 1).astype(np.int8)
 
 
-def normal(rng, count):
+def normal(rng: np.random.Generator, count: int) -> np.ndarray:
     """One draw: (count, D) independent standard-normal numbers, float32."""
     return rng.standard_normal((count, D), dtype=np.float32)
 
 
-def linearly_separable(draw, y, v, eps, sigma):
+def linearly_separable(draw: np.ndarray, y: np.ndarray, v: np.ndarray, eps: float, sigma: float) -> torch.Tensor:
     """D(v) as images: (N, 1, 32, 32) float32.
 
     draw: (N, D) standard normal; y: (N,) in {−1, +1}; v: (D,) unit vector; eps: amplitude ε; sigma: noise σ.
@@ -31,7 +31,7 @@ def linearly_separable(draw, y, v, eps, sigma):
     return (sigma * draw + torch.outer(eps * y - sigma * (draw @ v), v)).reshape(-1, 1, SIDE, SIDE)
 
 
-def draws(seed, name, train_samples, test_samples, channels):
+def draws(seed: int, name: str, train_samples: int, test_samples: int, channels: int) -> dict[str, np.ndarray]:
     """One seed's labels (N,) and draws (N, channels, D) of both splits, for the experiment `name`."""
     arrays = {}
     for split, count in (("train", train_samples), ("test", test_samples)):
@@ -41,29 +41,13 @@ def draws(seed, name, train_samples, test_samples, channels):
     return arrays
 
 
-def at_indices(params, nads):
-    """The NADs of every architecture of a grid at its indices, by '{architecture}-{index}'."""
-    return {
-        f"{name}-{index}": nads(name)["directions"][index]
-        for name, plan in params.grid.networks.items()
-        for index in plan.indices
-    }
+def direct_sum(*parts: torch.Tensor) -> torch.Tensor:
+    """D₁ ⊕ D₂ ⊕ …: channels stacked, (N, C₁ + C₂ + …, 32, 32); the samples are already paired by label."""
+    return torch.cat(parts, 1)
 
 
-def direct_sum(first, second):
-    """D₁ ⊕ D₂: channels stacked, (N, C₁ + C₂, 32, 32); the samples are already paired by label."""
-    return torch.cat([first, second], 1)
-
-
-def only(x, channels):
+def only(x: torch.Tensor, channels: slice) -> torch.Tensor:
     """A copy of x (N, C, H, W) in which all channels but those in the slice `channels` are switched off (zeros)."""
     kept = torch.zeros_like(x)
     kept[:, channels] = x[:, channels]
     return kept
-
-
-def with_channels_alone(x, y, channels):
-    """Yield (name, x, y) of 'all' channels and of each group of `channels` (name → slice) alone."""
-    yield "all", x, y
-    for name, kept in channels.items():
-        yield name, only(x, kept), y

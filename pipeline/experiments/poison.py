@@ -8,33 +8,28 @@ import dataclasses
 
 import torch
 
-from pipeline import datasets
-from pipeline.params import Training, check_indices, require
+from pipeline.datasets import pictures
+from pipeline.grid.experiment import Experiment, check_indices, check_positive
+from pipeline.project.errors import InputError
 from pipeline.project.seeds import stream
 from pipeline.project.shapes import D
-
-COORDINATES = ("data", "index")
-CHANNELS = 3
-OUTPUTS = None
-SCHEDULE = "linear"
-NEEDS_IMAGES, NEEDS_NADS = True, True
 
 CLEAN = -1
 """The index of cells that are trained on clean data."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Carriers:
     """The size of the coefficient that replaces an image's own on its class's carrier, for pixels in [0, 1] (paper 1: 0.05)."""
 
     size: float
 
-    def __post_init__(self):
-        require(self.size > 0, f"size must be positive, not {self.size}")
+    def __post_init__(self) -> None:
+        check_positive(self.size, "size")
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan(Training):
+class FirstIndices:
     """One architecture's part of the grid: first NAD index of the carriers, on the images and on the Gaussian mixture.
 
     Either list may be empty, not both; where one is not, a network is also trained on that data without carriers.
@@ -43,120 +38,114 @@ class Plan(Training):
     indices: tuple[int, ...]
     mixture_indices: tuple[int, ...]
 
-    def __post_init__(self):
-        super().__post_init__()
-        require(self.indices or self.mixture_indices, "indices and mixture_indices are both empty")
+    def __post_init__(self) -> None:
+        if not (self.indices or self.mixture_indices):
+            raise ValueError("indices and mixture_indices are both empty")
         check_indices(self.indices)
         check_indices(self.mixture_indices, "mixture_indices")
-        for index in (*self.indices, *self.mixture_indices):
-            require(index < D - 1, f"ten classes take two NADs, so the last index is {D - 2}, not {index}")
+        if self.last() >= D:
+            raise ValueError(f"ten classes take two NADs, so the last index is {D - 2}, not {D - 1}")
 
-    def needs(self):
-        """The NAD indices that the estimate must hold (ten classes take two NADs)."""
-        return [index + 1 for index in (*self.indices, *self.mixture_indices)]
+    def last(self) -> int:
+        """The last NAD index that the estimate must hold (ten classes take two NADs)."""
+        return max(*self.indices, *self.mixture_indices, -1, -1) + 1
 
-    def grids(self):
-        """(data, first indices) of the two grids that are not empty."""
-        grids = {"images": self.indices, "mixture": self.mixture_indices}
-        return {data: indices for data, indices in grids.items() if indices}
-
-
-def check(params):
-    """Every value that the common rules accept can be run."""
-
-
-def cells(params):
-    """Rows of the grid: architecture, seed, data, index (−1: clean), size."""
-    return [
-        {
-            "architecture": name,
-            "seed": params.seed + offset,
-            "data": data,
-            "index": index,
-            "size": params.settings.size,
+    def by_data(self) -> dict[str, tuple[int, ...]]:
+        """The first indices on each kind of data that has any."""
+        return {
+            data: indices
+            for data, indices in {"images": self.indices, "mixture": self.mixture_indices}.items()
+            if indices
         }
-        for name, plan in params.grid.networks.items()
-        for offset in range(params.grid.seeds)
-        for data, indices in plan.grids().items()
-        for index in (CLEAN, *indices)
-    ]
 
 
-def directions(params, nads):
-    """All NADs of every architecture, by its name: how many follow the first depends on the number of classes."""
-    return {name: nads(name)["directions"] for name in params.grid.networks}
+class Poison(Experiment):
+    """Pictures of which each carries its class along a NAD."""
 
+    coordinates = ("data", "index")
+    channels = 3
+    outputs = None
+    schedule = "linear"
+    needs_images = True
+    Settings = Carriers
+    Grid = FirstIndices
 
-def uses(cell):
-    """The network's NADs."""
-    return [cell["architecture"]]
+    def places(self, member):
+        """Clean data, and every first index, on each kind of data."""
+        for data, indices in member.grid.by_data().items():
+            for index in (CLEAN, *indices):
+                yield {"data": data, "index": index}
 
+    def values(self, plan, architecture):
+        """The size of the carriers' coefficient."""
+        return {"size": plan.settings.size}
 
-def draw(params, seed, images):
-    """For one seed and both splits: which images, their class numbers, and the mixture's samples of the same classes.
+    def directions(self, plan, nads):
+        """All NADs of every architecture, by its name: how many follow the first depends on the number of classes."""
+        return {name: nads(name)["directions"] for name in plan.members}
 
-    Raises InputError where the images have more classes than there are carriers after the last index.
-    """
-    arrays = {}
-    plans, further = params.grid.networks.values(), datasets.carrier_of(len(images["classes"]) - 1)[0]
-    for index in (index for plan in plans for indices in plan.grids().values() for index in indices):
-        require(
-            index + further < D,
-            f"poison: {len(images['classes'])} classes take {further + 1} NADs, so the last index is {D - 1 - further}, "
-            f"not {index}",
-        )
-    mixture = any(plan.mixture_indices for plan in plans)
-    for split, count in (("train", params.grid.train_samples), ("test", params.grid.test_samples)):
-        rng = stream(seed, "poison", split)
-        classes = images[f"{split}_labels"]
-        arrays[f"{split}_chosen"] = chosen = datasets.chosen(rng, len(classes), count)
-        arrays[f"{split}_labels"] = classes[chosen]
-        if mixture:
-            arrays[f"{split}_mixture"] = datasets.gaussian_mixture(
-                rng, images["train_images"], images["train_labels"], classes[chosen]
+    def uses(self, cell):
+        """The network's NADs."""
+        return [cell["architecture"]]
+
+    def draw(self, plan, seed, images):
+        """For both splits: pictures, their class numbers (N,), and the mixture's samples of the same classes.
+
+        Raises InputError where the images have more classes than there are carriers after the last index.
+        """
+        arrays, classes = pictures.normalisation(images), len(images["classes"])
+        further, _, _ = pictures.carrier_of(classes - 1)
+        grids = [member.grid.by_data() for member in plan.members.values()]
+        last = max(index for grid in grids for indices in grid.values() for index in indices)
+        if last + further >= D:
+            raise InputError(
+                f"poison: {classes} classes take {further + 1} NADs, so the last index is {D - 1 - further}, not {last}"
             )
-    return arrays
+        for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
+            rng = stream(seed, self.name, split)
+            arrays[f"{split}_pictures"], labels = pictures.chosen(rng, images, split, count)
+            arrays[f"{split}_labels"] = labels
+            if any("mixture" in grid for grid in grids):
+                arrays[f"{split}_mixture"] = pictures.gaussian_mixture(
+                    rng, images["train_images"], images["train_labels"], labels
+                )
+        return arrays
 
+    def clean(self, cell, split, draw):
+        """Inputs (N, 3, 32, 32) in units of 1 and class numbers (N,) of a cell's `split`, without carriers."""
+        y = torch.as_tensor(draw[f"{split}_labels"]).long()
+        if cell["data"] == "mixture":
+            return torch.as_tensor(draw[f"{split}_mixture"]).float(), y
+        return pictures.in_unit_range(draw[f"{split}_pictures"]), y
 
-def clean(cell, split, draw, images):
-    """Inputs (N, 3, 32, 32) in units of 1 and class numbers (N,) of a cell's `split`, without carriers."""
-    y = torch.as_tensor(draw[f"{split}_labels"]).long()
-    if cell["data"] == "mixture":
-        return torch.as_tensor(draw[f"{split}_mixture"]).float(), y
-    return datasets.in_unit_range(images[f"{split}_images"][draw[f"{split}_chosen"]]), y
+    def with_carriers(self, cell, x, y, directions):
+        """x with the cell's carriers, or x itself where the cell has none; directions: the NADs (D, D)."""
+        if cell["index"] == CLEAN:
+            return x
+        return pictures.poisoned(x, y, directions[0][cell["index"] :], cell["size"])
 
+    def dataset(self, cell, split, draw, directions):
+        """Inputs (N, 3, 32, 32), normalised, and class numbers (N,) of a cell's `split`."""
+        x, y = self.clean(cell, split, draw)
+        return pictures.normalised(self.with_carriers(cell, x, y, directions), draw["mean"], draw["deviation"]), y
 
-def with_carriers(cell, x, y, directions):
-    """x with the cell's carriers, or x itself where the cell has none."""
-    if cell["index"] == CLEAN:
-        return x
-    return datasets.poisoned(x, y, directions[0][cell["index"] :], cell["size"])
+    def test_sets(self, cell, draw, directions):
+        """Clean test data, and the same with the carriers of their classes."""
+        x, y = self.clean(cell, "test", draw)
+        yield "clean", pictures.normalised(x, draw["mean"], draw["deviation"]), y
+        if cell["index"] != CLEAN:
+            yield "poisoned", *self.dataset(cell, "test", draw, directions)
 
-
-def dataset(cell, split, draw, directions, images):
-    """Inputs (N, 3, 32, 32), normalised, and class numbers (N,) of a cell's `split`; directions: the NADs (D, D)."""
-    x, y = clean(cell, split, draw, images)
-    return datasets.normalised(with_carriers(cell, x, y, directions), images["mean"], images["deviation"]), y
-
-
-def test_sets(cell, draw, directions, images):
-    """Clean test data, and the same with the carriers of their classes."""
-    x, y = clean(cell, "test", draw, images)
-    yield "clean", datasets.normalised(x, images["mean"], images["deviation"]), y
-    if cell["index"] != CLEAN:
-        yield "poisoned", *dataset(cell, "test", draw, directions, images)
-
-
-def metrics(tables, directions):
-    """Per architecture and data: accuracy on clean data of the network trained on clean data, and at the ends of the grid."""
-    summary = {}
-    rows = tables["results"][tables["results"]["test_set"] == "clean"]
-    for (name, data), some in rows.groupby(["architecture", "data"], sort=False):
-        means = some.groupby("index")["accuracy"].mean()
-        carriers = means.drop(CLEAN)
-        summary.setdefault(name, {})[data] = {
-            "clean": round(float(means[CLEAN]), 4),
-            "first": round(float(carriers.iloc[0]), 4),
-            "last": round(float(carriers.iloc[-1]), 4),
-        }
-    return summary
+    def metrics(self, tables, directions):
+        """By data: accuracy on clean data of the network trained on clean data, and at the ends of the grid."""
+        summary = {}
+        rows = tables["results"][tables["results"]["test_set"] == "clean"]
+        for (name, data), some in rows.groupby(["architecture", "data"], sort=False):
+            means = some.groupby("index")["accuracy"].mean()
+            carriers = means.drop(CLEAN)
+            summary.setdefault(name, {})[data] = {
+                "clean": round(float(means[CLEAN]), 4),
+                "first": round(float(carriers.iloc[0]), 4),
+                "last": round(float(carriers.iloc[-1]), 4),
+            }
+        return summary

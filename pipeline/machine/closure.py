@@ -18,6 +18,7 @@ import inspect
 import json
 import sys
 import sysconfig
+import typing
 from pathlib import Path
 
 INSTALLED = tuple(
@@ -66,7 +67,7 @@ class Source:
     `effects`, the statements that bind nothing and act when the module is imported.
     """
 
-    def __init__(self, name, path):
+    def __init__(self, name: str, path: str) -> None:
         self.name = name
         package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
         self.definitions, self.imports, self.effects = {}, {}, []
@@ -84,7 +85,7 @@ class Source:
         self.package = package
 
 
-def imported(statement, package):
+def imported(statement: ast.Import | ast.ImportFrom, package: str) -> dict[str, tuple[str, str | None]]:
     """What an import statement in a module of `package` binds: name → (module, name in it, or None for the module itself)."""
     if isinstance(statement, ast.Import):
         return {
@@ -96,7 +97,7 @@ def imported(statement, package):
     return {alias.asname or alias.name: (module, alias.name) for alias in statement.names}
 
 
-def _bound(statement):
+def _bound(statement: ast.stmt) -> set[str]:
     """The names that a top-level statement binds, blocks under `if`, `try`, `for` and `with` included."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {statement.name}
@@ -106,7 +107,7 @@ def _bound(statement):
     }
 
 
-def chains(node):
+def chains(node: ast.AST) -> list[tuple[str, ...]]:
     """The dotted names that a definition reads from outside itself, as tuples: ('torch', 'nn', 'Linear'), ('BATCH',)."""
     found = []
 
@@ -137,7 +138,7 @@ def chains(node):
     return found
 
 
-def _stored(node):
+def _stored(node: ast.AST) -> set[str]:
     """The names that a statement binds in the scope in which it stands, or in one inside it."""
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     return names | {part.name for part in ast.walk(node) if isinstance(part, (ast.FunctionDef, ast.ClassDef))}
@@ -146,10 +147,10 @@ def _stored(node):
 class Code:
     """The source that can be imported from the folders of `path` (sys.path), and what is reached in it."""
 
-    def __init__(self, path=None):
+    def __init__(self, path: list[str] | None = None) -> None:
         self.path, self.sources = path, {}
 
-    def source(self, name):
+    def source(self, name: str) -> Source | None:
         """The `Source` of a module, or None if it is installed, built in or not there."""
         if name not in self.sources:
             self.sources[name] = Source(name, found) if (found := self._file(name)) else None
@@ -171,7 +172,7 @@ class Code:
         origin = getattr(sys.modules.get(name), "__file__", None) or ""
         return origin if origin.endswith(".py") and not origin.startswith(INSTALLED) else None
 
-    def reached(self, *roots):
+    def reached(self, *roots: str) -> tuple[dict[str, str], set[str]]:
         """What `roots` reach: ({name: source text of a definition}, names of the installed packages that they use).
 
         A root is 'module:name' or 'module:Class.member'; of a class, one member alone reaches what that member does.
@@ -284,7 +285,7 @@ class Code:
             module, rest = f"{module}.{rest[0]}", rest[1:]
 
 
-def root(thing):
+def root(thing: typing.Any) -> str:
     """A function, class, bound method or (class, name of a member) as the root that `Code.reached` takes."""
     if inspect.ismethod(thing):
         thing = type(thing.__self__), thing.__name__
@@ -299,7 +300,7 @@ def _loaded_code():
     return Code()
 
 
-def digest(*things):
+def digest(*things: typing.Any) -> str:
     """sha256 of all code that functions, classes and bound methods reach, with the versions of the packages it uses."""
     return _digest(tuple(map(root, things)))
 

@@ -13,15 +13,18 @@ import json
 import os
 import tempfile
 import time
+import typing
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 import safetensors
 import safetensors.numpy
 import safetensors.torch
+import torch
 
 
-def digest(value):
+def digest(value: typing.Any) -> str:
     """sha256 of a JSON value, of bytes, or of an array (shape, type and contents), as hexadecimal text."""
     if isinstance(value, np.ndarray):
         header = f"{value.dtype.str}{value.shape}".encode()
@@ -34,14 +37,14 @@ def digest(value):
 class Store:
     """The cells under `folder`."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
 
-    def path(self, key):
+    def path(self, key: str) -> Path:
         """Where the cell `key` lies, whether or not it exists."""
         return self.folder / key[:2] / f"{key}.safetensors"
 
-    def get(self, key):
+    def get(self, key: str) -> dict | None:
         """What was kept with the cell `key` (a dict of numbers), or None if it is not kept, whole and readable."""
         try:
             with safetensors.safe_open(self.path(key), "pt") as file:
@@ -51,14 +54,14 @@ class Store:
         except (OSError, safetensors.SafetensorError, KeyError, TypeError, ValueError):
             return None
 
-    def put(self, key, tensors, outcome):
+    def put(self, key: str, tensors: dict[str, torch.Tensor], outcome: dict) -> None:
         """Keep the weights `tensors` (name → tensor) and `outcome` (a dict of numbers) as the cell `key`, atomically."""
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
         metadata = {"outcome": json.dumps(outcome)}
-        _atomically(self.path(key), lambda path: safetensors.torch.save_file(tensors, path, metadata))
+        atomically(self.path(key), lambda path: safetensors.torch.save_file(tensors, path, metadata))
 
 
-def _atomically(path, write):
+def atomically(path: Path, write: Callable[[str], None]) -> None:
     """Call `write` on a temporary file beside `path`, which then takes its place."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
@@ -77,17 +80,17 @@ class Sums:
     folder: a store's; key: the digest of everything that decides the estimate but the number of networks.
     """
 
-    def __init__(self, folder, key):
+    def __init__(self, folder: Path | str, key: str) -> None:
         self.folder = Path(folder) / "nads" / key
 
-    def _path(self, count):
+    def _path(self, count: int) -> Path:
         return self.folder / f"{count:07d}.safetensors"
 
-    def counts(self):
+    def counts(self) -> list[int]:
         """The numbers of networks that are kept, largest first."""
         return sorted((int(path.stem) for path in self.folder.glob("[0-9]*.safetensors")), reverse=True)
 
-    def get(self, count, names=None):
+    def get(self, count: int, names: Iterable[str] | None = None) -> dict[str, np.ndarray] | None:
         """The arrays (those of `names`, or all) kept after `count` networks; None if they are not whole and readable."""
         try:
             with safetensors.safe_open(self._path(count), "np") as file:
@@ -97,20 +100,20 @@ class Sums:
         except (OSError, safetensors.SafetensorError):
             return None
 
-    def put(self, count, arrays):
+    def put(self, count: int, arrays: dict[str, np.ndarray]) -> None:
         """Keep `arrays` as the state after `count` networks, atomically."""
         # safetensors writes an array's memory as it lies, so it must lie in row order.
         arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        _atomically(self._path(count), lambda path: safetensors.numpy.save_file(arrays, path))
+        atomically(self._path(count), lambda path: safetensors.numpy.save_file(arrays, path))
 
-    def drop(self, count):
+    def drop(self, count: int) -> None:
         """Forget the state after `count` networks."""
         self._path(count).unlink(missing_ok=True)
 
 
 @dataclasses.dataclass(frozen=True)
 class Item:
-    """One file of a store: its path, kind ('cell', 'estimate' or 'rest' of a write that was killed), bytes, and the days
+    """One file of a store: its path, kind ('cell', 'estimate' or 'leftover' of a write that was killed), bytes, and the days
     since it was last used.
     """
 
@@ -120,11 +123,11 @@ class Item:
     days: float
 
 
-def items(folder):
+def items(folder: Path | str) -> list[Item]:
     """Every file of the store under `folder`, sorted by path."""
     found = []
     for path in sorted(Path(folder).rglob("*")):
-        kind = {".part": "rest", ".safetensors": "estimate" if "nads" in path.parts else "cell"}.get(path.suffix)
+        kind = {".part": "leftover", ".safetensors": "estimate" if "nads" in path.parts else "cell"}.get(path.suffix)
         # Another process may have renamed or removed the file since it was listed.
         with contextlib.suppress(FileNotFoundError):
             if kind and path.is_file():
@@ -133,6 +136,6 @@ def items(folder):
     return found
 
 
-def default_folder():
+def default_folder() -> Path:
     """`.cells/` of the main repository."""
     return Path(os.environ.get("DVC_ROOT", ".")) / ".cells"

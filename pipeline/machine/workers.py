@@ -1,14 +1,17 @@
 """Many independent pieces of work on this machine: a process per core with one thread each, or the GPU in this process.
 
-Recipes travel to the workers, tensors do not: each worker makes its own `context` (the data) once, then takes one recipe
+Jobs travel to the workers, tensors do not: each worker makes its own `context` (the data) once, then takes one job
 after another.
 """
 
 import concurrent.futures
+import dataclasses
 import itertools
 import multiprocessing
 import os
 import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
 
 import torch
 
@@ -17,7 +20,15 @@ from pipeline.project.errors import InputError
 _context = None
 
 
-def device_of(choice):
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """Where work runs, and whether finished work is taken from the store: nothing that a result depends on."""
+
+    device: Literal["auto", "cpu", "cuda"]
+    reuse: bool
+
+
+def device_of(choice: str) -> torch.device:
     """The torch device for params.yaml's `device`: 'auto' is CUDA where there is one, else the CPU.
 
     From then on this process multiplies float32 as float32 on it, not as TF32, which rounds to three digits. Raises
@@ -32,7 +43,7 @@ def device_of(choice):
     return torch.device(choice if choice != "auto" else "cuda" if available else "cpu")
 
 
-def cores():
+def cores() -> int:
     """Processors that this process may use (a scheduler's affinity mask is respected)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
@@ -50,22 +61,24 @@ def _start(make_context):
     _context = make_context()
 
 
-def _work(function, recipe):
-    return function(_context, recipe)
+def _work(function, job):
+    return function(_context, job)
 
 
-def run_together(function, groups, make_context):
-    """Yield (position, result) of every recipe of every group, in this process, group by group.
+def run_together(
+    function: Callable[[Any, list], list], groups: list[list[tuple[int, Any]]], make_context: Callable[[], Any]
+) -> Iterator[tuple[int, Any]]:
+    """Yield (position, result) of every job of every group, in this process, group by group.
 
-    groups: lists of (position, recipe); `function(context, recipes)` returns their results, exceptions among them for recipes
-    that failed alone. Where the call itself raises, for want of memory on the GPU or through one of the recipes, the group is
-    halved, down to the recipe whose exception it is.
+    groups: lists of (position, job); `function(context, jobs)` returns their results, exceptions among them for jobs
+    that failed alone. Where the call itself raises, for want of memory on the GPU or through one of the jobs, the group is
+    halved, down to the job whose exception it is.
     """
     context, waiting = make_context(), list(reversed(groups))
     while waiting:
         group = waiting.pop()
         try:
-            results = function(context, [recipe for _, recipe in group])
+            results = function(context, [job for _, job in group])
         except Exception as error:
             results = [error.with_traceback(None)] if len(group) == 1 else None
         if results is None:
@@ -77,34 +90,36 @@ def run_together(function, groups, make_context):
         yield from zip((position for position, _ in group), results)
 
 
-def run(function, recipes, make_context, device):
-    """Yield (position, result) of `function(context, recipe)` for every recipe, in the order in which they finish.
+def run(
+    function: Callable[[Any, Any], Any], jobs: Iterable, make_context: Callable[[], Any], device: torch.device
+) -> Iterator[tuple[int, Any]]:
+    """Yield (position, result) of `function(context, job)` for every job, in the order in which they finish.
 
-    recipes: any iterable; it is asked for the next recipe only when a worker is about to need it, so it may end the work
-    early. `make_context` is called once per worker. On a CPU the workers are processes, so `function`, the recipes and the
-    results must pickle; results should be small. An exception in one recipe is yielded as its result, the rest go on.
+    jobs: any iterable; it is asked for the next job only when a worker is about to need it, so it may end the work
+    early. `make_context` is called once per worker. On a CPU the workers are processes, so `function`, the jobs and the
+    results must pickle; results should be small. An exception in one job is yielded as its result, the rest go on.
     """
-    recipes = enumerate(recipes)
+    jobs = enumerate(jobs)
     if device.type == "cuda":
         context = make_context()
-        for position, recipe in recipes:
+        for position, job in jobs:
             try:
-                result = function(context, recipe)
+                result = function(context, job)
             except Exception as error:
                 result = error
             yield position, result
         return
-    head = list(itertools.islice(recipes, 1))
+    head = list(itertools.islice(jobs, 1))
     if not head:
         return
     os.environ["OMP_NUM_THREADS"] = "1"
     spawn = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(cores(), spawn, _start, (make_context,)) as pool:
-        recipes, due = itertools.chain(head, recipes), {}
+        jobs, due = itertools.chain(head, jobs), {}
         try:
             while True:
-                for position, recipe in itertools.islice(recipes, 2 * cores() - len(due)):
-                    due[pool.submit(_work, function, recipe)] = position
+                for position, job in itertools.islice(jobs, 2 * cores() - len(due)):
+                    due[pool.submit(_work, function, job)] = position
                 if not due:
                     return
                 done, _ = concurrent.futures.wait(due, return_when=concurrent.futures.FIRST_COMPLETED)

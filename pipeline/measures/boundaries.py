@@ -5,8 +5,14 @@ The classifier is given as a function `score` from inputs (N, C, H, W) to the lo
 paper 2 v₁⊕0 and 0⊕v₂; the length of each is the unit of its axis.
 """
 
+from collections.abc import Callable
+
 import numpy as np
+import pandas as pd
 import torch
+
+Score = Callable[[torch.Tensor], torch.Tensor]
+"""From inputs (N, C, H, W) to the logit of class 1 minus that of class 0 (N,)."""
 
 EXTENT = 2.0
 POINTS = 33
@@ -16,7 +22,7 @@ REACH = 4.0
 """Margins are searched up to this many lengths of the direction."""
 
 
-def cross_section(score, first, second):
+def cross_section(score: Score, first: torch.Tensor, second: torch.Tensor) -> np.ndarray:
     """Score on the grid a·u₁ + b·u₂ around the origin: (POINTS, POINTS), row = b, column = a, both increasing."""
     axis = torch.linspace(-EXTENT, EXTENT, POINTS)
     b, a = torch.meshgrid(axis, axis, indexing="ij")
@@ -24,7 +30,7 @@ def cross_section(score, first, second):
     return score(plane).reshape(POINTS, POINTS).cpu().numpy()
 
 
-def tilt(scores):
+def tilt(scores: np.ndarray) -> float:
     """Tilt of the boundary in degrees, from 0 (only u₁ decides) to 90 (only u₂ decides), nan where neither does.
 
     `scores` is a cross-section. The boundary's normal is the gradient of the least-squares plane through the scores
@@ -37,18 +43,18 @@ def tilt(scores):
     return float(np.degrees(np.arctan2(abs(along_second), abs(along_first))))
 
 
-def mean_tilt(planes):
+def mean_tilt(planes: pd.DataFrame) -> float | None:
     """Mean of the column `tilt` of a table of boundaries, in degrees to one digit; None where no cell has one."""
     mean = planes["tilt"].mean()
     return None if np.isnan(mean) else round(float(mean), 1)
 
 
-def max_margin_tilt(first, second):
+def max_margin_tilt(first: float, second: float) -> float:
     """Tilt in degrees of the maximum-margin separator of two classes at ±(first, second) in the plane."""
     return float(np.degrees(np.arctan2(second, first)))
 
 
-def margins(score, x, direction, points=33):
+def margins(score: Score, x: torch.Tensor, direction: torch.Tensor, points: int = 33) -> np.ndarray:
     """Distance of each sample to the boundary along ±`direction`: (N,), inf where none is met within REACH.
 
     x: (N, C, H, W); direction: (C, H, W), whose length is the unit of the distance. The line is sampled at `points`

@@ -1,17 +1,23 @@
 """Rank correlation, and the part of a training that counts as early."""
 
+from collections.abc import Sequence
+
+import numpy as np
 import pandas as pd
 
 
-def spearman(a, b):
-    """Spearman's ρ of two equally long sequences: Pearson's correlation of their average ranks; nan if one is constant."""
-    a, b = (pd.Series(list(values), dtype=float).rank() for values in (a, b))
-    if a.nunique() < 2 or b.nunique() < 2:
-        return float("nan")
-    return float(a.corr(b))
+def spearman(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    """Spearman's ρ of two equally long sequences and its p-value, two-sided; both nan if one sequence is constant."""
+    from scipy.stats import spearmanr  # takes a second to import; needed at the end of an evaluation only
+
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if len(np.unique(a)) < 2 or len(np.unique(b)) < 2:
+        return float("nan"), float("nan")
+    found = spearmanr(a, b)
+    return float(found.statistic), float(found.pvalue)
 
 
-def early(losses):
+def early(losses: pd.DataFrame) -> pd.DataFrame:
     """The rows of a table of losses (columns architecture, epoch, loss, …) at a third of each architecture's epochs.
 
     The epoch is rounded and at least 1; loss(early) tells how fast a direction is learned.

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 
-def derive(*parts):
+def derive(*parts: str | int) -> int:
     """A 63-bit seed determined by `parts` (str or int) alone, so that no two things share a stream.
 
     The same parts give the same seed on every machine and in every order of work.
@@ -14,6 +14,6 @@ def derive(*parts):
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
-def stream(*parts):
+def stream(*parts: str | int) -> np.random.Generator:
     """The NumPy generator (Philox) of `derive(*parts)`."""
     return np.random.Generator(np.random.Philox(derive(*parts)))

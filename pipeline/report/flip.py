@@ -1,12 +1,18 @@
-"""Figures of `flip`: accuracy when the NADs' order is reversed, and how predictions hang on bands of NADs (paper 1, §5)."""
+"""`flip` in the report: table 1 of paper 1 as bars, and how predictions hang on bands of NADs (paper 1, §5)."""
+
+from collections.abc import Mapping
 
 import matplotlib.patches
 import matplotlib.patheffects
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from pipeline.experiments.flip import BANDS
+from pipeline.project import artifacts
 from pipeline.report import style
+from pipeline.report.evaluated import evaluated
+from pipeline.report.page import Picture, Section, Table, percent
 
 PUBLISHED = {"lenet": (69, 48), "vgg11": (87, 53), "resnet18": (89, 58), "densenet121": (92, 56)}
 """Accuracies in per cent on CIFAR-10 as it is and flipped, from paper 1's table 1 (full width)."""
@@ -21,7 +27,14 @@ PREDICTIONS = {"color": "#D55E00", "linestyle": "-", "marker": "o", "markersize"
 COLUMNS = ["changed", "relative_change"]
 
 
-def bars(results, labels, published, chance, caption, notice):
+def bars(
+    results: pd.DataFrame,
+    labels: Mapping[str, str],
+    published: Mapping[str, tuple[float, float]],
+    chance: float,
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """Accuracy on the images as they are and flipped, trained and tested alike, per architecture (paper 1, table 1).
 
     results: architecture, seed, images ('plain' or 'flipped'), test_set ('all'), accuracy, n; labels: architecture → its
@@ -76,7 +89,7 @@ def bars(results, labels, published, chance, caption, notice):
     )
 
 
-def components(changes, title, caption, notice):
+def components(changes: pd.DataFrame, title: str, caption: str, notice: str | None) -> Figure:
     """How many predictions of a trained network change with a part of the image's NAD components, and how much the image does.
 
     changes: of one architecture, seed, operation ('remove' or 'flip', which turns the sign), first, last (NAD indices, both
@@ -116,3 +129,34 @@ def components(changes, title, caption, notice):
     # Room for the legend above the bars.
     axes[0, 0].set_ylim(0, 1.25 * axes[0, 0].get_ylim()[1])
     return style.finish(figure, title, caption, notice)
+
+
+def table(summary: pd.DataFrame, labels: Mapping[str, str], published: Mapping[str, tuple[float, float]]) -> Table:
+    """One row per architecture: accuracy on images as they are and on flipped ones, and the published pair."""
+    rows = []
+    for name, cells in summary.groupby("architecture", sort=False):
+        at = cells.set_index("images")
+        values = [percent(at.loc[images, "mean"], at.loc[images, "std"]) for images in BARS]
+        rows.append([labels[name], *values, " / ".join(map(str, published[name])) if name in published else "–"])
+    return Table(["network", "plain (%)", "flipped (%)", "published"], rows)
+
+
+def section(notice: str | None) -> Section:
+    """The section of `flip`."""
+    run, images = evaluated("flip"), artifacts.about_images()
+    caption = f"{run.sizes()} · images: {images['name']}"
+    published = run.of_the_papers(PUBLISHED)
+    chance = 100 / len(images["classes"])
+    figure = bars(run.results, run.labels, published, chance, caption, notice)
+    pictures = [Picture("flip_bars", figure, "accuracy on plain and flipped images")]
+    changes = run.table("changes")
+    for name, label in run.labels.items():
+        title = f"What the predictions of {label} rest on: test images with NAD components altered"
+        figure = components(changes[changes["architecture"] == name], title, caption, notice)
+        pictures.append(Picture(f"flip_components_{name}", figure, f"what predictions of {label} rest on"))
+    return Section(
+        "flip: images in reverse order of NADs",
+        caption,
+        table(run.table("summary"), run.labels, published),
+        pictures,
+    )

@@ -1,14 +1,22 @@
-"""Figure of `fourier`: accuracy on D(v) over the spatial frequency of v (paper 1, figs 1 and 3)."""
+"""`fourier` in the report: accuracy on D(v) over the spatial frequency of v (paper 1, figs 1 and 3)."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
 
 import matplotlib.patches
 import matplotlib.patheffects
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from pipeline.datasets.fourier import wrapped
 from pipeline.report import style
+from pipeline.report.evaluated import evaluated
+from pipeline.report.page import Picture, Section, Table, percent
+
+Known = Sequence[tuple[int, int, float]]
+"""Published values of one map: k_row, k_col, accuracy in per cent."""
 
 PUBLISHED = {"lenet": [(0, -4, 81.0), (-6, 0, 67.4)]}
 """Single accuracies (k_row, k_col, per cent) that paper 1 gives for its maps (fig. 1); logistic regression has 100 everywhere.
@@ -17,7 +25,7 @@ Of ResNet-18 it is only known that its map has at most 53 where k_row/2 and k_co
 """
 
 
-def filled(rows):
+def filled(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """The map over all frequencies, of rows that have one of each k and −k: (axis (K,), accuracies in per cent (K, K)).
 
     rows: k_row, k_col, accuracy, of one architecture; where a frequency has several rows (seeds) their mean is taken. The
@@ -35,7 +43,13 @@ def filled(rows):
     return axis, 100 * cells.to_numpy()
 
 
-def maps(results, labels, published, caption, notice):
+def maps(
+    results: pd.DataFrame,
+    labels: Mapping[str, str],
+    published: Mapping[str, Known],
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """Accuracy over the frequency (k_row, k_col) of v, one map per architecture (paper 1, figs 1 and 3).
 
     results: architecture, seed, k_row, k_col, test_set ('all'), accuracy, n, with one of each k and −k (see `filled`);
@@ -79,12 +93,12 @@ def maps(results, labels, published, caption, notice):
     return style.finish(figure, "Accuracy on D(v) over the frequency of v", caption, notice)
 
 
-def _signed(frequency):
+def _signed(frequency: int) -> str:
     """A frequency with a proper minus sign."""
     return f"{int(frequency)}".replace("-", "−")
 
 
-def _here(cells, k_row, k_col):
+def _here(cells: pd.DataFrame, k_row: int, k_col: int) -> str:
     """Our accuracy at a frequency as text: mean over seeds, and standard deviation where there are several."""
     same = [
         (wrapped(cells["k_row"]) == wrapped(sign * k_row)) & (wrapped(cells["k_col"]) == wrapped(sign * k_col))
@@ -94,10 +108,41 @@ def _here(cells, k_row, k_col):
     return f"{found.mean():.1f}" + (f" ± {found.std(ddof=1):.1f}" if len(found) > 1 else "")
 
 
-def _frame(panel, row, column):
+def _frame(panel: Axes, row: int, column: int) -> None:
     """Frame a cell so that it shows on light and dark ground alike."""
     frame = matplotlib.patches.Rectangle(
         (column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="white", linewidth=1.4, zorder=3, clip_on=False
     )
     frame.set_path_effects([matplotlib.patheffects.withStroke(linewidth=3.4, foreground="black")])
     panel.add_patch(frame)
+
+
+def table(summary: pd.DataFrame, labels: Mapping[str, str], published: Mapping[str, Known]) -> Table:
+    """One row per architecture: the spread of its map, and the frequencies with published values beside them."""
+    rows = []
+    for name, cells in summary.groupby("architecture", sort=False):
+        beside = []
+        for row, column, value in published.get(name, ()):
+            signs = ((row, column), (-row, -column))
+            same = [cell for cell in cells.to_dict("records") if (cell["k_row"], cell["k_col"]) in signs]
+            beside += [f"({row}, {column}): {percent(cell['mean'], cell['std'])} / {value}" for cell in same]
+        means = cells["mean"]
+        spread = [f"{100 * value:.1f}" for value in (means.mean(), means.min(), means.max())]
+        above = f"{100 * (means > 0.75).mean():.0f}"
+        rows.append([labels[name], len(cells), *spread, above, ", ".join(beside) or "–"])
+    header = ["network", "directions", "mean accuracy (%)", "lowest", "highest", "directions above 75 % (%)"]
+    return Table([*header, "(k_row, k_col): ours / published"], rows)
+
+
+def section(notice: str | None) -> Section:
+    """The section of `fourier`."""
+    run = evaluated("fourier")
+    caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g}, σ = {run.plan.settings.sigma:g}"
+    published = run.of_the_papers(PUBLISHED)
+    figure = maps(run.results, run.labels, published, caption, notice)
+    return Section(
+        "fourier: D(v) along Fourier directions",
+        caption,
+        table(run.table("summary"), run.labels, published),
+        [Picture("fourier_maps", figure, "accuracy over frequencies")],
+    )

@@ -1,11 +1,25 @@
-"""Figure of `image_pairs`: accuracy against the NAD index of the linear channel (paper 2, §4, fig. 3)."""
+"""`image_pairs` in the report: accuracy against the NAD index of the linear channel (paper 2, §4, fig. 3)."""
 
+from collections.abc import Mapping
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from pipeline.project import artifacts
 from pipeline.report import style
+from pipeline.report.evaluated import evaluated
+from pipeline.report.page import Picture, Section, Table, percent
 
 NAMES = {"all": "both", "linear": "linear channel alone", "images": "images alone"}
 
 
-def images_or_linear_channel(results, labels, sigmas, caption, notice):
+def images_or_linear_channel(
+    results: pd.DataFrame,
+    labels: Mapping[str, str],
+    sigmas: Mapping[str, float],
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """Accuracy with both, with the linear channel alone and with the images alone, against the NAD index of v (fig. 3).
 
     results: reports/image_pairs/results.csv; labels and sigmas: architecture → its name, its noise σ. Points are means
@@ -37,3 +51,25 @@ def images_or_linear_channel(results, labels, sigmas, caption, notice):
     axes[0, 0].set_ylabel("test accuracy (%)")
     axes[0, -1].legend(loc="best")
     return style.finish(figure, "Images ⊕ D(v): what is used when both suffice", caption, notice)
+
+
+def table(summary: pd.DataFrame, labels: Mapping[str, str]) -> Table:
+    """One row per architecture and NAD index: accuracies with both, with the linear channel alone, with the images alone."""
+    rows = []
+    for (name, index), cell in summary.groupby(["architecture", "index"], sort=False):
+        at = cell.set_index("test_set")
+        rows.append([labels[name], index, *(percent(at.loc[test, "mean"], at.loc[test, "std"]) for test in NAMES)])
+    return Table(["network", "NAD index of v", "both (%)", "linear alone (%)", "images alone (%)"], rows)
+
+
+def section(notice: str | None) -> Section:
+    """The section of `image_pairs`."""
+    run = evaluated("image_pairs")
+    caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g} · images: {artifacts.about_images()['name']}"
+    figure = images_or_linear_channel(run.results, run.labels, run.plan.settings.sigma, caption, notice)
+    return Section(
+        "image_pairs: images ⊕ D(v)",
+        caption,
+        table(run.table("summary"), run.labels),
+        [Picture("images_or_linear_channel", figure, "images or linear channel")],
+    )

@@ -1,19 +1,30 @@
-"""What figures and tables call an architecture."""
+"""What figures and tables call an architecture, and which architectures are the papers' own networks."""
 
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pipeline.networks import NETWORKS
 from pipeline.project.shapes import SIDE
 
+Value = TypeVar("Value")
+
 LABELS = {
-    "logreg": "LogReg",
-    "mlp": "MLP",
-    "lenet": "LeNet",
-    "vgg11": "VGG-11",
-    "resnet18": "ResNet-18",
-    "densenet121": "DenseNet-121",
+    NETWORKS["logreg"]: "LogReg",
+    NETWORKS["mlp"]: "MLP",
+    NETWORKS["lenet"]: "LeNet",
+    NETWORKS["vgg11"]: "VGG-11",
+    NETWORKS["resnet18"]: "ResNet-18",
+    NETWORKS["densenet121"]: "DenseNet-121",
 }
+"""The names of the project's own networks, by their place."""
 
 
-def label(specification):
-    """How a figure names the architecture: for example 'MLP (100, 20)' or 'ResNet-18, width ×0.125'."""
+def label(specification: Mapping[str, Any]) -> str:
+    """How a figure names the architecture: for example 'MLP (100, 20)' or 'ResNet-18, width ×0.125'.
+
+    specification: a network's place, `package.module:name`, with its arguments. A network that is not the project's own is
+    called by its name and all its arguments.
+    """
     arguments = dict(specification)
     network = arguments.pop("network")
     if network not in LABELS:
@@ -24,10 +35,10 @@ def label(specification):
         name += f" ({', '.join(map(str, arguments['hidden']))})"
     if arguments.get("width", 1) != 1:
         name += f", width ×{arguments['width']:g}"
-    if network == "lenet" and arguments.get("downsampling", "pool") != "pool":
-        name += {"stride": ", stride for pooling", "none": ", no pooling"}[arguments["downsampling"]]
-    if network == "resnet18" and arguments.get("downsampling") == "none":
+    if arguments.get("downsampling") == "none":
         name += ", no pooling"
+    if network == NETWORKS["lenet"] and arguments.get("downsampling") == "stride":
+        name += ", stride for pooling"
     if not arguments.get("skip", True):
         name += ", no skip connections"
     if arguments.get("growth", 32) != 32:
@@ -35,3 +46,16 @@ def label(specification):
     if arguments.get("side", SIDE) != SIDE:
         name += f", {arguments['side']}×{arguments['side']}"
     return name
+
+
+def of_the_papers(specifications: Mapping[str, Mapping[str, Any]], published: Mapping[str, Value]) -> dict[str, Value]:
+    """What is published of each architecture that is one of the papers' networks as they have it: no argument is given.
+
+    specifications: by architecture; published: by name in `pipeline.networks.NETWORKS`.
+    """
+    return {
+        name: value
+        for name, specification in specifications.items()
+        for network, value in published.items()
+        if dict(specification) == {"network": NETWORKS[network]}
+    }

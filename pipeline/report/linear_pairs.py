@@ -1,24 +1,59 @@
-"""Figures of `linear_pairs`: the problem itself, accuracies, decision boundaries, tilt and margins (paper 2, §3)."""
+"""`linear_pairs` in the report: the problem itself, accuracies, decision boundaries, tilt and margins (paper 2, §3).
+
+These are paper 2's figures 1, 2a, 2b and 4–8.
+"""
+
+from collections.abc import Collection, Mapping
 
 import matplotlib.patheffects
-import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import seaborn
+from matplotlib.figure import Figure
 
-from pipeline.measures.boundaries import EXTENT, POINTS, max_margin_tilt
+from pipeline import experiments
+from pipeline.measures.boundaries import EXTENT, POINTS, REACH, max_margin_tilt
+from pipeline.nads.plan import NADsPlan
+from pipeline.networks import NETWORKS
+from pipeline.project import artifacts
+from pipeline.project.shapes import SIDE
 from pipeline.report import style
+from pipeline.report.evaluated import Evaluated, evaluated
+from pipeline.report.page import Picture, Section, Table, percent
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 
+PUBLISHED = {
+    (1, 1): (100, 100, 80),
+    (1, 1000): (100, 100, 50),
+    (1000, 1): (98, 50, 98),
+    (800, 800): (69, 65, 54),
+}
+"""Accuracies in per cent of ResNet-18 in paper 2's fig. 2: (index of v₁, index of v₂) → with both, first, second channel."""
 
-def two_sufficient_channels(points, classes, separations, nads, labels, caption, notice):
+GALLERY = 6
+"""Number of NADs shown per network: of its grid's indices, evenly spread."""
+
+Pair = tuple[int, int]
+"""NAD indices of v₁ and v₂."""
+
+
+def two_sufficient_channels(
+    points: np.ndarray,
+    classes: np.ndarray,
+    separations: tuple[float, float],
+    nads: Mapping[str, Mapping[int, np.ndarray]],
+    labels: Mapping[str, str],
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """What underspecification means here, and the directions it is posed in (after paper 2, fig. 1).
 
     points: (N, 2) coordinates of samples along v₁⊕0 and 0⊕v₂; classes: (N,) in {0, 1}; separations: (ε₁, ε₂);
     nads: per architecture a dict index → (32, 32) NAD; labels: architecture → name.
     """
     columns = max(len(chosen) for chosen in nads.values())
-    figure = plt.figure(figsize=(4.2 + 1.05 * columns, max(5.2, 1.25 + 1.75 * len(nads))), layout="constrained")
+    figure = style.blank(4.2 + 1.05 * columns, max(5.2, 1.25 + 1.75 * len(nads)))
     left, right = figure.subfigures(1, 2, width_ratios=[4.0, 1.05 * columns])
     axes = left.subplots()
     first, second = separations
@@ -67,7 +102,7 @@ def two_sufficient_channels(points, classes, separations, nads, labels, caption,
     )
 
 
-def accuracies(results, label, caption, notice):
+def accuracies(results: pd.DataFrame, label: str, caption: str, notice: str | None) -> Figure:
     """Accuracy (%) over the pairs of NAD indices: both channels, the first alone, the second alone (figs 2a, 4, 6).
 
     results: rows of one architecture from reports/linear_pairs/results.csv.
@@ -105,13 +140,20 @@ def accuracies(results, label, caption, notice):
     return style.finish(figure, f"{label}: which channel carries the accuracy", caption, notice)
 
 
-def boundaries(sections, tilts, separations, label, caption, notice):
+def boundaries(
+    probabilities: Mapping[Pair, np.ndarray],
+    tilts: Mapping[Pair, float],
+    separations: tuple[float, float],
+    label: str,
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """Class-1 probability in the plane of v₁⊕0 and 0⊕v₂ for the pairs of NAD indices (figs 2b, 5, 7).
 
-    sections: (index_1, index_2) → (POINTS, POINTS) probability, mean over seeds; tilts: the same → degrees;
-    separations: (ε₁, ε₂), drawn as the two class means.
+    probabilities: (index_1, index_2) → (POINTS, POINTS), row = coordinate along 0⊕v₂, mean over seeds; tilts: the same →
+    degrees; separations: (ε₁, ε₂), drawn as the two class means.
     """
-    rows, columns = (sorted({pair[side] for pair in sections}) for side in (0, 1))
+    rows, columns = (sorted({pair[side] for pair in probabilities}) for side in (0, 1))
     figure, axes = style.new(
         len(rows), len(columns), max(5.2, 1.35 * len(columns) + 1.6), 1.45 * len(rows) + 1.5, sharex=True, sharey=True
     )
@@ -119,9 +161,9 @@ def boundaries(sections, tilts, separations, label, caption, notice):
     axis = np.linspace(-EXTENT, EXTENT, POINTS)
     for r, first in enumerate(rows):
         for c, second in enumerate(columns):
-            panel, section = axes[r, c], sections[first, second]
+            panel, probability = axes[r, c], probabilities[first, second]
             picture = panel.imshow(
-                section,
+                probability,
                 origin="lower",
                 extent=(-half, half, -half, half),
                 cmap=style.ACCURACY,
@@ -129,8 +171,8 @@ def boundaries(sections, tilts, separations, label, caption, notice):
                 vmax=1,
                 interpolation="nearest",
             )
-            if section.min() < 0.5 < section.max():
-                line = panel.contour(axis, axis, section, levels=[0.5], colors="white", linewidths=1.6)
+            if probability.min() < 0.5 < probability.max():
+                line = panel.contour(axis, axis, probability, levels=[0.5], colors="white", linewidths=1.6)
                 line.set_path_effects([matplotlib.patheffects.withStroke(linewidth=3, foreground="black")])
             for sign, marker in ((-1, "o"), (1, "^")):
                 panel.plot(
@@ -158,7 +200,13 @@ def boundaries(sections, tilts, separations, label, caption, notice):
     )
 
 
-def tilt_and_margins(tables, labels, separations, caption, notice):
+def tilt_and_margins(
+    tables: Mapping[str, pd.DataFrame],
+    labels: Mapping[str, str],
+    separations: tuple[float, float],
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """Tilt of the boundary and median margins along v₁ and v₂ over the pairs of NAD indices, per network (fig. 8).
 
     tables: architecture → rows of reports/linear_pairs/boundaries.csv.
@@ -167,8 +215,8 @@ def tilt_and_margins(tables, labels, separations, caption, notice):
     figure, axes = style.new(len(tables), 3, 3 * max(2.3, 0.42 * size) + 1.8, len(tables) * max(2.1, 0.42 * size) + 1.3)
     columns = (
         ("tilt", "tilt (degrees)", 0, 90, "{:.0f}"),
-        ("margin_1", "median margin along $v_1$", 0, 4, "{:.1f}"),
-        ("margin_2", "median margin along $v_2$", 0, 4, "{:.1f}"),
+        ("margin_1", "median margin along $v_1$", 0, REACH, "{:.1f}"),
+        ("margin_2", "median margin along $v_2$", 0, REACH, "{:.1f}"),
     )
     for row, (name, table) in zip(axes, tables.items()):
         for panel, (column, title, low, high, form) in zip(row, columns):
@@ -197,7 +245,111 @@ def tilt_and_margins(tables, labels, separations, caption, notice):
     return style.finish(
         figure,
         f"Tilt and margins (maximum margin: {max_margin_tilt(*separations):.1f}°; class means at "
-        f"±{separations[0]:g}, ±{separations[1]:g}; ∞: no boundary within 4)",
+        f"±{separations[0]:g}, ±{separations[1]:g}; ∞: no boundary within {REACH:g})",
         caption,
         notice,
+    )
+
+
+def table(
+    summary: pd.DataFrame,
+    tilts: Mapping[tuple[str, int, int], float],
+    labels: Mapping[str, str],
+    published: Collection[str],
+) -> Table:
+    """Rows for the corners of each architecture's grid and the published pairs: accuracies and tilt.
+
+    tilts: (architecture, index_1, index_2) → mean tilt in degrees; published: the architectures that `PUBLISHED` stands beside.
+    """
+    rows = []
+    for name, cells in summary.groupby("architecture", sort=False):
+        low, high = cells["index_1"].min(), cells["index_1"].max()
+        shown = {(low, low), (low, high), (high, low), (high, high)} | set(PUBLISHED)
+        for (first, second), cell in cells.groupby(["index_1", "index_2"]):
+            if (first, second) not in shown:
+                continue
+            at = cell.set_index("test_set")
+            beside = PUBLISHED.get((first, second), ()) if name in published else ()
+            rows.append(
+                [
+                    labels[name],
+                    f"({first}, {second})",
+                    *(percent(at.loc[test, "mean"], at.loc[test, "std"]) for test in PANELS),
+                    f"{tilts[name, first, second]:.1f}°",
+                    " / ".join(map(str, beside)) or "–",
+                ]
+            )
+    header = ["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)", "tilt"]
+    return Table([*header, "published (ResNet-18, full width)"], rows)
+
+
+def gallery(run: Evaluated) -> dict[str, dict[int, np.ndarray]]:
+    """Some of each architecture's NADs (32, 32) that v₁ and v₂ are taken from, by index."""
+    vectors = artifacts.directions("linear_pairs")
+    nads = {}
+    for name in run.labels:
+        indices = sorted(run.plan.members[name].grid.indices)
+        some = [indices[i] for i in np.unique(np.linspace(0, len(indices) - 1, GALLERY).round().astype(int))]
+        nads[name] = {index: vectors[f"{name}-{index}"].reshape(SIDE, SIDE) for index in some}
+    return nads
+
+
+def origins(labels: Mapping[str, str]) -> str:
+    """Where each architecture's NADs come from: of how many untrained networks, or of which file."""
+    counts = {name: int(artifacts.nads(name)["networks"]) for name in labels}
+    sources = {name: member.source for name, member in NADsPlan.read(artifacts.planned("nads")).members.items()}
+    return ", ".join(
+        f"{counts[name]} untrained {label}" if counts[name] else f"{sources[name].file} ({label})"
+        for name, label in labels.items()
+    )
+
+
+def mean_probabilities(planes: pd.DataFrame) -> dict[Pair, np.ndarray]:
+    """The probability of class 1 on the cross-sections (POINTS, POINTS) of one architecture, mean over seeds, by NAD indices.
+
+    planes: its rows of reports/linear_pairs/boundaries.csv.
+    """
+    coordinates = experiments.find("linear_pairs").coordinates
+    path = artifacts.present(artifacts.REPORTS / "linear_pairs" / "cross_sections.npz", "evaluate linear_pairs")
+    with np.load(path, allow_pickle=False) as file:
+        return {
+            pair: np.mean(
+                [file[artifacts.cell_name(cell, coordinates)].astype(np.float64) for cell in cells.to_dict("records")],
+                0,
+            )
+            for pair, cells in planes.groupby(list(coordinates))
+        }
+
+
+def section(notice: str | None) -> Section:
+    """The section of `linear_pairs`."""
+    run = evaluated("linear_pairs")
+    settings, labels = run.plan.settings, run.labels
+    separations = (settings.eps1, settings.eps2)
+    science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
+    measured = run.table("boundaries")
+    planes = {name: measured[measured["architecture"] == name] for name in labels}
+    tilts = measured.groupby(["architecture", "index_1", "index_2"])["tilt"].mean()
+
+    classes = np.array([0, 1])
+    means = np.outer(2 * classes - 1, separations)
+    caption = f"scale {run.plan.scale} · {science} · NADs from {origins(labels)}"
+    figure = two_sufficient_channels(means, classes, separations, gallery(run), labels, caption, notice)
+    pictures = [Picture("two_sufficient_channels", figure, "the problem and the NADs")]
+    for name, label in labels.items():
+        caption = f"{run.sizes([name])} · {science}"
+        figure = accuracies(run.results[run.results["architecture"] == name], label, caption, notice)
+        pictures.append(Picture(f"linear_accuracies_{name}", figure, f"accuracies of {label}"))
+        figure = boundaries(mean_probabilities(planes[name]), tilts[name], separations, label, caption, notice)
+        pictures.append(Picture(f"linear_boundaries_{name}", figure, f"boundaries of {label}"))
+    caption = f"{run.sizes()} · {science}"
+    figure = tilt_and_margins(planes, labels, separations, caption, notice)
+    pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins"))
+
+    resnets = [name for name in labels if run.plan.members[name].specification["network"] == NETWORKS["resnet18"]]
+    return Section(
+        "linear_pairs: D(v₁) ⊕ D(v₂)",
+        f"{caption} · mean ± standard deviation over seeds where there are several",
+        table(run.table("summary"), tilts, labels, resnets),
+        pictures,
     )

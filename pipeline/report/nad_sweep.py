@@ -1,11 +1,20 @@
-"""Figure of `nad_sweep`: accuracy on D(u_i), speed of training and spectrum against the NAD index (paper 1, fig. 6)."""
+"""`nad_sweep` in the report: accuracy on D(u_i), speed of training and spectrum against the NAD index (paper 1, fig. 6)."""
 
+import json
 import textwrap
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from pipeline.measures.ranks import early, spearman
+from pipeline.project import artifacts
 from pipeline.report import style
+from pipeline.report.evaluated import evaluated
+from pipeline.report.page import Picture, Section, Table, percent
 
 PUBLISHED = {
     "lenet": {0: 100, 10: 99.98, 102: 80.1, 302: 58.5},
@@ -21,7 +30,15 @@ LOOKS = {
 }
 
 
-def sweep(results, losses, spectra, labels, published, caption, notice):
+def sweep(
+    results: pd.DataFrame,
+    losses: pd.DataFrame,
+    spectra: Mapping[tuple[str, str], np.ndarray],
+    labels: Mapping[str, str],
+    published: Mapping[str, Mapping[int, float]],
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """Accuracy, training loss after a third of training and spectrum, against the NAD index (paper 1, fig. 6).
 
     results: architecture, seed, estimand ('secant' or 'gradient'), index, test_set ('all'), accuracy, n; losses:
@@ -45,7 +62,7 @@ def sweep(results, losses, spectra, labels, published, caption, notice):
             if not (rows["estimand"] == estimand).any():
                 continue
             mean, spread = style.by_index(rows[rows["estimand"] == estimand], "accuracy")
-            rho = spearman(mean.index, mean)
+            rho, _ = spearman(mean.index, mean)
             rho = "undefined" if np.isnan(rho) else f"= {rho:.2f}".replace("-", "−")
             _curve(accuracy, 100 * mean, None if spread is None else 100 * spread, look, f"{estimand}, ρ {rho}")
             _curve(loss, *style.by_index(first[first["estimand"] == estimand], "loss"), look, estimand)
@@ -95,7 +112,7 @@ def sweep(results, losses, spectra, labels, published, caption, notice):
     )
 
 
-def _curve(panel, mean, spread, look, label):
+def _curve(panel: Axes, mean: pd.Series, spread: pd.Series | None, look: Mapping[str, Any], label: str) -> None:
     """Draw means against the index, with error bars where there is a spread."""
     many = len(mean) > 30
     panel.errorbar(
@@ -108,4 +125,52 @@ def _curve(panel, mean, spread, look, label):
         elinewidth=0.8,
         capsize=0 if many else 2.5,
         **look,
+    )
+
+
+def table(
+    summary: pd.DataFrame,
+    metrics: Mapping[str, Any],
+    labels: Mapping[str, str],
+    published: Mapping[str, Mapping[int, float]],
+) -> Table:
+    """One row per architecture and estimand: accuracies at the published indices, and Spearman's correlations.
+
+    metrics: reports/nad_sweep/metrics.json.
+    """
+    indices = list(PUBLISHED["lenet"])
+    rows = []
+    for (name, estimand), cells in summary.groupby(["architecture", "estimand"], sort=False):
+        at = cells.set_index("index")
+        values = [percent(at.loc[i, "mean"], at.loc[i, "std"]) if i in at.index else "–" for i in indices]
+        known = published.get(name) if estimand == "secant" else None
+        beside = " / ".join(f"{known[i]}" for i in indices) if known else "–"
+        rho = metrics[name][estimand]["spearman"]
+        correlations = [rho[key] for key in ("accuracy_index", "accuracy_eigenvalue", "early_loss_index")]
+        rows.append(
+            [labels[name], estimand, *values, beside, *("–" if r is None else f"{r:.3f}" for r in correlations)]
+        )
+    header = ["network", "estimand", *(f"index {i} (%)" for i in indices), "published at these"]
+    return Table([*header, "ρ(accuracy, index)", "ρ(accuracy, eigenvalue)", "ρ(early loss, index)"], rows)
+
+
+def section(notice: str | None) -> Section:
+    """The section of `nad_sweep`."""
+    run = evaluated("nad_sweep")
+    vectors = artifacts.directions("nad_sweep")
+    spectra = {
+        (name, estimand): vectors[f"{name}-{estimand}-eigenvalues"]
+        for name, estimand in run.results.groupby(["architecture", "estimand"]).groups
+    }
+    losses = pd.read_csv(artifacts.present(artifacts.MODELS / "nad_sweep" / "losses.csv", "train nad_sweep"))
+    metrics = artifacts.present(artifacts.REPORTS / "nad_sweep" / "metrics.json", "evaluate nad_sweep")
+    sigmas = ", ".join(f"{run.plan.settings.sigma[name]:g} ({label})" for name, label in run.labels.items())
+    caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g}, σ = {sigmas}"
+    published = run.of_the_papers(PUBLISHED)
+    figure = sweep(run.results, losses, spectra, run.labels, published, caption, notice)
+    return Section(
+        "nad_sweep: D(u) along the network's own NADs",
+        caption,
+        table(run.table("summary"), json.loads(metrics.read_text()), run.labels, published),
+        [Picture("nad_sweep", figure, "accuracy against the NAD index")],
     )

@@ -1,9 +1,20 @@
-"""Figures of the NADs themselves: spectra, the directions, and how far two estimands agree (paper 1, §4)."""
+"""The NADs themselves in the report: spectra, the directions, and how far two estimands agree (paper 1, §4)."""
+
+from collections.abc import Mapping
 
 import matplotlib.colors
 import numpy as np
+from matplotlib.figure import Figure
 
+from pipeline.nads.estimator import Source
+from pipeline.nads.plan import NADsPlan
+from pipeline.project import artifacts
 from pipeline.report import style
+from pipeline.report.labels import label, of_the_papers
+from pipeline.report.page import Picture, Section, Table
+
+NADs = Mapping[str, np.ndarray]
+"""The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`."""
 
 PUBLISHED = {
     "lenet": (0.189, 10_000),
@@ -21,7 +32,13 @@ CHOSEN = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 """Indices that a gallery shows, as far as there are so many."""
 
 
-def spectra(estimates, labels, published, caption, notice):
+def spectra(
+    estimates: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    labels: Mapping[str, str],
+    published: Mapping[str, tuple[float, int]],
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """√λ against the NAD index on two log axes, with bands of two standard errors and the published first values.
 
     estimates: architecture → (eigenvalues (K,), their standard errors (K,)); labels: architecture → name; published:
@@ -29,10 +46,10 @@ def spectra(estimates, labels, published, caption, notice):
     """
     figure, axes = style.new(1, 1, 7.4, 4.6)
     panel = axes[0, 0]
-    for (name, (eigenvalues, deviations)), (colour, line) in zip(estimates.items(), style.SPECTRA * len(estimates)):
+    for (name, (eigenvalues, errors)), (colour, line) in zip(estimates.items(), style.SPECTRA * len(estimates)):
         index = np.arange(len(eigenvalues)) + 1
         floor = eigenvalues[0] * 1e-9
-        band = [np.sqrt(np.maximum(eigenvalues + sign * 2 * deviations, floor)) for sign in (-1, 1)]
+        band = [np.sqrt(np.maximum(eigenvalues + sign * 2 * errors, floor)) for sign in (-1, 1)]
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
         panel.plot(index, np.sqrt(np.maximum(eigenvalues, floor)), color=colour, linestyle=line, label=labels[name])
         if name in published:
@@ -46,10 +63,17 @@ def spectra(estimates, labels, published, caption, notice):
     return style.finish(figure, "Spectra of the input derivative's covariance over untrained networks", caption, notice)
 
 
-def gallery(directions, shape, nearby=None, title="Neural anisotropy directions", caption="", notice=None):
+def gallery(
+    directions: np.ndarray,
+    shape: tuple[int, int, int],
+    nearby: np.ndarray | None = None,
+    title: str = "Neural anisotropy directions",
+    caption: str = "",
+    notice: str | None = None,
+) -> Figure:
     """Chosen NADs, in the pixel domain above and as energy over spatial frequency below (paper 1, fig. 5).
 
-    directions: (K, D), index 0 first; shape: (C, H, W); nearby: (K, 2), as in `pipeline.anisotropy.NADs`, or None: under each
+    directions: (K, D), index 0 first; shape: (C, H, W); nearby: (K, 2), as in `pipeline.nads.NADs`, or None: under each
     index stand those whose eigenvalues equal its own within the errors, since only their span means something. One channel is
     drawn in grey, three as colours, others side by side; the energy is summed over channels.
     """
@@ -82,7 +106,7 @@ def gallery(directions, shape, nearby=None, title="Neural anisotropy directions"
     return style.finish(figure, title, caption, notice)
 
 
-def bands(count):
+def bands(count: int) -> list[int]:
     """Edges of bands of indices that double in width: 0, 1, 2, 4, … count."""
     edges = [0, 1]
     while edges[-1] * 2 < count:
@@ -90,7 +114,7 @@ def bands(count):
     return [*edges, count]
 
 
-def overlap_of_bands(one, other):
+def overlap_of_bands(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """How much two orthonormal bases (D, D) share, band by band of indices, in units of chance: (bands, bands).
 
     Entry (A, B) is Σ ⟨u_i, g_j⟩² over i in A and j in B, divided by |A||B|/D, what two random bases give.
@@ -100,7 +124,13 @@ def overlap_of_bands(one, other):
     return sums * len(one) / np.outer(np.diff(edges), np.diff(edges))
 
 
-def overlaps(pairs, labels, names, caption, notice):
+def overlaps(
+    pairs: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    labels: Mapping[str, str],
+    names: tuple[str, str],
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """Heatmaps of `overlap_of_bands` between the NADs of two estimands, one panel per architecture.
 
     pairs: architecture → ((D, D), (D, D)), the directions of either estimand; labels: architecture → name and errors;
@@ -123,3 +153,108 @@ def overlaps(pairs, labels, names, caption, notice):
     bar.ax.set_yticklabels(["1/16", "1/4", "1", "4", "16"])
     bar.set_label("shared energy ÷ chance")
     return style.finish(figure, f"Overlap of {names[0]} and {names[1]} NADs", caption, notice)
+
+
+def gaps(groups: np.ndarray, count: int) -> str:
+    """The indices after which the first `count` clear gaps of a spectrum lie, as text.
+
+    groups: (K,), the index at which the group of each direction begins.
+    """
+    return ", ".join(f"{first - 1}" for first in np.unique(groups)[1 : count + 1]) or "none"
+
+
+def table(
+    estimates: Mapping[str, NADs],
+    sources: Mapping[str, Source],
+    labels: Mapping[str, str],
+    published: Mapping[str, tuple[float, int]],
+) -> Table:
+    """One row per architecture: how its NADs were estimated, how well, and the first singular value beside the published one.
+
+    sources: architecture → where its NADs come from; published: architecture → its entry of `PUBLISHED`, where there is one.
+    """
+    header = [
+        "network",
+        "untrained networks",
+        "method",
+        "averaged over",
+        "relative error of C",
+        "overlap of the halves' first ten (chance)",
+        "first clear gaps after index",
+        "first singular value × √10,000 (the two halves)",
+        "published",
+    ]
+    rows = []
+    for name, nads in estimates.items():
+        networks = int(nads["networks"])
+        if not networks:
+            rows.append([labels[name], sources[name].file, *["–"] * (len(header) - 2)])
+            continue
+        first, *halves = 100 * np.sqrt([nads["eigenvalues"][0], *nads["halves"][:, 0]])
+        ten = min(10, len(nads["overlap"]))
+        rows.append(
+            [
+                labels[name],
+                networks,
+                nads["method"],
+                nads["symmetry"],
+                f"{float(nads['error']):.3f}",
+                f"{nads['overlap'][ten - 1]:.2f} ({ten / np.prod(nads['shape']):.2f})",
+                gaps(nads["groups"], 4),
+                f"{first:.3g} ({halves[0]:.3g}, {halves[1]:.3g})",
+                f"{100 * published[name][0] / published[name][1] ** 0.5:.3g}" if name in published else "–",
+            ]
+        )
+    return Table(header, rows)
+
+
+def section(notice: str | None) -> Section:
+    """The section of the NADs."""
+    plan = NADsPlan.read(artifacts.planned("nads"))
+    estimator = plan.estimator
+    step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
+    caption = f"scale {plan.scale} · {estimator.estimand}{step} · point: {estimator.point}"
+    labels = {name: label(member.specification) for name, member in plan.members.items()}
+    sources = {name: member.source for name, member in plan.members.items()}
+    every = {name: artifacts.nads(name) for name in plan.members}
+    estimates = {name: nads for name, nads in every.items() if nads["networks"]}
+    # The published singular values are those of secants.
+    secants = {
+        name: plan.members[name].specification for name, nads in estimates.items() if nads["estimand"] == "secant"
+    }
+    published = of_the_papers(secants, PUBLISHED)
+
+    pictures = []
+    if estimates:
+        curves = {name: (nads["eigenvalues"], nads["standard_errors"]) for name, nads in estimates.items()}
+        figure = spectra(curves, labels, published, f"{caption} · bands: ± 2 standard errors", notice)
+        pictures.append(Picture("nad_spectra", figure, "spectra"))
+    for name, nads in every.items():
+        origin, nearby = f"from {sources[name].file}", None
+        if name in estimates:
+            origin = f"{nads['networks']} untrained networks · ≈: indices whose eigenvalues are equal within the errors"
+            nearby = nads["nearby"]
+        title = f"NADs of {labels[name]}"
+        figure = gallery(nads["directions"], tuple(nads["shape"]), nearby, title, f"{caption} · {origin}", notice)
+        pictures.append(Picture(f"nad_gallery_{name}", figure, title))
+
+    # Where all eigenvalues are equal, as in logistic regression, there are no directions to compare.
+    compared = [
+        name
+        for name, nads in estimates.items()
+        if estimator.compare and sources[name].first is None and nads["eigenvalues"][0] > 1.01 * nads["eigenvalues"][-1]
+    ]
+    if compared:
+        names = (estimator.estimand, estimator.other().estimand)
+        others = {name: artifacts.nads(name, names[1]) for name in compared}
+        errors = {name: f"{float(every[name]['error']):.2f}, {float(others[name]['error']):.2f}" for name in compared}
+        other = others[compared[-1]]
+        figure = overlaps(
+            {name: (every[name]["directions"], others[name]["directions"]) for name in compared},
+            {name: f"{labels[name]}\nerrors of C: {errors[name]}" for name in compared},
+            names,
+            f"{caption} · {names[1]}: {other['point']}, averaged over {other['symmetry']}",
+            notice,
+        )
+        pictures.append(Picture("nad_overlaps", figure, "overlap of the two estimands' NADs"))
+    return Section("NADs", caption, table(every, sources, labels, published), pictures)

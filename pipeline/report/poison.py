@@ -1,11 +1,22 @@
-"""Figures of `poison`: what class carriers along NADs do to training, and what they look like (paper 1, §5, fig. 7)."""
+"""`poison` in the report: what class carriers along NADs do to training, and what they look like (paper 1, §5, fig. 7)."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
+from pipeline import experiments
 from pipeline.experiments.poison import CLEAN
+from pipeline.grid.data import Data
+from pipeline.project import artifacts
 from pipeline.report import style
+from pipeline.report.evaluated import evaluated
+from pipeline.report.page import Picture, Section, Table, percent
+
+Known = Sequence[tuple[int, int, float]]
+"""Published values of one network: first and last NAD index of the carriers, accuracy in per cent."""
 
 PUBLISHED = {"resnet18": [(0, 0, 18), (110, 200, 61), (810, 1020, 80)]}
 """About what paper 1's fig. 7 shows: range of the first NAD index of the carriers, accuracy on clean images in per cent."""
@@ -17,8 +28,18 @@ LOOKS = {
 NAMES = {"images": "images", "mixture": "Gaussian mixture"}
 DASHES = {"images": (0, (6, 2)), "mixture": (0, (3, 2))}
 
+CLASSES, CELLS = 3, 3
+"""How many images are shown with and without carriers (the first of as many classes), and along how many of the grid's NADs."""
 
-def curve(results, labels, published, chance, caption, notice):
+
+def curve(
+    results: pd.DataFrame,
+    labels: Mapping[str, str],
+    published: Mapping[str, Known],
+    chance: float,
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """Accuracy on clean test data against the NAD index of the carriers in the training data (paper 1, fig. 7).
 
     results: architecture, seed, data ('images' or 'mixture'), index (−1: trained on clean data, drawn as a level), test_set
@@ -70,7 +91,12 @@ def curve(results, labels, published, chance, caption, notice):
     return style.finish(figure, "Trained on data with class carriers along NADs", caption, notice)
 
 
-def examples(pictures, indices, caption, notice):
+def examples(
+    pictures: Sequence[tuple[np.ndarray, Sequence[np.ndarray]]],
+    indices: Sequence[int],
+    caption: str,
+    notice: str | None,
+) -> Figure:
     """Clean images, the same with carriers along NADs of several indices, and the differences (paper 1, §5).
 
     pictures: list of (clean (3, 32, 32), list over `indices` of poisoned (3, 32, 32)), in [0, 1] when clean. Poisoned images
@@ -99,3 +125,65 @@ def examples(pictures, indices, caption, notice):
         panel.set(xticks=[], yticks=[])
         panel.spines[:].set_visible(False)
     return style.finish(figure, "Images with class carriers along NADs", caption, notice)
+
+
+def table(summary: pd.DataFrame, labels: Mapping[str, str], published: Mapping[str, Known]) -> Table:
+    """One row per architecture, data and index of the carriers: accuracy on clean data, and on data with carriers."""
+    rows = []
+    for (name, data, index), cell in summary.groupby(["architecture", "data", "index"], sort=False):
+        at = cell.set_index("test_set")
+        values = [percent(at.loc[s, "mean"], at.loc[s, "std"]) if s in at.index else "–" for s in ("clean", "poisoned")]
+        known = published.get(name, ()) if data == "images" else ()
+        beside = [f"about {value}" for first, last, value in known if first <= index <= last]
+        rows.append([labels[name], data, "none" if index == CLEAN else index, *values, ", ".join(beside) or "–"])
+    header = ["network", "data", "carriers from NAD", "clean test data (%)", "with carriers (%)", "published"]
+    return Table(header, rows)
+
+
+def with_and_without_carriers(
+    architecture: str, seed: int, classes: int
+) -> tuple[list[int], list[tuple[np.ndarray, list[np.ndarray]]]]:
+    """Training images of one seed as `examples` takes them: (indices, pictures), both empty where no images are poisoned.
+
+    The first image of each of the first classes, whose carriers are in one channel each, along NADs evenly spread over the
+    architecture's grid.
+    """
+    experiment = experiments.find("poison")
+    data = Data(experiment)
+    cells = [
+        cell
+        for cell in artifacts.cells("poison")
+        if (cell["architecture"], cell["data"], cell["seed"]) == (architecture, "images", seed)
+        and cell["index"] != CLEAN
+    ]
+    if not cells:
+        return [], []
+    cells = [cells[i] for i in np.unique(np.linspace(0, len(cells) - 1, CELLS).round().astype(int))]
+    draw = data.draw(seed)
+    first = [int(np.flatnonzero(draw["train_labels"] == number)[0]) for number in range(min(CLASSES, classes))]
+    x, y = experiment.clean(
+        cells[0], "train", draw | {key: draw[key][first] for key in ("train_pictures", "train_labels")}
+    )
+    poisoned = [experiment.with_carriers(cell, x, y, data.directions(cell)).numpy() for cell in cells]
+    pictures = [(clean, [images[i] for images in poisoned]) for i, clean in enumerate(x.numpy())]
+    return [cell["index"] for cell in cells], pictures
+
+
+def section(notice: str | None) -> Section:
+    """The section of `poison`."""
+    run, images = evaluated("poison"), artifacts.about_images()
+    shown = f"coefficient ± {run.plan.settings.size:g} · images: {images['name']}"
+    caption = f"{run.sizes()} · {shown}"
+    published = run.of_the_papers(PUBLISHED)
+    classes = len(images["classes"])
+    figure = curve(run.results, run.labels, published, 100 / classes, caption, notice)
+    drawn = [Picture("poison_curve", figure, "accuracy on clean images")]
+    for name, label in run.labels.items():
+        indices, pictures = with_and_without_carriers(name, run.plan.seeds[0], classes)
+        if not indices:
+            continue
+        figure = examples(pictures, indices, f"NADs of {label} · {shown}", notice)
+        drawn.append(Picture(f"poison_examples_{name}", figure, f"images with carriers along NADs of {label}"))
+    return Section(
+        "poison: images with class carriers", caption, table(run.table("summary"), run.labels, published), drawn
+    )

@@ -1,11 +1,15 @@
 """What all figures share: type, colours that survive grey print and colour blindness, caption line, exact bytes."""
 
+from pathlib import Path
+from typing import Any
+
 import matplotlib
-
-matplotlib.use("Agg")  # no display, the same bytes on every machine
-
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.transforms import Bbox  # noqa: E402
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 POSITIONS = 6
 """Decimals to which the places of panels are rounded, in units of the figure."""
@@ -48,37 +52,45 @@ RC = {
     "font.family": "DejaVu Sans",
 }
 
-plt.rcParams.update(RC)
+matplotlib.rcParams.update(RC)
 
 
-def new(rows, columns, width, height, **keywords):
-    """A figure of width×height inches with a grid of axes (always two-dimensional), room for title and caption."""
-    return plt.subplots(rows, columns, figsize=(width, height), squeeze=False, layout="constrained", **keywords)
+def blank(width: float, height: float) -> Figure:
+    """An empty figure of width×height inches. It is drawn without a display and known to nobody else, so it ends with its use."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
 
 
-def by_index(rows, column):
+def new(rows: int, columns: int, width: float, height: float, **keywords: Any) -> tuple[Figure, np.ndarray]:
+    """A figure of width×height inches and its panels (rows, columns)."""
+    figure = blank(width, height)
+    return figure, figure.subplots(rows, columns, squeeze=False, **keywords)
+
+
+def by_index(rows: pd.DataFrame, column: str) -> tuple[pd.Series, pd.Series | None]:
     """Mean over seeds and standard deviation of a column per NAD index; None for the latter where there is one seed."""
     cells = rows.groupby("index")[column]
     spread = cells.std(ddof=1)
     return cells.mean(), None if spread.isna().all() else spread
 
 
-def index_axis(panel):
+def index_axis(panel: Axes) -> None:
     """Make the x axis, which holds index + 1, logarithmic, with ticks that name the index itself."""
     panel.set_xscale("log")
     panel.set_xticks([i + 1 for i in (0, 9, 99, 1000)], ["0", "9", "99", "1000"])
     panel.minorticks_off()
 
 
-def finish(figure, title, caption, notice=None):
-    """Put the title above, the notice (if any) under it, and the caption line below; returns the figure."""
+def finish(figure: Figure, title: str, caption: str, notice: str | None = None) -> Figure:
+    """The figure with its title above, the notice (if any) under that, and the caption line below."""
     figure.suptitle(title + (f"\n{notice}" if notice else ""))
     figure.supxlabel(caption, fontsize=7.5, color="#333333")
     return figure
 
 
-def save(figure, folder, name):
-    """Write {name}.png and {name}.svg into `folder` with bytes that depend on the figure alone, and close it."""
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write {name}.png and {name}.svg into `folder`, with bytes that depend on the figure alone."""
     # The layout is solved once: savefig would solve it again for each file.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -89,4 +101,3 @@ def save(figure, folder, name):
         axes.set_position(Bbox(axes.get_position(original=True).get_points().round(POSITIONS)))
     figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
     figure.savefig(folder / f"{name}.png", metadata={"Software": None})
-    plt.close(figure)

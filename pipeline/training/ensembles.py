@@ -73,8 +73,8 @@ class Stack:
     function of no arguments one that repeats it.
     """
 
-    def __init__(self, networks, sets, recipe, seeds, device, stacked, record):
-        self.networks, self.recipe, self.device, self.stacked = networks, recipe, device, stacked
+    def __init__(self, networks, sets, how, seeds, device, stacked, record):
+        self.networks, self.how, self.device, self.stacked = networks, how, device, stacked
         self.orders = [torch.Generator().manual_seed(seed) for seed in seeds]
         count = len(networks)
         for position, (x, y) in enumerate(sets):
@@ -100,45 +100,45 @@ class Stack:
         self.momenta = [torch.zeros_like(weight) for weight in self.weights]
         self.rate = torch.zeros((), device=device, dtype=self.weights[0].dtype)
         self.loss, self.correct = (torch.zeros(count, device=device, dtype=self.rate.dtype) for _ in range(2))
-        self.losses = torch.zeros(recipe.epochs, count, device=device, dtype=self.rate.dtype)
+        self.losses = torch.zeros(how.epochs, count, device=device, dtype=self.rate.dtype)
         # The last batch of an epoch is smaller, and a step's tensors are fixed: so there are two steps.
         lengths = {min(BATCH, self.samples - start) for start in range(0, self.samples, BATCH)}
-        self.chosen = {length: torch.zeros(count, length, device=device, dtype=torch.int64) for length in lengths}
-        self.steps = {length: record(lambda chosen=chosen: self.step(chosen)) for length, chosen in self.chosen.items()}
+        self.rows = {length: torch.zeros(count, length, device=device, dtype=torch.int64) for length in lengths}
+        self.steps = {length: record(lambda rows=rows: self.step(rows)) for length, rows in self.rows.items()}
         self.convolving = "grouped"
         for network in networks:
             network.train()
 
-    def outputs(self, chosen):
+    def outputs(self, rows):
         """Outputs (M, B, K) of every network on its own samples, numbers of rows of `x` (M, B)."""
-        with multiplying(self.device, self.recipe.precision), CONVOLUTIONS[self.convolving]():
+        with multiplying(self.device, self.how.precision), CONVOLUTIONS[self.convolving]():
             if self.stacked:
                 one = lambda weights, x: torch.func.functional_call(self.networks[0], weights, (x,))
-                return torch.func.vmap(one)(dict(zip(self.names, self.weights)), self.x[chosen])
+                return torch.func.vmap(one)(dict(zip(self.names, self.weights)), self.x[rows])
             weights = {name: weight.squeeze(0) for name, weight in zip(self.names, self.weights)}
-            return torch.func.functional_call(self.networks[0], weights, (self.x[chosen[0]],))[None]
+            return torch.func.functional_call(self.networks[0], weights, (self.x[rows[0]],))[None]
 
-    def gradients(self, chosen):
+    def gradients(self, rows):
         """Loss (M,), correct answers (M,) and gradients (a list like `weights`) of every network on its samples."""
-        outputs, target = self.outputs(chosen).to(self.rate.dtype), self.y[chosen]
-        losses = F.cross_entropy(outputs.flatten(0, 1), target.flatten(), reduction="none").view(chosen.shape).mean(1)
+        outputs, target = self.outputs(rows).to(self.rate.dtype), self.y[rows]
+        losses = F.cross_entropy(outputs.flatten(0, 1), target.flatten(), reduction="none").view(rows.shape).mean(1)
         # No network's loss depends on another's weights, so the sum's gradients are each network's own.
         gradients = torch.autograd.grad(losses.sum(), self.weights)
         return losses.detach(), (outputs.detach().argmax(2) == target).sum(1), list(gradients)
 
-    def step(self, chosen):
+    def step(self, rows):
         """One step of SGD of every network, each with its own gradient's norm clipped."""
-        losses, correct, gradients = self.gradients(chosen)
+        losses, correct, gradients = self.gradients(rows)
         with torch.no_grad():
             norms = torch.stack([torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients]).norm(dim=0)
             # As `nn.utils.clip_grad_norm_` does it.
             scale = (CLIP / (norms + 1e-6)).clamp(max=1)
             gradients = torch._foreach_mul(gradients, [scale.view(-1, *[1] * (g.dim() - 1)) for g in gradients])
-            torch._foreach_add_(gradients, self.weights, alpha=self.recipe.weight_decay)
-            torch._foreach_mul_(self.momenta, self.recipe.momentum)
+            torch._foreach_add_(gradients, self.weights, alpha=self.how.weight_decay)
+            torch._foreach_mul_(self.momenta, self.how.momentum)
             torch._foreach_add_(self.momenta, gradients)
             torch._foreach_sub_(self.weights, torch._foreach_mul(self.momenta, self.rate))
-            self.loss += losses * chosen.shape[1]
+            self.loss += losses * rows.shape[1]
             self.correct += correct
 
     def try_convolutions(self):
@@ -146,14 +146,14 @@ class Stack:
         convolutions = [module for module in self.networks[0].modules() if isinstance(module, nn.Conv2d)]
         if not self.stacked or not convolutions:
             return
-        chosen, times = self.chosen[max(self.chosen)], {}
+        rows, times = self.rows[max(self.rows)], {}
         for way in CONVOLUTIONS:
             self.convolving = way
             for repetition in range(2 * WARM_UP):
                 if repetition == WARM_UP:
                     torch.cuda.synchronize()
                     started = time.perf_counter()
-                self.gradients(chosen)
+                self.gradients(rows)
             torch.cuda.synchronize()
             times[way] = time.perf_counter() - started
         self.convolving = min(times, key=times.get)
@@ -169,7 +169,7 @@ class Stack:
     def take(self, start, rate):
         """The step on the samples from place `start` of the order on."""
         batch = self.order[:, start : start + BATCH]
-        self.chosen[batch.shape[1]].copy_(batch)
+        self.rows[batch.shape[1]].copy_(batch)
         self.rate.fill_(rate)
         self.steps[batch.shape[1]]()
 
@@ -188,7 +188,7 @@ class Stack:
         return found
 
 
-def train(networks, sets, recipe, seeds, device, together):
+def train(networks, sets, how, seeds, device, together):
     """Train `networks` in place, each on its own set as `training.train` would; returns what that gives for each, in a list.
 
     networks: alike but for their weights; sets: an iterable of as many (x, y), read one after another; seeds: one each;
@@ -203,15 +203,15 @@ def train(networks, sets, recipe, seeds, device, together):
         parts = zip(([network] for network in networks), ([pair] for pair in sets), ([seed] for seed in seeds))
     with torch.random.fork_rng(devices=[device] if cuda else []):
         torch.manual_seed(seeds[0])
-        stacks = [Stack(n, pairs, recipe, s, device, together == "stack", record) for n, pairs, s in parts]
+        stacks = [Stack(n, pairs, how, s, device, together == "stack", record) for n, pairs, s in parts]
         samples = stacks[0].samples
         batches = range(0, samples, BATCH)
-        rates = iter(SCHEDULES[recipe.schedule](recipe.epochs * len(batches), recipe.lr))
+        rates = iter(SCHEDULES[how.schedule](how.epochs * len(batches), how.lr))
         streams = [torch.cuda.stream(torch.cuda.Stream()) if cuda else contextlib.nullcontext() for _ in stacks]
         if cuda:
             stacks[0].try_convolutions()
             torch.cuda.synchronize()
-        for epoch in range(recipe.epochs):
+        for epoch in range(how.epochs):
             for stack, stream in zip(stacks, streams):
                 with stream:
                     stack.shuffle()

@@ -1,6 +1,6 @@
-"""One network's training, as a plain function of (network, data, recipe, seed), and its accuracy.
+"""One network's training, as a plain function of (network, data, how, seed), and its accuracy.
 
-This file knows neither grids nor processes nor files; `pipeline.grid` runs many of these.
+This file knows neither grids nor processes nor files; `pipeline.machine.workers` runs many of these.
 """
 
 import dataclasses
@@ -16,9 +16,12 @@ PEAK = 2 / 5
 """Constants of both papers' experiments: batch size, norm to which each step's gradient is clipped, and the part of
 training at which the triangular schedule peaks (the group's habit; paper 2 does not state it)."""
 
+MOST = {"epochs": 10_000, "lr": 1_000, "weight_decay": 1_000}
+"""Largest values of `Training`: of more epochs the rates of all steps fill the memory, larger rates and decays only diverge."""
+
 
 @dataclasses.dataclass(frozen=True)
-class Recipe:
+class Training:
     """How a network is trained: SGD on the cross-entropy, its learning rate following one of `SCHEDULES` with maximum lr.
 
     precision: 'float32', or 'bfloat16' for the products of forward and backward pass; weights, sums over a batch and the
@@ -32,17 +35,30 @@ class Recipe:
     schedule: str = "triangular"
     precision: str = "float32"
 
+    def __post_init__(self) -> None:
+        if self.epochs <= 0:
+            raise ValueError(f"epochs must be at least 1, not {self.epochs}")
+        if not self.lr > 0:
+            raise ValueError(f"lr must be positive, not {self.lr}")
+        if not 0 <= self.momentum < 1:
+            raise ValueError(f"momentum must lie in [0, 1), not {self.momentum}")
+        if not self.weight_decay >= 0:
+            raise ValueError(f"weight_decay must not be negative, not {self.weight_decay}")
+        for name, most in MOST.items():
+            if getattr(self, name) > most:
+                raise ValueError(f"{name} must be at most {most:,}, not {getattr(self, name)}")
+
 
 class Diverged(Exception):
     """The training loss of a network was not a finite number."""
 
 
-def triangular(steps, peak_lr):
+def triangular(steps: int, peak_lr: float) -> np.ndarray:
     """Learning rates (steps,) from 0 up to `peak_lr` at 2/5 of training and back to 0, each taken mid-step."""
     return np.interp((np.arange(steps) + 0.5) / steps, [0, PEAK, 1], [0, peak_lr, 0])
 
 
-def linear(steps, peak_lr):
+def linear(steps: int, peak_lr: float) -> np.ndarray:
     """Learning rates (steps,) from `peak_lr` down to 0, each taken mid-step (paper 1)."""
     return peak_lr * (1 - (np.arange(steps) + 0.5) / steps)
 
@@ -50,25 +66,25 @@ def linear(steps, peak_lr):
 SCHEDULES = {"triangular": triangular, "linear": linear}
 
 
-def arranged(x, device):
+def arranged(x: torch.Tensor, device: torch.device | str) -> torch.Tensor:
     """x (N, C, H, W) on `device`, channels last: the layout in which convolutions are fastest."""
     return x.to(device).contiguous(memory_format=torch.channels_last)
 
 
-def multiplying(device, precision):
-    """Context in which a network multiplies in `precision` (see `Recipe`) on `device`."""
+def multiplying(device: torch.device, precision: str) -> torch.autocast:
+    """Context in which a network multiplies in `precision` (see `Training`) on `device`."""
     # The cast weights are not kept from one layer to the next: a recorded step must make them itself.
     return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16", cache_enabled=False)
 
 
-def checked_losses(losses):
+def checked_losses(losses: list[float]) -> list[float]:
     """The losses of every epoch; raises Diverged if the last one is not finite."""
     if not np.isfinite(losses[-1]):
         raise Diverged(f"the training loss became {losses[-1]}; a smaller lr helps")
     return losses
 
 
-def train(network, x, y, recipe, seed):
+def train(network: nn.Module, x: torch.Tensor, y: torch.Tensor, how: Training, seed: int) -> tuple[list[float], float]:
     """Train `network` in place on inputs x (N, C, H, W) and class numbers y (N,), both on the device it shall run on.
 
     `seed` decides the order of the samples and what dropout leaves out. Returns (losses, accuracy): the mean loss of every
@@ -77,44 +93,44 @@ def train(network, x, y, recipe, seed):
     """
     with torch.random.fork_rng(devices=[x.device] if x.device.type == "cuda" else []):
         torch.manual_seed(seed)
-        return _train(network, x, y, recipe, seed)
+        return _train(network, x, y, how, seed)
 
 
-def _train(network, x, y, recipe, seed):
+def _train(network, x, y, how, seed):
     network.to(x.device, memory_format=torch.channels_last).train()
     optimiser = torch.optim.SGD(
-        network.parameters(), lr=recipe.lr, momentum=recipe.momentum, weight_decay=recipe.weight_decay, foreach=True
+        network.parameters(), lr=how.lr, momentum=how.momentum, weight_decay=how.weight_decay, foreach=True
     )
     order = torch.Generator().manual_seed(seed)
     batches = -(-len(x) // BATCH)
-    rates = iter(SCHEDULES[recipe.schedule](recipe.epochs * batches, recipe.lr))
+    rates = iter(SCHEDULES[how.schedule](how.epochs * batches, how.lr))
     parameters = list(network.parameters())
     # Sums stay on the device: reading them at every step would make the host wait for it.
-    sums = torch.zeros(recipe.epochs, device=x.device)
-    for epoch in range(recipe.epochs):
+    sums = torch.zeros(how.epochs, device=x.device)
+    for epoch in range(how.epochs):
         correct = torch.zeros((), device=x.device)
-        for chosen in torch.randperm(len(x), generator=order).to(x.device).split(BATCH):
+        for rows in torch.randperm(len(x), generator=order).to(x.device).split(BATCH):
             optimiser.param_groups[0]["lr"] = next(rates)
-            with multiplying(x.device, recipe.precision):
-                output = network(x[chosen])
-            target = y[chosen]
+            with multiplying(x.device, how.precision):
+                output = network(x[rows])
+            target = y[rows]
             loss = F.cross_entropy(output.to(x.dtype), target)
             optimiser.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(parameters, CLIP)
             optimiser.step()
-            sums[epoch] += loss.detach() * len(chosen)
+            sums[epoch] += loss.detach() * len(rows)
             correct += (output.detach().argmax(1) == target).sum()
     return checked_losses((sums / len(x)).tolist()), float(correct) / len(x)
 
 
 @torch.no_grad()
-def logits(network, x, batch=512):
+def logits(network: nn.Module, x: torch.Tensor, batch: int = 512) -> torch.Tensor:
     """Outputs of `network` in eval mode on x (N, C, H, W): (N, outputs)."""
     network.to(x.device, memory_format=torch.channels_last).eval()
     return torch.cat([network(part) for part in x.split(batch)])
 
 
-def accuracy(network, x, y):
+def accuracy(network: nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:
     """Fraction of x (N, C, H, W) that `network` assigns to its class y (N,)."""
     return float((logits(network, x).argmax(1) == y).float().mean())

@@ -1,0 +1,53 @@
+"""One experiment's data sets, from what the stage `generate` laid down: its directions, and one draw per seed."""
+
+import functools
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from pipeline.grid.experiment import Cell, Experiment, Labelled
+from pipeline.project import artifacts
+
+
+class Data:
+    """What the data sets of an experiment's cells are built from, read when first asked for and then kept.
+
+    `functools.partial(Data, experiment)` is the recipe by which a worker makes its own.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment, self.draws = experiment, {}
+
+    @functools.cached_property
+    def vectors(self) -> dict[str, np.ndarray]:
+        """The experiment's directions by name."""
+        return artifacts.directions(self.experiment.name)
+
+    def draw(self, seed: int) -> dict[str, np.ndarray]:
+        """The arrays of one seed's draw."""
+        if seed not in self.draws:
+            # One seed at a time: the cells of a seed follow each other, and a draw at paper scale is 250 MB.
+            self.draws = {seed: artifacts.draw(self.experiment.name, seed)}
+        return self.draws[seed]
+
+    def directions(self, cell: Cell) -> list[np.ndarray]:
+        """The directions that the cell's data sets are made of."""
+        return [self.vectors[name] for name in self.experiment.uses(cell)]
+
+    def dataset(self, cell: Cell, split: str) -> Labelled:
+        """Inputs and class numbers of the cell's training or test set."""
+        return self.experiment.dataset(cell, split, self.draw(cell["seed"]), self.directions(cell))
+
+    def test_sets(self, cell: Cell) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
+        """Yields (name, inputs, class numbers) of everything that the cell's network is tested on."""
+        return self.experiment.test_sets(cell, self.draw(cell["seed"]), self.directions(cell))
+
+    def plane(self, cell: Cell) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """The two directions that span the plane of the cell's boundary, where it has one."""
+        return self.experiment.plane(cell, self.draw(cell["seed"]), self.directions(cell))
+
+    @functools.cached_property
+    def outputs(self) -> int:
+        """Number of outputs of the experiment's networks."""
+        return self.experiment.outputs or len(artifacts.about_pictures(self.experiment.name)["classes"])

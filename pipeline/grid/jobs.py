@@ -1,0 +1,142 @@
+"""The training of a grid's cells: what a worker is given, what it does with it, and the key under which the result is kept."""
+
+import dataclasses
+import itertools
+import time
+import typing
+from collections.abc import Callable, Iterable, Iterator
+
+import torch
+from torch import nn
+
+from pipeline import networks as table
+from pipeline import training
+from pipeline.grid.data import Data
+from pipeline.grid.experiment import Cell, Experiment, Member, Plan
+from pipeline.machine import closure, store
+from pipeline.project import seeds
+from pipeline.training import Training, ensembles
+
+TOGETHER = ("cuda",)
+"""Kinds of device on which several networks train together; a CPU is faster with one in each process."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """All that a worker needs to train one cell, besides the data.
+
+    specification: of its network; identity: the parts from which its seeds derive; key: of the result in the store at `folder`.
+    """
+
+    cell: Cell
+    specification: table.Specification
+    training: Training
+    identity: tuple[typing.Any, ...]
+    device: str
+    key: str
+    folder: str
+
+
+def untrained(data: Data, job: Job) -> tuple[nn.Module, int]:
+    """The cell's network before training, and the seed of its order of samples."""
+    weights, order = (seeds.derive(*job.identity, part) for part in ("weights", "order"))
+    return table.build(job.specification, data.experiment.channels, data.outputs, weights), order
+
+
+def trained(data: Data, job: Job) -> tuple[nn.Module, list[float], float]:
+    """One cell's network, trained, with what `training.train` returns."""
+    device, (x, y) = torch.device(job.device), data.dataset(job.cell, "train")
+    network, order = untrained(data, job)
+    x, y = training.arranged(x, device), y.to(device)
+    return network, *training.train(network, x, y, job.training, order)
+
+
+def trained_together(data: Data, jobs: list[Job]) -> tuple[list[nn.Module], list]:
+    """The networks of cells of one group (see `groups`), trained together, and for each what `training.train` returns or Diverged."""
+    first = jobs[0]
+    way = table.together(first.specification)
+    if way == "alone":
+        (job,) = jobs
+        network, *result = trained(data, job)
+        return [network], [result]
+    networks, orders = zip(*(untrained(data, job) for job in jobs))
+    sets = (data.dataset(job.cell, "train") for job in jobs)
+    return networks, ensembles.train(networks, sets, first.training, orders, torch.device(first.device), way)
+
+
+def keep(job: Job, network: nn.Module, losses: list[float], accuracy: float) -> None:
+    """Put a trained cell into the store."""
+    store.Store(job.folder).put(job.key, network.state_dict(), {"losses": losses, "accuracy": accuracy})
+
+
+def train_one(data: Data, job: Job) -> float:
+    """Train one cell and keep it; returns the seconds that it took. Runs in a worker."""
+    started = time.monotonic()
+    keep(job, *trained(data, job))
+    return time.monotonic() - started
+
+
+def train_together(data: Data, jobs: list[Job]) -> list[Exception | float]:
+    """Train the cells of one group and keep each; returns for each its part of the seconds, or why it failed."""
+    started = time.monotonic()
+    networks, results = trained_together(data, jobs)
+    for job, network, result in zip(jobs, networks, results):
+        if not isinstance(result, Exception):
+            keep(job, network, *result)
+    seconds = (time.monotonic() - started) / len(jobs)
+    return [result if isinstance(result, Exception) else seconds for result in results]
+
+
+def groups(jobs: Iterable[Job], channels: int, outputs: int) -> list[list[tuple[int, Job]]]:
+    """The jobs as lists of (position, job) that can be trained together: neighbours of one architecture and training."""
+    found = []
+    same = lambda numbered: (numbered[1].specification, numbered[1].training)
+    for (specification, _), members in itertools.groupby(enumerate(jobs), same):
+        members = list(members)
+        network = table.build(specification, channels, outputs, 0)
+        size = ensembles.at_once(network, table.together(specification))
+        found += [members[start : start + size] for start in range(0, len(members), size)]
+    return found
+
+
+def decisive(engine: Callable, experiment: Experiment, network: str) -> list:
+    """The code from which all that decides a cell's weights is reached: the engine's, the data's, the network's."""
+    return [engine, (Data, "dataset"), (Data, "outputs"), experiment.dataset, network]
+
+
+def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device, folder: str) -> Iterator[Job]:
+    """The job of every cell.
+
+    Its key is the digest of all that decides its weights: the code that is reached from the worker's function, from the
+    experiment's data sets and from the network (`pipeline.machine.closure`), what they are given, and the bytes of the
+    directions and draws.
+    """
+    experiment, draws = data.experiment, {}
+    engine = trained_together if device.type in TOGETHER else trained
+    directions = {name: store.digest(vector) for name, vector in data.vectors.items()}
+    for cell in cells:
+        member = plan.members[cell["architecture"]]
+        place = member.specification["network"]
+        if cell["seed"] not in draws:
+            draws[cell["seed"]] = {
+                name: store.digest(array)
+                for name, array in sorted(data.draw(cell["seed"]).items())
+                if not name.startswith("test")
+            }
+        identity = (cell["seed"], plan.experiment, cell["architecture"], *(cell[c] for c in experiment.coordinates))
+        decides = {
+            "cell": cell,
+            "specification": member.specification,
+            "training": dataclasses.asdict(member.training),
+            "identity": identity,
+            "code": closure.digest(*decisive(engine, experiment, place)),
+            "device": device.type,
+            "draw": draws[cell["seed"]],
+            "directions": [directions[name] for name in experiment.uses(cell)],
+        }
+        yield Job(cell, member.specification, member.training, identity, device.type, store.digest(decides), folder)
+
+
+def kind(member: Member, channels: int) -> str:
+    """What tells how long a sample takes in training: the network, the channels of its inputs and the arithmetic."""
+    return store.digest([member.specification, channels, member.training.precision])

@@ -1,0 +1,57 @@
+"""What a trained network relies on: where its decision boundary runs, and which predictions change with its inputs."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import torch
+
+from pipeline.measures import boundaries
+
+MARGIN_SAMPLES = 64
+"""Test samples whose margins are measured."""
+
+
+def boundary(
+    score: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor, first: torch.Tensor, second: torch.Tensor
+) -> tuple[np.ndarray, dict[str, float]]:
+    """The cross-section of a network's score in the plane of two directions, and its tilt and margins.
+
+    score: the logit of class 1 minus that of class 0; x: test inputs (N, C, H, W); first, second: (C, H, W). The cross-section is
+    the probability of class 1, float16 (POINTS, POINTS).
+    """
+    scores = boundaries.cross_section(score, first, second)
+    some = x[:MARGIN_SAMPLES]
+    margins = [float(np.median(boundaries.margins(score, some, direction))) for direction in (first, second)]
+    row = {
+        "tilt": round(boundaries.tilt(scores), 3),
+        "margin_1": round(margins[0], 4),
+        "margin_2": round(margins[1], 4),
+    }
+    # Probabilities to three digits are all that a picture shows, and files of this size can live in git.
+    return (1 / (1 + np.exp(-scores.astype(np.float64)))).astype(np.float16), row
+
+
+def changes(
+    predict: Callable[[torch.Tensor], torch.Tensor],
+    x: torch.Tensor,
+    y: torch.Tensor,
+    alterations: Iterable[tuple[dict, torch.Tensor]],
+) -> list[dict]:
+    """How often predictions change when inputs are altered, and how much the inputs do: a row for each alteration.
+
+    predict: from inputs to class numbers; alterations: pairs of (columns, altered inputs). `relative_change` is the mean of
+    ‖x′ − x‖/‖x‖ over the inputs as the network takes them.
+    """
+    before, size, rows = predict(x), x.flatten(1).norm(dim=1), []
+    for place, altered in alterations:
+        after = predict(altered)
+        rows.append(
+            place
+            | {
+                "changed": round(float((after != before).float().mean()), 6),
+                "relative_change": round(float(((altered - x).flatten(1).norm(dim=1) / size).mean()), 6),
+                "accuracy": round(float((after == y).float().mean()), 6),
+                "n": len(y),
+            }
+        )
+    return rows

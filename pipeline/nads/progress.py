@@ -1,0 +1,172 @@
+"""Estimates of NADs under way, of several architectures after one another: made by all workers, and kept on the way.
+
+An estimate that was killed goes on near where it stopped, and one of more networks goes on from the sums of fewer.
+"""
+
+import dataclasses
+import functools
+import time
+import typing
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from pipeline import networks
+from pipeline.machine import closure, store, workers
+from pipeline.nads.covariance import Covariance
+from pipeline.nads.directions import NADs
+from pipeline.nads.estimation import Estimation, stopping_count
+from pipeline.nads.estimator import Estimator
+from pipeline.nads.jacobian import jacobian_of_untrained
+from pipeline.nads.leading import Leading
+
+KEEP_EVERY = 30
+"""Seconds between two states kept of an estimate under way; more where writing one takes over a tenth of that."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What a worker needs for each untrained network of one estimate, besides its number.
+
+    specification: the network's place and its arguments; shape: (C, H, W) of one input; identity: (seed, name of the
+    estimate), from which the networks' seeds derive; device: as text, 'cpu' or 'cuda'.
+    """
+
+    specification: dict[str, typing.Any]
+    shape: tuple[int, ...]
+    identity: tuple[int, str]
+    estimator: Estimator
+    device: str
+
+
+def jacobian(_: object, work: tuple[Recipe, int]) -> np.ndarray:
+    """The Jacobian of one network of a recipe, as a worker makes it from (recipe, number)."""
+    recipe, number = work
+    build = functools.partial(networks.build, recipe.specification, recipe.shape[0], 1)
+    return jacobian_of_untrained(build, recipe.shape, number, recipe.identity, recipe.estimator, recipe.device)
+
+
+def decisive(network: str, accumulator: Covariance | Leading) -> list:
+    """The code from which all that decides an estimate's sums is reached: worker's, network's and accumulator's."""
+    kept = [getattr(accumulator, name) for name in ("add", "state", "restore", "error")]
+    return [jacobian, network, (Estimation, "add"), *kept]
+
+
+def key(recipe: Recipe, accumulator: Covariance | Leading) -> str:
+    """The digest of everything that decides the sums of an estimate, code included, but the number of networks."""
+    return store.digest(
+        {
+            "code": closure.digest(*decisive(recipe.specification["network"], accumulator)),
+            "specification": recipe.specification,
+            "input": recipe.shape,
+            "identity": recipe.identity,
+            "estimator": {f: getattr(recipe.estimator, f) for f in ("estimand", "method", "step", "point")},
+            "device": torch.device(recipe.device).type,
+            "kind": type(accumulator).__name__,
+            "symmetry": accumulator.symmetry,
+        }
+    )
+
+
+class Task:
+    """One estimate under way: by what recipe, how far it is, and where its sums are kept.
+
+    name: whose NADs; sums: the store's `Sums` of this estimate; minutes: how long it has taken, once it has begun.
+    """
+
+    def __init__(self, name: str, recipe: Recipe, estimation: Estimation, sums: store.Sums) -> None:
+        self.name, self.recipe, self.estimation, self.sums = name, recipe, estimation, sums
+        self.bar, self.kept, self.started, self.due = None, None, 0.0, 0.0
+
+    @property
+    def minutes(self) -> float:
+        """Minutes since the first of its networks was asked for."""
+        return (time.monotonic() - self.started) / 60
+
+    def restore(self) -> None:
+        """Go on from the largest number of networks that was kept and is not beyond the end of this estimate."""
+        for count in self.sums.counts():
+            trace = self.sums.get(count, ["trace"])
+            if count > self.estimation.networks or trace is None:
+                continue
+            stop = stopping_count(trace["trace"], self.estimation.target_error)
+            if (stop is None or stop >= count) and (state := self.sums.get(count)) is not None:
+                self.estimation.restore(state, count)
+                return
+
+    def numbers(self) -> Iterator[int]:
+        """The numbers of the networks that are still due; ends when the estimate is finished."""
+        first = self.estimation.accumulator.count
+        self.bar = tqdm(
+            desc=f"estimate {self.name}",
+            total=self.estimation.expected_networks(),
+            initial=first,
+            unit="network",
+            disable=None,
+        )
+        self.started = time.monotonic()
+        self.due = self.started + KEEP_EVERY
+        for number in range(first, self.estimation.networks):
+            if self.estimation.finished:
+                return
+            yield number
+
+    def take(self, number: int, jacobian: np.ndarray) -> None:
+        """Add network `number`, show how far the estimate is, and keep it if that is due or it is finished."""
+        before = self.estimation.accumulator.count
+        self.estimation.add(number, jacobian)
+        self.bar.total = self.estimation.expected_networks()
+        if self.estimation.trace:
+            self.bar.set_postfix(error=f"{self.estimation.trace[-1][1]:.3f}", refresh=False)
+        self.bar.update(self.estimation.accumulator.count - before)
+        if self.estimation.finished or time.monotonic() > self.due:
+            self.keep()
+
+    def keep(self) -> None:
+        """Keep the sums so far in place of those that this run kept before."""
+        started, count = time.monotonic(), self.estimation.accumulator.count
+        if count and count not in self.sums.counts():
+            self.sums.put(count, self.estimation.state())
+            if self.kept is not None:
+                self.sums.drop(self.kept)
+            self.kept = count
+        self.due = time.monotonic() + max(KEEP_EVERY, 10 * (time.monotonic() - started))
+
+
+def finished(tasks: Sequence[Task], device: torch.device, reuse: bool) -> Iterator[tuple[Task, NADs]]:
+    """Yields (task, its NADs) as the estimates end, in their order.
+
+    The failure of one network is raised, after what was done is kept. reuse: go on from the sums that were kept, rather
+    than from none.
+    """
+    owners, unfinished = [], list(tasks)
+
+    def work():
+        for task in tasks:
+            if reuse:
+                task.restore()
+            for number in task.numbers():
+                owners.append((task, number))
+                yield task.recipe, number
+
+    def ended():
+        # In the order of the tasks; the sums are let go, since those of a large input are most of the memory.
+        while unfinished and unfinished[0].bar is not None and unfinished[0].estimation.finished:
+            task = unfinished.pop(0)
+            task.bar.close()
+            nads, task.estimation = task.estimation.nads(task.recipe.estimator), None
+            yield task, nads
+
+    for position, result in workers.run(jacobian, work(), dict, device):
+        task, number = owners[position]
+        if isinstance(result, Exception):
+            for other in unfinished:
+                if other.bar is not None:
+                    other.keep()
+            raise result
+        if task in unfinished and not task.estimation.finished:
+            task.take(number, result)
+        yield from ended()
+    yield from ended()

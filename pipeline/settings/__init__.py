@@ -1,0 +1,324 @@
+"""Every rule of params.yaml: the file as typed, checked plans, one sentence for each mistake. Read by the stage `plan` alone.
+
+What a value may be stands in the dataclass that it becomes, beside the code that uses it; here stands how the file is laid out, and
+what must hold between its parts.
+"""
+
+import dataclasses
+import re
+import typing
+from collections.abc import Iterable
+
+from pipeline import experiments
+from pipeline import networks as table
+from pipeline.grid.experiment import Experiment, Member, Plan
+from pipeline.images.wanted import Wanted
+from pipeline.machine.workers import Machine
+from pipeline.nads.estimator import Estimator, Source
+from pipeline.nads.plan import NADsPlan, Request
+from pipeline.project.errors import InputError
+from pipeline.project.shapes import SIDE
+from pipeline.settings.reading import parsed, read
+from pipeline.settings.typed import Mistakes, joined, shown
+from pipeline.training import Training
+
+__all__ = ["Plans", "parsed", "plans", "read"]
+
+Precision = typing.Literal["float32", "bfloat16"]
+
+TRAINING = {"epochs": 1, "lr": 1.0, "momentum": 0.0, "weight_decay": 0.0}
+"""Keys of `Training` that params.yaml gives, for all networks of an experiment or in a network's own line; with a sound value of
+each, by which those that are given are checked where the others are not."""
+
+NAME = re.compile(r"(?!(nan?|null|none|true|false|inf|infinity)$)[a-z][a-z0-9_-]{0,63}", re.ASCII | re.IGNORECASE)
+"""Names of scales and architectures: files and columns hold them, and no table takes such a word for a number or for nothing."""
+
+CELLS = 100_000
+"""Networks that an experiment may train."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Common:
+    """What stands at the top level of params.yaml, besides the experiments' own values and the scales."""
+
+    seed: int
+    images: Wanted
+    estimator: Estimator
+    architectures: dict[str, dict[str, typing.Any]]
+    device: typing.Literal["auto", "cpu", "cuda"]
+    reuse: bool
+    scale: str
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed <= 10**9:
+            raise ValueError(f"seed must lie between 0 and 1,000,000,000, not {self.seed}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """One experiment's numbers at one scale: seeds, and samples per cell."""
+
+    seeds: int
+    train_samples: int
+    test_samples: int
+
+    def __post_init__(self) -> None:
+        for name, most in (("seeds", 10_000), ("train_samples", 1_000_000), ("test_samples", 1_000_000)):
+            if not 0 < (count := getattr(self, name)) <= most:
+                raise ValueError(f"{name} must be {f'at most {most:,}' if count > most else 'at least 1'}, not {count}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Top:
+    """The top level of params.yaml: its values, the specification of every architecture, the `Settings` of every experiment.
+
+    None stands for what has a mistake; `sound` says whether nothing has.
+    """
+
+    common: Common | None
+    specifications: dict[str, table.Specification | None]
+    settings: dict[str, typing.Any]
+    sound: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """What one scale gives to all experiments: the precision, and where the NADs come from. None stands for what has a mistake."""
+
+    name: str
+    precision: Precision | None
+    sources: dict[str, Source | None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Plans:
+    """All that one scale asks for: the images, the NADs, and each experiment by name; and where it shall run."""
+
+    images: Wanted
+    machine: Machine
+    nads: NADsPlan
+    experiments: dict[str, Plan]
+
+
+def plans(document: dict[str, typing.Any], where: str = "params.yaml") -> dict[str, Plans]:
+    """The plans of every scale of a document, the chosen scale first.
+
+    Raises InputError with a sentence for each mistake in it, at whichever scale.
+    """
+    mistakes = Mistakes()
+    known = {name: experiments.find(name) for name in experiments.names()}
+    top = _top(mistakes, document, known, where)
+    if not (isinstance(scales := document.get("scales"), dict) and top.specifications):
+        mistakes.end()
+    found = {
+        name: _of_scale(mistakes, top, known, name, scales[name], joined(where, "scales", name))
+        for name in sorted(scales, key=lambda name: name != document.get("scale"))
+    }
+    mistakes.end()
+    return found
+
+
+def _keys(kind: type) -> list[str]:
+    """The keys of the block that becomes a dataclass."""
+    return [field.name for field in dataclasses.fields(kind)]
+
+
+def _some(mapping: dict[str, typing.Any], keys: Iterable[str]) -> dict[str, typing.Any]:
+    """The part of a mapping that has some of the keys."""
+    return {key: mapping[key] for key in keys if key in mapping}
+
+
+def _top(mistakes: Mistakes, document: dict[str, typing.Any], known: dict[str, Experiment], where: str) -> Top:
+    """The top level of a document, its mistakes noted."""
+    blocks = [name for name, experiment in known.items() if _keys(experiment.Settings) and not experiment.at_top_level]
+    own = [key for experiment in known.values() if experiment.at_top_level for key in _keys(experiment.Settings)]
+    others = dict(document)
+    for name in set(known) - set(blocks):
+        if others.pop(name, None) is not None:
+            mistakes.add(f"{where}: {name} has no block of its own; take it away, its sizes stand in the scales")
+    mistakes.known(others, [*_keys(Common), *own, *blocks, "scales"], where)
+    mistakes.required(document, [*blocks, "scales"], where)
+    common = mistakes.typed(Common, _some(document, _keys(Common)), where)
+    settings = {}
+    for name, experiment in known.items():
+        if name not in blocks:
+            settings[name] = mistakes.typed(experiment.Settings, _some(document, _keys(experiment.Settings)), where)
+        elif name in document:
+            settings[name] = mistakes.typed(experiment.Settings, document[name], joined(where, name))
+    specifications = {}
+    if isinstance(architectures := document.get("architectures"), dict):
+        specifications = _specifications(mistakes, architectures, joined(where, "architectures"))
+    if "scales" in document:
+        _check_scales(mistakes, document["scales"], document.get("scale"), where)
+    return Top(common, specifications, settings, sound=not mistakes.sentences)
+
+
+def _specifications(mistakes: Mistakes, architectures: dict[str, typing.Any], at: str) -> dict[str, typing.Any]:
+    """The architectures by name, each with the place of its network; None for those that have none."""
+    found = dict.fromkeys(architectures)
+    for name, architecture in architectures.items():
+        _check_name(mistakes, name, at)
+        if isinstance(architecture, dict):
+            try:
+                found[name] = table.specification(architecture)
+            except InputError as error:
+                mistakes.add(f"{joined(at, name)}: {error}")
+    if not architectures:
+        mistakes.add(f"{at} is empty; name at least one network")
+    return found
+
+
+def _check_scales(mistakes: Mistakes, scales: typing.Any, chosen: typing.Any, where: str) -> None:
+    """Note where the scales are no mapping of names, or the chosen one is not among them."""
+    scales = mistakes.mapping(scales, at := joined(where, "scales"))
+    for name in scales or ():
+        _check_name(mistakes, name, at)
+    if scales == {}:
+        mistakes.add(f"{at} is empty; name at least one scale")
+    elif scales and isinstance(chosen, str) and chosen not in scales:
+        mistakes.add(f"{where}: scale {shown(chosen)} is not one of {', '.join(scales)}")
+
+
+def _check_name(mistakes: Mistakes, name: str, at: str) -> None:
+    """Note a name that cannot be one."""
+    if not NAME.fullmatch(name):
+        mistakes.add(
+            f"{at}: {shown(name)} is no name; let it begin with a letter and go on with up to 63 letters, digits, _ and -, and "
+            "not be a word such as none or true"
+        )
+
+
+def _of_scale(
+    mistakes: Mistakes, top: Top, known: dict[str, Experiment], name: str, block: typing.Any, at: str
+) -> Plans | None:
+    """The plans of one scale, its mistakes noted; None where there are any, here or before."""
+    if (block := mistakes.mapping(block, at)) is None:
+        return None
+    mistakes.known(block, ["precision", "nads", *known], at)
+    mistakes.required(block, ["precision", "nads", *known], at)
+    precision = mistakes.typed(Precision, block["precision"], joined(at, "precision")) if "precision" in block else None
+    # Where nobody knows whose NADs there are, none is said to be missing.
+    nads, sources = mistakes.mapping(block.get("nads", {}), joined(at, "nads")), dict.fromkeys(top.specifications)
+    if nads is not None and "nads" in block:
+        sources = _sources(mistakes, top, nads, joined(at, "nads"))
+    scale = Scale(name, precision, sources)
+    found = {
+        name: _plan(mistakes, top, scale, experiment, block[name], joined(at, name))
+        for name, experiment in known.items()
+        if name in block
+    }
+    if mistakes.sentences:
+        return None
+    common = top.common
+    requests = {name: Request(top.specifications[name], source) for name, source in sources.items()}
+    nads = NADsPlan(scale.name, common.seed, common.estimator, requests)
+    return Plans(common.images, Machine(common.device, common.reuse), nads, found)
+
+
+def _sources(mistakes: Mistakes, top: Top, nads: dict[str, typing.Any], at: str) -> dict[str, Source | None]:
+    """Where the NADs of each architecture come from; None for those that have a mistake."""
+    mistakes.known(nads, top.specifications, at, "architecture")
+    found = {name: None for name in top.specifications if joined(at, name) in mistakes.misspelt}
+    for name, source in nads.items():
+        # In the file, a number alone is the number of networks.
+        values = {"networks": source} if type(source) is int else source
+        found[name] = mistakes.typed(Source, values, joined(at, name))
+    return found
+
+
+def _plan(
+    mistakes: Mistakes, top: Top, scale: Scale, experiment: Experiment, block: typing.Any, at: str
+) -> Plan | None:
+    """One experiment's plan at one scale, its mistakes noted; None where there are any."""
+    before = len(mistakes.sentences)
+    if (block := mistakes.mapping(block, at)) is None:
+        return None
+    mistakes.known(block, [*_keys(Sizes), "training", "networks"], at)
+    mistakes.required(block, ["networks"], at)
+    sizes = mistakes.typed(Sizes, _some(block, _keys(Sizes)), at)
+    shared = _shared(mistakes, block.get("training", {}), joined(at, "training"))
+    lines = mistakes.mapping(block.get("networks", {}), place := joined(at, "networks"))
+    if lines == {} and "networks" in block:
+        mistakes.add(f"{place} is empty; name at least one architecture")
+    mistakes.known(lines or {}, top.specifications, place, "architecture")
+    lines = {
+        name: line for name in lines or {} if (line := mistakes.mapping(lines[name], joined(place, name))) is not None
+    }
+    members = {
+        name: _member(mistakes, top, scale, experiment, shared | line, name, joined(place, name))
+        for name, line in lines.items()
+    }
+    for key in TRAINING:
+        lacking = [
+            name
+            for name, line in lines.items()
+            if key not in shared | line and joined(place, name, key) not in mistakes.misspelt
+        ]
+        if lacking:
+            give = f"give it here, or in the line of {', '.join(lacking)}"
+            mistakes.add(f"{joined(at, 'training')}: the key {key!r} is missing; {give}")
+    if len(mistakes.sentences) > before or not top.sound:
+        return None
+    seeds = tuple(range(top.common.seed, top.common.seed + sizes.seeds))
+    settings = top.settings[experiment.name]
+    plan = Plan(experiment.name, scale.name, seeds, sizes.train_samples, sizes.test_samples, settings, members)
+    try:
+        experiment.check(plan)
+    except ValueError as error:
+        mistakes.add(f"{at.partition(': ')[0]}: {experiment.name}: {error}")
+    count = len(seeds) * sum(1 for member in members.values() for _ in experiment.places(member))
+    if count > CELLS:
+        mistakes.add(f"{at}: {count:,} networks would be trained, more than {CELLS:,}; ask for fewer seeds or places")
+    return plan
+
+
+def _shared(mistakes: Mistakes, training: typing.Any, at: str) -> dict[str, typing.Any]:
+    """The values of `Training` that all networks of an experiment share; sound ones for those that have a mistake."""
+    if (training := mistakes.mapping(training, at)) is None:
+        return TRAINING
+    mistakes.known(training, TRAINING, at)
+    meant = {key: value for key, value in TRAINING.items() if joined(at, key) in mistakes.misspelt}
+    given = _some(training, TRAINING)
+    sound = mistakes.typed(Training, TRAINING | given, at) is not None
+    return meant | (given if sound else _some(TRAINING, given))
+
+
+def _member(
+    mistakes: Mistakes,
+    top: Top,
+    scale: Scale,
+    experiment: Experiment,
+    values: dict[str, typing.Any],
+    name: str,
+    at: str,
+) -> Member:
+    """One architecture's part of an experiment, by the values of its line and the shared ones; its mistakes noted."""
+    keys = _keys(experiment.Grid)
+    mistakes.known(values, [*TRAINING, *keys], at)
+    how = {"schedule": experiment.schedule, "precision": scale.precision or "float32"}
+    training = mistakes.typed(Training, TRAINING | _some(values, TRAINING) | how, at)
+    grid = mistakes.typed(experiment.Grid, _some(values, keys), at)
+    source, estimands = scale.sources.get(name), ()
+    if experiment.needs_nads and name in top.specifications and name not in scale.sources:
+        mistakes.add(f"{at}: it has no NADs at this scale; name it under nads")
+    elif experiment.needs_nads and source is not None:
+        if grid is not None:
+            _check_source(mistakes, source, grid.last(), at)
+        if top.sound:
+            estimands = _estimands(top.common.estimator, source)
+    return Member(top.specifications.get(name), training, grid, estimands)
+
+
+def _estimands(estimator: Estimator, source: Source) -> tuple[str, ...]:
+    """The estimands whose NADs of an architecture there will be, the chosen one first."""
+    both = estimator.compare and source.file is None and source.first is None
+    return (estimator.estimand, *([estimator.other().estimand] if both else []))
+
+
+def _check_source(mistakes: Mistakes, source: Source, last: int, at: str) -> None:
+    """Note where NADs cannot serve an experiment that takes their indices up to `last`."""
+    if source.input != (1, SIDE, SIDE):
+        size = "×".join(map(str, source.input))
+        mistakes.add(f"{at}: its NADs are for inputs {size}; experiments have channels of {SIDE}×{SIDE}")
+    elif not source.covers(last):
+        mistakes.add(f"{at}: NAD {last} is not among the first {source.first}; give nads a larger first")
