@@ -21,7 +21,7 @@ from pipeline.machine import store
 CELLS = 1000
 
 
-def processor_seconds(command):
+def processor_seconds(command: list[str]) -> tuple[float, str]:
     """Processor time of a command that must succeed, and its output."""
     before = os.times()
     done = subprocess.run(command, check=True, text=True, capture_output=True)
@@ -30,7 +30,7 @@ def processor_seconds(command):
     return spent, done.stdout
 
 
-def main():
+def main() -> None:
     """Print both costs."""
     runs = [processor_seconds([sys.executable, "-m", "dvc", "repro"]) for _ in range(3)]
     if any("up to date" not in output for _, output in runs):
@@ -40,7 +40,7 @@ def main():
         f"no-op dvc repro: {statistics.median(seconds):.2f} s of processor time ({min(seconds):.2f} to {max(seconds):.2f})"
     )
 
-    state = networks.build({"network": "lenet"}, 2, 2, 0).state_dict()
+    state = networks.build(networks.specification({"network": "lenet"}), 2, 2, 0).state_dict()
     outcome = {"losses": torch.rand(50).tolist(), "accuracy": 1.0}
     with tempfile.TemporaryDirectory() as folder:
         cells = store.Store(folder)

@@ -10,7 +10,7 @@ the trainings), and beside it the standard deviation between the seeds of one ce
 """
 
 import argparse
-import copy
+import dataclasses
 import functools
 import sys
 
@@ -19,52 +19,47 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import artifacts, experiments, generate, networks, params
+from pipeline import experiments, networks, settings, training
+from pipeline.grid.data import Data
+from pipeline.grid.experiment import Cell
 from pipeline.machine import workers
-from pipeline.project import seeds
-from pipeline.training import single as training
+from pipeline.project import artifacts, seeds
 
 SAMPLES = 5000
 RESAMPLED = 10_000
 
 
 class Grid:
-    """The grid's data, made in memory; each worker makes its own."""
+    """The grid's plan and its data, made in memory; each worker makes its own."""
 
-    def __init__(self, networks, count):
-        document = copy.deepcopy(params.read())
-        sizes = document["scales"]["laptop"]["linear_pairs"]
-        sizes |= {"seeds": count, "train_samples": SAMPLES}
-        sizes["networks"] = {name: sizes["networks"][name] for name in networks}
-        self.module = experiments.find("linear_pairs")
-        self.chosen = params.parse(document, self.module, "laptop")
-        self.vectors = self.module.directions(self.chosen, generate.nads_of(self.chosen))
-        self.draw = functools.lru_cache(1)(lambda seed: self.module.draw(self.chosen, seed, None))
-
-    def parts(self, cell):
-        """What the cell's data sets are made of."""
-        return self.draw(cell["seed"]), [self.vectors[name] for name in self.module.uses(cell)], None
+    def __init__(self, architectures: list[str], count: int) -> None:
+        plan = settings.plans(settings.read())["laptop"].experiments["linear_pairs"]
+        members = {name: plan.members[name] for name in architectures}
+        self.experiment = experiments.find("linear_pairs")
+        self.plan = dataclasses.replace(plan, seeds=tuple(range(count)), train_samples=SAMPLES, members=members)
+        self.data = Data(self.experiment)
+        self.data.vectors = self.experiment.directions(self.plan, functools.lru_cache(1)(artifacts.nads))
+        self.data.draw = functools.lru_cache(1)(lambda seed: self.experiment.draw(self.plan, seed, None))
 
 
-def train_cell(made, recipe):
+def train_cell(made: Grid, job: tuple[Cell, str]) -> dict[str, float]:
     """Test accuracies of one cell in one precision, by test set; runs in a worker."""
-    cell, precision = recipe
-    name, module = cell["architecture"], made.module
-    identity = [cell["seed"], "precision", name, *(cell[c] for c in module.COORDINATES)]
-    network = networks.build(
-        made.chosen.architectures[name], module.CHANNELS, module.OUTPUTS, seeds.derive(*identity, "weights")
-    )
-    plan = made.chosen.grid.networks[name]
-    how = training.Recipe(plan.epochs, plan.lr, plan.momentum, plan.weight_decay, module.SCHEDULE, precision)
-    x, y = module.dataset(cell, "train", *made.parts(cell))
-    training.train(network, training.arranged(x, "cpu"), y, how, seeds.derive(*identity, "order"))
+    (cell, precision), experiment = job, made.experiment
+    name = cell["architecture"]
+    member = made.plan.members[name]
+    identity = [cell["seed"], "precision", name, *(cell[coordinate] for coordinate in experiment.coordinates)]
+    weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
+    network = networks.build(member.specification, experiment.channels, made.data.outputs, weights)
+    x, y = made.data.dataset(cell, "train")
+    how = dataclasses.replace(member.training, precision=precision)
+    training.train(network, training.arranged(x, "cpu"), y, how, order)
     return {
         test_set: training.accuracy(network, training.arranged(x, "cpu"), y)
-        for test_set, x, y in module.test_sets(cell, *made.parts(cell))
+        for test_set, x, y in made.data.test_sets(cell)
     }
 
 
-def compared(table):
+def compared(table: pd.DataFrame) -> list[dict]:
     """Rows of the comparison, one per network, from a table of architecture, seed, cell, test_set, float32, bfloat16."""
     rows, rng = [], np.random.default_rng(0)
     for name, part in table.groupby("architecture", sort=False):
@@ -89,7 +84,7 @@ def compared(table):
     return rows
 
 
-def main():
+def main() -> None:
     """Train the grid in both precisions and print the comparison."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", nargs="+", default=["lenet", "mlp_100_20", "resnet18_narrow"])
@@ -98,14 +93,14 @@ def main():
     artifacts.present(artifacts.NADS, "estimate")
     make = functools.partial(Grid, asked.networks, asked.seeds)
     made = make()
-    recipes = [(cell, p) for cell in made.module.cells(made.chosen) for p in ("float32", "bfloat16")]
+    jobs = [(cell, p) for cell in made.experiment.cells(made.plan) for p in ("float32", "bfloat16")]
     found = {}
-    work = workers.run(train_cell, recipes, make, torch.device("cpu"))
-    for position, result in tqdm(work, "cells in both precisions", len(recipes), disable=None):
+    work = workers.run(train_cell, jobs, make, torch.device("cpu"))
+    for position, result in tqdm(work, "cells in both precisions", len(jobs), disable=None):
         if isinstance(result, Exception):
             raise result
-        cell, precision = recipes[position]
-        place = cell["architecture"], cell["seed"], artifacts.cell_name(cell | {"seed": 0}, made.module.COORDINATES)
+        cell, precision = jobs[position]
+        place = cell["architecture"], cell["seed"], artifacts.cell_name(cell | {"seed": 0}, made.experiment.coordinates)
         for test_set, accuracy in result.items():
             found.setdefault((*place, test_set), {})[precision] = accuracy
     table = pd.Series(found).apply(pd.Series).rename_axis(["architecture", "seed", "cell", "test_set"]).reset_index()

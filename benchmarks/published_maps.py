@@ -9,8 +9,10 @@ their difference shows how much runs differ. LeNet's law is the same under flips
 |k_row|, |k_col|, with the published mean over signs.
 """
 
+import argparse
 import collections
-import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -29,8 +31,12 @@ MAP = {
 }
 """|k_row| → k_col → published accuracy of LeNet in per cent."""
 
+Key = TypeVar("Key")
+Row = tuple[Key, list[float], list[float]]
+"""A key, our values in per cent, and the published ones."""
 
-def published_map():
+
+def published_map() -> dict[tuple[int, int], list[float]]:
     """{|k_row|, |k_col|} (as a sorted pair) → the published runs, in per cent."""
     runs = collections.defaultdict(list)
     for row, values in MAP.items():
@@ -39,8 +45,8 @@ def published_map():
     return dict(runs)
 
 
-def compared(results, keys, published):
-    """Rows (key, our values in per cent, published values), for every key that both have.
+def compared(results: pd.DataFrame, keys: Iterable[Key], published: dict[Key, list[float]]) -> list[Row]:
+    """A row for every key that both have.
 
     results: one row per training run; keys: the key of each row.
     """
@@ -50,7 +56,7 @@ def compared(results, keys, published):
     return [(key, ours[key], published[key]) for key in sorted(ours) if key in published]
 
 
-def lines(rows, name):
+def lines(rows: list[Row], name: str) -> Iterator[str]:
     """A Markdown table of `compared` rows, and what it comes to."""
     yield f"| {name} | ours (%) | runs | published (%) | runs | difference | ÷ {SPREAD} |"
     yield "|---|---|---|---|---|---|---|"
@@ -70,7 +76,7 @@ def lines(rows, name):
     )
 
 
-def main(fourier, sweep):
+def main(fourier: str, sweep: str) -> None:
     """Print both comparisons."""
     results = pd.read_csv(fourier)
     results = results[results["architecture"] == "lenet"]
@@ -83,4 +89,8 @@ def main(fourier, sweep):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    reader = argparse.ArgumentParser("python -m benchmarks.published_maps", description=__doc__.partition("\n")[0])
+    reader.add_argument("fourier", help="results.csv of fourier")
+    reader.add_argument("sweep", help="results.csv of nad_sweep")
+    asked = reader.parse_args()
+    main(asked.fourier, asked.sweep)

@@ -4,7 +4,9 @@ The only reader of params.yaml. images.json, nads.json, {experiment}.json: the i
 machine.json: where they are made. What is wrong in params.yaml, at whichever scale, ends it here with a sentence for each mistake.
 """
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 
 import torch
 
@@ -15,6 +17,7 @@ from pipeline.grid.experiment import Experiment, Plan
 from pipeline.machine import store, workers
 from pipeline.machine.rates import Rates, speed
 from pipeline.nads import imported
+from pipeline.networks import Specification
 from pipeline.networks.dry_run import DryRun, dry_run
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
@@ -24,60 +27,81 @@ from pipeline.settings import Plans
 CIFAR10_CLASSES = 10
 """Outputs with which a network is tried where the images decide how many there are: they may not be here yet."""
 
-
-def shape_of(experiment: Experiment) -> tuple[int, int, int]:
-    """The shape of an experiment's inputs."""
-    return experiment.channels, SIDE, SIDE
+Use = tuple[str, tuple[int, ...], int]
+"""An architecture, the shape (C, H, W) of the inputs that it is given, and how many outputs it has."""
 
 
-Use = tuple[str, tuple[int, int, int]]
-"""An architecture and the shape of the inputs that it is given."""
+def use_of(name: str, experiment: Experiment) -> Use:
+    """How an experiment uses an architecture."""
+    return name, (experiment.channels, SIDE, SIDE), experiment.outputs or CIFAR10_CLASSES
+
+
+def uses(plans: Plans) -> Iterator[tuple[Specification, Use]]:
+    """How one scale uses every architecture, with its specification."""
+    for name, request in plans.nads.members.items():
+        if request.source.file is None:
+            yield request.specification, (name, request.source.input, 1)
+    for plan in plans.experiments.values():
+        for name, member in plan.members.items():
+            yield member.specification, use_of(name, experiments.find(plan.experiment))
 
 
 def tried(scales: dict[str, Plans]) -> dict[Use, DryRun]:
-    """Every network as each scale uses it, tried once; raises InputError where one cannot be built or run."""
-    found = {}
-
-    def add(name, specification, shape, outputs):
-        if (name, shape, outputs) not in uses:
-            uses.add((name, shape, outputs))
-            try:
-                found[name, shape] = dry_run(specification, shape, outputs)
-            except InputError as error:
-                raise InputError(f"architectures.{name}: {error}") from None
-
-    uses = set()
+    """Every network as each scale uses it, tried once; raises InputError with a sentence for each that cannot be built or run."""
+    found, sentences = {}, {}
     for plans in scales.values():
-        for name, request in plans.nads.members.items():
-            if request.source.file is None:
-                add(name, request.specification, request.source.input, 1)
-        for plan in plans.experiments.values():
-            experiment = experiments.find(plan.experiment)
-            for name, member in plan.members.items():
-                add(name, member.specification, shape_of(experiment), experiment.outputs or CIFAR10_CLASSES)
+        for specification, use in uses(plans):
+            name, shape, outputs = use
+            if use not in found and name not in sentences:
+                try:
+                    found[use] = dry_run(specification, shape, outputs)
+                except InputError as error:
+                    sentences[name] = f"params.yaml: architectures.{name}: {error}"
+    if sentences:
+        raise InputError("\n".join(sentences.values()))
     return found
 
 
 def check_files(plans: Plans) -> None:
-    """Raise InputError unless the files of NADs that the chosen scale names can be used."""
+    """Raise InputError, with a sentence for each, unless the files of NADs that the chosen scale names can be used."""
+    sentences = []
     for name, request in plans.nads.members.items():
         if request.source.file is not None:
             try:
                 imported(artifacts.nad_file(request.source.file), request.source.input, request.source.file)
             except InputError as error:
-                raise InputError(f"nads.{name}: {error}") from None
+                sentences.append(f"params.yaml: scales.{plans.nads.scale}.nads.{name}: {error}")
+    if sentences:
+        raise InputError("\n".join(sentences))
 
 
 def stored(plan: Plan, cells: list, device: str) -> set[int]:
-    """Positions of the cells that the store holds already, as far as the data on disk let them be told."""
-    experiment, kept = experiments.find(plan.experiment), store.Store(store.default_folder())
-    try:
-        data = Data(experiment)
-        known = [n for n, cell in enumerate(cells) if all(name in data.vectors for name in experiment.uses(cell))]
-        jobs = grid_jobs.of_cells(plan, data, [cells[n] for n in known], workers.device_of(device), "")
-        return {n for n, job in zip(known, jobs) if kept.get(job.key) is not None}
-    except InputError:
-        return set()  # no data have been generated yet
+    """Positions of the cells that the store holds already, as far as the data tell that an earlier plan left on disk."""
+    experiment, kept, found = experiments.find(plan.experiment), store.Store(store.default_folder()), set()
+    data = Data(experiment)
+    for seed in plan.seeds:
+        with contextlib.suppress(InputError):  # no data of this seed have been generated yet
+            if len(data.draw(seed)["train_labels"]) != drawn(plan):
+                continue
+            mine = [
+                n
+                for n, cell in enumerate(cells)
+                if cell["seed"] == seed and all(name in data.vectors for name in experiment.uses(cell))
+            ]
+            jobs = grid_jobs.of_cells(plan, data, [cells[n] for n in mine], workers.device_of(device), "")
+            found |= {n for n, job in zip(mine, jobs) if kept.get(job.key) is not None}
+    return found
+
+
+def drawn(plan: Plan) -> int:
+    """Training samples that a draw will hold: as many as are asked for, or all pictures where there are fewer."""
+    about = artifacts.about_pictures(plan.experiment)
+    return min(plan.train_samples, about["train"]) if about else plan.train_samples
+
+
+def at_once(device: str) -> int:
+    """Networks that train at the same time: one on each core; a GPU's rates are of each network's share of it."""
+    return 1 if device != "cpu" and torch.cuda.is_available() else workers.cores()
 
 
 def forecast(plans: Plans, runs: dict[Use, DryRun]) -> list[list[str]]:
@@ -90,22 +114,20 @@ def forecast(plans: Plans, runs: dict[Use, DryRun]) -> list[list[str]]:
         seconds, size = 0.0, 0
         for architecture, member in plan.members.items():
             mine = {n for n, cell in enumerate(cells) if cell["architecture"] == architecture}
-            run = runs[architecture, shape_of(experiment)]
+            run = runs[use_of(architecture, experiment)]
             each = rates.get(grid_jobs.kind(member, experiment.channels)) or run.operations / operations
-            seconds += len(mine - kept) * plan.train_samples * member.training.epochs * each
+            due = mine - kept if plans.machine.reuse else mine
+            seconds += len(due) * plan.train_samples * member.training.epochs * each
             size += len(mine) * run.size
-        rows.append(
-            [name, f"{len(cells):,}", f"{len(kept):,}", duration(seconds / workers.cores()), f"{size / 1e9:,.2f}"]
-        )
+        left = duration(seconds / at_once(plans.machine.device))
+        rows.append([name, f"{len(cells):,}", f"{len(kept):,}", left, f"{size / 1e9:,.2f}"])
     return rows
 
 
 def duration(seconds: float) -> str:
     """A time that is known roughly, in the unit that suits it."""
-    for limit, unit, length in ((5400, "min", 60), (48 * 3600, "h", 3600), (float("inf"), "days", 86400)):
-        if seconds < limit:
-            return f"{seconds / length:,.1f} {unit}"
-    raise ValueError(f"{seconds} seconds are no time")
+    unit, length = ("min", 60) if seconds < 5400 else ("h", 3600) if seconds < 48 * 3600 else ("days", 86400)
+    return f"{seconds / length:,.1f} {unit}"
 
 
 def main() -> None:

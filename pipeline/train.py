@@ -40,7 +40,7 @@ def train(
         if isinstance(result, Exception):
             cell = artifacts.cell_name(due[position].cell, data.experiment.coordinates)
             failures.append({"cell": cell, "reason": f"{type(result).__name__}: {result}"})
-            bar.set_postfix(reused=bar.initial, failed=len(failures))
+            bar.set_postfix(reused=bar.total - len(due), failed=len(failures))
         else:
             seconds.append((due[position], result))
         bar.update()

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-VERBS = ("check", "download", "estimate", "generate", "train", "evaluate", "render", "prune")
+VERBS = ("plan", "download", "estimate", "generate", "train", "evaluate", "render", "prune")
 
 
 def imports(path):
@@ -17,10 +17,13 @@ def imports(path):
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names if alias.name.split(".")[0] == "pipeline"]
         for name in names:
-            base = name.replace(".", "/")
-            for candidate in (f"{base}.py", f"{base}/__init__.py"):
-                if (ROOT / candidate).exists() and candidate != "pipeline/__init__.py":
-                    found.add(candidate)
+            parts = name.split(".")
+            # Python runs the __init__ of every package on the way.
+            for depth in range(1, len(parts) + 1):
+                base = "/".join(parts[:depth])
+                for candidate in (f"{base}.py", f"{base}/__init__.py"):
+                    if (ROOT / candidate).exists() and candidate != "pipeline/__init__.py":
+                        found.add(candidate)
     return found
 
 
@@ -33,3 +36,9 @@ def closure(*paths):
             seen.add(path)
             waiting += imports(path)
     return seen
+
+
+def room(path):
+    """The folder of the package in which a file stands: ('nads'), or the file itself for a verb."""
+    parts = Path(path).parts
+    return parts[1] if len(parts) > 2 else path

@@ -8,6 +8,7 @@ from torch import nn
 
 from benchmarks import grid as throughput
 from benchmarks import nads, precision, published_maps, published_rows
+from pipeline import networks
 from pipeline.networks.lenet import LeNet
 
 
@@ -67,8 +68,40 @@ def test_precisions_are_compared_over_trainings():
         assert row["between seeds"] == pytest.approx(3, rel=0.3)
 
 
-def test_both_ways_of_our_grid_train_the_same_cells():
-    recipes = [{"specification": {"network": "mlp", "hidden": [6, 4]}, "epochs": 1, "seed": seed} for seed in range(3)]
-    sets = throughput.data(200)
-    together = throughput.train_together(torch.device("cpu"), sets, recipes)
-    assert together == pytest.approx([throughput.train_cell(sets, recipe) for recipe in recipes], abs=0.01)
+def test_every_way_trains_the_same_cells():
+    """One at a time, together, and the usual loop: same data, weights, order and schedule."""
+    specification = networks.specification({"network": "mlp", "hidden": [6, 4]})
+    cells = [throughput.Cell(specification, throughput.HOW(1), seed) for seed in range(3)]
+    sets, device = throughput.data(200), torch.device("cpu")
+    found = [throughput.train_cell(sets, cell) for cell in cells]
+    assert throughput.train_together(device, sets, cells) == pytest.approx(found, abs=0.01)
+    assert len(set(found)) > 1 and all(0.4 < accuracy <= 1 for accuracy in found)
+
+
+@pytest.mark.slow
+def test_the_usual_loop_trains_the_same_cell():
+    specification = networks.specification({"network": "mlp", "hidden": [6, 4]})
+    cell, sets = throughput.Cell(specification, throughput.HOW(2), 5), throughput.data(200)
+    assert throughput.usual(cell, sets, torch.device("cpu")) == pytest.approx(
+        throughput.train_cell(sets, cell), abs=0.01
+    )
+
+
+def test_operations_of_a_cell():
+    """Forward and backward of a batch, for each of 5,000 samples in 4 epochs; of the first layer no gradient of the input."""
+    layers = [1024 * 100, 100 * 20, 20 * 2]
+    assert throughput.operations("mlp") == pytest.approx(2 * (3 * sum(layers) - layers[0]) * 5000 * 4)
+
+
+def test_precisions_are_compared_on_the_same_cells(shipped, tmp_path, monkeypatch):
+    """The laptop scale's cells of a network, trained from the same weights in both precisions."""
+    monkeypatch.setattr(precision.settings, "read", lambda: shipped)
+    monkeypatch.setattr(precision, "SAMPLES", 128)
+    monkeypatch.setattr(precision.artifacts, "nads", lambda name: {"directions": np.eye(1024)})
+    shipped["scales"]["laptop"]["linear_pairs"]["training"]["epochs"] = 1
+    shipped["scales"]["laptop"]["linear_pairs"]["test_samples"] = 32
+    made = precision.Grid(["mlp_100_20"], 2)
+    cells = made.experiment.cells(made.plan)
+    assert {cell["seed"] for cell in cells} == {0, 1} and {cell["architecture"] for cell in cells} == {"mlp_100_20"}
+    exact, rounded, again = (precision.train_cell(made, (cells[0], p)) for p in ("float32", "bfloat16", "float32"))
+    assert set(exact) == {"all", "first", "second"} and exact == again and exact == pytest.approx(rounded, abs=0.2)

@@ -6,26 +6,24 @@ import sys
 import pytest
 from structure import ROOT
 
-from pipeline import experiments
-from pipeline import networks as architectures
+from pipeline import experiments, networks
+from pipeline.grid import jobs
 from pipeline.machine import closure
-from pipeline.nads import covariances
+from pipeline.nads import progress
+from pipeline.nads.covariance import Covariance
 
 
 def digests(tree):
-    """The digest of every kind of cell, by (experiment, network), and of every estimate, by ('nads', network), in a copy."""
+    """The code of every kind of cell, by (experiment, network), and of every estimate, by ('nads', network), in a copy."""
     code = closure.Code([str(tree), *sys.path])
-    places = dict(architectures.NETWORKS)
-    found = {
-        (name, network): code.reached(
-            "pipeline.train:trained", "pipeline.artifacts:Data.dataset", f"pipeline.experiments.{name}:dataset", place
-        )
-        for name in experiments.names()
-        for network, place in places.items()
-    }
-    sums = [f"pipeline.nads.covariances:Covariance.{member}" for member in ("add", "state", "restore", "error")]
-    for network, place in places.items():
-        found["nads", network] = code.reached("pipeline.estimate:sample", place, *sums)
+    found = {}
+    for place in networks.NETWORKS.values():
+        network = place.rpartition(":")[2]
+        for name in experiments.names():
+            found[name, network] = code.reached(
+                *map(closure.root, jobs.decisive(jobs.trained, experiments.find(name), place))
+            )
+        found["nads", network] = code.reached(*map(closure.root, progress.decisive(place, Covariance((1, 4, 4)))))
     return {key: (sorted(texts.values()), packages) for key, (texts, packages) in found.items()}
 
 
@@ -37,9 +35,12 @@ def copy(tmp_path_factory):
     return tree, digests(tree)
 
 
+CLASSES = [place.rpartition(":")[2] for place in networks.NETWORKS.values()]
+
+
 def cells(*names):
     """The cells of some experiments, for all networks."""
-    return {(name, network) for name in names for network in architectures.NETWORKS}
+    return {(name, network) for name in names for network in CLASSES}
 
 
 def of(*networks):
@@ -51,13 +52,13 @@ NAMED = cells(*experiments.names())
 EDITS = {
     "a function that a data set calls": (
         "experiments/poison.py",
-        '    y = torch.as_tensor(draw[f"{split}_labels"]).long()\n    if cell["data"]',
-        '    y = torch.as_tensor(draw[f"{split}_labels"]).long() * 2\n    if cell["data"]',
+        'y = torch.as_tensor(draw[f"{split}_labels"]).long()',
+        'y = torch.as_tensor(draw[f"{split}_labels"]).long() * 2',
         cells("poison"),
     ),
     "the carriers left out": (
         "experiments/poison.py",
-        'return datasets.poisoned(x, y, directions[0][cell["index"] :], cell["size"])',
+        'return pictures.poisoned(x, y, directions[0][cell["index"] :], cell["size"])',
         "return x",
         cells("poison"),
     ),
@@ -73,7 +74,7 @@ EDITS = {
         "torch.outer(2 * eps * y -",
         NAMED - cells("poison", "flip"),
     ),
-    "a label": ("report/labels.py", '"vgg11": "VGG-11"', '"vgg11": "VGG 11"', set()),
+    "a label": ("report/labels.py", ': "VGG-11"', ': "VGG 11"', set()),
     "an error's sentence": ("networks/vgg.py", "side must be a multiple of 32", "side must be 32, 64, …", set()),
     "a sentence on the way": ("training/single.py", "a smaller lr helps", "try a smaller lr", set()),
     "an entry in the table of networks": (
@@ -90,31 +91,31 @@ EDITS = {
     ),
     "a docstring": ("training/single.py", '"""One network\'s training', '"""How one network trains', set()),
     "a comment": ("training/single.py", "# Sums stay on the device", "# The sums stay there", set()),
-    "an annotation": ("training/single.py", "def train(network, x, y,", "def train(network: nn.Module, x, y,", set()),
+    "an annotation": ("training/single.py", "x: torch.Tensor, batch: int = 512", "x, batch: int = 512", set()),
     "a figure": ("report/style.py", 'ACCURACY = "cividis"', 'ACCURACY = "viridis"', set()),
     "the store": ("machine/store.py", "os.utime(self.path(key))", "os.utime(self.path(key), None)", set()),
     "a constant of training": ("training/single.py", "CLIP = 0.5", "CLIP = 0.25", NAMED),
-    "one network": ("networks/lenet.py", "self.fc2 = nn.Linear(120, 84)", "self.fc2 = nn.Linear(120, 85)", of("lenet")),
+    "one network": ("networks/lenet.py", "self.fc2 = nn.Linear(120, 84)", "self.fc2 = nn.Linear(120, 85)", of("LeNet")),
     "a part of one network": (
         "networks/densenet.py",
         "4 * growth, growth, 3,",
         "4 * growth, growth, 1,",
-        of("densenet121"),
+        of("DenseNet121"),
     ),
-    "the derivative": ("nads/derivatives.py", "/ (2 * step))", "/ step)", cells("nads")),
+    "the derivative": ("nads/derivative.py", "/ (2 * step))", "/ step)", cells("nads")),
     "how samples are averaged": (
-        "nads/covariances.py",
+        "nads/covariance.py",
         "self.sums[self.count % len(self.sums)]",
         "self.sums[0]",
         cells("nads"),
     ),
     "where sums begin": (
-        "nads/covariances.py",
-        "PARTS, FEW_PARTS, LARGE = 8,",
-        "PARTS, FEW_PARTS, LARGE = 4,",
+        "nads/covariance.py",
+        "PARTS = 8",
+        "PARTS = 4",
         cells("nads"),
     ),
-    "what is read out of an estimate": ("nads/covariances.py", "TIE, PAIR = 1e-9,", "TIE, PAIR = 1e-8,", set()),
+    "what is read out of an estimate": ("nads/spectrum.py", "EQUAL_ENTRIES = 1e-9", "EQUAL_ENTRIES = 1e-8", set()),
     "seeds": ("project/seeds.py", '.digest()[:8], "big")', '.digest()[:8], "little")', NAMED | cells("nads")),
 }
 
@@ -136,7 +137,7 @@ def test_an_edit_changes_the_keys_of_what_depends_on_it_and_no_other(copy, name)
 
 def test_what_is_installed_counts_by_its_version(copy):
     _, before = copy
-    _, packages = before["linear_pairs", "lenet"]
+    _, packages = before["linear_pairs", "LeNet"]
     assert {"torch", "numpy"} <= packages and "pandas" not in packages
 
 
@@ -205,7 +206,7 @@ def test_what_a_module_does_when_it_is_imported_counts(tmp_path):
 
 def test_functions_methods_and_classes_are_roots():
     assert closure.root(closure.digest) == "pipeline.machine.closure:digest"
-    assert closure.root(covariances.Covariance((1, 4, 4)).add) == "pipeline.nads.covariances:Covariance.add"
-    assert closure.root((covariances.Covariance, "add")) == "pipeline.nads.covariances:Covariance.add"
-    assert closure.root(covariances.Covariance) == "pipeline.nads.covariances:Covariance"
-    assert closure.digest(covariances.Covariance) != closure.digest(covariances.Leading)
+    assert closure.root(Covariance((1, 4, 4)).add) == "pipeline.nads.covariance:Covariance.add"
+    assert closure.root((Covariance, "add")) == "pipeline.nads.covariance:Covariance.add"
+    assert closure.root(Covariance) == "pipeline.nads.covariance:Covariance"
+    assert closure.digest(Covariance) != closure.digest(networks.build)

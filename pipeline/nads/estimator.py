@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pipeline.project.shapes import SIDE
 
 SMALLEST_STEP, LARGEST_STEP = 1e-3, 1e6
-"""Steps of the secant: smaller ones are lost in float32's rounding of the image, larger ones in that of the outputs."""
+"""Steps of the secant: float32's rounding drowns what smaller ones change, and outputs leave its range for much larger ones."""
 
 MOST_NETWORKS, MOST_VALUES = 1_000_000, 1_000_000
 """Most untrained networks that one estimate may average, and most values that one input may have (3×577×577 has fewer)."""

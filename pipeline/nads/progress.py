@@ -98,18 +98,19 @@ class Task:
 
     def numbers(self) -> Iterator[int]:
         """The numbers of the networks that are still due; ends when the estimate is finished."""
-        first = self.estimation.accumulator.count
+        estimation = self.estimation  # which is let go of when the estimate has ended
+        first = estimation.accumulator.count
         self.bar = tqdm(
             desc=f"estimate {self.name}",
-            total=self.estimation.expected_networks(),
+            total=estimation.expected_networks(),
             initial=first,
             unit="network",
             disable=None,
         )
         self.started = time.monotonic()
         self.due = self.started + KEEP_EVERY
-        for number in range(first, self.estimation.networks):
-            if self.estimation.finished:
+        for number in range(first, estimation.networks):
+            if estimation.finished:
                 return
             yield number
 

@@ -4,6 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from pipeline.networks.arguments import check_counts
+
 
 class Dense(nn.Module):
     """DenseNet's bottleneck layer: its `growth` new channels are stacked onto its input's."""
@@ -26,6 +28,8 @@ class DenseNet121(nn.Module):
 
     def __init__(self, channels, outputs, growth=32, blocks=(6, 12, 24, 16)):
         super().__init__()
+        check_counts("growth", [growth], 1_000)
+        check_counts("blocks", blocks, 100)
         fan_in = 2 * growth
         layers = [nn.Conv2d(channels, fan_in, 3, padding=1, bias=False)]
         for number, count in enumerate(blocks):

@@ -2,6 +2,7 @@
 
 from torch import nn
 
+from pipeline.networks.arguments import check_counts
 from pipeline.project.shapes import SIDE
 
 
@@ -20,6 +21,7 @@ class MLP(nn.Sequential):
     symmetry, together = "square", "stack"
 
     def __init__(self, channels, outputs, hidden, side=SIDE):
+        check_counts("hidden", hidden, 100_000)
         widths = [channels * side**2, *hidden]
         layers = [nn.Flatten()]
         for fan_in, fan_out in zip(widths, widths[1:]):

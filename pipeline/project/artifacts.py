@@ -104,8 +104,8 @@ def nad_file(path: str) -> np.ndarray:
             return np.lib.format.read_array(file, allow_pickle=False)
     except OSError as error:
         raise InputError(f"the NADs {path} cannot be read: {error.strerror}") from None
-    except (ValueError, EOFError) as error:
-        raise InputError(f"{path} is not a .npy file of numbers: {error}") from None
+    except (ValueError, EOFError, MemoryError) as error:
+        raise InputError(f"{path} is not a .npy file of numbers: {' '.join(str(error).split())}") from None
 
 
 def directions(experiment: str) -> dict[str, np.ndarray]:

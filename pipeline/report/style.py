@@ -56,8 +56,9 @@ matplotlib.rcParams.update(RC)
 
 
 def blank(width: float, height: float) -> Figure:
-    """An empty figure of width×height inches. It is drawn without a display and known to nobody else, so it ends with its use."""
+    """An empty figure of width×height inches, which needs no display and, unlike those of pyplot, ends with its last use."""
     figure = Figure(figsize=(width, height), layout="constrained")
+    # seaborn draws on it to measure tick labels, which lays the figure out for the first time.
     FigureCanvasAgg(figure)
     return figure
 

@@ -132,10 +132,10 @@ def _top(mistakes: Mistakes, document: dict[str, typing.Any], known: dict[str, E
     """The top level of a document, its mistakes noted."""
     blocks = [name for name, experiment in known.items() if _keys(experiment.Settings) and not experiment.at_top_level]
     own = [key for experiment in known.values() if experiment.at_top_level for key in _keys(experiment.Settings)]
-    others = dict(document)
-    for name in set(known) - set(blocks):
-        if others.pop(name, None) is not None:
-            mistakes.add(f"{where}: {name} has no block of its own; take it away, its sizes stand in the scales")
+    blockless = [name for name in known if name in document and name not in blocks]
+    for name in blockless:
+        mistakes.add(f"{where}: {name} has no block of its own; take it away, its sizes stand in the scales")
+    others = _some(document, [key for key in document if key not in blockless])
     mistakes.known(others, [*_keys(Common), *own, *blocks, "scales"], where)
     mistakes.required(document, [*blocks, "scales"], where)
     common = mistakes.typed(Common, _some(document, _keys(Common)), where)
@@ -218,7 +218,7 @@ def _of_scale(
 def _sources(mistakes: Mistakes, top: Top, nads: dict[str, typing.Any], at: str) -> dict[str, Source | None]:
     """Where the NADs of each architecture come from; None for those that have a mistake."""
     mistakes.known(nads, top.specifications, at, "architecture")
-    found = {name: None for name in top.specifications if joined(at, name) in mistakes.misspelt}
+    found = {name: None for name in top.specifications if (at, name) in mistakes.misspelt}
     for name, source in nads.items():
         # In the file, a number alone is the number of networks.
         values = {"networks": source} if type(source) is int else source
@@ -236,14 +236,14 @@ def _plan(
     mistakes.known(block, [*_keys(Sizes), "training", "networks"], at)
     mistakes.required(block, ["networks"], at)
     sizes = mistakes.typed(Sizes, _some(block, _keys(Sizes)), at)
-    shared = _shared(mistakes, block.get("training", {}), joined(at, "training"))
+    training = block.get("training", TRAINING if (at, "training") in mistakes.misspelt else {})
+    shared = _shared(mistakes, training, joined(at, "training"))
     lines = mistakes.mapping(block.get("networks", {}), place := joined(at, "networks"))
     if lines == {} and "networks" in block:
         mistakes.add(f"{place} is empty; name at least one architecture")
-    mistakes.known(lines or {}, top.specifications, place, "architecture")
-    lines = {
-        name: line for name in lines or {} if (line := mistakes.mapping(lines[name], joined(place, name))) is not None
-    }
+    lines = lines or {}
+    mistakes.known(lines, top.specifications, place, "architecture")
+    lines = {name: line for name in lines if (line := mistakes.mapping(lines[name], joined(place, name))) is not None}
     members = {
         name: _member(mistakes, top, scale, experiment, shared | line, name, joined(place, name))
         for name, line in lines.items()
@@ -252,7 +252,7 @@ def _plan(
         lacking = [
             name
             for name, line in lines.items()
-            if key not in shared | line and joined(place, name, key) not in mistakes.misspelt
+            if key not in shared | line and (joined(place, name), key) not in mistakes.misspelt
         ]
         if lacking:
             give = f"give it here, or in the line of {', '.join(lacking)}"
@@ -277,7 +277,7 @@ def _shared(mistakes: Mistakes, training: typing.Any, at: str) -> dict[str, typi
     if (training := mistakes.mapping(training, at)) is None:
         return TRAINING
     mistakes.known(training, TRAINING, at)
-    meant = {key: value for key, value in TRAINING.items() if joined(at, key) in mistakes.misspelt}
+    meant = {key: value for key, value in TRAINING.items() if (at, key) in mistakes.misspelt}
     given = _some(training, TRAINING)
     sound = mistakes.typed(Training, TRAINING | given, at) is not None
     return meant | (given if sound else _some(TRAINING, given))

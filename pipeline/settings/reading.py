@@ -67,11 +67,11 @@ def _check_size(document: dict, where: str) -> None:
     """Raise InputError if a document is deeper than `DEPTH` or holds more than `VALUES`."""
     layer, count = [document], 0
     for _ in range(DEPTH):
-        layer = list(itertools.islice(itertools.chain.from_iterable(map(_inner, layer)), VALUES))
+        layer = list(itertools.islice(itertools.chain.from_iterable(map(_inner, layer)), VALUES + 1))
         count += len(layer)
         if not layer:
             return
-        if count >= VALUES:
+        if count > VALUES:
             raise InputError(f"{where} holds more than {VALUES:,} values")
     raise InputError(f"{where} holds lists and mappings more than {DEPTH} deep in each other")
 

@@ -5,7 +5,7 @@ import difflib
 import functools
 import json
 import typing
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import pydantic
 
@@ -36,8 +36,8 @@ class Mistakes:
 
     def __init__(self) -> None:
         self.sentences: list[str] = []
-        self.misspelt: set[str] = set()
-        """Places of keys that an unknown one was most likely meant to be: they are not said to be missing too."""
+        self.misspelt: set[tuple[str, str]] = set()
+        """Place and key that an unknown one was most likely meant to be: what its being missing leads to is not said too."""
 
     def add(self, sentence: str) -> None:
         """Note a mistake, once and on one line, whatever text of the user's is in it."""
@@ -50,18 +50,18 @@ class Mistakes:
         if self.sentences:
             raise InputError("\n".join(self.sentences))
 
-    def known(self, mapping: dict, names: Iterable[str], at: str, kind: str = "key") -> None:
+    def known(self, mapping: dict, names: Collection[str], at: str, kind: str = "key") -> None:
         """Note every key of `mapping` that is none of `names`."""
-        names = list(names)
         for key in mapping:
             if key not in names:
                 self.add(f"{at}: unknown {kind} {shown(key)}; {nearest(key, names)}")
-                self.misspelt |= {joined(at, name) for name in difflib.get_close_matches(key, names, n=1)}
+                meant = difflib.get_close_matches(key, names, n=1)
+                self.misspelt |= {(at, name) for name in meant if name not in mapping}
 
     def required(self, mapping: dict, names: Iterable[str], at: str) -> None:
         """Note every one of `names` that `mapping` lacks."""
         for name in names:
-            if name not in mapping and joined(at, name) not in self.misspelt:
+            if name not in mapping and (at, name) not in self.misspelt:
                 self.add(f"{at}: the key {name!r} is missing")
 
     def mapping(self, value: typing.Any, at: str) -> dict | None:
@@ -105,7 +105,8 @@ class Mistakes:
         if name == "missing":
             self.required({}, keys[-1:], joined(at, *keys[:-1]))
         elif name == "value_error":
-            self.add(f"{place}: {error['ctx']['error']}")
+            if not any(place == at for at, _ in self.misspelt):
+                self.add(f"{place}: {error['ctx']['error']}")
         elif name == "literal_error":
             choices = error["ctx"]["expected"].replace("'", "").replace(" or ", ", ").replace("None", "null")
             self.add(f"{place} must be one of {choices}, not {given}")

@@ -1,0 +1,58 @@
+"""What the tests of the grid share: one thread for NumPy's products too, pictures, and a folder to run stages in."""
+
+import numpy as np
+import pytest
+import threadpoolctl
+
+from pipeline.machine import workers
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread():
+    """NumPy's own threads would fight over the cores, with those of other processes too."""
+    with threadpoolctl.threadpool_limits(1):
+        yield
+
+
+@pytest.fixture
+def images():
+    """Sixty training and twenty test pictures of four classes, at random, as `pipeline.project.artifacts.images` gives them."""
+    rng = np.random.default_rng(0)
+    counts = {"train": 60, "test": 20}
+    return {
+        "classes": list("abcd"),
+        "mean": [0.5, 0.4, 0.3],
+        "deviation": [0.2, 0.25, 0.3],
+        **{f"{s}_images": rng.integers(0, 256, (n, 3, 32, 32)).astype(np.uint8) for s, n in counts.items()},
+        **{f"{s}_labels": rng.permutation(np.arange(n) % 4) for s, n in counts.items()},
+    }
+
+
+@pytest.fixture
+def normalised(images):
+    """From uint8 pictures (N, 3, 32, 32) to the same in [0, 1], less their mean and divided by their deviation, float64."""
+    mean, deviation = (np.reshape(images[key], (1, 3, 1, 1)) for key in ("mean", "deviation"))
+    return lambda pictures: (pictures / 255 - mean) / deviation
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder in which the stages run, with a store of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """The work of `pipeline.machine.workers.run` is done here, one piece after another, instead of by a pool of processes."""
+
+    def run(function, work, make_context, device):
+        context = make_context()
+        for position, piece in enumerate(work):
+            try:
+                yield position, function(context, piece)
+            except Exception as error:
+                yield position, error
+
+    monkeypatch.setattr(workers, "run", run)

@@ -1,0 +1,312 @@
+"""The stage `evaluate` on linear networks made by hand, whose accuracies, tilt, margins and changes are known in closed form."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import safetensors.torch
+import torch
+from small_grids import ARCHITECTURES, data_of, orthonormal, plan_of
+
+from pipeline import evaluate, experiments
+from pipeline.datasets.fourier import fourier
+from pipeline.evaluate import Trained
+from pipeline.machine import workers
+from pipeline.project import artifacts
+from pipeline.project.errors import InputError
+
+BASIS = orthonormal()
+LOGREG = ARCHITECTURES["logreg"]
+V1, V2 = BASIS[1].reshape(32, 32), BASIS[9].reshape(32, 32)
+
+
+def linear(normals, biases):
+    """The weights of logistic regression with the given vectors (outputs, C·1024) and biases (outputs,)."""
+    return {
+        "1.weight": torch.as_tensor(np.asarray(normals), dtype=torch.float32),
+        "1.bias": torch.as_tensor(biases, dtype=torch.float32),
+    }
+
+
+def trained(folder, cell, weights):
+    """A cell whose trained network has these weights."""
+    safetensors.torch.save_file(weights, folder / "weights.safetensors")
+    return Trained(cell, LOGREG, str(folder / "weights.safetensors"), "cpu")
+
+
+def test_a_linear_network_on_two_channels(tmp_path):
+    """Logit of class 1 less that of class 0: 2⟨x, v₁⊕0⟩ + 6⟨x, 0⊕v₂⟩ + 2.4, where x has ε₁ y along v₁⊕0 and ε₂ y along 0⊕v₂.
+
+    With ε₁ = 1 and ε₂ = 0.5 it is 5y + 2.4: both channels together are always right; the first alone gives 2y + 2.4, which is
+    positive, so that it is right for y = 1 only; the second 3y + 2.4, always right. The boundary's normal has the angle
+    arctan(6/2) to v₁⊕0. Three of the five labels are 1, so the median score is 7.4; the boundary is at 7.4/2 along the first
+    direction and at 7.4/6 along the second.
+    """
+    draw = {
+        "test_labels": np.array([1, -1, 1, 1, -1], np.int8),
+        "test_normal": np.random.default_rng(0).standard_normal((5, 2, 1024)).astype(np.float32),
+    }
+    data = data_of("linear_pairs", {4: draw}, {"logreg-1": BASIS[1], "logreg-9": BASIS[9]})
+    cell = {"architecture": "logreg", "seed": 4, "index_1": 1, "index_2": 9, "eps1": 1.0, "eps2": 0.5, "sigma": 0.7}
+    normal = np.concatenate([2 * BASIS[1], 6 * BASIS[9]])
+    # Half of it from either output: only the difference counts, which is also that of 100 more on both.
+    weights = linear([-normal / 2, normal / 2], [100.0, 102.4])
+    tables, section = evaluate.evaluate_one(data, trained(tmp_path, cell, weights))
+    assert set(tables) == {"results", "boundaries"}
+    assert tables["results"] == [
+        {"test_set": "all", "accuracy": 1.0, "n": 5},
+        {"test_set": "first", "accuracy": 0.6, "n": 5},
+        {"test_set": "second", "accuracy": 1.0, "n": 5},
+    ]
+    (row,) = tables["boundaries"]
+    assert row == {
+        "tilt": pytest.approx(math.degrees(math.atan2(6, 2)), abs=1e-3),
+        "margin_1": pytest.approx(7.4 / 2, abs=1e-3),
+        "margin_2": pytest.approx(7.4 / 6, abs=1e-3),
+    }
+    axis = np.linspace(-2, 2, 33)
+    scores = 2 * axis[None, :] + 6 * axis[:, None] + 2.4
+    np.testing.assert_allclose(section.astype(float), 1 / (1 + np.exp(-scores)), atol=1e-3)
+
+
+def test_a_linear_network_on_pictures_and_a_channel(tmp_path):
+    """The plane's first direction is half the gap between the class means, whose length is the unit of its margin."""
+    gap = np.zeros((3, 32, 32), np.float32)
+    gap[1, 2, 3] = 0.5
+    pictures = np.zeros((3, 3, 32, 32), np.uint8)
+    pictures[:, 1, 2, 3] = 255
+    draw = {
+        "test_labels": np.array([1, 1, -1], np.int8),
+        "test_normal": np.zeros((3, 1024), np.float32),
+        "test_pictures": pictures,
+        "half_gap": gap,
+        "mean": np.zeros(3),
+        "deviation": np.ones(3),
+    }
+    data = data_of("image_pairs", {0: draw}, {"logreg-9": BASIS[9]})
+    cell = {"architecture": "logreg", "seed": 0, "index": 9, "eps": 1.0, "sigma": 1.0}
+    # One for the pixel, which is 1 in every picture, two for v: 1 + 2y.
+    normal = np.concatenate([np.eye(3 * 1024)[1024 + 2 * 32 + 3], 2 * BASIS[9]])
+    tables, _ = evaluate.evaluate_one(data, trained(tmp_path, cell, linear([0 * normal, normal], [0.0, 0.0])))
+    assert [row["accuracy"] for row in tables["results"]] == [1.0, 0.666667, 1.0]
+    # Scores 3, 3, −1: the median, 3, is at six times half the gap, which is out of reach, and at 1.5 times v.
+    assert tables["boundaries"] == [
+        {"tilt": pytest.approx(math.degrees(math.atan2(2, 0.5)), abs=1e-3), "margin_1": math.inf, "margin_2": 1.5}
+    ]
+
+
+def test_which_predictions_change_when_a_component_is_removed_or_turned(tmp_path):
+    """A network that reads one coefficient of the first channel, u₁₀₀₀ of pictures of ±u₁₀₀₀ + u₄.
+
+    Its logits are (c, 0.5, −c) of that coefficient c = ±20: turned, all answers change, removed, all become the middle class.
+    """
+    amplitude = 20.0
+    signs = np.array([1, 1, -1, 1])
+    images = amplitude * np.outer(signs, BASIS[1000]) + 15.0 * BASIS[4]
+    # What is read as pictures is 8 bits a value; here the numbers themselves are put in their place.
+    raw = np.zeros((4, 3, 32, 32), np.float32)
+    raw[:, 0] = images.reshape(4, 32, 32)
+    draw = {
+        "test_labels": np.array([0, 0, 2, 2]),
+        "test_pictures": raw * 255,
+        "mean": np.zeros(3),
+        "deviation": np.ones(3),
+    }
+    normals = np.zeros((3, 3072))
+    normals[0, :1024], normals[2, :1024] = BASIS[1000], -BASIS[1000]
+    weights = linear(normals, [0.0, 0.5, 0.0])
+    data = data_of("flip", {0: draw}, {"logreg": BASIS})
+    data.outputs = 3
+    cell = {"architecture": "logreg", "seed": 0, "images": "plain"}
+    tables, section = evaluate.evaluate_one(data, trained(tmp_path, cell, weights))
+    assert section is None and set(tables) == {"results", "changes"}
+    assert tables["results"] == [{"test_set": "all", "accuracy": 0.75, "n": 4}]
+    rows = {(row["operation"], row["first"], row["last"]): row for row in tables["changes"]}
+    assert len(rows) == len(tables["changes"]) == 42
+    for (operation, first, last), row in rows.items():
+        # Of the norm 25, 20 lie along u₁₀₀₀ and 15 along u₄.
+        parts = [size for index, size in ((1000, 20), (4, 15)) if first <= index <= last]
+        moved = math.hypot(*parts) / 25 * (2 if operation == "flip" else 1)
+        decides = first <= 1000 <= last
+        assert row["relative_change"] == pytest.approx(moved, abs=1e-5) and row["n"] == 4
+        assert row["changed"] == float(decides)
+        assert row["accuracy"] == (0.75 if not decides else 0.25 if operation == "flip" else 0.0)
+    tables, _ = evaluate.evaluate_one(data, trained(tmp_path, cell | {"images": "flipped"}, weights))
+    assert set(tables) == {"results"}, "of networks on flipped images nothing is altered"
+
+
+@pytest.fixture
+def fourier_run(folder):
+    """`fourier` with two cells and two seeds, whose networks are right for 3, 1, 4 and 4 of four samples; on disk."""
+    experiment = experiments.find("fourier")
+    plan = plan_of("fourier", {"eps": 1.0, "sigma": 1.0}, {"logreg": {"step": 16}}, samples=(4, 4))
+    datasets, models = artifacts.DATASETS / "fourier", artifacts.MODELS / "fourier"
+    datasets.mkdir(parents=True)
+    models.mkdir(parents=True)
+    cells = [cell for cell in experiment.cells(plan) if cell["k_row"] == 0]
+    pd.DataFrame(cells).to_csv(datasets / "cells.csv", index=False)
+    np.savez(datasets / "directions.npz", **experiment.directions(plan, None))
+    labels = np.array([1, 1, 1, -1], np.int8)
+    for seed in (0, 1):
+        np.savez(datasets / f"draw-{seed}.npz", test_labels=labels, test_normal=np.zeros((4, 1, 1024), np.float32))
+    # By (seed, k_col), the factor of ⟨x, v⟩ = y and the bias: always class 1; wrong everywhere but there; and right.
+    logits = {(0, -16): (0.0, 1.0), (1, -16): (0.0, -1.0), (0, 0): (1.0, 0.0), (1, 0): (1.0, 0.0)}
+    for cell in cells:
+        factor, bias = logits[cell["seed"], cell["k_col"]]
+        v = fourier(cell["k_row"], cell["k_col"])
+        weights = linear([0 * v, factor * v], [0.0, bias])
+        safetensors.torch.save_file(weights, models / f"logreg-0-{cell['k_col']}-seed{cell['seed']}.safetensors")
+    pd.DataFrame({"architecture": ["logreg"], "epoch": [1], "loss": [0.5]}).to_csv(models / "losses.csv", index=False)
+    artifacts.write_json(
+        models / "grid.json",
+        {"scale": "smoke", "seeds": 2, "precision": "float32", "architectures": {"logreg": LOGREG}},
+    )
+    artifacts.write_json(artifacts.PLAN / "machine.json", {"device": "cpu", "reuse": True})
+    return cells
+
+
+def test_the_tables_of_a_run(fourier_run, in_this_process):
+    """Accuracies 3/4 and 1/4 of one cell's two seeds: mean 0.5, standard deviation √(2 · 0.25²) with n − 1."""
+    evaluate.main("fourier")
+    folder = artifacts.REPORTS / "fourier"
+    results = pd.read_csv(folder / "results.csv")
+    assert list(results) == ["architecture", "seed", "k_row", "k_col", "test_set", "accuracy", "n"]
+    assert results.to_dict("split")["data"] == [
+        ["logreg", 0, 0, -16, "all", 0.75, 4],
+        ["logreg", 0, 0, 0, "all", 1.0, 4],
+        ["logreg", 1, 0, -16, "all", 0.25, 4],
+        ["logreg", 1, 0, 0, "all", 1.0, 4],
+    ]
+    assert (folder / "summary.csv").read_text().splitlines() == [
+        "architecture,k_row,k_col,test_set,mean,std,seeds",
+        "logreg,0,-16,all,0.5,0.353553,2",
+        "logreg,0,0,all,1.0,0.0,2",
+    ]
+    assert json.loads((folder / "metrics.json").read_text()) == {
+        "scale": "smoke",
+        "seeds": 2,
+        "precision": "float32",
+        "logreg": {"mean": 0.75, "lowest": 0.5, "highest": 1.0, "fraction_above_75": 0.5},
+    }
+    assert {path.name for path in folder.iterdir()} == {"results.csv", "summary.csv", "metrics.json"}
+
+
+def test_a_cell_that_cannot_be_evaluated_ends_the_stage(fourier_run, in_this_process):
+    (artifacts.DATASETS / "fourier/draw-1.npz").unlink()
+    with pytest.raises(InputError, match="draw-1.npz is missing"):
+        evaluate.main("fourier")
+
+
+def test_a_network_that_was_not_trained_is_named(fourier_run, in_this_process):
+    (artifacts.MODELS / "fourier/logreg-0-0-seed1.safetensors").unlink()
+    with pytest.raises(
+        InputError, match=r"logreg-0-0-seed1.safetensors is missing; `python -m pipeline.train fourier`"
+    ):
+        evaluate.main("fourier")
+
+
+@pytest.mark.slow
+def test_a_pool_of_processes_gives_the_same_tables(fourier_run):
+    evaluate.main("fourier")
+    assert pd.read_csv(artifacts.REPORTS / "fourier/results.csv")["accuracy"].tolist() == [0.75, 1.0, 0.25, 1.0]
+
+
+def test_boundaries_sections_and_pictures_of_a_run_in_whatever_order_the_cells_finish(folder, images, monkeypatch):
+    """`image_pairs`, one network that looks at the linear channel alone and one that does at a pixel alone."""
+    experiment = experiments.find("image_pairs")
+    plan = plan_of(
+        "image_pairs", {"eps": 1.0, "sigma": {"logreg": 1.0}}, {"logreg": {"indices": (1, 9)}}, (0,), (40, 4)
+    )
+    datasets, models = artifacts.DATASETS / "image_pairs", artifacts.MODELS / "image_pairs"
+    datasets.mkdir(parents=True)
+    models.mkdir(parents=True)
+    cells = experiment.cells(plan)
+    pd.DataFrame(cells).to_csv(datasets / "cells.csv", index=False)
+    np.savez(datasets / "directions.npz", **{"logreg-1": BASIS[1], "logreg-9": BASIS[9]})
+    draw = experiment.draw(plan, 0, images)
+    np.savez(datasets / "draw-0.npz", **draw)
+    artifacts.write_json(datasets / "images.json", {"name": "noise", "classes": list("abcd")})
+    pixel = np.eye(4096)[1024 + 5] * np.sign(draw["half_gap"][1].ravel()[5])
+    for index, normal in ((1, np.concatenate([np.zeros(3072), BASIS[1]])), (9, pixel)):
+        weights = linear([0 * normal, normal], [0.0, 0.0])
+        safetensors.torch.save_file(weights, models / f"logreg-{index}-seed0.safetensors")
+    pd.DataFrame({"architecture": ["logreg"], "epoch": [1], "loss": [0.5]}).to_csv(models / "losses.csv", index=False)
+    artifacts.write_json(
+        models / "grid.json",
+        {"scale": "smoke", "seeds": 1, "precision": "float32", "architectures": {"logreg": LOGREG}},
+    )
+    artifacts.write_json(artifacts.PLAN / "machine.json", {"device": "cpu", "reuse": True})
+
+    def run(function, work, make_context, device):
+        context, work = make_context(), list(enumerate(work))
+        yield from ((position, function(context, piece)) for position, piece in reversed(work))
+
+    monkeypatch.setattr(workers, "run", run)
+    evaluate.main("image_pairs")
+    reports = artifacts.REPORTS / "image_pairs"
+    planes = pd.read_csv(reports / "boundaries.csv")
+    assert list(planes) == ["architecture", "seed", "index", "tilt", "margin_1", "margin_2"]
+    assert planes[["index", "tilt", "margin_1", "margin_2"]].iloc[0].tolist() == [1, 90.0, math.inf, 1.0]
+    assert planes["index"].tolist() == [1, 9] and planes["tilt"][1] == 0.0 and planes["margin_2"][1] == math.inf
+    results = pd.read_csv(reports / "results.csv")
+    assert results["test_set"].tolist() == ["all", "images", "linear"] * 2 and (results["n"] == 4).all()
+    assert results["accuracy"][[0, 2]].tolist() == [1.0, 1.0]
+    negative = float((draw["test_labels"] < 0).mean())
+    # Where all outputs are equal, the answer is class 0.
+    assert results["accuracy"][1] == pytest.approx(negative) == results["accuracy"][5]
+    with np.load(reports / "cross_sections.npz") as sections:
+        assert set(sections) == {"logreg-1-seed0", "logreg-9-seed0"}
+        axis = np.linspace(-2, 2, 33)
+        expected = np.tile(1 / (1 + np.exp(-axis[:, None])), 33)
+        np.testing.assert_allclose(sections["logreg-1-seed0"].astype(float), expected, atol=1e-3)
+    metrics = json.loads((reports / "metrics.json").read_text())
+    assert metrics["images"] == "noise" and metrics["logreg"]["mean_tilt"] == 45.0
+    summary = pd.read_csv(reports / "summary.csv")
+    assert summary["std"].isna().all() and (summary["seeds"] == 1).all() and len(summary) == 6
+
+
+def test_the_losses_of_training_reach_the_metrics_and_changes_their_table(folder, in_this_process, monkeypatch):
+    """What each experiment's metrics are given: its tables by name, with `losses`, and all directions."""
+    experiment = experiments.find("flip")
+    cells = [{"architecture": "logreg", "seed": 0, "images": images} for images in ("plain", "flipped")]
+    datasets, models = artifacts.DATASETS / "flip", artifacts.MODELS / "flip"
+    datasets.mkdir(parents=True)
+    models.mkdir(parents=True)
+    pd.DataFrame(cells).to_csv(datasets / "cells.csv", index=False)
+    np.savez(datasets / "directions.npz", logreg=BASIS)
+    pictures = np.random.default_rng(0).integers(0, 256, (6, 3, 32, 32)).astype(np.uint8)
+    draw = {
+        "test_pictures": pictures,
+        "test_labels": np.array([0, 1, 2] * 2),
+        "mean": np.zeros(3),
+        "deviation": np.ones(3),
+    }
+    np.savez(datasets / "draw-0.npz", **draw)
+    artifacts.write_json(datasets / "images.json", {"name": "noise", "classes": list("abc")})
+    for cell in cells:
+        name = artifacts.cell_name(cell, experiment.coordinates)
+        safetensors.torch.save_file(linear(np.zeros((3, 3072)), [0.0, 1.0, 0.0]), models / f"{name}.safetensors")
+    losses = pd.DataFrame({"architecture": ["logreg"], "epoch": [1], "loss": [0.125]})
+    losses.to_csv(models / "losses.csv", index=False)
+    grid = {"scale": "smoke", "seeds": 1, "precision": "float32", "architectures": {"logreg": LOGREG}}
+    artifacts.write_json(models / "grid.json", grid)
+    artifacts.write_json(artifacts.PLAN / "machine.json", {"device": "cpu", "reuse": True})
+    seen = []
+    metrics = type(experiment).metrics
+    monkeypatch.setattr(type(experiment), "metrics", lambda self, *given: seen.append(given) or metrics(self, *given))
+    evaluate.main("flip")
+    ((tables, directions),) = seen
+    assert set(tables) == {"results", "changes", "losses"}
+    pd.testing.assert_frame_equal(tables["losses"], losses)
+    assert list(directions) == ["logreg"] and np.array_equal(directions["logreg"], BASIS)
+    changes = pd.read_csv(artifacts.REPORTS / "flip/changes.csv")
+    assert len(changes) == 42 and (changes["changed"] == 0).all() and set(changes["images"]) == {"plain"}
+    assert list(changes)[:5] == ["architecture", "seed", "images", "operation", "first"]
+    assert json.loads((artifacts.REPORTS / "flip/metrics.json").read_text())["logreg"] == {
+        "plain": 0.3333,
+        "flipped": 0.3333,
+        "most_changed": None,
+    }
+    assert not (artifacts.REPORTS / "flip/cross_sections.npz").exists()

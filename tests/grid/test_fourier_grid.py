@@ -1,0 +1,68 @@
+"""`fourier` against paper 1, §2: D(v) along every different vector of the Fourier basis."""
+
+import numpy as np
+import pytest
+from small_grids import plan_of, separable, table
+
+from pipeline import experiments
+from pipeline.datasets.fourier import fourier, frequencies
+
+EXPERIMENT = experiments.find("fourier")
+PLAN = plan_of("fourier", {"eps": 1.5, "sigma": 3.0}, {"lenet": {"step": 8}, "logreg": {"step": 16}}, estimands=())
+
+
+def test_what_it_is():
+    assert EXPERIMENT.name == "fourier" and EXPERIMENT.coordinates == ("k_row", "k_col")
+    assert (EXPERIMENT.channels, EXPERIMENT.outputs, EXPERIMENT.schedule) == (1, 2, "linear")
+    assert (EXPERIMENT.needs_nads, EXPERIMENT.needs_images, EXPERIMENT.at_top_level) == (False, False, False)
+
+
+def test_the_grid_is_every_different_frequency():
+    expected = [("lenet", seed, *k) for seed in (0, 1) for k in frequencies(8)]
+    expected += [("logreg", seed, *k) for seed in (0, 1) for k in ((-16, -16), (-16, 0), (0, -16), (0, 0))]
+    assert EXPERIMENT.cells(PLAN) == [
+        {"architecture": name, "seed": seed, "k_row": row, "k_col": column, "eps": 1.5, "sigma": 3.0}
+        for name, seed, row, column in expected
+    ]
+    directions = EXPERIMENT.directions(PLAN, None)
+    assert sorted(directions) == sorted(f"{row}_{column}" for row, column in frequencies(8))
+    assert {name for cell in EXPERIMENT.cells(PLAN) for name in EXPERIMENT.uses(cell)} == set(directions)
+    assert np.array_equal(directions["-8_0"], fourier(-8, 0))
+
+
+def test_all_grids_steps_have_their_directions():
+    plan = plan_of("fourier", {"eps": 1.0, "sigma": 3.0}, {"lenet": {"step": 16}, "logreg": {"step": 8}})
+    assert len(EXPERIMENT.directions(plan, None)) == 10
+
+
+def test_the_data_are_separable_along_the_wave():
+    draw = EXPERIMENT.draw(PLAN, 1, None)
+    cell = next(cell for cell in EXPERIMENT.cells(PLAN) if (cell["k_row"], cell["k_col"]) == (-8, 8))
+    ((name, x, classes),) = EXPERIMENT.test_sets(cell, draw, [fourier(-8, 8)])
+    y = draw["test_labels"]
+    assert name == "all" and x.shape == (30, 1, 32, 32) and classes.tolist() == [int(label == 1) for label in y]
+    expected = separable(draw["test_normal"][:, 0], y, fourier(-8, 8).astype(float), 1.5, 3.0)
+    np.testing.assert_allclose(x.flatten(1), expected, atol=5e-5)
+    assert EXPERIMENT.plane(cell, draw, []) is None
+
+
+@pytest.mark.parametrize("step", [0, -2, 3, 32])
+def test_a_step_divides_16(step):
+    with pytest.raises(ValueError, match="step must divide 16, so that 0 and −16 are in"):
+        EXPERIMENT.Grid(step)
+
+
+def test_metrics():
+    columns = ("architecture", "seed", "k_row", "k_col", "test_set", "accuracy")
+    rows = [
+        ("lenet", seed, k, k_col, "all", a + 0.01 * seed)
+        for k, k_col, a in ((0, 0, 0.9), (8, 0, 0.5), (-16, 0, 0.745), (-8, 0, 0.5), (-8, 8, 0.75))
+        for seed in (0, 1)
+    ]
+    # Means over seeds: 0.905, 0.505, 0.75 (not above), 0.505, 0.755.
+    rows.append(("logreg", 0, 0, 0, "all", 1 / 3))
+    found = EXPERIMENT.metrics({"results": table(rows, columns)}, {})
+    assert found == {
+        "lenet": {"mean": 0.684, "lowest": 0.505, "highest": 0.905, "fraction_above_75": 0.4},
+        "logreg": {"mean": 0.3333, "lowest": 0.3333, "highest": 0.3333, "fraction_above_75": 0.0},
+    }

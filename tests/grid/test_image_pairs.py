@@ -1,0 +1,112 @@
+"""`image_pairs` against paper 2, §4: pictures of a binary problem ⊕ D(v)."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from small_grids import nads_of, orthonormal, plan_of, separable, table
+
+from pipeline import experiments
+from pipeline.project.seeds import stream
+
+EXPERIMENT = experiments.find("image_pairs")
+SETTINGS = {"eps": 0.7, "sigma": {"lenet": 1.0, "mlp": 3.0, "vgg11": 2.0}}
+PLAN = plan_of("image_pairs", SETTINGS, {"lenet": {"indices": (5, 32)}, "mlp": {"indices": (5,)}}, samples=(40, 100))
+BASIS = orthonormal()
+
+
+def test_what_it_is():
+    assert EXPERIMENT.name == "image_pairs" and EXPERIMENT.coordinates == ("index",)
+    assert (EXPERIMENT.channels, EXPERIMENT.outputs, EXPERIMENT.schedule) == (4, 2, "triangular")
+    assert (EXPERIMENT.needs_nads, EXPERIMENT.needs_images, EXPERIMENT.at_top_level) == (True, True, False)
+
+
+def test_the_grid_is_every_index_with_each_networks_own_noise():
+    expected = [("lenet", seed, index, 1.0) for seed in (0, 1) for index in (5, 32)]
+    expected += [("mlp", seed, 5, 3.0) for seed in (0, 1)]
+    assert EXPERIMENT.cells(PLAN) == [
+        {"architecture": name, "seed": seed, "index": index, "eps": 0.7, "sigma": sigma}
+        for name, seed, index, sigma in expected
+    ]
+    directions = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
+    assert list(directions) == ["lenet-5", "lenet-32", "mlp-5"] and np.array_equal(directions["lenet-32"], BASIS[32])
+    assert EXPERIMENT.uses(EXPERIMENT.cells(PLAN)[1]) == ["lenet-32"]
+
+
+def test_every_architecture_must_have_its_noise():
+    EXPERIMENT.check(PLAN)
+    with pytest.raises(ValueError, match="sigma has no value for mlp, which the grid trains"):
+        EXPERIMENT.check(dataclasses.replace(PLAN, settings=EXPERIMENT.Settings(1.0, {"lenet": 1.0})))
+
+
+def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(images, normalised):
+    draw = EXPERIMENT.draw(PLAN, 2, images)
+    for split, count in (("train", 40), ("test", 20)):
+        rng = stream(2, "image_pairs", split)
+        rows = np.sort(rng.permutation(len(images[f"{split}_labels"]))[:count])
+        assert np.array_equal(draw[f"{split}_pictures"], images[f"{split}_images"][rows])
+        assert draw[f"{split}_labels"].tolist() == [1 if c >= 2 else -1 for c in images[f"{split}_labels"][rows]]
+        assert np.array_equal(draw[f"{split}_normal"], rng.standard_normal((count, 1024), dtype=np.float32))
+    assert draw["mean"].tolist() == images["mean"] and draw["deviation"].tolist() == images["deviation"]
+    x, y = normalised(draw["train_pictures"]), draw["train_labels"]
+    np.testing.assert_allclose(draw["half_gap"], (x[y > 0].mean(0) - x[y < 0].mean(0)) / 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_three_channels_are_the_normalised_picture_and_the_fourth_is_linearly_separable(split, images, normalised):
+    draw, cell = EXPERIMENT.draw(PLAN, 2, images), EXPERIMENT.cells(PLAN)[4]
+    x, classes = EXPERIMENT.dataset(cell, split, draw, [BASIS[5]])
+    y = draw[f"{split}_labels"]
+    assert x.shape == (len(y), 4, 32, 32) and classes.tolist() == [int(label == 1) for label in y]
+    np.testing.assert_allclose(x[:, :3], normalised(draw[f"{split}_pictures"]), atol=1e-5)
+    expected = separable(draw[f"{split}_normal"], y, BASIS[5], 0.7, 3.0)
+    np.testing.assert_allclose(x[:, 3].flatten(1), expected, atol=2e-5)
+
+
+def test_it_is_tested_with_all_channels_with_the_images_alone_and_with_the_linear_one_alone(images):
+    draw, cell = EXPERIMENT.draw(PLAN, 2, images), EXPERIMENT.cells(PLAN)[0]
+    x, _ = EXPERIMENT.dataset(cell, "test", draw, [BASIS[5]])
+    names, inputs, _ = zip(*EXPERIMENT.test_sets(cell, draw, [BASIS[5]]))
+    assert names == ("all", "images", "linear")
+    for part, kept in zip(inputs, ((1, 1, 1, 1), (1, 1, 1, 0), (0, 0, 0, 1))):
+        assert torch.equal(part, x * torch.tensor(kept).reshape(1, 4, 1, 1))
+
+
+def test_the_plane_is_spanned_by_half_the_gap_between_the_classes_and_v(images):
+    draw = EXPERIMENT.draw(PLAN, 2, images)
+    first, second = EXPERIMENT.plane({}, draw, [BASIS[5]])
+    assert np.array_equal(first[:3], draw["half_gap"]) and not first[3].any()
+    np.testing.assert_allclose(second[3], BASIS[5].reshape(32, 32))
+    assert not second[:3].any()
+
+
+COLUMNS = ("architecture", "seed", "index", "test_set", "accuracy")
+
+
+def results(accuracy, name="mlp", seed=0):
+    """A table of results; accuracy: index → of all, images and the linear channel."""
+    rows = [
+        (name, seed, index, test_set, value)
+        for index, values in accuracy.items()
+        for test_set, value in zip(("all", "images", "linear"), values)
+    ]
+    return table(rows, COLUMNS)
+
+
+def test_metrics():
+    rows = results({8: (0.7, 0.6, 0.6), 1: (1, 0.5, 1), 64: (0.61, 0.62, 0.5), 32: (0.7, 0.7, 0.5)})
+    planes = table([("mlp", 12.34), ("mlp", 15.0), ("lenet", 80.0)], ("architecture", "tilt"))
+    assert EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {}) == {
+        "mlp": {
+            "accuracy": {
+                "low": {"all": 1.0, "images": 0.5, "linear": 1.0},
+                "high": {"all": 0.61, "images": 0.62, "linear": 0.5},
+            },
+            "switches_at": 32,
+            "mean_tilt": 13.7,
+        }
+    }
+    planes = table([("mlp", float("nan"))], ("architecture", "tilt"))
+    found = EXPERIMENT.metrics({"results": results({3: (1, 0.5, 0.5)}), "boundaries": planes}, {})["mlp"]
+    assert found["switches_at"] is None and found["mean_tilt"] is None

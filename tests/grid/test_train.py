@@ -1,0 +1,259 @@
+"""The stage `train`: what it lays down, what it takes from the store, one at a time and together; how failures are told apart."""
+
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import safetensors.torch
+import torch
+from small_grids import ARCHITECTURES, HOW, lay_down_nads, lay_down_plan, orthonormal, plan_of
+
+from pipeline import evaluate, experiments, generate, networks, train
+from pipeline.grid import jobs
+from pipeline.grid.data import Data
+from pipeline.machine import rates, store, workers
+from pipeline.project import artifacts
+from pipeline.project.errors import InputError
+from pipeline.training import ensembles
+
+SETTINGS = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}
+GRIDS = {"logreg": {"indices": (1, 9)}, "mlp": {"indices": (1,)}}
+
+
+@pytest.fixture
+def plan(folder):
+    """A grid of `linear_pairs` with its data laid down: four cells of logistic regression and one of an MLP."""
+    plan = plan_of("linear_pairs", SETTINGS, GRIDS, seeds=(3,), samples=(200, 64))
+    lay_down_plan(plan)
+    lay_down_nads(logreg=orthonormal(), mlp=orthonormal())
+    generate.main("linear_pairs")
+    return plan
+
+
+def tables():
+    """training.csv and losses.csv."""
+    folder = artifacts.MODELS / "linear_pairs"
+    return pd.read_csv(folder / "training.csv"), pd.read_csv(folder / "losses.csv")
+
+
+def every_job(plan):
+    """The jobs of the grid, as the stage makes them."""
+    data = Data(experiments.find("linear_pairs"))
+    folder = str(store.default_folder())
+    return data, list(jobs.of_cells(plan, data, artifacts.cells("linear_pairs"), torch.device("cpu"), folder))
+
+
+def test_what_is_laid_down_is_what_each_cells_training_gives(plan, in_this_process, capsys):
+    capsys.readouterr()
+    train.main("linear_pairs")
+    output = capsys.readouterr().out
+    assert re.fullmatch(
+        r"linear_pairs: 5 cells trained, 0 reused, 0 failed; \d+\.\d min, [\d,]+\.\d models per minute on \d+ cores\n",
+        output,
+    )
+    data, work = every_job(plan)
+    rows, losses = [], []
+    for job in work:
+        network, each, accuracy = jobs.trained(data, job)
+        cell = job.cell
+        name = f"{cell['architecture']}-{cell['index_1']}-{cell['index_2']}-seed3"
+        kept = safetensors.torch.load_file(artifacts.MODELS / "linear_pairs" / f"{name}.safetensors")
+        assert all(torch.equal(kept[key], value) for key, value in network.state_dict().items())
+        place = [cell[key] for key in ("architecture", "seed", "index_1", "index_2")]
+        rows.append([*place, each[-1], accuracy])
+        losses += [[*place, epoch + 1, round(loss, 6)] for epoch, loss in enumerate(each)]
+    columns = ["architecture", "seed", "index_1", "index_2"]
+    training, by_epoch = tables()
+    pd.testing.assert_frame_equal(training, pd.DataFrame(rows, columns=[*columns, "loss", "accuracy"]))
+    pd.testing.assert_frame_equal(by_epoch, pd.DataFrame(losses, columns=[*columns, "epoch", "loss"]))
+    assert len(by_epoch) == 10 and set(by_epoch["epoch"]) == {1, 2}
+    assert len(list((artifacts.MODELS / "linear_pairs").iterdir())) == 5 + 3
+    assert artifacts.grid("linear_pairs") == {
+        "scale": "smoke",
+        "seeds": 1,
+        "precision": "float32",
+        "architectures": {name: ARCHITECTURES[name] for name in GRIDS},
+    }
+
+
+def test_finished_cells_are_reused_and_one_more_index_trains_only_its_cells(plan, in_this_process, capsys):
+    train.main("linear_pairs")
+    before = {path.name: path.read_bytes() for path in (artifacts.MODELS / "linear_pairs").iterdir()}
+    capsys.readouterr()
+    train.main("linear_pairs")
+    assert capsys.readouterr().out.startswith("linear_pairs: 0 cells trained, 5 reused, 0 failed; ")
+    assert before == {path.name: path.read_bytes() for path in (artifacts.MODELS / "linear_pairs").iterdir()}
+    larger = plan_of("linear_pairs", SETTINGS, GRIDS | {"mlp": {"indices": (1, 9)}}, seeds=(3,), samples=(200, 64))
+    lay_down_plan(larger)
+    generate.main("linear_pairs")
+    capsys.readouterr()
+    train.main("linear_pairs")
+    assert "3 cells trained, 5 reused, 0 failed" in capsys.readouterr().out
+    lay_down_plan(larger, reuse=False)
+    train.main("linear_pairs")
+    assert "8 cells trained, 0 reused, 0 failed" in capsys.readouterr().out, "where reuse is not wanted"
+
+
+def test_a_damaged_cell_is_trained_again(plan, in_this_process, capsys):
+    train.main("linear_pairs")
+    _, work = every_job(plan)
+    path = store.Store(store.default_folder()).path(work[2].key)
+    path.write_bytes(path.read_bytes()[:-3])
+    capsys.readouterr()
+    train.main("linear_pairs")
+    assert "1 cells trained, 4 reused" in capsys.readouterr().out
+
+
+def test_other_samples_in_the_test_set_train_nothing_again_and_other_directions_do(plan, in_this_process, capsys):
+    train.main("linear_pairs")
+    lay_down_plan(dataclasses.replace(plan, test_samples=70))
+    generate.main("linear_pairs")
+    capsys.readouterr()
+    train.main("linear_pairs")
+    assert "0 cells trained, 5 reused" in capsys.readouterr().out
+    basis = orthonormal()
+    basis[9] = -basis[9]
+    lay_down_nads(logreg=basis)
+    generate.main("linear_pairs")
+    capsys.readouterr()
+    train.main("linear_pairs")
+    assert "3 cells trained, 2 reused" in capsys.readouterr().out, "all but logreg at (1, 1), and the mlp"
+
+
+def broken(monkeypatch):
+    """Make the data of one cell unreadable, and those of another no numbers; returns the real function."""
+    original = Data.dataset
+
+    def dataset(data, cell, split):
+        x, y = original(data, cell, split)
+        where = cell["architecture"], cell["index_1"], cell["index_2"]
+        if where == ("logreg", 1, 9):
+            raise OSError("no such draw")
+        return (x * float("nan"), y) if where == ("mlp", 1, 1) else (x, y)
+
+    monkeypatch.setattr(Data, "dataset", dataset)
+    return original
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_cell_that_fails_is_named_and_the_others_are_kept(together, plan, in_this_process, monkeypatch, capsys):
+    if together:
+        monkeypatch.setattr(jobs, "TOGETHER", ("cpu",))
+    real = broken(monkeypatch)
+    capsys.readouterr()
+    with pytest.raises(InputError) as caught:
+        train.main("linear_pairs")
+    reasons = {
+        "logreg-1-9-seed3": "OSError: no such draw",
+        "mlp-1-1-seed3": "Diverged: the training loss became nan; a smaller lr helps",
+    }
+    assert str(caught.value) == (
+        "2 of 5 cells of linear_pairs failed (the others are kept and not trained again; models/linear_pairs/failed.csv has "
+        "this list): " + "; ".join(f"{cell}: {reason}" for cell, reason in reasons.items())
+    )
+    assert "3 cells trained, 0 reused, 2 failed" in capsys.readouterr().out
+    failed = pd.read_csv(artifacts.MODELS / "linear_pairs/failed.csv")
+    assert failed.to_dict("records") == [{"cell": cell, "reason": reason} for cell, reason in reasons.items()]
+    assert len(list((artifacts.MODELS / "linear_pairs").iterdir())) == 1
+    monkeypatch.setattr(Data, "dataset", real)
+    train.main("linear_pairs")
+    assert "2 cells trained, 3 reused" in capsys.readouterr().out
+    assert not (artifacts.MODELS / "linear_pairs/failed.csv").exists()
+
+
+def test_together_the_stage_trains_the_same_networks(plan, in_this_process, monkeypatch, capsys):
+    train.main("linear_pairs")
+    one_by_one = tables()
+    groups = []
+    monkeypatch.setattr(jobs, "TOGETHER", ("cpu",))
+    monkeypatch.setattr(ensembles, "AT_ONCE", ensembles.AT_ONCE | {"stack": 3})
+    together = ensembles.train
+    monkeypatch.setattr(ensembles, "train", lambda n, *a, **k: groups.append(len(n)) or together(n, *a, **k))
+    capsys.readouterr()
+    train.main("linear_pairs")
+    assert "linear_pairs: 5 cells trained, 0 reused, 0 failed" in capsys.readouterr().out, "another engine, other keys"
+    assert groups == [3, 1, 1]
+    for ours, theirs in zip(tables(), one_by_one):
+        pd.testing.assert_frame_equal(ours, theirs, rtol=1e-3, atol=1e-4)
+    train.main("linear_pairs")
+    assert "0 cells trained, 5 reused" in capsys.readouterr().out and groups == [3, 1, 1]
+
+
+def test_bfloat16_is_another_grid(plan, in_this_process, capsys):
+    train.main("linear_pairs")
+    how = dataclasses.replace(HOW, precision="bfloat16")
+    lay_down_plan(plan_of("linear_pairs", SETTINGS, {"mlp": {"indices": (1,)}}, seeds=(3,), samples=(200, 64), how=how))
+    generate.main("linear_pairs")
+    capsys.readouterr()
+    train.main("linear_pairs")
+    assert "1 cells trained, 0 reused" in capsys.readouterr().out
+    assert artifacts.grid("linear_pairs")["precision"] == "bfloat16"
+
+
+def test_how_long_a_sample_took_is_kept_for_each_network(plan, tmp_path):
+    """Medians over cells of seconds ÷ (200 samples · 2 epochs)."""
+    _, work = every_job(plan)
+    kept = rates.Rates(tmp_path / "rates")
+    train.note(list(zip(work, (4.0, 8.0, 400.0, 8.0, 40.0))), plan, experiments.find("linear_pairs"), kept)
+    found = [rates.Rates(tmp_path / "rates").get(jobs.kind(plan.members[name], 2)) for name in GRIDS]
+    assert found == [pytest.approx(0.02), pytest.approx(0.1)]
+    train.note([], plan, experiments.find("linear_pairs"), kept)
+    assert json.loads(kept.path.read_text()) == kept.seconds
+
+
+def test_the_stage_notes_what_its_cells_took(plan, in_this_process, monkeypatch):
+    monkeypatch.setattr(jobs, "train_one", lambda data, job, real=jobs.train_one: real(data, job) * 0 + 4.0)
+    train.main("linear_pairs")
+    kept = rates.Rates(store.default_folder())
+    assert {kept.get(jobs.kind(plan.members[name], 2)) for name in GRIDS} == {0.01}
+
+
+@pytest.mark.slow
+def test_networks_with_convolutions_in_a_pool_of_processes_and_together(folder, monkeypatch, capsys):
+    """The real pool, then the engine of the GPU; both are evaluated."""
+    lenet, narrow = ARCHITECTURES["lenet"], {"network": networks.NETWORKS["resnet18"], "width": 0.125}
+    grids = {"lenet": {"indices": (1, 1000)}, "mlp": {"indices": (1, 1000)}}
+    plan = plan_of("linear_pairs", SETTINGS, grids, seeds=(0,), samples=(200, 64))
+    one = dataclasses.replace(
+        plan.members["mlp"], specification=narrow, training=dataclasses.replace(HOW, epochs=1, lr=0.02)
+    )
+    one = dataclasses.replace(one, grid=dataclasses.replace(one.grid, indices=(1,)))
+    plan = dataclasses.replace(plan, members={"resnet18_narrow": one} | plan.members)
+    assert plan.members["lenet"].specification == lenet
+    lay_down_plan(plan)
+    lay_down_nads(**dict.fromkeys(plan.members, orthonormal()))
+    generate.main("linear_pairs")
+    train.main("linear_pairs")
+    one_by_one = tables()
+    monkeypatch.setattr(jobs, "TOGETHER", ("cpu",))
+    monkeypatch.setattr(ensembles, "AT_ONCE", ensembles.AT_ONCE | {"stack": 3})
+    capsys.readouterr()
+    train.main("linear_pairs")
+    assert "linear_pairs: 9 cells trained, 0 reused, 0 failed" in capsys.readouterr().out
+    for ours, theirs in zip(tables(), one_by_one):
+        pd.testing.assert_frame_equal(ours, theirs, rtol=0.02, atol=0.02)
+    evaluate.main("linear_pairs")
+    results = pd.read_csv(artifacts.REPORTS / "linear_pairs" / "results.csv")
+    assert len(results) == 27 and results["accuracy"].between(0, 1).all()
+
+
+def test_the_pool_is_asked_for_what_is_due_alone(plan, monkeypatch):
+    """The work goes to `workers.run` on the machine's device, with a recipe of the data that any process can follow."""
+    seen = []
+
+    def run(function, work, make_context, device):
+        seen.append((function, [job.cell for job in work], device))
+        context = make_context()
+        assert isinstance(context, Data) and context.experiment.name == "linear_pairs"
+        yield from ((position, function(context, job)) for position, job in enumerate(work))
+
+    monkeypatch.setattr(workers, "run", run)
+    data, work = every_job(plan)
+    jobs.train_one(data, work[1])
+    train.main("linear_pairs")
+    cells = [job.cell for position, job in enumerate(work) if position != 1]
+    assert seen == [(jobs.train_one, cells, torch.device("cpu"))]
+    assert np.isfinite(tables()[0]["loss"]).all()

@@ -1,0 +1,76 @@
+"""The stage `download`: where the images are looked for, and what it lays down."""
+
+import json
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from pipeline import download
+from pipeline.images import sources
+from pipeline.images.wanted import Wanted
+from pipeline.project import artifacts
+from pipeline.project.errors import InputError
+
+NOWHERE = "http://127.0.0.1:9/cifar-10-python.tar.gz"
+
+
+def class_folders(root, classes, size=32, seed=0):
+    """Class folders of random pictures under `root`, three training and one test picture a class."""
+    rng = np.random.default_rng(seed)
+    for split, count in (("train", 3), ("test", 1)):
+        for name in classes:
+            (root / split / name).mkdir(parents=True)
+            for number in range(count):
+                pixels = rng.integers(0, 256, (size, size, 3)).astype(np.uint8)
+                PIL.Image.fromarray(pixels).save(root / split / name / f"{number}.png")
+    return root
+
+
+def test_path_then_variable_then_fetch_then_fallback(tmp_path, monkeypatch, capsys):
+    one, two = class_folders(tmp_path / "one", "xy"), class_folders(tmp_path / "two", "ab")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("CIFAR10", str(two))
+    assert download.cache_folder() == tmp_path / "cache/neural-anisotropy"
+    assert download.find(Wanted(str(one), NOWHERE, "digits")).name == "one"
+    assert download.find(Wanted(None, NOWHERE, "digits")).name == "two"
+    monkeypatch.delenv("CIFAR10")
+    with monkeypatch.context() as patched:
+        patched.setattr(sources, "fetched", lambda folder, url: {(download.cache_folder(), "url"): one}[folder, url])
+        assert download.find(Wanted(None, "url", "digits")).name == "one"
+    found = download.find(Wanted(None, NOWHERE, "digits"))
+    assert "USING HANDWRITTEN DIGITS INSTEAD OF CIFAR-10" in capsys.readouterr().err
+    assert found.name == "handwritten digits (not CIFAR-10)" and found.train.images.shape == (1497, 3, 32, 32)
+    assert sorted(set(found.test.labels)) == list(range(10)) and len(found.test.images) == 300
+    with pytest.raises(InputError, match="name a copy with images.path or the environment variable CIFAR10"):
+        download.find(Wanted(None, NOWHERE, None))
+
+
+def test_what_is_laid_down_is_the_same_from_every_copy(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    root = class_folders(tmp_path / "mine", ("b", "a"), size=48)
+    artifacts.write_json(artifacts.PLAN / "images.json", {"path": str(root), "url": NOWHERE, "fallback": None})
+    download.main()
+    output = capsys.readouterr()
+    assert output.out == "mine: 6 training and 2 test images of 2 classes, from class folders in mine/\n"
+    assert output.err == "notice: images of up to 48×48 pixels were resized to 32×32\n"
+    first = {path.name: path.read_bytes() for path in artifacts.IMAGES.iterdir()}
+    assert set(first) == {"about.json", *(f"{s}_{k}.npy" for s in ("train", "test") for k in ("images", "labels"))}
+    for split in ("train", "test"):
+        for name in ("a", "b"):
+            for path in list((root / split / name).iterdir()):
+                path.rename(path.with_name(f"other-{9 - int(path.stem)}.png"))
+    download.main()
+    assert first == {path.name: path.read_bytes() for path in artifacts.IMAGES.iterdir()}
+    about, report = artifacts.about_images(), json.loads((artifacts.REPORTS / "images.json").read_text())
+    images = artifacts.images()
+    pixels = images["train_images"] / 255
+    np.testing.assert_allclose(about["mean"], pixels.mean((0, 2, 3)))
+    np.testing.assert_allclose(about["deviation"], pixels.std((0, 2, 3)))
+    assert (about["name"], about["classes"], about["train"], about["test"]) == ("mine", ["a", "b"], 6, 2)
+    assert report == {key: about[key] for key in ("name", "classes", "train", "test", "digest")} | {
+        "source": "class folders in mine/",
+        "notices": ["images of up to 48×48 pixels were resized to 32×32"],
+    }
+    flat = [image.tobytes() for image in images["train_images"]]
+    assert flat == sorted(flat), "in the order of their content"

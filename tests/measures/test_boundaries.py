@@ -1,0 +1,104 @@
+"""Cross-sections, tilt and margins of classifiers whose boundary is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.measures import boundaries
+
+FIRST, SECOND = torch.zeros(2, 4, 4), torch.zeros(2, 4, 4)
+FIRST[0, 1, 1] = 1
+SECOND[1, 2, 3] = 1
+
+
+def linear(a, b, offset=0.0):
+    """The score a⟨x, u₁⟩ + b⟨x, u₂⟩ + offset."""
+    normal = a * FIRST + b * SECOND
+    return lambda x: (x * normal).sum((1, 2, 3)) + offset
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "degrees"),
+    [(1, 0, 0), (-1, 0, 0), (0, 1, 90), (0, -1, 90), (2, -2, 45), (1, 0.5, 26.565051), (0.5, 1, 63.434949)],
+)
+@pytest.mark.parametrize("offset", [0.0, 10.0])
+def test_tilt_of_a_linear_classifier(a, b, degrees, offset):
+    section = boundaries.cross_section(linear(a, b, offset), FIRST, SECOND)
+    assert boundaries.tilt(section) == pytest.approx(degrees, abs=1e-3)
+
+
+def test_a_cross_section_holds_the_score_on_a_grid_of_33_by_33_points_up_to_2_row_by_row_along_the_second_direction():
+    section = boundaries.cross_section(linear(10, 1, 100.0), FIRST, SECOND)
+    axis = np.linspace(-2, 2, 33)
+    np.testing.assert_allclose(section, 100 + 10 * axis[None, :] + axis[:, None], atol=1e-4)
+
+
+def test_the_lengths_of_the_directions_are_the_units_of_the_axes():
+    section = boundaries.cross_section(linear(1, 1), 3 * FIRST, SECOND)
+    assert section[16, -1] == pytest.approx(6) and section[-1, 16] == pytest.approx(2)
+    assert boundaries.tilt(section) == pytest.approx(np.degrees(np.arctan2(1, 3)), abs=1e-3)
+
+
+def test_a_constant_classifier_has_no_tilt():
+    assert np.isnan(boundaries.tilt(np.zeros((boundaries.POINTS, boundaries.POINTS))))
+
+
+def test_max_margin_tilt():
+    """The separator's normal is (first, second)."""
+    assert boundaries.max_margin_tilt(1.0, 0.5) == pytest.approx(26.565, abs=0.001)
+    assert boundaries.max_margin_tilt(0.0, 2.0) == 90 and boundaries.max_margin_tilt(2.0, 0.0) == 0
+
+
+def test_the_mean_tilt_leaves_out_what_has_none():
+    assert boundaries.mean_tilt(pd.DataFrame({"tilt": [10.0, float("nan"), 20.55]})) == 15.3
+    assert boundaries.mean_tilt(pd.DataFrame({"tilt": [float("nan")]})) is None
+
+
+def test_margins_are_distances_along_the_direction():
+    x = torch.randn(20, 2, 4, 4, generator=torch.Generator().manual_seed(0)) * 0.3
+    score = linear(2, 1, 0.2)
+    np.testing.assert_allclose(boundaries.margins(score, x, FIRST), score(x).abs() / 2, atol=1e-4)
+    np.testing.assert_allclose(boundaries.margins(score, x, SECOND), score(x).abs(), atol=1e-4)
+
+
+@settings(derandomize=True, deadline=None, max_examples=30)
+@given(
+    slope=st.floats(0.2, 5) | st.floats(-5, -0.2),
+    place=st.floats(-6, 6),
+    length=st.floats(0.5, 2),
+    start=st.floats(-1, 1),
+)
+def test_a_margin_is_the_distance_in_lengths_of_the_direction_up_to_four(slope, place, length, start):
+    """One boundary at t = place along the first axis, a sample at t = start."""
+    score = lambda x: slope * ((x * FIRST).sum((1, 2, 3)) - place)
+    distance = abs(place - start) / length
+    (found,) = boundaries.margins(score, start * FIRST[None], length * FIRST)
+    if distance < 3.999:
+        assert found == pytest.approx(distance, abs=1e-4)
+    elif distance > 4.001:
+        assert np.isinf(found)
+
+
+def test_margin_is_infinite_where_no_boundary_is_met():
+    assert np.isinf(boundaries.margins(linear(1, 0, 100.0), torch.zeros(3, 2, 4, 4), FIRST)).all()
+    assert np.isinf(boundaries.margins(linear(1, 0), torch.zeros(3, 2, 4, 4), SECOND)).all(), "nor where the score is 0"
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_nearest_of_two_boundaries_counts(sign):
+    def score(x):
+        t = sign * (x * FIRST).sum((1, 2, 3))
+        return (t - 1.03) * (t + 2.1)
+
+    assert boundaries.margins(score, torch.zeros(1, 2, 4, 4), FIRST) == pytest.approx(1.03, abs=0.02)
+
+
+def test_more_points_find_two_crossings_that_are_close():
+    """(t − 1.06)(t − 1.19): the 33 points, 0.25 apart, lie outside; 161 points see both."""
+    score = lambda x: ((x * FIRST).sum((1, 2, 3)) - 1.06) * ((x * FIRST).sum((1, 2, 3)) - 1.19)
+    x = torch.zeros(1, 2, 4, 4)
+    assert np.isinf(boundaries.margins(score, x, FIRST))
+    assert boundaries.margins(score, x, FIRST, points=161) == pytest.approx(1.06, abs=0.02)

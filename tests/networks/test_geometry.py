@@ -1,0 +1,227 @@
+"""The networks of the papers: their numbers of parameters, their layers' geometry, and the function they compute."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from pipeline import networks
+from pipeline.networks.densenet import Dense
+from pipeline.networks.lenet import max_pool
+from pipeline.networks.resnet import Residual
+
+
+def built(name, channels=1, outputs=1, **arguments):
+    """An untrained network of the table."""
+    return networks.build(networks.specification({"network": name, **arguments}), channels, outputs, 0)
+
+
+def shapes(network, kinds, x):
+    """The shape (C, H, W) of what each layer of some kinds gives for one input, in the order in which they are called."""
+    found = []
+    for module in network.modules():
+        if isinstance(module, kinds):
+            module.register_forward_hook(lambda module, inputs, output: found.append(tuple(output.shape[1:])))
+    with torch.no_grad():
+        network.eval()(x)
+    return found
+
+
+def count(network):
+    """Number of parameters."""
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+@pytest.mark.parametrize(
+    ("architecture", "number"),
+    [
+        ({"name": "logreg"}, 1_025),
+        ({"name": "lenet"}, 60_941),
+        ({"name": "vgg11"}, 9_750_657),
+        ({"name": "resnet18"}, 11_168_193),
+        ({"name": "densenet121"}, 6_945_921),
+        ({"name": "mlp", "hidden": [100, 20]}, 1024 * 100 + 100 + 100 * 20 + 20 + 21),
+        ({"name": "mlp", "hidden": [200, 50], "channels": 4, "outputs": 2}, 4097 * 200 + 201 * 50 + 51 * 2),
+        ({"name": "lenet", "channels": 2, "outputs": 2}, 60_941 + 150 + 85),
+        ({"name": "lenet", "downsampling": "stride"}, 60_941),
+        ({"name": "lenet", "downsampling": "none"}, 60_941 + (24**2 - 5**2) * 16 * 120),
+        ({"name": "resnet18", "downsampling": "none"}, 11_168_193 + (32**2 - 1) * 512),
+        # Three strided 1×1 convolutions with their batch norms are all that a skip connection has of its own.
+        ({"name": "resnet18", "skip": False}, 11_168_193 - 64 * 128 - 128 * 256 - 256 * 512 - 2 * (128 + 256 + 512)),
+    ],
+    ids=lambda value: "-".join(map(str, value.values())) if isinstance(value, dict) else "",
+)
+def test_parameter_counts(architecture, number):
+    with torch.device("meta"):
+        assert count(built(**architecture)) == number
+
+
+def test_lenets_layers():
+    network, x = built("lenet", 3, 10), torch.randn(1, 3, 32, 32)
+    shaped = shapes(network, nn.Linear, x)
+    assert shaped == [(120,), (84,), (10,)] and network.fc1.in_features == 16 * 5 * 5
+    assert network.conv1(x).shape == (1, 6, 28, 28) and network.conv2(torch.randn(1, 6, 14, 14)).shape == (
+        1,
+        16,
+        10,
+        10,
+    )
+    strided = built("lenet", 3, 10, downsampling="stride")
+    assert strided.conv1(x).shape == (1, 6, 14, 14) and strided.conv2(strided.conv1(x)).shape == (1, 16, 5, 5)
+    unpooled = built("lenet", 3, 10, downsampling="none")
+    assert unpooled.conv2(unpooled.conv1(x)).shape == (1, 16, 24, 24)
+
+
+@pytest.mark.parametrize("downsampling", ["pool", "stride", "none"])
+def test_lenet_is_the_usual_function(downsampling):
+    """Convolution, ReLU, pooling, twice; then linear layers with ReLU between them."""
+    network = built("lenet", 2, 3, downsampling=downsampling)
+    x = torch.randn(5, 2, 32, 32, generator=torch.Generator().manual_seed(0))
+    pool = (lambda maps: F.max_pool2d(maps, 2)) if downsampling == "pool" else (lambda maps: maps)
+    y = pool(F.relu(network.conv2(pool(F.relu(network.conv1(x)))))).flatten(1)
+    expected = network.fc3(F.relu(network.fc2(F.relu(network.fc1(y)))))
+    assert torch.equal(network.eval()(x), expected)
+    with torch.no_grad():
+        assert torch.equal(network(x), expected), "pooling is written differently without gradients"
+
+
+def test_pooling_takes_the_largest_of_every_square_of_two_by_two():
+    x = torch.arange(2 * 3 * 4 * 6.0).reshape(2, 3, 4, 6).neg().cos()
+    assert max_pool(x).shape == (2, 3, 2, 3)
+    with torch.no_grad():
+        assert torch.equal(max_pool(x), F.max_pool2d(x, 2))
+
+
+@pytest.mark.parametrize("downsampling", ["pool", "stride", "none"])
+def test_filters_of_zeros_change_no_output_and_no_gradient(downsampling):
+    network = built("lenet", 2, 2, downsampling=downsampling)
+    x = torch.randn(5, 2, 32, 32, generator=torch.Generator().manual_seed(0))
+    found = []
+    for mode in (True, False):
+        network.train(mode)
+        output = network(x)
+        found.append([output, *torch.autograd.grad(output.square().sum(), network.parameters())])
+    for trained, evaluated in zip(*found):
+        torch.testing.assert_close(trained, evaluated, rtol=1e-4, atol=1e-6)
+
+
+def test_the_mlp_is_linear_maps_with_relus_between_them():
+    network, x = built("mlp", 2, 3, hidden=[7, 5]), torch.randn(4, 2, 32, 32)
+    one, two, three = (layer for layer in network if isinstance(layer, nn.Linear))
+    expected = F.linear(F.relu(F.linear(F.relu(F.linear(x.flatten(1), one.weight, one.bias)), two.weight, two.bias)),
+                        three.weight, three.bias)  # fmt: skip
+    assert torch.equal(network(x), expected)
+    linear = built("logreg", 2, 3)
+    assert torch.equal(linear(x), F.linear(x.flatten(1), linear[1].weight, linear[1].bias))
+
+
+def test_vgg11s_layers():
+    """Eight convolutions of 3×3 that keep the map, five poolings that halve it; the head 512–512–outputs."""
+    network, x = built("vgg11", 3, 10), torch.randn(1, 3, 32, 32)
+    assert shapes(network, nn.Conv2d, x) == [
+        (64, 32, 32), (128, 16, 16), (256, 8, 8), (256, 8, 8), (512, 4, 4), (512, 4, 4), (512, 2, 2), (512, 2, 2),
+    ]  # fmt: skip
+    kinds = [type(layer) for layer in network.features]
+    assert kinds.count(nn.MaxPool2d) == 5 and kinds.count(nn.BatchNorm2d) == kinds.count(nn.ReLU) == 8
+    assert kinds[:4] == [nn.Conv2d, nn.BatchNorm2d, nn.ReLU, nn.MaxPool2d]
+    assert shapes(built("vgg11", 3, 10), nn.Linear, x) == [(512,), (512,), (10,)]
+    with torch.device("meta"):
+        narrow = built("vgg11", width=0.25)
+    assert [layer.out_features for layer in narrow.head if isinstance(layer, nn.Linear)] == [128, 128, 1]
+
+
+def test_vgg11s_head_drops_half_of_the_values_twice():
+    """Dropout 0.5, as published: read from the modules, and seen in what they let through."""
+    network = built("vgg11", width=0.125)
+    dropouts = [module for module in network.modules() if isinstance(module, nn.Dropout)]
+    assert [dropout.p for dropout in dropouts] == [0.5, 0.5]
+    assert all(module in network.head for module in dropouts)
+    torch.manual_seed(0)
+    kept = dropouts[0].train()(torch.ones(10_000))
+    assert set(kept.tolist()) == {0.0, 2.0} and float((kept > 0).float().mean()) == pytest.approx(0.5, abs=0.02)
+
+
+def test_vgg11_is_drawn_as_the_papers_draw_it():
+    """Filters from N(0, 2/(k²·out)) with zero bias."""
+    for layer in built("vgg11").features:
+        if isinstance(layer, nn.Conv2d):
+            assert not layer.bias.any() and layer.kernel_size == (3, 3)
+            deviation = math.sqrt(2 / (9 * layer.out_channels))
+            weights = layer.weight.detach()
+            assert float(weights.std()) == pytest.approx(deviation, rel=0.05)
+            inside = (weights.abs() < deviation).float().mean()
+            assert float(inside) == pytest.approx(0.6827, abs=0.03), "normal, not uniform"
+
+
+def test_the_other_networks_are_drawn_as_the_framework_draws_them():
+    """Uniform within ±1/√fan-in, weights and biases."""
+    for name in ("lenet", "resnet18", "densenet121"):
+        for layer in built(
+            name, **{"resnet18": {"width": 0.125}, "densenet121": {"growth": 4}}.get(name, {})
+        ).modules():
+            if isinstance(layer, nn.Conv2d | nn.Linear):
+                bound = 1 / math.sqrt(layer.weight[0].numel())
+                largest = float(layer.weight.detach().abs().max())
+                assert 0.9 * bound < largest <= bound, layer
+            if isinstance(layer, nn.BatchNorm2d):
+                assert (layer.weight == 1).all() and not layer.bias.any()
+
+
+def test_resnet18s_layers():
+    """A stem of 3×3 without pooling, two blocks of each width, and strides of 2 at the three changes of width."""
+    network, x = built("resnet18", 3, 10, width=0.125), torch.randn(1, 3, 32, 32)
+    assert shapes(network, Residual, x) == [
+        *[(8, 32, 32)] * 2, *[(16, 16, 16)] * 2, *[(32, 8, 8)] * 2, *[(64, 4, 4)] * 2,
+    ]  # fmt: skip
+    assert network.conv1.stride == (1, 1) and network.fc.in_features == 64
+    shortcuts = [type(block.shortcut) for block in network.blocks]
+    assert shortcuts == [nn.Identity, nn.Identity] + [nn.Sequential, nn.Identity] * 3
+    unpooled = built("resnet18", 3, 10, width=0.125, downsampling="none")
+    assert shapes(unpooled, Residual, x)[-1] == (64, 32, 32) and unpooled.fc.in_features == 64 * 32 * 32
+    maps = network.blocks(F.relu(network.bn1(network.conv1(x))))
+    torch.testing.assert_close(network(x), network.fc(maps.mean((2, 3))))
+    maps = unpooled.blocks(F.relu(unpooled.bn1(unpooled.conv1(x))))
+    torch.testing.assert_close(unpooled(x), unpooled.fc(maps.flatten(1)))
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("skip", [True, False])
+def test_a_residual_block_is_two_convolutions_beside_its_input(stride, skip):
+    torch.manual_seed(0)
+    block, x = Residual(4, 4 * stride, stride, skip), torch.randn(2, 4, 8, 8)
+    for module in block.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            nn.init.normal_(module.running_mean)
+            nn.init.normal_(module.bias)
+    block.eval()
+    expected = block.bn2(block.conv2(F.relu(block.bn1(block.conv1(x)))))
+    beside = 0 if not skip else x if stride == 1 else block.shortcut[1](block.shortcut[0](x))
+    torch.testing.assert_close(block(x), F.relu(expected + beside))
+    if stride == 2 and skip:
+        assert block.shortcut[0].kernel_size == (1, 1) and block.shortcut[0].stride == (2, 2)
+
+
+def test_densenet121s_layers():
+    """Blocks of 6, 12, 24 and 16 layers, growth 32; transitions halve channels and maps: 64, 128, 256, 512 and last 1,024."""
+    with torch.device("meta"):
+        network = built("densenet121", 3, 10)
+    layers = [module for module in network.modules() if isinstance(module, Dense)]
+    widths = [layer.conv1.in_channels for layer in layers]
+    expected = [
+        start + 32 * number for start, count in ((64, 6), (128, 12), (256, 24), (512, 16)) for number in range(count)
+    ]
+    assert widths == expected and network.fc.in_features == 1024
+    assert all(layer.conv1.out_channels == 128 and layer.conv2.out_channels == 32 for layer in layers)
+    small, x = built("densenet121", 3, 10, growth=4), torch.randn(1, 3, 32, 32)
+    sides = [shape[1] for shape in shapes(small, Dense, x)]
+    assert sides == [32] * 6 + [16] * 12 + [8] * 24 + [4] * 16
+
+
+def test_a_dense_layer_stacks_its_new_channels_before_its_input():
+    torch.manual_seed(0)
+    layer, x = Dense(5, 3).eval(), torch.randn(2, 5, 8, 8)
+    found = layer(x)
+    new = layer.conv2(F.relu(layer.bn2(layer.conv1(F.relu(layer.bn1(x))))))
+    assert torch.equal(found[:, 3:], x) and torch.equal(found[:, :3], new)

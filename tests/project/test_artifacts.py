@@ -1,0 +1,78 @@
+"""Files and their places: what is missing is named, what an earlier run left is removed, numbers come back as they were."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.project import artifacts
+from pipeline.project.errors import InputError
+
+
+def test_what_is_missing_is_named_with_the_stage_that_makes_it(tmp_path):
+    with pytest.raises(InputError) as caught:
+        artifacts.present(tmp_path / "nowhere", "estimate")
+    assert str(caught.value) == (
+        f"{tmp_path}/nowhere is missing; `python -m pipeline.estimate` makes it (`dvc repro` runs all stages in order)"
+    )
+    assert artifacts.present(str(tmp_path), "estimate") == tmp_path
+
+
+def test_a_stages_folder_is_emptied_and_what_links_point_to_is_left(tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "kept").write_text("kept")
+    folder = tmp_path / "a/b"
+    (folder / "deep/deeper").mkdir(parents=True)
+    (folder / "deep/deeper/file").write_text("old")
+    (folder / "link").symlink_to(elsewhere)
+    assert artifacts.fresh(folder) == folder and list(folder.iterdir()) == []
+    assert (elsewhere / "kept").read_text() == "kept"
+    assert artifacts.fresh(tmp_path / "new/folder").is_dir()
+
+
+def test_json_is_written_as_people_read_it(tmp_path):
+    path = tmp_path / "new/file.json"
+    artifacts.write_json(path, {"name": "ε₁", "values": [1, None]})
+    text = '{\n  "name": "ε₁",\n  "values": [\n    1,\n    null\n  ]\n}\n'
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_the_numbers_of_a_cell_come_back_from_the_file_as_they_were(tmp_path, monkeypatch):
+    monkeypatch.setattr(artifacts, "DATASETS", tmp_path)
+    values = [0.1, 1 / 3, 1e-5, 0.1 + 0.2, *np.random.default_rng(0).standard_normal(1000).tolist()]
+    (tmp_path / "linear_pairs").mkdir()
+    pd.DataFrame({"sigma": values, "index": 3}).to_csv(tmp_path / "linear_pairs" / "cells.csv", index=False)
+    cells = artifacts.cells("linear_pairs")
+    assert [cell["sigma"] for cell in cells] == values and all(type(cell["index"]) is int for cell in cells)
+
+
+def test_the_name_of_a_cell():
+    cell = {"architecture": "lenet", "seed": 2, "index_1": 1, "index_2": 800, "eps1": 0.5}
+    assert artifacts.cell_name(cell, ("index_1", "index_2")) == "lenet-1-800-seed2"
+
+
+def test_images_are_the_arrays_with_what_they_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(artifacts, "IMAGES", tmp_path)
+    arrays = {f"{split}_{kind}": np.arange(n) for n, (split, kind) in enumerate(
+        [("train", "images"), ("train", "labels"), ("test", "images"), ("test", "labels")], 1)}  # fmt: skip
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    about = {"name": "x", "classes": ["a", "b"], "mean": [1, 2, 3], "deviation": [4, 5, 6], "digest": "d"}
+    artifacts.write_json(tmp_path / "about.json", about)
+    found = artifacts.images()
+    assert set(found) == {*arrays, "classes", "mean", "deviation"}
+    assert all(np.array_equal(found[name], array) for name, array in arrays.items())
+    assert (found["classes"], found["mean"], found["deviation"]) == (["a", "b"], [1, 2, 3], [4, 5, 6])
+
+
+def test_a_users_file_of_nads(tmp_path):
+    np.save(tmp_path / "mine.npy", np.eye(3))
+    assert np.array_equal(artifacts.nad_file(tmp_path / "mine.npy"), np.eye(3))
+    np.save(tmp_path / "objects.npy", np.array([print]), allow_pickle=True)
+    (tmp_path / "text.npy").write_text("not an array")
+    (tmp_path / "empty.npy").write_bytes(b"")
+    for name in ("objects", "text", "empty"):
+        with pytest.raises(InputError, match=rf"{name}.npy is not a .npy file of numbers: "):
+            artifacts.nad_file(tmp_path / f"{name}.npy")
+    with pytest.raises(InputError, match="the NADs .*nowhere.npy cannot be read: No such file or directory"):
+        artifacts.nad_file(tmp_path / "nowhere.npy")

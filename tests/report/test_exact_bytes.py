@@ -1,0 +1,97 @@
+"""Every figure has the same bytes each time it is drawn, so that a report differs where its numbers do, and nowhere else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawing import ENDING, drawn_twice
+
+from pipeline.experiments.flip import BANDS
+from pipeline.measures.boundaries import POINTS
+from pipeline.report import flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison
+
+PAIRS = [(i, j) for i in (1, 1000) for j in (1, 1000)]
+LABELS = {"lenet": "LeNet", "narrow": "ResNet-18, width ×0.125"}
+
+
+def table(*rows, seeds=2, **constant):
+    """Rows of both architectures and every seed; accuracies differ between seeds."""
+    return pd.DataFrame(
+        [
+            {"architecture": name, "seed": seed, "accuracy": 0.6 + 0.1 * seed, "test_set": "all"} | constant | row
+            for name in LABELS
+            for seed in range(seeds)
+            for row in rows
+        ]
+    )
+
+
+def pairs(**columns):
+    return table(*({"index_1": i, "index_2": j} | columns for i, j in PAIRS)).query("architecture == 'lenet'")
+
+
+def half_plane(step):
+    multiples = range(-16, 16, step)
+    return [{"k_row": r, "k_col": c} for r in multiples for c in multiples]
+
+
+SWEPT = [{"estimand": e, "index": i} for e in ("secant", "gradient") for i in (0, 10, 102)]
+LOSSES = [row | {"epoch": epoch, "loss": 1 / epoch} for row in SWEPT for epoch in range(1, 6)]
+SPECTRA = {(name, e): np.geomspace(1, 1e-6, 1024) for name in LABELS for e in ("secant", "gradient")}
+CARRIERS = [{"data": data, "index": i} for data in ("images", "mixture") for i in (-1, 0, 100, 1000)]
+PICTURE = np.full((3, 32, 32), 0.5)
+CHANGES = [
+    {"operation": o, "first": f, "last": n, "changed": 0.1, "relative_change": 0.5 / (1 + f)}
+    for o in ("remove", "flip")
+    for f, n in [*BANDS, (8, 8), (1000, 1000)]
+]
+
+FIGURES = {
+    "spectra": lambda: nads.spectra(
+        {"lenet": (np.geomspace(1, 1e-8, 64), 0.1 * np.geomspace(1, 1e-8, 64))}, LABELS, {"lenet": (0.2, 10)}, *ENDING
+    ),
+    "gallery": lambda: nads.gallery(
+        np.eye(48), (3, 4, 4), np.stack([np.zeros(48), np.arange(48)], 1).astype(int), "NADs", *ENDING
+    ),
+    "gallery of four channels": lambda: nads.gallery(np.eye(64), (4, 4, 4), None, "NADs", *ENDING),
+    "overlaps": lambda: nads.overlaps(
+        dict.fromkeys("abcd", (np.eye(64), np.eye(64)[::-1])),
+        dict.fromkeys("abcd", "LeNet"),
+        ("secant", "gradient"),
+        *ENDING,
+    ),
+    "two sufficient channels": lambda: linear_pairs.two_sufficient_channels(
+        np.array([[-1, -0.5], [1, 0.5]]), np.array([0, 1]), (1, 0.5), {"lenet": {1: np.eye(32)}}, LABELS, *ENDING
+    ),
+    "accuracies": lambda: linear_pairs.accuracies(
+        pd.concat([pairs(test_set=test) for test in linear_pairs.PANELS]), "LeNet", *ENDING
+    ),
+    "boundaries": lambda: linear_pairs.boundaries(
+        {pair: np.linspace(0, 1, POINTS**2).reshape(POINTS, POINTS) for pair in PAIRS},
+        dict.fromkeys(PAIRS, 45.0),
+        (1, 0.5),
+        "LeNet",
+        *ENDING,
+    ),
+    "tilt and margins": lambda: linear_pairs.tilt_and_margins(
+        {"lenet": pairs(tilt=10.0, margin_1=1.0, margin_2=np.inf)}, LABELS, (1, 0.5), *ENDING
+    ),
+    "images or linear channel": lambda: image_pairs.images_or_linear_channel(
+        table(*({"index": i, "test_set": test} for i in (1, 64) for test in image_pairs.NAMES)),
+        LABELS,
+        dict.fromkeys(LABELS, 1.0),
+        *ENDING,
+    ),
+    "maps": lambda: fourier.maps(table(*half_plane(8)), LABELS, fourier.PUBLISHED, *ENDING),
+    "large maps": lambda: fourier.maps(table(*half_plane(2), seeds=1), LABELS, fourier.PUBLISHED, *ENDING),
+    "sweep": lambda: nad_sweep.sweep(table(*SWEPT), table(*LOSSES), SPECTRA, LABELS, nad_sweep.PUBLISHED, *ENDING),
+    "curve": lambda: poison.curve(table(*CARRIERS, test_set="clean"), LABELS, {"narrow": [(0, 9, 18)]}, 10, *ENDING),
+    "examples": lambda: poison.examples([(PICTURE, [PICTURE, PICTURE * 1.1])] * 2, [0, 100], *ENDING),
+    "bars": lambda: flip.bars(table({"images": "plain"}, {"images": "flipped"}), LABELS, flip.PUBLISHED, 10, *ENDING),
+    "components": lambda: flip.components(table(*CHANGES).query("architecture == 'lenet'"), "title", *ENDING),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_has_the_same_bytes_each_time(name, tmp_path):
+    drawn_twice(FIGURES[name], tmp_path)

@@ -1,0 +1,434 @@
+"""The stage `plan`: what it writes, what it forecasts, and what it says of what cannot be run."""
+
+import dataclasses
+import functools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import yaml
+from documents import changed
+from structure import ROOT
+
+from pipeline import experiments, plan, settings
+from pipeline.experiments.fourier import Frequencies
+from pipeline.grid import jobs as grid_jobs
+from pipeline.grid.data import Data
+from pipeline.grid.experiment import Amplitude, Member, Plan
+from pipeline.images.wanted import Wanted
+from pipeline.machine import store, workers
+from pipeline.machine.rates import Rates
+from pipeline.machine.workers import Machine
+from pipeline.nads.estimator import Estimator, Source
+from pipeline.nads.plan import NADsPlan, Request
+from pipeline.networks.dry_run import DryRun, dry_run
+from pipeline.project import artifacts
+from pipeline.project.errors import InputError, one_sentence
+from pipeline.training import Training
+
+LENET = {"network": "pipeline.networks.lenet:LeNet"}
+LOGREG = {"network": "pipeline.networks.mlp:LogReg"}
+NAMES = ["flip", "fourier", "image_pairs", "linear_pairs", "nad_sweep", "poison"]
+
+
+@functools.cache
+def tried_once(specification, shape, outputs):
+    return dry_run(json.loads(specification), shape, outputs)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty repository in which every network is tried once by all tests together."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    monkeypatch.setattr(plan, "dry_run", lambda specification, *use: tried_once(json.dumps(specification), *use))
+    monkeypatch.setattr(workers, "cores", lambda: 2)
+    return tmp_path
+
+
+def run(document):
+    """The stage, on a document in params.yaml."""
+    with open("params.yaml", "w", encoding="utf-8") as file:
+        yaml.safe_dump(document, file, sort_keys=False)
+    plan.main()
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
+def test_the_stage_writes_what_the_chosen_scale_asks_for(scale, folder, shipped, capsys):
+    (folder / "data/plan/old").mkdir(parents=True)
+    (folder / "data/plan/old/of_before.json").write_text("{}")
+    shipped |= {"scale": scale, "device": "cpu"}
+    run(shipped)
+    asked = settings.plans(shipped)[scale]
+    written = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (folder / "data/plan").iterdir()}
+    assert set(written) == {"images.json", "machine.json", "nads.json", *(f"{name}.json" for name in NAMES)}
+    for name in NAMES:
+        assert Plan.read(experiments.find(name), artifacts.planned(name)) == asked.experiments[name]
+    assert NADsPlan.read(artifacts.planned("nads")) == asked.nads
+    assert Wanted(**artifacts.planned("images")) == asked.images
+    assert Machine(**artifacts.planned("machine")) == Machine("cpu", True)
+    head, *table = capsys.readouterr().out.splitlines()
+    assert head == f"params.yaml is sound; scale {scale} on 2 cores, as far as earlier runs or sizes tell:"
+    assert table[0] == "                 cells  stored     time left      GB"
+    assert [row.split()[0] for row in table[1:]] == NAMES
+    cells = [len(experiments.find(name).cells(asked.experiments[name])) for name in NAMES]
+    assert [row.split()[1:3] for row in table[1:]] == [[f"{count:,}", "0"] for count in cells]
+    assert {len(row) for row in table} == {52}
+
+
+def test_the_smoke_scale_as_it_is_written(folder, shipped):
+    run(shipped | {"scale": "smoke"})
+    assert artifacts.planned("machine") == {"device": "auto", "reuse": True}
+    assert artifacts.planned("images") == {
+        "path": None,
+        "url": "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
+        "fallback": "digits",
+    }
+    source = {"networks": 16, "error": None, "input": [1, 32, 32], "first": None, "file": None}
+    assert artifacts.planned("nads")["members"]["lenet"] == {"specification": LENET, "source": source}
+    assert artifacts.planned("fourier")["members"]["lenet"] == {
+        "specification": LENET,
+        "training": {
+            "epochs": 2,
+            "lr": 0.5,
+            "momentum": 0.0,
+            "weight_decay": 0.0,
+            "schedule": "linear",
+            "precision": "float32",
+        },
+        "grid": {"step": 8},
+        "estimands": [],
+    }
+    assert {key: value for key, value in artifacts.planned("fourier").items() if key != "members"} == {
+        "experiment": "fourier",
+        "scale": "smoke",
+        "seeds": [0],
+        "train_samples": 512,
+        "test_samples": 256,
+        "settings": {"eps": 1.0, "sigma": 3.0},
+    }
+
+
+def test_nothing_is_written_of_a_file_with_mistakes(folder, shipped):
+    run(shipped)
+    before = {path: path.read_bytes() for path in (folder / "data/plan").iterdir()}
+    for path, value, sentence in (
+        (
+            "scales/paper/linear_pairs/networks/lenet/indices",
+            [2000],
+            "scales.paper.linear_pairs.networks.lenet: NAD index 2000 is out of range; indices run from 0 to 1023",
+        ),
+        (
+            "architectures/resnet18",
+            {"network": "resnet18", "width": 9},
+            "architectures.resnet18: the network pipeline.networks.resnet:ResNet18 cannot be built with "
+            "{'width': 9}: width must lie between 0.125 and 4",
+        ),
+        (
+            "scales/laptop/nads/logreg",
+            {"file": "none.npy"},
+            "scales.laptop.nads.logreg: the NADs none.npy cannot be read: No such file or directory",
+        ),
+    ):
+        with pytest.raises(SystemExit) as caught, one_sentence():
+            run(changed(shipped, path, value))
+        assert caught.value.code == f"error: params.yaml: {sentence}"
+        assert {path: path.read_bytes() for path in (folder / "data/plan").iterdir()} == before
+
+
+def scales_of(members, nads, name="fourier", **values):
+    """Plans of one scale, of one experiment and some NADs."""
+    grid = experiments.find(name).Grid
+    members = {
+        key: Member(specification, HOW, Frequencies(8) if grid is Frequencies else grid((0,)))
+        for key, specification in members.items()
+    }
+    asked = Plan(name, "mine", (0,), 10, 5, Amplitude(1.0, 1.0), members)
+    estimator = Estimator("secant", "readout", 100.0, "normal", True, True)
+    requests = {key: Request(specification, source) for key, (specification, source) in nads.items()}
+    return settings.Plans(
+        Wanted(None, "", None), Machine("cpu", True), NADsPlan("mine", 0, estimator, requests), {name: asked}
+    )
+
+
+HOW = Training(2, 0.5, 0.0, 0.0, "linear", "float32")
+
+
+def test_every_network_is_tried_once_for_each_of_its_uses(monkeypatch):
+    calls = []
+    monkeypatch.setattr(plan, "dry_run", lambda *call: calls.append(call) or DryRun(len(calls), 0))
+    first = scales_of({"a": LENET, "b": LOGREG}, {"a": (LENET, Source(2)), "c": (LENET, Source(file="c.npy"))})
+    second = scales_of({"a": LENET}, {"a": (LENET, Source(2, input=(3, 32, 32))), "b": (LOGREG, Source(2))})
+    found = plan.tried({"first": first, "second": second})
+    assert calls == [
+        (LENET, (1, 32, 32), 1),
+        (LENET, (1, 32, 32), 2),
+        (LOGREG, (1, 32, 32), 2),
+        (LENET, (3, 32, 32), 1),
+        (LOGREG, (1, 32, 32), 1),
+    ]
+    assert {use: run.size for use, run in found.items()} == {
+        ("a", (1, 32, 32), 1): 1,
+        ("a", (1, 32, 32), 2): 2,
+        ("b", (1, 32, 32), 2): 3,
+        ("a", (3, 32, 32), 1): 4,
+        ("b", (1, 32, 32), 1): 5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("linear_pairs", ("x", (2, 32, 32), 2)),
+        ("image_pairs", ("x", (4, 32, 32), 2)),
+        ("flip", ("x", (3, 32, 32), 10)),
+        ("poison", ("x", (3, 32, 32), 10)),
+        ("fourier", ("x", (1, 32, 32), 2)),
+    ],
+)
+def test_how_an_experiment_uses_a_network(name, use):
+    assert plan.use_of("x", experiments.find(name)) == use
+
+
+def test_every_network_that_cannot_be_run_is_named_once():
+    nads = {"x": ({"network": "none:X"}, Source(2)), "y": ({"network": "none:Y"}, Source(file="y.npy"))}
+    asked = scales_of(
+        {"a": LENET | {"side": 30}, "b": LOGREG, "c": LOGREG | {"width": 2}, "x": {"network": "none:X"}}, nads
+    )
+    again = scales_of({"a": LENET | {"side": 30}, "c": LOGREG | {"width": 2}}, {})
+    with pytest.raises(InputError) as caught:
+        plan.tried({"mine": asked, "other": again})
+    assert str(caught.value).split("\n") == [
+        "params.yaml: architectures.x: the network 'none:X' cannot be imported (No module named 'none'); "
+        "its module must be importable from the repository's root",
+        "params.yaml: architectures.a: the network pipeline.networks.lenet:LeNet cannot be built with {'side': 30}: "
+        "side must be a multiple of 4, at least 16",
+        "params.yaml: architectures.c: the network pipeline.networks.mlp:LogReg takes no argument 'width'; known are: side.",
+    ]
+
+
+def test_a_network_of_ones_own_in_the_repository_is_tried(folder, shipped, monkeypatch):
+    (folder / "own_networks.py").write_text(
+        "import torch\n\ndef net(channels, outputs):\n    return torch.nn.Flatten()\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "own_networks", raising=False)
+    with pytest.raises(InputError) as caught:
+        run(changed(shipped, "architectures/logreg", {"network": "own_networks:net"}))
+    assert str(caught.value) == (
+        "params.yaml: architectures.logreg: own_networks:net maps (2, 1, 32, 32) to (2, 1024), not to (2, 1)"
+    )
+
+
+def test_files_of_nads_that_cannot_be_used(folder):
+    rows = np.eye(1024)[:3]
+    wrong = {
+        "not_there": None,
+        "no_numbers": np.array([["a"] * 1024]),
+        "short": rows[:, :1000],
+        "flat": rows[0],
+        "unfinished": np.where(rows, np.nan, 0.0),
+        "doubled": 2 * rows,
+        "whole": rows.astype(int),
+    }
+    for name, array in wrong.items():
+        if array is not None:
+            np.save(f"{name}.npy", array)
+    (folder / "no_array.npy").write_text("hello")
+    (folder / "empty.npy").write_text("")
+    with open("endless.npy", "wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 1024)}
+        np.lib.format.write_array_header_1_0(file, header)
+    np.save("good.npy", rows)
+    names = [*wrong, "no_array", "empty", "endless", "good"]
+    asked = scales_of(
+        {}, {name: (LENET, Source(file=f"{name}.npy")) for name in names} | {"estimated": (LENET, Source(2))}
+    )
+    with pytest.raises(InputError) as caught:
+        plan.check_files(asked)
+    said = dict(
+        sentence.removeprefix("params.yaml: scales.mine.nads.").split(": ", 1)
+        for sentence in str(caught.value).split("\n")
+    )
+    assert list(said) == names[:-1]
+    for name, sentence in (
+        ("not_there", "the NADs not_there.npy cannot be read: No such file or directory"),
+        ("short", "short.npy holds an array of shape (3, 1000), not (K, 1024) with K ≤ 1024 for 1×32×32"),
+        ("flat", "flat.npy holds an array of shape (1024,), not (K, 1024) with K ≤ 1024 for 1×32×32"),
+        ("unfinished", "unfinished.npy holds values that are not finite real numbers"),
+        ("doubled", "doubled.npy holds rows that are not orthonormal (their products are off by 3)"),
+    ):
+        assert said[name] == sentence
+    plan.check_files(scales_of({}, {"good": (LENET, Source(file="good.npy"))}))
+    plan.check_files(scales_of({}, {"estimated": (LENET, Source(2))}))
+
+
+# Forecasts.
+
+
+def forecast_of(*plans, device="cpu", reuse=True, runs=None):
+    """The forecast of some experiments."""
+    asked = dataclasses.replace(
+        scales_of({}, {}), machine=Machine(device, reuse), experiments={one.experiment: one for one in plans}
+    )
+    return plan.forecast(asked, runs)
+
+
+def fourier_plan(seeds=(0,), train_samples=1000, **epochs):
+    """A plan of `fourier` with a grid of step 8, of 10 different frequencies, for some networks."""
+    members = {
+        name: Member(
+            {"lenet": LENET, "logreg": LOGREG}[name], dataclasses.replace(HOW, epochs=count), Frequencies(8), ()
+        )
+        for name, count in epochs.items()
+    }
+    return Plan("fourier", "mine", seeds, train_samples, 500, Amplitude(1.0, 3.0), members)
+
+
+def test_a_forecast_worked_out_by_hand(folder, monkeypatch):
+    """10 frequencies and 2 seeds: 20 cells of each network."""
+    asked = fourier_plan((0, 1), lenet=3, logreg=5)
+    assert len(experiments.find("fourier").cells(asked)) == 40
+    runs = {
+        ("lenet", (1, 32, 32), 2): DryRun(2_000_000_000, 9_000_000),
+        ("logreg", (1, 32, 32), 2): DryRun(500_000_000, 4_000),
+    }
+    monkeypatch.setattr(plan, "speed", lambda: 1_000_000.0)
+    # 20 cells · 1000 samples: 3 epochs of 9 s each by its operations, 5 of 4 ms; on two cores.
+    seconds = (20_000 * 3 * 9 + 20_000 * 5 * 0.004) / 2
+    assert forecast_of(asked, runs=runs) == [["fourier", "40", "0", f"{seconds / 86400:.1f} days", "50.00"]]
+    rates = Rates(store.default_folder())
+    rates.note(grid_jobs.kind(asked.members["lenet"], 1), 0.0003)
+    seconds = (20_000 * 3 * 0.0003 + 20_000 * 5 * 0.004) / 2
+    assert forecast_of(asked, runs=runs) == [["fourier", "40", "0", f"{seconds / 60:.1f} min", "50.00"]]
+    rates.note(grid_jobs.kind(asked.members["logreg"], 1), 0.0001)
+    seconds = (20_000 * 3 * 0.0003 + 20_000 * 5 * 0.0001) / 2
+    assert f"{seconds / 60:.1f}" == "0.2"
+    assert forecast_of(asked, runs=runs) == [["fourier", "40", "0", "0.2 min", "50.00"]]
+    rates.note(grid_jobs.kind(asked.members["logreg"], 2), 1e9)
+    assert forecast_of(asked, runs=runs)[0][3] == "0.2 min", "a rate for other channels is another one's"
+
+
+def test_the_disk_space_is_that_of_the_networks(folder):
+    asked = fourier_plan((0,), logreg=1)
+    asked = dataclasses.replace(
+        asked, members={"logreg": dataclasses.replace(asked.members["logreg"], grid=Frequencies(1))}
+    )
+    cells = len(experiments.find("fourier").cells(asked))
+    one = 4 * (1024 * 2 + 2)
+    ((_, _, _, _, size),) = forecast_of(
+        asked, runs=plan.tried({"mine": dataclasses.replace(scales_of({}, {}), experiments={"fourier": asked})})
+    )
+    assert size == f"{cells * one / 1e9:.2f}"
+
+
+def lay_data(asked):
+    """What `generate` would lay down of a plan."""
+    experiment, where = experiments.find(asked.experiment), artifacts.DATASETS / asked.experiment
+    artifacts.fresh(where)
+    np.savez(where / "directions.npz", **experiment.directions(asked, None))
+    for seed in asked.seeds:
+        np.savez(where / f"draw-{seed}.npz", **experiment.draw(asked, seed, None))
+
+
+def keep(asked, cells, device="cpu"):
+    """Put cells into the store."""
+    data, kept = Data(experiments.find(asked.experiment)), store.Store(store.default_folder())
+    for job in grid_jobs.of_cells(asked, data, cells, workers.device_of(device), ""):
+        kept.put(job.key, {}, {"losses": [1.0], "accuracy": 1.0})
+
+
+def test_cells_in_the_store_are_counted_and_not_trained_again(folder, monkeypatch):
+    asked = fourier_plan((0, 1), train_samples=8, lenet=3, logreg=5)
+    cells = experiments.find("fourier").cells(asked)
+    runs = {("lenet", (1, 32, 32), 2): DryRun(10**9, 10**6), ("logreg", (1, 32, 32), 2): DryRun(10**9, 10**6)}
+    monkeypatch.setattr(plan, "speed", lambda: 10.0**6)
+    assert plan.stored(asked, cells, "cpu") == set(), "there are no data yet"
+    lay_data(asked)
+    assert plan.stored(asked, cells, "cpu") == set()
+    kept = [0, 1, 5, 9, 10, 19, 21, 39]
+    keep(asked, [cells[n] for n in kept])
+    assert plan.stored(asked, cells, "cpu") == set(kept)
+    # Kept are 6 of 20 LeNets and 2 of 20 logistic regressions; a sample takes one second.
+    seconds = (14 * 8 * 3 + 18 * 8 * 5) / 2
+    assert forecast_of(asked, runs=runs) == [["fourier", "40", "8", f"{seconds / 60:.1f} min", "40.00"]]
+    seconds = (20 * 8 * 3 + 20 * 8 * 5) / 2
+    assert forecast_of(asked, reuse=False, runs=runs) == [["fourier", "40", "8", f"{seconds / 60:.1f} min", "40.00"]]
+
+
+def test_what_is_stored_is_told_as_far_as_the_data_go(folder, monkeypatch):
+    asked = fourier_plan((0, 1), train_samples=8, logreg=5)
+    cells = experiments.find("fourier").cells(asked)
+    lay_data(asked)
+    keep(asked, cells)
+    assert plan.stored(asked, cells, "cpu") == set(range(20))
+    three = dataclasses.replace(asked, seeds=(2, 0, 1))
+    assert len(plan.stored(three, experiments.find("fourier").cells(three), "cpu")) == 20, "seed 2 has no data"
+    more = dataclasses.replace(asked, train_samples=9)
+    assert plan.stored(more, cells, "cpu") == set(), "the data on disk are of another plan"
+    finer = dataclasses.replace(
+        asked, members={"logreg": dataclasses.replace(asked.members["logreg"], grid=Frequencies(4))}
+    )
+    finer_cells = experiments.find("fourier").cells(finer)
+    assert len(finer_cells) > 20 and len(plan.stored(finer, finer_cells, "cpu")) == 20, "some directions are not there"
+    longer = dataclasses.replace(asked, members={"logreg": dataclasses.replace(asked.members["logreg"], training=HOW)})
+    assert plan.stored(longer, cells, "cpu") == set(), "they were trained otherwise"
+    assert plan.stored(asked, cells, "auto") == set(range(20))
+    monkeypatch.setattr(plan.torch.cuda, "is_available", lambda: False)
+    assert plan.stored(asked, cells, "cuda") == set(), "this machine has none"
+
+
+def test_where_there_are_fewer_pictures_all_of_them_are_drawn(folder):
+    asked = fourier_plan(train_samples=8, logreg=5)
+    assert plan.drawn(asked) == 8
+    for there, drawn in ((7, 7), (9, 8)):
+        artifacts.write_json(artifacts.DATASETS / "fourier" / "images.json", {"train": there})
+        assert plan.drawn(asked) == drawn
+
+
+def test_networks_train_one_on_each_core_or_one_after_another_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(workers, "cores", lambda: 3)
+    for there, numbers in ((False, [3, 3, 3]), (True, [3, 1, 1])):
+        monkeypatch.setattr(plan.torch.cuda, "is_available", lambda there=there: there)
+        assert [plan.at_once(device) for device in ("cpu", "auto", "cuda")] == numbers
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0.0 min"),
+        (6, "0.1 min"),
+        (60, "1.0 min"),
+        (5399, "90.0 min"),
+        (5400, "1.5 h"),
+        (48 * 3600 - 1, "48.0 h"),
+        (48 * 3600, "2.0 days"),
+        (1e9, "11,574.1 days"),
+    ],
+)
+def test_a_time_is_given_in_the_unit_that_suits_it(seconds, text):
+    assert plan.duration(seconds) == text
+
+
+@pytest.mark.slow
+def test_the_command_says_what_is_wrong_and_nothing_else(tmp_path, shipped):
+    def command(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "pipeline.plan", *arguments],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "DVC_ROOT": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(shipped | {"seed": -1, "eps1": "one"}))
+    run = command()
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr.splitlines() == [
+        "error: params.yaml: seed must lie between 0 and 1,000,000,000, not -1",
+        "error: params.yaml: eps1 must be a finite number, not 'one'",
+    ]
+    assert command("smoke").returncode == 2

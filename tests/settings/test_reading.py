@@ -1,0 +1,237 @@
+"""params.yaml is read as DVC reads it, and whatever is no mapping of plain values ends with a sentence."""
+
+import math
+
+import pytest
+from dvc.utils.serialize import parse_yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from structure import ROOT
+
+from pipeline.project.errors import InputError
+from pipeline.settings import reading
+from pipeline.settings.reading import DEPTH, DIGITS, parsed, read
+
+SCALARS = (
+    "010",
+    "0o10",
+    "0x1F",
+    "0b11",
+    "1_000",
+    "+7",
+    "-0",
+    "1:30",
+    "190:20:30",
+    "yes",
+    "no",
+    "on",
+    "Off",
+    "True",
+    "TRUE",
+    "y",
+    "~",
+    "Null",
+    "",
+    "1e-5",
+    "1.0e-5",
+    "1E5",
+    "1.",
+    ".5",
+    "-.5",
+    "6.02e+23",
+    "0.1",
+    "1.7976931348623157e308",
+    "12e03",
+    "1.2.3",
+    "0o9",
+    "08",
+    "'1'",
+    '"a\\tb\\u00e9"',
+    "héllo ∇",
+    "a#b",
+    "a #b",
+    "|\n   two\n   lines",
+    ">-\n   two\n   lines",
+    "!!str 1",
+    "!!int '3'",
+    "!!float 3",
+    "[1, [2, 3], {c: 4}]",
+    "{b: 1, c: {d: null}}",
+)
+
+
+def by_dvc(text):
+    """The document as DVC has it."""
+    return parse_yaml(text, "params.yaml")
+
+
+def typed(value):
+    """A value with the types of all that is in it, so that 1, 1.0 and True differ."""
+    if isinstance(value, dict):
+        return {key: typed(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [typed(item) for item in value]
+    return type(value), repr(value)
+
+
+@pytest.mark.parametrize("scalar", SCALARS)
+def test_scalars_are_what_dvc_takes_them_for(scalar):
+    text = f"a: {scalar}\n"
+    assert typed(parsed(text)) == typed(by_dvc(text))
+
+
+def test_yaml_is_of_version_1_2():
+    text = "a: 010\nb: 0o10\nc: 1:30\nd: yes\ne: 1e-5\nf: ~\n"
+    assert typed(parsed(text)) == typed({"a": 10, "b": 8, "c": "1:30", "d": "yes", "e": 1e-5, "f": None})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &x [1, 2]\nb: *x\n",
+        "a: &x {b: 1}\nc: {<<: *x, d: 2}\n",
+        "\ufeffa: 1\n",
+        "a: 1\r\nb: 2\r\n",
+        "---\na: 1\n...\n",
+    ],
+)
+def test_documents_are_what_dvc_takes_them_for(text):
+    assert typed(parsed(text)) == typed(by_dvc(text))
+
+
+def test_the_shipped_file_is_what_dvc_takes_it_for():
+    text = (ROOT / "params.yaml").read_text(encoding="utf-8")
+    assert typed(parsed(text)) == typed(by_dvc(text)) == typed(read(ROOT / "params.yaml"))
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.text("0123456789+-.:_eExob~yYnNfF", min_size=1, max_size=8))
+def test_any_scalar_is_what_dvc_takes_it_for(scalar):
+    text = f"a: {scalar}\n"
+    try:
+        expected = by_dvc(text)
+    except Exception:
+        expected = None
+    try:
+        found = parsed(text)
+    except InputError:
+        # No YAML, or a number that is none, or a date, of which DVC makes what JSON does not hold.
+        value = expected and expected["a"]
+        assert (
+            expected is None
+            or not isinstance(value, (bool, int, str))
+            and not (isinstance(value, float) and math.isfinite(value))
+        )
+    else:
+        assert typed(found) == typed(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a: [1,", " is not valid YAML: did not find expected node content (line 2, column 1)"),
+        (
+            "a: 1\nb: 2\na: 3",
+            ' is not valid YAML: found duplicate key "a" with value "3" (original value: "1") (line 3, column 1)',
+        ),
+        ("a: 1\n b: 2", " is not valid YAML: mapping values are not allowed in this context (line 2, column 3)"),
+        ("a: *b", " is not valid YAML: found undefined alias (line 1, column 4)"),
+        (
+            "a: !!python/name:os.system x",
+            " is not valid YAML: could not determine a constructor for the tag 'tag:yaml.org,2002:python/name:os.system' (line 1, column 4)",
+        ),
+        ("a: 1\n---\nb: 2", " is not valid YAML: but found another document (line 2, column 1)"),
+        (
+            "a: \x00",
+            ' is not valid YAML: unacceptable character #x0000: control characters are not allowed in "<file>", position 3',
+        ),
+        ("", " must hold a mapping"),
+        ("~", " must hold a mapping"),
+        ("[1]", " must hold a mapping"),
+        ("text", " must hold a mapping"),
+        ("a: 2020-13-45", " cannot be read: month must be in 1..12"),
+        ("a: {b: .inf}", ": a.b must be a finite number, not inf"),
+        ("a: [1, -.inf]", ": a must be a finite number, not -inf"),
+        ("a: .nan", ": a must be a finite number, not nan"),
+        ("a: 1e999", ": a must be a finite number, not inf"),
+        (
+            "a: 2020-01-02",
+            ": a must be text, a number, true, false, null, a list or a mapping, not datetime.date(2020, 1, 2)",
+        ),
+        ("a: !!set {b}", ": a must be text, a number, true, false, null, a list or a mapping, not {'b'}"),
+        ("a: !!binary aGk=", ": a must be text, a number, true, false, null, a list or a mapping, not b'hi'"),
+        ("1: 2", ": the key 1 must be text; put it in quotes"),
+        ("a: {null: 2}", ": a: the key None must be text; put it in quotes"),
+        ("a: {true: 2}", ": a: the key True must be text; put it in quotes"),
+        ("[1, 2]: 3", ": the key (1, 2) must be text; put it in quotes"),
+        (f"a: {'9' * (DIGITS + 1)}", ": a is a number of more than 400 digits"),
+        (f"a: -{'9' * (DIGITS + 1)}", ": a is a number of more than 400 digits"),
+        (f"a: 0x{'f' * 5000}", ": a is a number of more than 400 digits"),
+        ("[" * 3000 + "]" * 3000, " must hold a mapping"),
+        (f"a: {'[' * DEPTH}{']' * DEPTH}", " holds lists and mappings more than 50 deep in each other"),
+        (f"a: {'[' * 400}{']' * 400}", " holds lists and mappings more than 50 deep in each other"),
+        (f"{'{a: ' * 3000}1{'}' * 3000}", " holds lists and mappings more than 50 deep in each other"),
+        ("a: &x [*x]", " holds lists and mappings more than 50 deep in each other"),
+        ("a: &x [*x, *x]", " holds more than 100,000 values"),
+    ],
+)
+def test_what_is_no_document_is_refused_with_one_sentence(text, sentence):
+    with pytest.raises(InputError) as caught:
+        parsed(text)
+    assert str(caught.value) == f"params.yaml{sentence}"
+
+
+def test_numbers_too_long_for_python():
+    for text, sentence in (
+        (f"a: {'9' * 5000}", "^params.yaml cannot be read: Exceeds the limit"),
+        (f"? 0x{'f' * 5000}\n: 1", "^params.yaml (cannot be read: Exceeds the limit|is not valid YAML)"),
+    ):
+        with pytest.raises(InputError, match=sentence) as caught:
+            parsed(text)
+        assert "\n" not in str(caught.value)
+
+
+def test_aliases_of_aliases_do_not_fill_the_memory():
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 10)}]" for n in range(30)]
+    with pytest.raises(InputError, match="^params.yaml holds more than 100,000 values$"):
+        parsed("\n".join(lines))
+
+
+def test_what_is_just_small_enough_is_read(monkeypatch):
+    assert parsed(f"a: {'9' * DIGITS}") == {"a": 10**DIGITS - 1}
+    deep = parsed(f"a: {'[' * (DEPTH - 1)}{']' * (DEPTH - 1)}")["a"]
+    for _ in range(DEPTH - 2):
+        (deep,) = deep
+    assert deep == []
+    monkeypatch.setattr(reading, "VALUES", 20)
+    assert parsed("a: {b: [1, 2, 3, 4, 5, 6, 7, 8], c: [1, 2, 3, 4, 5, 6, 7, 8, 9]}")
+    with pytest.raises(InputError, match="^params.yaml holds more than 20 values$"):
+        parsed("a: {b: [1, 2, 3, 4, 5, 6, 7, 8], c: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}")
+
+
+def test_several_mistakes_are_said_at_once():
+    with pytest.raises(InputError) as caught:
+        parsed("a: .inf\nb: {c: [1, .nan, .nan], 1: {d: 2020-01-01}}\ntrue: .inf\n", "mine.yaml")
+    assert str(caught.value).split("\n") == [
+        "mine.yaml: a must be a finite number, not inf",
+        "mine.yaml: b.c must be a finite number, not nan",
+        "mine.yaml: b: the key 1 must be text; put it in quotes",
+        "mine.yaml: b.1.d must be text, a number, true, false, null, a list or a mapping, not datetime.date(2020, 1, 1)",
+        "mine.yaml: the key True must be text; put it in quotes",
+        "mine.yaml: True must be a finite number, not inf",
+    ]
+
+
+def test_a_file_that_is_missing_or_no_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="^params.yaml is missing; run from the root of the repository$"):
+        read()
+    (tmp_path / "params.yaml").write_bytes("a: é".encode("latin-1"))
+    with pytest.raises(InputError, match=r"^params.yaml is not UTF-8 text \(byte 3\); save it as UTF-8$"):
+        read()
+    (tmp_path / "params.yaml").write_text("a: é\n", encoding="utf-8")
+    assert read() == {"a": "é"}
+    (tmp_path / "other.yaml").write_text("1\n")
+    with pytest.raises(InputError, match=r"other.yaml must hold a mapping$"):
+        read(tmp_path / "other.yaml")
