@@ -2,7 +2,7 @@
 
 cells.csv (one row per data set and network), directions.npz (the vectors or bases they are made of), draw-{seed}.npz
 (labels, standard-normal images, pictures): together they fix each training set bit for bit; none is written out sample by
-sample. images.json says what the pictures are.
+sample. digests.json: digests of the draws' arrays, so that nobody reads them for that; images.json: what the pictures are.
 """
 
 import functools
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline import experiments
+from pipeline.grid.data import digests_of
 from pipeline.grid.experiment import Plan
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
@@ -34,9 +35,11 @@ def main(name: str) -> None:
     np.savez(folder / "directions.npz", **directions)
     if images is not None:
         artifacts.write_json(folder / "images.json", artifacts.about_images())
+    digests = {}
     for seed in plan.seeds:
         draw = experiment.draw(plan, seed, images)
         np.savez(folder / f"draw-{seed}.npz", **draw)
+        digests[seed] = digests_of(draw)
         for split in ("train", "test"):
             wanted, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
             if made < wanted:
@@ -44,6 +47,7 @@ def main(name: str) -> None:
                     f"notice: {name} has {made} {split} samples, not {wanted}: there are no more images",
                     file=sys.stderr,
                 )
+    artifacts.write_json(folder / artifacts.DIGESTS, digests)
     print(f"{name}: {len(cells)} cells, {len(directions)} directions")
 
 

@@ -81,7 +81,7 @@ def stored(plan: Plan, cells: list, device: str) -> set[int]:
     data = Data(experiment)
     for seed in plan.seeds:
         with contextlib.suppress(InputError):  # no data of this seed have been generated yet
-            if len(data.draw(seed)["train_labels"]) != drawn(plan):
+            if artifacts.drawn(plan.experiment, seed) != drawn(plan):
                 continue
             mine = [
                 n

@@ -235,6 +235,7 @@ def test_the_size_of_the_papers_scale():
     assert said == {round(cells, -2)}
 
 
+@pytest.mark.slow
 def test_the_readmes_program_takes_a_network_to_a_picture_of_its_nads(tmp_path, monkeypatch, capsys):
     """The program as it stands, but for an eighth of the networks, which are most of its time."""
     (program,) = code("README.md", "python")

@@ -201,7 +201,9 @@ def test_cells_that_are_stored_are_not_trained_again(smoke):
 
 
 def test_cells_that_diverge_are_named_and_the_others_are_kept(smoke):
-    with smoke.edited("data/plan/linear_pairs.json", '"epochs": 1,\n        "lr": 0.1', '"epochs": 1,\n        "lr": 1e+30'):
+    with smoke.edited(
+        "data/plan/linear_pairs.json", '"epochs": 1,\n        "lr": 0.1', '"epochs": 1,\n        "lr": 1e+30'
+    ):
         failed = smoke.stage("train", "linear_pairs", check=False)
     assert failed.returncode == 1 and "0 cells trained, 8 reused, 1 failed" in failed.stdout
     assert failed.stderr.splitlines()[-1].startswith("error: 1 of 9 cells of linear_pairs failed (the others are kept")

@@ -7,7 +7,13 @@ import numpy as np
 import torch
 
 from pipeline.grid.experiment import Cell, Experiment, Labelled
+from pipeline.machine import store
 from pipeline.project import artifacts
+
+
+def digests_of(draw: dict[str, np.ndarray]) -> dict[str, str]:
+    """The digests of the arrays of a draw that decide training sets: of all but those whose names begin with `test`."""
+    return {name: store.digest(array) for name, array in sorted(draw.items()) if not name.startswith("test")}
 
 
 class Data:
@@ -30,6 +36,11 @@ class Data:
             # One seed at a time: the cells of a seed follow each other, and a draw at paper scale is 250 MB.
             self.draws = {seed: artifacts.draw(self.experiment.name, seed)}
         return self.draws[seed]
+
+    def digests(self, seed: int) -> dict[str, str]:
+        """The digests of all arrays of one seed's draw but those of the test: as they were noted when it was drawn, else made now."""
+        noted = artifacts.draw_digests(self.experiment.name, seed)
+        return noted if noted is not None else digests_of(self.draw(seed))
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
         """The directions that the cell's data sets are made of."""

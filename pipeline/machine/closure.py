@@ -107,6 +107,13 @@ def _bound(statement: ast.stmt) -> set[str]:
     }
 
 
+@functools.cache
+def _text(statement: ast.stmt) -> str:
+    """A statement as source text: made once, since many roots reach it."""
+    return ast.unparse(statement)
+
+
+@functools.cache
 def chains(node: ast.AST) -> list[tuple[str, ...]]:
     """The dotted names that a definition reads from outside itself, as tuples: ('torch', 'nn', 'Linear'), ('BATCH',)."""
     found = []
@@ -195,13 +202,13 @@ class Code:
             if (module, None) not in seen:
                 seen.add((module, None))
                 for number, statement in enumerate(source.effects):
-                    texts[f"{module}:{number}"] = ast.unparse(statement)
+                    texts[f"{module}:{number}"] = _text(statement)
                     waiting += self._uses(source, statement, packages)
             if member:
                 waiting += self._member(source, name, member[0], (module, name), texts, packages)
                 continue
             for number, statement in enumerate(source.definitions[name]):
-                texts[f"{module}:{name}:{number}"] = ast.unparse(statement)
+                texts[f"{module}:{name}:{number}"] = _text(statement)
                 waiting += self._uses(source, statement, packages)
         return texts, packages
 
@@ -213,7 +220,7 @@ class Code:
             for part in statement.body:
                 if member not in _bound(part):
                     continue
-                texts[f"{source.name}:{name}.{member}"] = ast.unparse(part)
+                texts[f"{source.name}:{name}.{member}"] = _text(part)
                 found = self._uses(source, part, packages)
                 if isinstance(part, ast.FunctionDef) and part.args.args:
                     found += self._of_self(source, part, owner, statement)

@@ -164,10 +164,9 @@ def finished(tasks: Sequence[Task], device: torch.device, reuse: bool) -> Iterat
         task, number = owners[position]
         if isinstance(result, Exception):
             for other in unfinished:
-                if other.bar is not None:
-                    other.keep()
+                other.keep()
             raise result
-        if task in unfinished and not task.estimation.finished:
+        if task in unfinished:
             task.take(number, result)
         yield from ended()
     yield from ended()

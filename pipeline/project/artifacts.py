@@ -4,7 +4,8 @@ data/plan/                    images.json, nads.json, machine.json, {experiment}
 data/images/                  {train,test}_{images,labels}.npy, about.json
 data/nads/                    {architecture}.npz: the fields of `pipeline.nads.NADs`; {architecture}.{estimand}.npz: the same of
                               the other estimand, for comparison
-data/datasets/{experiment}/   cells.csv, directions.npz, draw-{seed}.npz; images.json: what the pictures in the draws are
+data/datasets/{experiment}/   cells.csv, directions.npz, draw-{seed}.npz; digests.json: of the draws' arrays; images.json: what the
+                              pictures in the draws are
 models/{experiment}/          {cell}.safetensors, training.csv, losses.csv; grid.json: what the networks are
 reports/{experiment}/         results.csv, summary.csv, metrics.json; for some also boundaries.csv, cross_sections.npz,
                               changes.csv
@@ -27,6 +28,7 @@ MODELS = Path("models")
 REPORTS = Path("reports")
 FIGURES = REPORTS / "figures"
 GRID = "grid.json"
+DIGESTS = "digests.json"
 
 
 def present(path: Path | str, stage: str) -> Path:
@@ -116,6 +118,20 @@ def directions(experiment: str) -> dict[str, np.ndarray]:
 def draw(experiment: str, seed: int) -> dict[str, np.ndarray]:
     """The arrays of one seed's draw."""
     return _arrays(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}")
+
+
+def drawn(experiment: str, seed: int) -> int:
+    """Training samples in one seed's draw, of which the labels alone are read."""
+    with np.load(
+        present(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}"), allow_pickle=False
+    ) as file:
+        return len(file["train_labels"])
+
+
+def draw_digests(experiment: str, seed: int) -> dict[str, str] | None:
+    """The digests that `generate` noted of the arrays of one seed's draw; None where it noted none."""
+    path = DATASETS / experiment / DIGESTS
+    return _read_json(path, f"generate {experiment}").get(str(seed)) if path.exists() else None
 
 
 def cells(experiment: str) -> list[dict[str, typing.Any]]:

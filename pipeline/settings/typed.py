@@ -81,7 +81,7 @@ class Mistakes:
             # By way of JSON, where pydantic's strict mode takes a list for a tuple and nothing else for anything.
             return _adapter(kind).validate_json(json.dumps(value), strict=True)
         except pydantic.ValidationError as error:
-            for found in error.errors(include_url=False):
+            for found in error.errors():
                 self._refuse(found, at)
         except InputError as error:
             self.add(str(error))

@@ -24,7 +24,7 @@ def images():
         "mean": [0.5, 0.4, 0.3],
         "deviation": [0.2, 0.25, 0.3],
         **{f"{s}_images": rng.integers(0, 256, (n, 3, 32, 32)).astype(np.uint8) for s, n in counts.items()},
-        **{f"{s}_labels": rng.permutation(np.arange(n) % 4) for s, n in counts.items()},
+        **{f"{s}_labels": rng.permutation(np.arange(n, dtype=np.int32) % 4) for s, n in counts.items()},
     }
 
 

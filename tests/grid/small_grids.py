@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.linalg import hadamard
 
 from pipeline import experiments, networks
-from pipeline.grid.data import Data
+from pipeline.grid.data import Data, digests_of
 from pipeline.grid.experiment import Member, Plan
 from pipeline.project import artifacts
 from pipeline.training import Training
@@ -46,6 +46,7 @@ def data_of(name, draws, vectors):
     """An experiment's data, in memory instead of on disk; draws: by seed; vectors: by name."""
     data = Data(experiments.find(name))
     data.draw, data.vectors = draws.__getitem__, vectors
+    data.digests = lambda seed: digests_of(draws[seed])
     return data
 
 

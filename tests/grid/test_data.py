@@ -9,6 +9,7 @@ from small_grids import orthonormal, plan_of
 
 from pipeline import experiments
 from pipeline.grid.data import Data
+from pipeline.machine import store
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
@@ -49,6 +50,15 @@ def test_a_cells_data_are_those_of_its_seed_and_directions(pairs):
             assert torch.equal(found, expected)
         assert all(map(np.array_equal, data.directions(cell), used))
     assert data.outputs == 2
+
+
+def test_digests_of_a_draw_are_of_its_arrays_where_none_were_noted(pairs):
+    experiment, plan = pairs
+    draw = experiment.draw(plan, 1, None)
+    expected = {name: store.digest(draw[name]) for name in ("train_labels", "train_normal")}
+    assert Data(experiment).digests(1) == expected
+    artifacts.write_json(artifacts.DATASETS / "linear_pairs/digests.json", {"1": {"train_labels": "noted"}})
+    assert Data(experiment).digests(1) == {"train_labels": "noted"} and Data(experiment).digests(0) != expected
 
 
 def test_each_file_is_read_once_and_one_draw_is_kept_at_a_time(pairs, monkeypatch):

@@ -90,8 +90,8 @@ def test_metrics():
     rows = [
         ("lenet", s, images, "all", a + 0.02 * s) for s in (0, 1) for images, a in (("plain", 0.6), ("flipped", 0.4))
     ]
-    rows += [("mlp", 0, "plain", "all", 1 / 3), ("mlp", 0, "flipped", "all", 0.2)]
-    results = table(rows, ("architecture", "seed", "images", "test_set", "accuracy"))
+    rows += [("mlp", 0, "plain", "all", 1 / 3), ("mlp", 0, "flipped", "all", 2 / 3)]
+    results = table(rows[::-1], ("architecture", "seed", "images", "test_set", "accuracy"))
     changes = table(
         [
             ("lenet", 0, "remove", 0, 0, 0.1),
@@ -104,7 +104,9 @@ def test_metrics():
         ],
         ("architecture", "seed", "operation", "first", "last", "changed"),
     )
-    assert EXPERIMENT.metrics({"results": results, "changes": changes}, {}) == {
+    found = EXPERIMENT.metrics({"results": results, "changes": changes}, {})
+    assert list(found) == ["mlp", "lenet"], "in the order of the results"
+    assert found == {
         "lenet": {"plain": 0.61, "flipped": 0.41, "most_changed": "0–0"},
-        "mlp": {"plain": 0.3333, "flipped": 0.2, "most_changed": None},
+        "mlp": {"plain": 0.3333, "flipped": 0.6667, "most_changed": None},
     }

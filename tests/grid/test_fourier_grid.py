@@ -60,8 +60,16 @@ def test_metrics():
         for seed in (0, 1)
     ]
     # Means over seeds: 0.905, 0.505, 0.75 (not above), 0.505, 0.755.
+    rows += [("densenet", 0, k, 0, "all", a) for k, a in ((0, 2 / 3), (8, 0.77777), (-8, 0.5))]
     rows.append(("logreg", 0, 0, 0, "all", 1 / 3))
     found = EXPERIMENT.metrics({"results": table(rows, columns)}, {})
+    assert list(found) == ["lenet", "densenet", "logreg"]
+    assert found.pop("densenet") == {
+        "mean": 0.6481,
+        "lowest": 0.5,
+        "highest": 0.7778,
+        "fraction_above_75": 0.3333,
+    }
     assert found == {
         "lenet": {"mean": 0.684, "lowest": 0.505, "highest": 0.905, "fraction_above_75": 0.4},
         "logreg": {"mean": 0.3333, "lowest": 0.3333, "highest": 0.3333, "fraction_above_75": 0.0},

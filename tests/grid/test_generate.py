@@ -11,6 +11,7 @@ from small_grids import lay_down_nads, lay_down_plan, orthonormal, plan_of
 
 from pipeline import experiments, generate
 from pipeline.grid.data import Data
+from pipeline.machine import store
 from pipeline.project import artifacts
 
 SETTINGS = {"eps1": 1.0, "eps2": 0.1 + 0.2, "sigma": 1 / 3}
@@ -39,13 +40,18 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     generate.main("linear_pairs")
     assert capsys.readouterr().out == "linear_pairs: 8 cells, 2 directions\n"
     names = {path.name for path in stale.parent.iterdir()}
-    assert names == {"cells.csv", "directions.npz", "draw-0.npz", "draw-1.npz"}, "what an earlier run left is gone"
+    assert names == {"cells.csv", "digests.json", "directions.npz", "draw-0.npz", "draw-1.npz"}, (
+        "what an earlier run left is gone"
+    )
     cells = artifacts.cells("linear_pairs")
     assert cells == experiment.cells(PLAN) and type(cells[0]["index_1"]) is int
     assert list(pd.read_csv(stale.parent / "cells.csv")) == ["architecture", "seed", "index_1", "index_2", "eps1", "eps2", "sigma"]  # fmt: skip
     data = Data(experiment)
+    noted = json.loads((stale.parent / "digests.json").read_text())
     for cell in cells:
         draw = experiment.draw(PLAN, cell["seed"], None)
+        made = {name: store.digest(array) for name, array in draw.items() if not name.startswith("test")}
+        assert data.digests(cell["seed"]) == noted[str(cell["seed"])] == made and "train_normal" in made
         expected = experiment.dataset(cell, "train", draw, [basis[cell["index_1"]], basis[cell["index_2"]]])
         assert all(map(torch.equal, data.dataset(cell, "train"), expected))
 

@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from small_grids import nads_of, orthonormal, plan_of, separable, table
@@ -59,6 +60,7 @@ def test_three_channels_are_the_normalised_picture_and_the_fourth_is_linearly_se
     x, classes = EXPERIMENT.dataset(cell, split, draw, [BASIS[5]])
     y = draw[f"{split}_labels"]
     assert x.shape == (len(y), 4, 32, 32) and classes.tolist() == [int(label == 1) for label in y]
+    assert x.dtype == torch.float32 and classes.dtype == torch.int64
     np.testing.assert_allclose(x[:, :3], normalised(draw[f"{split}_pictures"]), atol=1e-5)
     expected = separable(draw[f"{split}_normal"], y, BASIS[5], 0.7, 3.0)
     np.testing.assert_allclose(x[:, 3].flatten(1), expected, atol=2e-5)
@@ -110,3 +112,11 @@ def test_metrics():
     planes = table([("mlp", float("nan"))], ("architecture", "tilt"))
     found = EXPERIMENT.metrics({"results": results({3: (1, 0.5, 0.5)}), "boundaries": planes}, {})["mlp"]
     assert found["switches_at"] is None and found["mean_tilt"] is None
+
+
+def test_metrics_are_rounded_and_stand_in_the_order_of_the_results():
+    rows = pd.concat([results({3: (1 / 3, 2 / 3, 0.98765)}, name) for name in ("mlp", "lenet")])
+    planes = table([("lenet", 10.0), ("mlp", 20.0)], ("architecture", "tilt"))
+    found = EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {})
+    assert list(found) == ["mlp", "lenet"]
+    assert found["mlp"]["accuracy"]["low"] == {"all": 0.3333, "images": 0.6667, "linear": 0.9876}

@@ -9,7 +9,7 @@ import safetensors.torch
 import torch
 from small_grids import ARCHITECTURES, HOW, data_of, orthonormal, plan_of
 
-from pipeline import networks, training
+from pipeline import experiments, networks, training
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.grid.experiment import Member
@@ -27,10 +27,9 @@ def made():
     """A plan of five places, its data in memory, and the cells."""
     plan = plan_of("linear_pairs", SETTINGS, GRIDS, samples=(150, 20))
     vectors = {f"{name}-{index}": vector for name in GRIDS for index, vector in zip((1, 9), orthonormal())}
-    data = data_of("linear_pairs", {}, vectors)
-    draws = {seed: data.experiment.draw(plan, seed, None) for seed in plan.seeds}
-    data.draw = draws.__getitem__
-    return plan, data, data.experiment.cells(plan)
+    experiment = experiments.find("linear_pairs")
+    data = data_of("linear_pairs", {seed: experiment.draw(plan, seed, None) for seed in plan.seeds}, vectors)
+    return plan, data, experiment.cells(plan)
 
 
 def keys(plan, data, cells, device=CPU):
@@ -136,6 +135,15 @@ def test_a_cell_is_trained_from_the_weights_and_in_the_order_of_its_identity(mad
         assert 0 < seconds < 60 and kept.get(job.key) == {"losses": losses, "accuracy": accuracy}
         loaded = safetensors.torch.load_file(kept.path(job.key))
         assert set(loaded) == set(weights) and all(torch.equal(loaded[name], weights[name]) for name in weights)
+
+
+def test_a_network_has_the_channels_and_the_outputs_of_its_experiment(made):
+    (job,) = itertools.islice(jobs.of_cells(*made, CPU, ""), 1)
+    for name, outputs, inputs in (("fourier", 2, 1024), ("image_pairs", 2, 4096), ("flip", 7, 3072)):
+        other = data_of(name, {}, {})
+        other.outputs = outputs
+        network, order = jobs.untrained(other, job)
+        assert network[1].weight.shape == (outputs, inputs) and order == seeds.derive(*job.identity, "order")
 
 
 def test_seconds_are_those_of_the_training(made, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """`linear_pairs` against paper 2, §3: D(v₁) ⊕ D(v₂) at every pair of indices."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from small_grids import nads_of, orthonormal, plan_of, separable, table
@@ -121,6 +122,15 @@ def test_metrics_are_means_over_seeds_and_a_switch_may_be_nowhere():
     )
     assert found["lenet"]["accuracy"]["high_high"] == {"all": 0.6383, "first": 0.1383, "second": 0.8383}
     assert found["lenet"]["switches_at"] is None and found["lenet"]["mean_tilt"] is None
+    assert found["lenet"]["lowest_accuracy_all"] == 0.6383
+
+
+def test_metrics_stand_in_the_order_of_the_results():
+    one = {(1, 1): (1, 1, 0.8)}
+    rows = pd.concat([results(one, name=name) for name in ("mlp", "lenet")])
+    planes = table([("lenet", 10.0), ("mlp", 20.0)], ("architecture", "tilt"))
+    found = EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {})
+    assert [(name, values["mean_tilt"]) for name, values in found.items()] == [("mlp", 20.0), ("lenet", 10.0)]
 
 
 @pytest.mark.parametrize(

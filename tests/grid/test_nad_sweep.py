@@ -65,6 +65,7 @@ def test_metrics():
     columns = ("architecture", "seed", "estimand", "index", "test_set", "accuracy")
     accuracy = {0: 1.0, 1: 0.9, 2: 0.7, 5: 0.5}
     rows = [("lenet", s, "secant", i, "all", a + 0.02 * s) for s in (0, 1) for i, a in accuracy.items()]
+    rows += [("densenet", 0, "secant", i, "all", a) for i, a in ((0, 0.98764), (1, 1 / 3))]
     rows += [("lenet", 0, "gradient", i, "all", a) for i, a in ((0, 0.5), (1, 0.5))]
     losses = [
         ("lenet", 0, estimand, i, epoch, (0.1 * i if epoch == 2 else -i * epoch) * sign)
@@ -75,9 +76,15 @@ def test_metrics():
     directions = {
         "lenet-secant-eigenvalues": np.array([4.0, 2.0, 2.0 + 1e-14, 0.5, 0.4, 0.3]),
         "lenet-gradient-eigenvalues": np.array([4.0, 2.0]),
+        "densenet-secant-eigenvalues": np.array([4.0, 2.0]),
     }
     losses = table(losses, ("architecture", "seed", "estimand", "index", "epoch", "loss"))
     found = EXPERIMENT.metrics({"results": table(rows, columns), "losses": losses}, directions)
+    assert [(name, list(values)) for name, values in found.items()] == [
+        ("lenet", ["secant", "gradient"]),
+        ("densenet", ["secant"]),
+    ]
+    assert (found["densenet"]["secant"]["first"], found["densenet"]["secant"]["last"]) == (0.9876, 0.3333)
     # Ranks of the eigenvalues 4, 2.5, 2.5, 1 against 4, 3, 2, 1: covariance 4.5/3, variances 4.5/3 and 5/3.
     rho = math.sqrt(4.5 / 5)
     # With two degrees of freedom p = 1 − t/√(t² + 2), t = ρ √2/√(1 − ρ²).

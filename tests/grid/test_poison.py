@@ -125,19 +125,20 @@ def test_the_size_is_positive():
 
 
 def test_more_classes_than_there_are_carriers_are_refused(images):
-    """Forty classes take seven NADs: from index 1017 the last of them is 1023."""
-    forty = images | {"classes": list(range(40))}
-    with pytest.raises(InputError, match="40 classes take 7 NADs, so the last index is 1017, not 1020"):
-        EXPERIMENT.draw(PLAN, 0, forty)
+    """From 37 to 42 classes take seven NADs: from index 1017 the last of them is 1023."""
+    for count in (37, 42):
+        with pytest.raises(InputError, match=f"{count} classes take 7 NADs, so the last index is 1017, not 1020"):
+            EXPERIMENT.draw(PLAN, 0, images | {"classes": list(range(count))})
+    many = images | {"classes": list(range(42))}
     for data in ("indices", "mixture_indices"):
         for index, fits in ((1017, True), (1018, False)):
             grid = {"indices": (0,), "mixture_indices": (0,)} | {data: (index,)}
             plan = plan_of("poison", {"size": 0.05}, {"lenet": grid}, samples=(4, 4))
             if fits:
-                EXPERIMENT.draw(plan, 0, forty)
+                EXPERIMENT.draw(plan, 0, many)
             else:
                 with pytest.raises(InputError, match="the last index is 1017, not 1018"):
-                    EXPERIMENT.draw(plan, 0, forty)
+                    EXPERIMENT.draw(plan, 0, many)
 
 
 def test_metrics():
@@ -148,12 +149,14 @@ def test_metrics():
         for i, a in ((-1, 0.5), (0, 0.1), (500, 0.9), (1020, 0.45))
     ]
     rows += [("lenet", 0, "images", 0, "poisoned", 1.0), ("lenet", 0, "mixture", -1, "clean", 1 / 3)]
-    rows += [("lenet", 0, "mixture", 9, "clean", 0.2), ("mlp", 0, "images", -1, "clean", 0.6)]
+    rows += [("lenet", 0, "mixture", 9, "clean", 2 / 3), ("mlp", 0, "images", -1, "clean", 0.6)]
     rows += [("mlp", 0, "images", 3, "clean", 0.3)]
-    assert EXPERIMENT.metrics({"results": table(rows, columns)}, {}) == {
+    found = EXPERIMENT.metrics({"results": table([("vgg", *row[1:]) for row in rows[-2:]] + rows, columns)}, {})
+    assert list(found) == ["vgg", "lenet", "mlp"] and found.pop("vgg") == found["mlp"]
+    assert found == {
         "lenet": {
             "images": {"clean": 0.51, "first": 0.11, "last": 0.46},
-            "mixture": {"clean": 0.3333, "first": 0.2, "last": 0.2},
+            "mixture": {"clean": 0.3333, "first": 0.6667, "last": 0.6667},
         },
         "mlp": {"images": {"clean": 0.6, "first": 0.3, "last": 0.3}},
     }

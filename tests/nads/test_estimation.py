@@ -247,7 +247,6 @@ def test_the_library_call_averages_over_symmetries(symmetry, capsys):
         ({"first": 193}, "first must lie between 1 and 192, not 193$"),
         ({"shape": (12, 8)}, r"input must be \[channels, height, width\], not \(12, 8\)$"),
         ({"method": "plain", "first": 50}, "6 networks give 6 vectors, too few for the first 50 directions$"),
-        ({"networks": 10**6, "first": 5}, "NADs of inputs 2×12×8 .* GB are free; ask for fewer networks$"),
         ({"shape": (1, 12, 8)}, "the network does not take inputs of 1×12×8: "),
     ],
 )
@@ -257,10 +256,18 @@ def test_what_the_library_call_refuses(arguments, sentence):
 
 
 def test_the_library_call_is_refused_what_this_machine_has_not(monkeypatch):
-    memory = psutil.virtual_memory()._replace(available=Covariance.memory((2, 12, 8)) - 1)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    def available(size):
+        memory = psutil.virtual_memory()._replace(available=size)
+        monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+
+    available(Covariance.memory((2, 12, 8)) - 1)
     with pytest.raises(InputError, match=r"ask for the leading directions only \(first: 100\)$"):
         call()
+    available(Leading.memory((2, 12, 8), 6 * 7) - 1)
+    with pytest.raises(InputError, match="^NADs of inputs 2×12×8 .* GB are free; ask for fewer networks$"):
+        call(first=5)
+    available(Leading.memory((2, 12, 8), 6 * 7))
+    assert call(first=5).directions.shape == (5, 192)
 
 
 @pytest.mark.slow

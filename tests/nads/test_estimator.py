@@ -3,10 +3,12 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
-from pipeline.nads import Estimator, Source
+from pipeline.nads import Estimator, Source, Spectrum, imported
 from pipeline.nads.plan import NADsPlan, Request
+from pipeline.nads.progress import Recipe
 
 VALUES = {
     "estimand": "secant",
@@ -100,8 +102,19 @@ def test_a_source_covers_the_directions_that_it_will_have():
     assert Source(1_000_000, input=(1, 1000, 1000)).dimension == 1_000_000
 
 
-@pytest.mark.parametrize("record", [Estimator(**VALUES), Source(2), Request({}, Source(2)), NADsPlan("s", 0, None, {})])
-def test_what_is_asked_for_cannot_be_changed(record):
+@pytest.mark.parametrize(
+    "record",
+    [
+        Estimator(**VALUES),
+        Source(2),
+        Request({}, Source(2)),
+        NADsPlan("smoke", 0, Estimator(**VALUES), {}),
+        Recipe({}, (1, 2, 2), (0, "net"), Estimator(**VALUES), "cpu"),
+        Spectrum(*[np.zeros(1)] * 6),
+        imported(np.eye(4), (1, 2, 2)),
+    ],
+)
+def test_records_cannot_be_changed(record):
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(record, dataclasses.fields(record)[0].name, None)
 

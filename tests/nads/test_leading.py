@@ -48,8 +48,8 @@ def test_the_subspaces_of_the_halves_are_compared_up_to_a_hundred_directions():
     assert np.isnan(found.overlap[100:]).all()
     whole = filled(Covariance(shape), samples).spectrum()
     np.testing.assert_allclose(found.overlap[:100], whole.overlap[:100], rtol=1e-3)
-    fewer = filled(Leading(shape, 130), jacobians(62, 1, shape)).spectrum()
-    assert np.flatnonzero(np.isnan(fewer.overlap))[0] == 31, "a half of 31 vectors has no more directions"
+    fewer = filled(Leading(shape, 130), jacobians(63, 1, shape)).spectrum()
+    assert np.flatnonzero(np.isnan(fewer.overlap))[0] == 31, "the half of 31 vectors has no more directions"
 
 
 @pytest.mark.parametrize(("rows", "block"), [(1, 64), (3, 63), (70, 70)])

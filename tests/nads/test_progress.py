@@ -42,6 +42,8 @@ def test_a_worker_makes_the_jacobian_of_the_networks_number():
         np.testing.assert_array_equal(jacobian(None, (RECIPE, number)), expected)
     colour = dataclasses.replace(RECIPE, specification=SMALL | {"side": 4}, shape=(3, 4, 4))
     assert jacobian(None, (colour, 0)).shape == (4, 48)
+    plain = dataclasses.replace(RECIPE, estimator=dataclasses.replace(GRADIENT, method="plain"))
+    assert jacobian(None, (plain, 0)).shape == (1, 64)
 
 
 def test_a_key_holds_all_that_decides_the_sums_and_nothing_else():
@@ -224,6 +226,7 @@ def test_the_bar_shows_networks_error_and_what_is_expected(tmp_path):
     assert made.bar.total == made.estimation.expected_networks() < 300
     assert made.bar.postfix == f"error={made.estimation.trace[-1][1]:.3f}"
     assert made.bar.desc.startswith("estimate net")
+    assert made.bar.unit == "network"
 
 
 def directly(count, target_error=None, recipe=RECIPE):
@@ -272,12 +275,19 @@ def test_only_what_was_not_kept_is_sampled_again(tmp_path, monkeypatch):
     assert calls[8:] == list(range(8))
 
 
-def test_results_may_come_in_any_order_and_after_the_end(tmp_path, monkeypatch):
-    """Two workers' queue: the next estimate has begun, and networks beyond the error are done, when the first one ends."""
+def test_an_estimate_is_given_when_it_ends_before_the_next_begins(tmp_path):
+    tasks = [task(tmp_path, 4), task(tmp_path, 4, name="other")]
+    ended, _ = next(finished(tasks, IN_PROCESS, True))
+    assert ended is tasks[0]
+    assert tasks[1].bar is None
+
+
+@pytest.mark.parametrize("order", [list, reversed])
+def test_results_may_come_in_any_order_and_after_the_end(tmp_path, monkeypatch, order):
+    """As from many workers: the next estimate has begun, and networks beyond the error are done, when the first ends."""
 
     def run(function, work, make_context, device):
-        items = list(zip(range(16), work))
-        for position, item in reversed(items):
+        for position, item in order(list(zip(range(16), work))):
             yield position, function(make_context(), item)
 
     monkeypatch.setattr(workers, "run", run)

@@ -134,7 +134,7 @@ def test_many_maps_stand_in_rows(count, grid):
 
 
 def test_the_table_sums_up_each_map():
-    values = [("net", 0, 8, 0.9, 0.01), ("net", 8, 0, 0.5, 0.02), ("net", -8, 8, 0.76, 0.03), ("net", 4, 4, 0.75, 0.0)]
+    values = [("net", 0, 8, 0.9, 0.01), ("net", 8, 0, 0.81, 0.02), ("net", -8, 8, 0.76, 0.03), ("net", 4, 4, 0.75, 0.0)]
     values += [("square", 0, 0, 0.625, np.nan)]
     summary = pd.DataFrame(values, columns=["architecture", "k_row", "k_col", "mean", "std"])
     published = {"net": [(0, -8, 81.0), (8, -8, 67.4), (8, 8, 55.0)]}
@@ -150,6 +150,6 @@ def test_the_table_sums_up_each_map():
     ]
     beside = "(0, -8): 90.0 ± 1.0 / 81.0, (8, -8): 76.0 ± 3.0 / 67.4"
     assert table.rows == [
-        [LABELS["net"], 4, "72.8", "50.0", "90.0", "50", beside],
+        [LABELS["net"], 4, "80.5", "75.0", "90.0", "75", beside],
         ["Square", 1, "62.5", "62.5", "62.5", "0", "–"],
     ]
