@@ -52,6 +52,11 @@ def test_a_step_divides_16(step):
         EXPERIMENT.Grid(step)
 
 
+@pytest.mark.parametrize("step", [1, 2, 4, 8, 16])
+def test_every_divisor_of_16_is_a_step(step):
+    assert EXPERIMENT.Grid(step).step == step
+
+
 def test_metrics():
     columns = ("architecture", "seed", "k_row", "k_col", "test_set", "accuracy")
     rows = [

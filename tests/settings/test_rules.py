@@ -567,6 +567,13 @@ def test_whatever_the_user_wrote_a_sentence_is_one_line(shipped):
     assert sentence == "params.yaml: image_pairs.sigma.a b must be a finite number, not 'wide'"
 
 
+def test_ranges_stand_in_lists_of_whole_numbers_alone():
+    mistakes = Mistakes()
+    assert mistakes.typed(tuple[int, ...], [1, [2, 4, 1]], "params.yaml: a") == (1, 2, 3, 4)
+    assert mistakes.typed(tuple[str, ...], ["b", [2, 4, 1]], "params.yaml: a") is None
+    assert mistakes.sentences == ["params.yaml: a must be text, not [2, 4, 1]"]
+
+
 def test_an_unknown_kind_of_mistake_is_said_in_pydantics_words():
     mistakes = Mistakes()
     assert mistakes.typed(complex, "x", "params.yaml: z") is None
