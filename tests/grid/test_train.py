@@ -107,6 +107,7 @@ def test_a_damaged_cell_is_trained_again(plan, in_this_process, capsys):
     assert "1 cells trained, 4 reused" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_other_samples_in_the_test_set_train_nothing_again_and_other_directions_do(plan, in_this_process, capsys):
     train.main("linear_pairs")
     lay_down_plan(dataclasses.replace(plan, test_samples=70))
@@ -164,6 +165,7 @@ def test_a_cell_that_fails_is_named_and_the_others_are_kept(together, plan, in_t
     assert not (artifacts.MODELS / "linear_pairs/failed.csv").exists()
 
 
+@pytest.mark.slow
 def test_together_the_stage_trains_the_same_networks(plan, in_this_process, monkeypatch, capsys):
     train.main("linear_pairs")
     one_by_one = tables()

@@ -203,6 +203,7 @@ def lay_nads(
 
 
 @pytest.mark.usefixtures("_undrawn")
+@pytest.mark.slow
 def test_linear_pairs():
     lay_plan(
         "linear_pairs", {"eps1": 1.5, "eps2": 0.75, "sigma": 2.0}, [{"indices": [9, 1]}, {"indices": [*range(16)]}]
@@ -288,6 +289,7 @@ def test_linear_pairs():
         linear_pairs.mean_probabilities(pd.DataFrame(rows))
 
 
+@pytest.mark.slow
 def test_nad_sweep():
     lay_plan("nad_sweep", {"eps": 1.25, "sigma": {"z": 3.5, "a": 2.0}}, [{"indices": [0, 10]}] * 2)
     places = [({"estimand": e, "index": i}, ["all"]) for e in ("secant", "gradient") for i in (0, 10)]
@@ -354,6 +356,7 @@ def lay_poison(cells):
     lay_draw(6, 200)
 
 
+@pytest.mark.slow
 def test_poison():
     lay_poison(
         [
@@ -503,6 +506,7 @@ def test_metrics_are_asked_of_evaluate():
         nad_sweep.section(None)
 
 
+@pytest.mark.slow
 def test_render_writes_the_page_and_its_figures_and_nothing_of_before(monkeypatch, capsys):
     assert {part.__name__.rpartition(".")[2] for part in render.IN_ORDER} == {"nads", *experiments.names()}
     monkeypatch.setattr(render, "IN_ORDER", (image_pairs, fourier))

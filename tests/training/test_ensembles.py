@@ -63,6 +63,7 @@ def same(ours, theirs, atol=1e-9):
 
 
 @pytest.mark.parametrize("specification", [*STACKED, *ALONG, DROPPING], ids=lambda s: "-".join(map(str, s.values())))
+@pytest.mark.slow
 def test_together_as_alone(specification):
     together = table.together(table.specification(specification))
     networks, sets, seeds = cells(specification, count=1 if specification is DROPPING else 3)
@@ -141,6 +142,7 @@ def stack_of(specification, record=lambda function: function):
     return ensembles.Stack(networks, sets, HOW, seeds, CPU, stacked, record)
 
 
+@pytest.mark.slow
 def test_both_ways_to_convolve_give_the_same_gradients():
     stack = stack_of({"network": "lenet"})
     stack.shuffle()
@@ -168,6 +170,7 @@ def fixed(stack):
     ],
     ids=["mlp", "lenet", "resnet18"],
 )
+@pytest.mark.slow
 def test_a_step_can_be_recorded(specification):
     """A step is traced to its operations, as a graph holds them, and the trace is replayed instead: no step may look at a
     number on the host or make a tensor that the next one needs.
