@@ -162,7 +162,6 @@ def test_a_wrong_value_ends_a_named_target_too(smoke):
     ("path", "old", "new", "stages", "cells"),
     [
         ("pipeline/report/style.py", '"font.size": 9', '"font.size": 8', ["render"], {}),
-        ("pipeline/networks/lenet.py", '"""LeNet, and its', '"""The LeNet, and its', None, {}),
         (
             "pipeline/experiments/poison.py",
             "return pictures.poisoned(x, y, directions[0][cell",
@@ -178,7 +177,7 @@ def test_a_wrong_value_ends_a_named_target_too(smoke):
             {"image_pairs": 2, "linear_pairs": 4},
         ),
     ],
-    ids=["figure", "docstring", "experiment", "network"],
+    ids=["figure", "experiment", "network"],
 )
 def test_an_edit_trains_what_it_touches_and_nothing_else(smoke, path, old, new, stages, cells):
     with smoke.edited(path, old, new):
