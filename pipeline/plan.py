@@ -14,8 +14,9 @@ from pipeline import experiments, settings
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
 from pipeline.grid.experiment import Experiment, Plan
-from pipeline.machine import store, workers
-from pipeline.machine.rates import Rates, speed
+from pipeline.machine import closure, store, workers
+from pipeline.machine.notes import DRY_RUNS, RATES, Notes
+from pipeline.machine.rates import speed
 from pipeline.nads import imported
 from pipeline.networks import Specification
 from pipeline.networks.dry_run import DryRun, dry_run
@@ -46,17 +47,34 @@ def uses(plans: Plans) -> Iterator[tuple[Specification, Use]]:
             yield member.specification, use_of(name, experiments.find(plan.experiment))
 
 
+def key_of(specification: Specification, use: Use) -> str | None:
+    """The digest of all that decides a dry run, or None where the network's code cannot be read."""
+    try:
+        code = closure.digest(dry_run, specification["network"])
+        return store.digest([specification, *use[1:], code])
+    except Exception:
+        return None
+
+
 def tried(scales: dict[str, Plans]) -> dict[Use, DryRun]:
-    """Every network as each scale uses it, tried once; raises InputError with a sentence for each that cannot be built or run."""
-    found, sentences = {}, {}
+    """Every network as each scale uses it, tried once; raises InputError with a sentence for each that cannot be built or run.
+
+    What an earlier plan tried by the same code is not tried again.
+    """
+    found, sentences, kept, new = {}, {}, Notes(store.default_folder(), DRY_RUNS), {}
     for plans in scales.values():
         for specification, use in uses(plans):
             name, shape, outputs = use
             if use not in found and name not in sentences:
+                key = key_of(specification, use)
+                if noted := kept.get(key):
+                    found[use] = DryRun(*noted)
+                    continue
                 try:
-                    found[use] = dry_run(specification, shape, outputs)
+                    found[use] = new[key] = dry_run(specification, shape, outputs)
                 except InputError as error:
                     sentences[name] = f"params.yaml: architectures.{name}: {error}"
+    kept.add((key, dataclasses.astuple(run)) for key, run in new.items() if key is not None)
     if sentences:
         raise InputError("\n".join(sentences.values()))
     return found
@@ -106,7 +124,7 @@ def at_once(device: str) -> int:
 
 def forecast(plans: Plans, runs: dict[Use, DryRun]) -> list[list[str]]:
     """Per experiment: its cells, how many of them are in the store, the minutes that the others take, and their disk space."""
-    rates, rows, operations = Rates(store.default_folder()), [], speed()
+    rates, rows, operations = Notes(store.default_folder(), RATES), [], speed()
     for name, plan in plans.experiments.items():
         experiment = experiments.find(name)
         cells = experiment.cells(plan)

@@ -1,7 +1,7 @@
 """Stage `train EXPERIMENT`: every network of the grid -> models/{experiment}/.
 
-One {cell}.safetensors per cell, training.csv with the last epoch's loss and accuracy, losses.csv with every epoch's loss,
-grid.json with what the networks are.
+One {cell}.safetensors per cell, training.csv with the last epoch's loss and accuracy and the steps until the training set was
+learned, losses.csv with every epoch's loss, grid.json with what the networks are.
 Finished cells come from the store; a run that was killed goes on where it stopped.
 """
 
@@ -21,7 +21,8 @@ from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
 from pipeline.grid.experiment import Experiment, Plan
 from pipeline.grid.jobs import Job
-from pipeline.machine import rates, store, workers
+from pipeline.machine import store, workers
+from pipeline.machine.notes import RATES, Notes
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
 
@@ -47,14 +48,13 @@ def train(
     return failures, seconds
 
 
-def note(seconds: list[tuple[Job, float]], plan: Plan, experiment: Experiment, kept: rates.Rates) -> None:
+def note(seconds: list[tuple[Job, float]], plan: Plan, experiment: Experiment, rates: Notes) -> None:
     """Keep how long a sample of each network took, for the forecasts of `plan`."""
     found = collections.defaultdict(list)
     for job, taken in seconds:
         kind = grid_jobs.kind(plan.members[job.cell["architecture"]], experiment.channels)
         found[kind].append(taken / (plan.train_samples * job.training.epochs))
-    for kind, each in found.items():
-        kept.note(kind, statistics.median(each))
+    rates.add((kind, statistics.median(each)) for kind, each in found.items())
 
 
 def write(folder: Path, plan: Plan, experiment: Experiment, jobs: list[Job], kept: store.Store) -> None:
@@ -66,7 +66,7 @@ def write(folder: Path, plan: Plan, experiment: Experiment, jobs: list[Job], kep
         shutil.copyfile(kept.path(job.key), copy)
         outcome = kept.get(job.key)
         place = {name: cell[name] for name in ("architecture", "seed", *experiment.coordinates)}
-        rows.append(place | {"loss": outcome["losses"][-1], "accuracy": outcome["accuracy"]})
+        rows.append(place | {"loss": outcome["losses"][-1], "accuracy": outcome["accuracy"], "steps": outcome["steps"]})
         losses += [place | {"epoch": epoch, "loss": round(loss, 6)} for epoch, loss in enumerate(outcome["losses"], 1)]
     pd.DataFrame(rows).to_csv(folder / "training.csv", index=False)
     pd.DataFrame(losses).to_csv(folder / "losses.csv", index=False)
@@ -88,7 +88,7 @@ def main(name: str) -> None:
     with tqdm(desc=f"train {name}", total=len(jobs), initial=reused, unit="cell", disable=None) as bar:
         bar.set_postfix(reused=reused, failed=0)
         failures, seconds = train(due, data, device, bar)
-    note(seconds, plan, experiment, rates.Rates(folder))
+    note(seconds, plan, experiment, Notes(folder, RATES))
     minutes, trained = (time.monotonic() - started) / 60, len(due) - len(failures)
     print(
         f"{name}: {trained} cells trained, {reused} reused, {len(failures)} failed; {minutes:.1f} min"

@@ -14,7 +14,8 @@ from small_grids import ARCHITECTURES, HOW, lay_down_nads, lay_down_plan, orthon
 from pipeline import evaluate, experiments, generate, networks, train
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
-from pipeline.machine import rates, store, workers
+from pipeline.machine import store, workers
+from pipeline.machine.notes import RATES, Notes
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.training import ensembles
@@ -57,17 +58,18 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, in_this_proce
     data, work = every_job(plan)
     rows, losses = [], []
     for job in work:
-        network, each, accuracy = jobs.trained(data, job)
+        network, found = jobs.trained(data, job)
         cell = job.cell
         name = f"{cell['architecture']}-{cell['index_1']}-{cell['index_2']}-seed3"
         kept = safetensors.torch.load_file(artifacts.MODELS / "linear_pairs" / f"{name}.safetensors")
         assert all(torch.equal(kept[key], value) for key, value in network.state_dict().items())
         place = [cell[key] for key in ("architecture", "seed", "index_1", "index_2")]
-        rows.append([*place, each[-1], accuracy])
-        losses += [[*place, epoch + 1, round(loss, 6)] for epoch, loss in enumerate(each)]
+        rows.append([*place, found.losses[-1], found.accuracy, found.steps])
+        losses += [[*place, epoch + 1, round(loss, 6)] for epoch, loss in enumerate(found.losses)]
     columns = ["architecture", "seed", "index_1", "index_2"]
     training, by_epoch = tables()
-    pd.testing.assert_frame_equal(training, pd.DataFrame(rows, columns=[*columns, "loss", "accuracy"]))
+    expected = pd.DataFrame(rows, columns=[*columns, "loss", "accuracy", "steps"]).astype({"steps": float})
+    pd.testing.assert_frame_equal(training, expected)
     pd.testing.assert_frame_equal(by_epoch, pd.DataFrame(losses, columns=[*columns, "epoch", "loss"]))
     assert len(by_epoch) == 10 and set(by_epoch["epoch"]) == {1, 2}
     assert len(list((artifacts.MODELS / "linear_pairs").iterdir())) == 5 + 3
@@ -198,18 +200,18 @@ def test_bfloat16_is_another_grid(plan, in_this_process, capsys):
 def test_how_long_a_sample_took_is_kept_for_each_network(plan, tmp_path):
     """Medians over cells of seconds ÷ (200 samples · 2 epochs)."""
     _, work = every_job(plan)
-    kept = rates.Rates(tmp_path / "rates")
+    kept = Notes(tmp_path, RATES)
     train.note(list(zip(work, (4.0, 8.0, 400.0, 8.0, 40.0))), plan, experiments.find("linear_pairs"), kept)
-    found = [rates.Rates(tmp_path / "rates").get(jobs.kind(plan.members[name], 2)) for name in GRIDS]
+    found = [Notes(tmp_path, RATES).get(jobs.kind(plan.members[name], 2)) for name in GRIDS]
     assert found == [pytest.approx(0.02), pytest.approx(0.1)]
     train.note([], plan, experiments.find("linear_pairs"), kept)
-    assert json.loads(kept.path.read_text()) == kept.seconds
+    assert json.loads(kept.path.read_text()) == kept.noted
 
 
 def test_the_stage_notes_what_its_cells_took(plan, in_this_process, monkeypatch):
     monkeypatch.setattr(jobs, "train_one", lambda data, job, real=jobs.train_one: real(data, job) * 0 + 4.0)
     train.main("linear_pairs")
-    kept = rates.Rates(store.default_folder())
+    kept = Notes(store.default_folder(), RATES)
     assert {kept.get(jobs.kind(plan.members[name], 2)) for name in GRIDS} == {0.01}
 
 

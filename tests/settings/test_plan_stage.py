@@ -14,13 +14,13 @@ from documents import changed
 from structure import ROOT
 
 from pipeline import experiments, plan, settings
-from pipeline.experiments.fourier import Frequencies
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
 from pipeline.grid.experiment import Amplitude, Member, Plan
+from pipeline.grid.frequencies import Frequencies
 from pipeline.images.wanted import Wanted
-from pipeline.machine import store, workers
-from pipeline.machine.rates import Rates
+from pipeline.machine import closure, store, workers
+from pipeline.machine.notes import RATES, Notes
 from pipeline.machine.workers import Machine
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.plan import NADsPlan, Request
@@ -31,7 +31,7 @@ from pipeline.training import Training
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}
 LOGREG = {"network": "pipeline.networks.mlp:LogReg"}
-NAMES = ["flip", "fourier", "image_pairs", "linear_pairs", "nad_sweep", "poison"]
+NAMES = ["convergence", "flip", "fourier", "image_pairs", "linear_pairs", "nad_sweep", "poison"]
 
 
 @functools.cache
@@ -98,9 +98,11 @@ def test_the_smoke_scale_as_it_is_written(folder, shipped):
             "weight_decay": 0.0,
             "schedule": "linear",
             "precision": "float32",
+            "clip": 0.5,
         },
         "grid": {"step": 8},
         "estimands": [],
+        "seeds": None,
     }
     assert {key: value for key, value in artifacts.planned("fourier").items() if key != "members"} == {
         "experiment": "fourier",
@@ -157,7 +159,7 @@ def scales_of(members, nads, name="fourier", **values):
 HOW = Training(2, 0.5, 0.0, 0.0, "linear", "float32")
 
 
-def test_every_network_is_tried_once_for_each_of_its_uses(monkeypatch):
+def test_every_network_is_tried_once_for_each_of_its_uses(folder, monkeypatch):
     calls = []
     monkeypatch.setattr(plan, "dry_run", lambda *call: calls.append(call) or DryRun(len(calls), 0))
     first = scales_of({"a": LENET, "b": LOGREG}, {"a": (LENET, Source(2)), "c": (LENET, Source(file="c.npy"))})
@@ -179,6 +181,34 @@ def test_every_network_is_tried_once_for_each_of_its_uses(monkeypatch):
     }
 
 
+def test_what_an_earlier_plan_tried_is_not_tried_again(folder, monkeypatch):
+    calls = []
+
+    @functools.wraps(dry_run)
+    def counted(specification, *use):
+        calls.append((specification["network"], *use))
+        return dry_run(specification, *use)
+
+    monkeypatch.setattr(plan, "dry_run", counted)
+    monkeypatch.setattr(closure, "digest", lambda *roots, real=closure.digest: real(*roots) + edit)
+    edit = ""
+    asked = {"mine": scales_of({"a": LENET, "b": LOGREG}, {})}
+    first = plan.tried(asked)
+    assert len(calls) == 2
+    assert plan.tried(asked) == first and len(calls) == 2
+    wider = {"mine": scales_of({"a": LENET, "b": LOGREG | {"side": 32}}, {})}
+    assert len(plan.tried(wider)) == 2 and len(calls) == 3
+    edit = "an edit of the network or of the dry run"
+    assert plan.tried(asked) == first and len(calls) == 5
+
+
+def test_a_network_that_cannot_be_run_is_tried_again_each_time(folder):
+    asked = {"mine": scales_of({"a": LENET | {"side": 30}, "b": {"network": "none:X"}}, {})}
+    for _ in range(2):
+        with pytest.raises(InputError, match="side must be a multiple of 4(.|\n)*'none:X' cannot be imported"):
+            plan.tried(asked)
+
+
 @pytest.mark.parametrize(
     ("name", "use"),
     [
@@ -187,13 +217,14 @@ def test_every_network_is_tried_once_for_each_of_its_uses(monkeypatch):
         ("flip", ("x", (3, 32, 32), 10)),
         ("poison", ("x", (3, 32, 32), 10)),
         ("fourier", ("x", (1, 32, 32), 2)),
+        ("convergence", ("x", (1, 32, 32), 2)),
     ],
 )
 def test_how_an_experiment_uses_a_network(name, use):
     assert plan.use_of("x", experiments.find(name)) == use
 
 
-def test_every_network_that_cannot_be_run_is_named_once():
+def test_every_network_that_cannot_be_run_is_named_once(folder):
     nads = {"x": ({"network": "none:X"}, Source(2)), "y": ({"network": "none:Y"}, Source(file="y.npy"))}
     asked = scales_of(
         {"a": LENET | {"side": 30}, "b": LOGREG, "c": LOGREG | {"width": 2}, "x": {"network": "none:X"}}, nads
@@ -300,15 +331,15 @@ def test_a_forecast_worked_out_by_hand(folder, monkeypatch):
     # 20 cells · 1000 samples: 3 epochs of 9 s each by its operations, 5 of 4 ms; on two cores.
     seconds = (20_000 * 3 * 9 + 20_000 * 5 * 0.004) / 2
     assert forecast_of(asked, runs=runs) == [["fourier", "40", "0", f"{seconds / 86400:.1f} days", "50.00"]]
-    rates = Rates(store.default_folder())
-    rates.note(grid_jobs.kind(asked.members["lenet"], 1), 0.0003)
+    rates = Notes(store.default_folder(), RATES)
+    rates.add([(grid_jobs.kind(asked.members["lenet"], 1), 0.0003)])
     seconds = (20_000 * 3 * 0.0003 + 20_000 * 5 * 0.004) / 2
     assert forecast_of(asked, runs=runs) == [["fourier", "40", "0", f"{seconds / 60:.1f} min", "50.00"]]
-    rates.note(grid_jobs.kind(asked.members["logreg"], 1), 0.0001)
+    rates.add([(grid_jobs.kind(asked.members["logreg"], 1), 0.0001)])
     seconds = (20_000 * 3 * 0.0003 + 20_000 * 5 * 0.0001) / 2
     assert f"{seconds / 60:.1f}" == "0.2"
     assert forecast_of(asked, runs=runs) == [["fourier", "40", "0", "0.2 min", "50.00"]]
-    rates.note(grid_jobs.kind(asked.members["logreg"], 2), 1e9)
+    rates.add([(grid_jobs.kind(asked.members["logreg"], 2), 1e9)])
     assert forecast_of(asked, runs=runs)[0][3] == "0.2 min", "a rate for other channels is another one's"
 
 
