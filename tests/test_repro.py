@@ -120,6 +120,7 @@ def test_the_whole_dag_runs_without_network_and_says_what_its_images_are(smoke):
         "linear_tilt_and_margins",
         "images_or_linear_channel",
         "fourier_maps",
+        "convergence_maps",
         "nad_sweep",
         "poison_curve",
         "poison_examples_lenet",
@@ -142,8 +143,7 @@ def test_a_changed_epsilon_reruns_only_its_part(smoke):
     expected = ["plan", *(f"{verb}@linear_pairs" for verb in ("generate", "train", "evaluate")), "render"]
     output = smoke.dvc("exp", "run", "-S", "eps2=0.3")
     assert ran(output) == expected and trained(output) == {"linear_pairs": 9}
-    smoke.dvc("exp", "run", "-S", "eps2=0.5")
-    assert not trained(smoke.dvc("repro")), "going back to old parameters comes from the cache"
+    assert not trained(smoke.dvc("exp", "run", "-S", "eps2=0.5")), "going back to old parameters comes from the cache"
 
 
 def test_a_wrong_value_ends_a_named_target_too(smoke):
@@ -156,36 +156,6 @@ def test_a_wrong_value_ends_a_named_target_too(smoke):
         command = [sys.executable, "-m", "dvc", "repro", "evaluate@fourier"]
         done = subprocess.run(command, cwd=smoke.root, text=True, capture_output=True, env=smoke.environment)
         assert done.returncode != 0 and "eps2 must be a finite number" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("path", "old", "new", "stages", "cells"),
-    [
-        ("pipeline/report/style.py", '"font.size": 9', '"font.size": 8', ["render"], {}),
-        (
-            "pipeline/experiments/poison.py",
-            "return pictures.poisoned(x, y, directions[0][cell",
-            "return pictures.poisoned(x + 0, y, directions[0][cell",
-            ["generate@poison", "train@poison", "evaluate@poison", "render"],
-            {"poison": 5},
-        ),
-        (
-            "pipeline/networks/mlp.py",
-            "layers = [nn.Flatten()]",
-            "layers = [nn.Flatten(1)]",
-            None,
-            {"image_pairs": 2, "linear_pairs": 4},
-        ),
-    ],
-    ids=["figure", "experiment", "network"],
-)
-def test_an_edit_trains_what_it_touches_and_nothing_else(smoke, path, old, new, stages, cells):
-    with smoke.edited(path, old, new):
-        output = smoke.dvc("repro")
-    assert {name: count for name, count in trained(output).items() if count} == cells
-    if stages is not None:
-        assert [stage for stage in ran(output) if stage not in ("plan", "evaluate@linear_pairs")] == stages
-    assert not any(trained(smoke.dvc("repro")).values())
 
 
 def test_cells_that_are_stored_are_not_trained_again(smoke):
@@ -243,6 +213,26 @@ def test_a_training_killed_at_any_moment_loses_no_finished_cell(smoke):
 def test_paper_scale_expands_to_every_stage(smoke):
     # --force, since DVC's dry run of an experiment looks for the outputs of the stages that it did not run.
     assert sorted(ran(smoke.dvc("exp", "run", "-S", "scale=paper", "--dry", "--force"))) == STAGES
+
+
+def test_an_edit_trains_what_it_touches_and_nothing_else(smoke):
+    """A figure; then an experiment and a network at once; then all as it was."""
+    with smoke.edited("pipeline/report/style.py", '"font.size": 9', '"font.size": 8'):
+        assert ran(smoke.dvc("repro")) == ["plan", "render"]
+    mixture = (
+        "return pictures.poisoned(x, y, directions[0][cell",
+        "return pictures.poisoned(x + 0, y, directions[0][cell",
+    )
+    with (
+        smoke.edited("pipeline/experiments/poison.py", *mixture),
+        smoke.edited("pipeline/networks/mlp.py", "layers = [nn.Flatten()]", "layers = [nn.Flatten(1)]"),
+    ):
+        output = smoke.dvc("repro")
+    found = {name: count for name, count in trained(output).items() if count}
+    assert found == {"poison": 5, "image_pairs": 2, "linear_pairs": 4}
+    stages = ran(output)
+    assert "generate@poison" in stages and "generate@linear_pairs" not in stages and "download" not in stages
+    assert not any(trained(smoke.dvc("repro")).values())
 
 
 def test_committed_metrics_are_of_real_cifar10_at_laptop_scale():
