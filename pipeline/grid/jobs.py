@@ -15,7 +15,7 @@ from pipeline.grid.data import Data
 from pipeline.grid.experiment import Cell, Experiment, Member, Plan
 from pipeline.machine import closure, store
 from pipeline.project import seeds
-from pipeline.training import Training, ensembles
+from pipeline.training import Outcome, Training, ensembles
 
 TOGETHER = ("cuda",)
 """Kinds of device on which several networks train together; a CPU is faster with one in each process."""
@@ -43,30 +43,30 @@ def untrained(data: Data, job: Job) -> tuple[nn.Module, int]:
     return table.build(job.specification, data.experiment.channels, data.outputs, weights), order
 
 
-def trained(data: Data, job: Job) -> tuple[nn.Module, list[float], float]:
-    """One cell's network, trained, with what `training.train` returns."""
+def trained(data: Data, job: Job) -> tuple[nn.Module, Outcome]:
+    """One cell's network, trained, and how its training went."""
     device, (x, y) = torch.device(job.device), data.dataset(job.cell, "train")
     network, order = untrained(data, job)
     x, y = training.arranged(x, device), y.to(device)
-    return network, *training.train(network, x, y, job.training, order)
+    return network, training.train(network, x, y, job.training, order)
 
 
-def trained_together(data: Data, jobs: list[Job]) -> tuple[list[nn.Module], list]:
-    """The networks of cells of one group (see `groups`), trained together, and for each what `training.train` returns or Diverged."""
+def trained_together(data: Data, jobs: list[Job]) -> tuple[list[nn.Module], list[Outcome | Exception]]:
+    """The networks of cells of one group (see `groups`), trained together, and for each how its training went, or Diverged."""
     first = jobs[0]
     way = table.together(first.specification)
     if way == "alone":
         (job,) = jobs
-        network, *result = trained(data, job)
+        network, result = trained(data, job)
         return [network], [result]
     networks, orders = zip(*(untrained(data, job) for job in jobs))
     sets = (data.dataset(job.cell, "train") for job in jobs)
     return networks, ensembles.train(networks, sets, first.training, orders, torch.device(first.device), way)
 
 
-def keep(job: Job, network: nn.Module, losses: list[float], accuracy: float) -> None:
+def keep(job: Job, network: nn.Module, outcome: Outcome) -> None:
     """Put a trained cell into the store."""
-    store.Store(job.folder).put(job.key, network.state_dict(), {"losses": losses, "accuracy": accuracy})
+    store.Store(job.folder).put(job.key, network.state_dict(), dataclasses.asdict(outcome))
 
 
 def train_one(data: Data, job: Job) -> float:
@@ -82,7 +82,7 @@ def train_together(data: Data, jobs: list[Job]) -> list[Exception | float]:
     networks, results = trained_together(data, jobs)
     for job, network, result in zip(jobs, networks, results):
         if not isinstance(result, Exception):
-            keep(job, network, *result)
+            keep(job, network, result)
     seconds = (time.monotonic() - started) / len(jobs)
     return [result if isinstance(result, Exception) else seconds for result in results]
 

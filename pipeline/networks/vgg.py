@@ -7,7 +7,7 @@ from pipeline.project.shapes import SIDE
 
 
 class VGG11(nn.Module):
-    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias, head 512–512–outputs with dropout.
+    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias, head 512–512–outputs with dropout after each ReLU.
 
     Every layer's filters are multiplied by `width`.
     """
@@ -39,12 +39,12 @@ class VGG11(nn.Module):
         self.features = nn.Sequential(*layers)
         self.head = nn.Sequential(
             nn.Flatten(),
-            nn.Dropout(),
             nn.Linear(fan_in * (side // 32) ** 2, fan_in),
             nn.ReLU(inplace=True),
             nn.Dropout(),
             nn.Linear(fan_in, fan_in),
             nn.ReLU(inplace=True),
+            nn.Dropout(),
             nn.Linear(fan_in, outputs),
         )
 

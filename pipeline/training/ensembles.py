@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from pipeline.training.single import BATCH, CLIP, SCHEDULES, Diverged, arranged, checked_losses, multiplying
+from pipeline.training.single import BATCH, SCHEDULES, Diverged, arranged, multiplying, outcome
 
 WARM_UP = 3
 """Steps that run before one is recorded: libraries choose their kernels and reserve memory in the first ones."""
@@ -100,7 +100,7 @@ class Stack:
         self.momenta = [torch.zeros_like(weight) for weight in self.weights]
         self.rate = torch.zeros((), device=device, dtype=self.weights[0].dtype)
         self.loss, self.correct = (torch.zeros(count, device=device, dtype=self.rate.dtype) for _ in range(2))
-        self.losses = torch.zeros(how.epochs, count, device=device, dtype=self.rate.dtype)
+        self.losses = torch.zeros(how.epochs, -(-self.samples // BATCH), count, device=device, dtype=self.rate.dtype)
         # The last batch of an epoch is smaller, and a step's tensors are fixed: so there are two steps.
         lengths = {min(BATCH, self.samples - start) for start in range(0, self.samples, BATCH)}
         self.rows = {length: torch.zeros(count, length, device=device, dtype=torch.int64) for length in lengths}
@@ -132,13 +132,13 @@ class Stack:
         with torch.no_grad():
             norms = torch.stack([torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients]).norm(dim=0)
             # As `nn.utils.clip_grad_norm_` does it.
-            scale = (CLIP / (norms + 1e-6)).clamp(max=1)
+            scale = (self.how.clip / (norms + 1e-6)).clamp(max=1)
             gradients = torch._foreach_mul(gradients, [scale.view(-1, *[1] * (g.dim() - 1)) for g in gradients])
             torch._foreach_add_(gradients, self.weights, alpha=self.how.weight_decay)
             torch._foreach_mul_(self.momenta, self.how.momentum)
             torch._foreach_add_(self.momenta, gradients)
             torch._foreach_sub_(self.weights, torch._foreach_mul(self.momenta, self.rate))
-            self.loss += losses * rows.shape[1]
+            self.loss.copy_(losses)
             self.correct += correct
 
     def try_convolutions(self):
@@ -163,26 +163,25 @@ class Stack:
         rows = [torch.randperm(self.samples, generator=order) for order in self.orders]
         first = torch.arange(len(rows))[:, None] * self.samples
         self.order = (torch.stack(rows) + first).to(self.device)
-        self.loss.zero_()
         self.correct.zero_()
 
-    def take(self, start, rate):
-        """The step on the samples from place `start` of the order on."""
-        batch = self.order[:, start : start + BATCH]
-        self.rows[batch.shape[1]].copy_(batch)
+    def take(self, epoch, batch, rate):
+        """The step on one batch of an epoch's order."""
+        rows = self.order[:, batch * BATCH : (batch + 1) * BATCH]
+        self.rows[rows.shape[1]].copy_(rows)
         self.rate.fill_(rate)
-        self.steps[batch.shape[1]]()
+        self.steps[rows.shape[1]]()
+        self.losses[epoch, batch].copy_(self.loss)
 
     def results(self):
-        """(losses per epoch, last accuracy), or Diverged, of each network, its weights written back into it."""
+        """The `Outcome`, or Diverged, of each network, its weights written back into it."""
         found = []
-        losses, correct = (self.losses / self.samples).T.tolist(), (self.correct / self.samples).tolist()
         for position, network in enumerate(self.networks):
             with torch.no_grad():
                 for parameter, weight in zip(network.parameters(), self.weights):
                     parameter.copy_(weight[position])
             try:
-                found.append((checked_losses(losses[position]), correct[position]))
+                found.append(outcome(self.losses[:, :, position], self.correct[position], self.samples))
             except Diverged as error:
                 found.append(error)
         return found
@@ -204,9 +203,8 @@ def train(networks, sets, how, seeds, device, together):
     with torch.random.fork_rng(devices=[device] if cuda else []):
         torch.manual_seed(seeds[0])
         stacks = [Stack(n, pairs, how, s, device, together == "stack", record) for n, pairs, s in parts]
-        samples = stacks[0].samples
-        batches = range(0, samples, BATCH)
-        rates = iter(SCHEDULES[how.schedule](how.epochs * len(batches), how.lr))
+        batches = stacks[0].losses.shape[1]
+        rates = iter(SCHEDULES[how.schedule](how.epochs * batches, how.lr))
         streams = [torch.cuda.stream(torch.cuda.Stream()) if cuda else contextlib.nullcontext() for _ in stacks]
         if cuda:
             stacks[0].try_convolutions()
@@ -215,14 +213,11 @@ def train(networks, sets, how, seeds, device, together):
             for stack, stream in zip(stacks, streams):
                 with stream:
                     stack.shuffle()
-            for start in batches:
+            for batch in range(batches):
                 rate = float(next(rates))
                 for stack, stream in zip(stacks, streams):
                     with stream:
-                        stack.take(start, rate)
-            for stack, stream in zip(stacks, streams):
-                with stream:
-                    stack.losses[epoch] = stack.loss
+                        stack.take(epoch, batch, rate)
         if cuda:
             torch.cuda.synchronize()
         return [result for stack in stacks for result in stack.results()]

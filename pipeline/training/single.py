@@ -16,6 +16,10 @@ PEAK = 2 / 5
 """Constants of both papers' experiments: batch size, norm to which each step's gradient is clipped, and the part of
 training at which the triangular schedule peaks (the group's habit; paper 2 does not state it)."""
 
+LEARNED = 0.01
+WINDOW = 10
+"""A training set counts as learned when the mean loss of so many batches in a row has come down to this (choice)."""
+
 MOST = {"epochs": 10_000, "lr": 1_000, "weight_decay": 1_000}
 """Largest values of `Training`: of more epochs the rates of all steps fill the memory, larger rates and decays only diverge."""
 
@@ -25,7 +29,7 @@ class Training:
     """How a network is trained: SGD on the cross-entropy, its learning rate following one of `SCHEDULES` with maximum lr.
 
     precision: 'float32', or 'bfloat16' for the products of forward and backward pass; weights, sums over a batch and the
-    updates stay float32.
+    updates stay float32. clip: norm to which each step's gradient is clipped.
     """
 
     epochs: int
@@ -34,6 +38,7 @@ class Training:
     weight_decay: float
     schedule: str = "triangular"
     precision: str = "float32"
+    clip: float = CLIP
 
     def __post_init__(self) -> None:
         if self.epochs <= 0:
@@ -47,6 +52,20 @@ class Training:
         for name, most in MOST.items():
             if getattr(self, name) > most:
                 raise ValueError(f"{name} must be at most {most:,}, not {getattr(self, name)}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a training went, besides its weights.
+
+    losses: mean loss of every epoch's samples; accuracy: the fraction of the last epoch's samples that were right; both as they
+    were seen, in train mode. steps: how many steps it took until the training set was learned (see `LEARNED`), None if it
+    never was.
+    """
+
+    losses: list[float]
+    accuracy: float
+    steps: int | None
 
 
 class Diverged(Exception):
@@ -77,19 +96,34 @@ def multiplying(device: torch.device, precision: str) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16", cache_enabled=False)
 
 
-def checked_losses(losses: list[float]) -> list[float]:
-    """The losses of every epoch; raises Diverged if the last one is not finite."""
-    if not np.isfinite(losses[-1]):
-        raise Diverged(f"the training loss became {losses[-1]}; a smaller lr helps")
-    return losses
+def steps_until_learned(losses: np.ndarray) -> int | None:
+    """The first step by which the mean of the last `WINDOW` losses is at most `LEARNED`; None if there is none.
+
+    losses: (steps,), of every batch.
+    """
+    if len(losses) < WINDOW:
+        return None
+    learned = np.flatnonzero(np.lib.stride_tricks.sliding_window_view(losses, WINDOW).mean(1) <= LEARNED)
+    return int(learned[0]) + WINDOW if learned.size else None
 
 
-def train(network: nn.Module, x: torch.Tensor, y: torch.Tensor, how: Training, seed: int) -> tuple[list[float], float]:
+def outcome(losses: torch.Tensor, correct: torch.Tensor, samples: int) -> Outcome:
+    """What a training came to, by the loss of every batch (epochs, batches) and the last epoch's correct answers.
+
+    Raises Diverged if the last epoch's loss is not finite.
+    """
+    batches = torch.full((losses.shape[1],), BATCH, dtype=losses.dtype, device=losses.device)
+    batches[-1] = samples - BATCH * (len(batches) - 1)
+    means = (losses @ batches / samples).tolist()
+    if not np.isfinite(means[-1]):
+        raise Diverged(f"the training loss became {means[-1]}; a smaller lr helps")
+    return Outcome(means, float(correct) / samples, steps_until_learned(losses.flatten().double().cpu().numpy()))
+
+
+def train(network: nn.Module, x: torch.Tensor, y: torch.Tensor, how: Training, seed: int) -> Outcome:
     """Train `network` in place on inputs x (N, C, H, W) and class numbers y (N,), both on the device it shall run on.
 
-    `seed` decides the order of the samples and what dropout leaves out. Returns (losses, accuracy): the mean loss of every
-    epoch's samples and the accuracy of the last one's, as they were seen, in train mode. Raises Diverged if the last loss is
-    not finite.
+    `seed` decides the order of the samples and what dropout leaves out. Raises Diverged if the last loss is not finite.
     """
     with torch.random.fork_rng(devices=[x.device] if x.device.type == "cuda" else []):
         torch.manual_seed(seed)
@@ -105,11 +139,11 @@ def _train(network, x, y, how, seed):
     batches = -(-len(x) // BATCH)
     rates = iter(SCHEDULES[how.schedule](how.epochs * batches, how.lr))
     parameters = list(network.parameters())
-    # Sums stay on the device: reading them at every step would make the host wait for it.
-    sums = torch.zeros(how.epochs, device=x.device)
+    # Losses stay on the device: reading them at every step would make the host wait for it.
+    losses = torch.zeros(how.epochs, batches, device=x.device)
     for epoch in range(how.epochs):
         correct = torch.zeros((), device=x.device)
-        for rows in torch.randperm(len(x), generator=order).to(x.device).split(BATCH):
+        for batch, rows in enumerate(torch.randperm(len(x), generator=order).to(x.device).split(BATCH)):
             optimiser.param_groups[0]["lr"] = next(rates)
             with multiplying(x.device, how.precision):
                 output = network(x[rows])
@@ -117,11 +151,11 @@ def _train(network, x, y, how, seed):
             loss = F.cross_entropy(output.to(x.dtype), target)
             optimiser.zero_grad()
             loss.backward()
-            nn.utils.clip_grad_norm_(parameters, CLIP)
+            nn.utils.clip_grad_norm_(parameters, how.clip)
             optimiser.step()
-            sums[epoch] += loss.detach() * len(rows)
+            losses[epoch, batch] = loss.detach()
             correct += (output.detach().argmax(1) == target).sum()
-    return checked_losses((sums / len(x)).tolist()), float(correct) / len(x)
+    return outcome(losses, correct, len(x))
 
 
 @torch.no_grad()

@@ -126,13 +126,13 @@ def test_a_cell_is_trained_from_the_weights_and_in_the_order_of_its_identity(mad
     plan, data, cells = made
     found = list(jobs.of_cells(plan, data, cells, CPU, str(tmp_path)))
     for job in (found[1], found[-1]):
-        weights, (losses, accuracy) = expected(data, job)
-        network, *outcome = jobs.trained(data, job)
+        weights, outcome = expected(data, job)
+        network, found = jobs.trained(data, job)
         assert all(torch.equal(weights[name], value) for name, value in network.state_dict().items())
-        assert outcome == [losses, accuracy] and len(losses) == 2
+        assert found == outcome and len(outcome.losses) == 2
         seconds = jobs.train_one(data, job)
         kept = store.Store(tmp_path)
-        assert 0 < seconds < 60 and kept.get(job.key) == {"losses": losses, "accuracy": accuracy}
+        assert 0 < seconds < 60 and kept.get(job.key) == dataclasses.asdict(outcome)
         loaded = safetensors.torch.load_file(kept.path(job.key))
         assert set(loaded) == set(weights) and all(torch.equal(loaded[name], weights[name]) for name in weights)
 
@@ -166,12 +166,13 @@ def test_cells_that_train_together_are_kept_as_each_alone_and_one_that_diverges_
     assert isinstance(results.pop(2), training.Diverged) and all(0 < seconds < 60 for seconds in results)
     assert [kept.get(job.key) is None for job in found] == [False, False, True, False]
     for job in (found[0], found[3]):
-        weights, (losses, accuracy) = expected(data, job)
+        weights, by_itself = expected(data, job)
         loaded = safetensors.torch.load_file(kept.path(job.key))
         for name, value in weights.items():
             torch.testing.assert_close(loaded[name], value, rtol=0, atol=1e-6)
         outcome = kept.get(job.key)
-        assert outcome["losses"] == pytest.approx(losses, abs=1e-5) and outcome["accuracy"] == pytest.approx(accuracy)
+        assert outcome["losses"] == pytest.approx(by_itself.losses, abs=1e-5)
+        assert (outcome["accuracy"], outcome["steps"]) == (pytest.approx(by_itself.accuracy), by_itself.steps)
 
 
 def alone(channels, outputs):
@@ -186,7 +187,7 @@ def test_a_network_that_does_not_say_how_is_trained_alone(made):
     weights, outcome = expected(data, job)
     (network,), (found,) = jobs.trained_together(data, [job])
     assert all(torch.equal(weights[name], value) for name, value in network.state_dict().items())
-    assert tuple(found) == outcome
+    assert found == outcome
 
 
 def test_groups_are_neighbours_of_one_architecture_and_training(monkeypatch):

@@ -84,13 +84,13 @@ def test_two_steps_worked_out_by_hand():
     """
     network, x = softmax_regression(2, 2), torch.tensor([[3.0, 4.0]], dtype=torch.float64).reshape(1, 2, 1, 1)
     how = training.Training(epochs=2, lr=0.4, momentum=0.5, weight_decay=0.1, schedule="linear")
-    losses, accuracy = training.train(network, x, torch.tensor([1]), how, 0)
+    found = training.train(network, x, torch.tensor([1]), how, 0)
     unit = torch.tensor([[3.0, 4.0], [-3.0, -4.0]], dtype=torch.float64) / (10 * math.sqrt(2))
     first = -0.3 * unit
     second = first - 0.1 * (0.5 * unit + unit + 0.1 * first)
     torch.testing.assert_close(network[1].weight.detach(), second, rtol=2e-6, atol=0)
-    assert losses == pytest.approx([math.log(2), math.log1p(math.exp(-1.5 / math.sqrt(2)))], rel=1e-6)
-    assert accuracy == 1.0
+    assert found.losses == pytest.approx([math.log(2), math.log1p(math.exp(-1.5 / math.sqrt(2)))], rel=1e-6)
+    assert (found.accuracy, found.steps) == (1.0, None)
 
 
 def by_hand(x, y, how, seed, rates):
@@ -125,14 +125,14 @@ def test_training_is_clipped_sgd_with_momentum_and_weight_decay(schedule, count)
     how = training.Training(epochs=4, lr=0.9, momentum=0.7, weight_decay=0.02, schedule=schedule)
     network = softmax_regression(4, 3)
     inputs = torch.as_tensor(x).reshape(count, 4, 1, 1)
-    losses, accuracy = training.train(network, inputs, torch.as_tensor(y), how, seed=5)
+    found = training.train(network, inputs, torch.as_tensor(y), how, seed=5)
 
     batches = -(-count // 128)
     middle = (np.arange(4 * batches) + 0.5) / (4 * batches)
     shape = {"linear": 1 - middle, "triangular": np.where(middle < 0.4, middle / 0.4, (1 - middle) / 0.6)}[schedule]
     weights, expected, correct, norms = by_hand(x, y, how, 5, 0.9 * shape)
     np.testing.assert_allclose(network[1].weight.detach().numpy(), weights, atol=1e-9)
-    assert losses == pytest.approx(expected, rel=1e-6) and accuracy == pytest.approx(correct)
+    assert found.losses == pytest.approx(expected, rel=1e-6) and found.accuracy == pytest.approx(correct)
     assert max(norms) > 0.5 > min(norms), "clipping must matter, and not always"
 
 
@@ -197,9 +197,42 @@ def test_a_learnable_problem_is_learned():
     x, y = data(1024)
     x[:, 1] += (2 * y - 1).reshape(-1, 1, 1)
     network = mlp(16, 8)
-    losses, accuracy = training.train(network, x, y, training.Training(5, 0.1, 0.9, 0.0), 0)
-    assert len(losses) == 5 and losses[0] > losses[-1] and losses[-1] < 0.05 and accuracy > 0.99
+    found = training.train(network, x, y, training.Training(5, 0.1, 0.9, 0.0), 0)
+    losses = found.losses
+    assert len(losses) == 5 and losses[0] > losses[-1] and losses[-1] < 0.05 and found.accuracy > 0.99
     assert training.accuracy(network, x, y) > 0.99
+    assert 8 < found.steps <= 3 * 8, (
+        "after the first epoch, whose mean loss is 0.5, and by the end of the third, whose is 0.0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("losses", "steps"),
+    [
+        ([0.01] * 10, 10),
+        ([0.0101] * 10, None),
+        ([0.0] * 9, None),
+        ([], None),
+        ([5.0] * 7 + [0.005] * 30, 17),
+        # A mean over ten: one batch of 0.1 among nine of none is as much as may be.
+        ([1.0] * 3 + [0.0] * 5 + [0.1] + [0.0] * 30, 13),
+        ([1.0] * 3 + [0.0] * 5 + [0.11] + [0.0] * 30, 19),
+        # Learned once is learned, though the loss rises again.
+        ([0.0] * 12 + [9.0] * 5, 10),
+        ([float("nan"), float("inf")] + [0.0] * 12, 12),
+    ],
+)
+def test_a_training_set_is_learned_when_ten_batches_in_a_row_have_a_small_mean_loss(losses, steps):
+    assert single.steps_until_learned(np.array(losses)) == steps
+
+
+def test_the_clipping_is_the_trainings_own():
+    """One step from zero weights: the gradient (x, −x)/2 of norm 5/√2 is clipped to norm 2, then to none."""
+    x = torch.tensor([[3.0, 4.0]], dtype=torch.float64).reshape(1, 2, 1, 1)
+    for clip, norm in ((2.0, 2.0), (100.0, 5 / math.sqrt(2))):
+        network = softmax_regression(2, 2)
+        training.train(network, x, torch.tensor([1]), training.Training(1, 0.4, 0.0, 0.0, "linear", clip=clip), 0)
+        assert float(network[1].weight.detach().norm()) == pytest.approx(0.2 * norm, rel=2e-6)
 
 
 def test_bfloat16_multiplies_in_bfloat16_keeps_its_weights_in_float32_and_learns_the_same():
@@ -209,7 +242,7 @@ def test_bfloat16_multiplies_in_bfloat16_keeps_its_weights_in_float32_and_learns
         network = mlp(6, 4)
         dtypes = seen.setdefault(precision, set())
         network[1].register_forward_hook(lambda module, inputs, output, dtypes=dtypes: dtypes.add(output.dtype))
-        losses, _ = training.train(network, x, y, dataclasses.replace(HOW, precision=precision), 0)
+        losses = training.train(network, x, y, dataclasses.replace(HOW, precision=precision), 0).losses
         weights = torch.cat([p.detach().flatten() for p in network.parameters()])
         found[precision] = weights, losses[-1]
     assert seen == {"float32": {torch.float32}, "bfloat16": {torch.bfloat16}}
@@ -272,10 +305,13 @@ def test_divergence_is_an_error(broken):
 
 
 def test_only_the_last_loss_tells_divergence():
-    assert single.checked_losses([float("inf"), 1.0]) == [float("inf"), 1.0]
+    losses = torch.tensor([[float("inf"), 1.0], [1.0, 2.0]])
+    found = single.outcome(losses, torch.tensor(60), 160)
+    # A batch of 128 samples and one of 32.
+    assert found.losses == pytest.approx([float("inf"), (128 * 1 + 32 * 2) / 160]) and found.accuracy == 60 / 160
     for last in (float("inf"), -float("inf"), float("nan")):
         with pytest.raises(training.Diverged, match=f"became {last}"):
-            single.checked_losses([1.0, last])
+            single.outcome(torch.tensor([[1.0, 1.0], [last, 2.0]]), torch.tensor(0), 160)
 
 
 def test_what_training_may_be():
