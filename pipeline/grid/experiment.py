@@ -105,13 +105,15 @@ class Member:
     """One architecture's part of an experiment.
 
     specification: its network's place and arguments (see `pipeline.networks`); training: how it is trained; grid: its part of
-    the grid, the experiment's `Grid`; estimands: those whose NADs of it are estimated, the chosen one first.
+    the grid, the experiment's `Grid`; estimands: those whose NADs of it are estimated, the chosen one first; seeds: how many of the
+    plan's seeds it is trained with, None for all.
     """
 
     specification: dict[str, typing.Any]
     training: Training
     grid: typing.Any
     estimands: tuple[str, ...] = ()
+    seeds: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,6 +140,7 @@ class Plan:
                 Training(**member["training"]),
                 experiment.Grid(**tuples(member["grid"])),
                 tuple(member["estimands"]),
+                member["seeds"],
             )
             for name, member in document["members"].items()
         }
@@ -199,7 +202,7 @@ class Experiment:
         return [
             {"architecture": name, "seed": seed} | place | self.values(plan, name)
             for name, member in plan.members.items()
-            for seed in plan.seeds
+            for seed in plan.seeds[: member.seeds]
             for place in self.places(member)
         ]
 

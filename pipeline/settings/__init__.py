@@ -69,6 +69,17 @@ class Sizes:
 
 
 @dataclasses.dataclass(frozen=True)
+class OwnSeeds:
+    """How many of its experiment's seeds one architecture is trained with, None for all: large networks may take fewer."""
+
+    seeds: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.seeds is not None and self.seeds < 1:
+            raise ValueError(f"seeds must be at least 1, not {self.seeds}")
+
+
+@dataclasses.dataclass(frozen=True)
 class Top:
     """The top level of params.yaml: its values, the specification of every architecture, the `Settings` of every experiment.
 
@@ -266,7 +277,11 @@ def _plan(
         experiment.check(plan)
     except ValueError as error:
         mistakes.add(f"{at.partition(': ')[0]}: {experiment.name}: {error}")
-    count = len(seeds) * sum(1 for member in members.values() for _ in experiment.places(member))
+    for name, member in members.items():
+        if member.seeds is not None and member.seeds > len(seeds):
+            mistakes.add(f"{joined(place, name)}: seeds must be at most the experiment's {len(seeds)}, not {member.seeds}")
+    each = {name: sum(1 for _ in experiment.places(member)) for name, member in members.items()}
+    count = sum(each[name] * len(seeds[: member.seeds]) for name, member in members.items())
     if count > CELLS:
         mistakes.add(f"{at}: {count:,} networks would be trained, more than {CELLS:,}; ask for fewer seeds or places")
     return plan
@@ -294,10 +309,11 @@ def _member(
 ) -> Member:
     """One architecture's part of an experiment, by the values of its line and the shared ones; its mistakes noted."""
     keys = _keys(experiment.Grid)
-    mistakes.known(values, [*TRAINING, *keys], at)
+    mistakes.known(values, [*TRAINING, *keys, "seeds"], at)
     how = {"schedule": experiment.schedule, "precision": scale.precision or "float32"}
     training = mistakes.typed(Training, TRAINING | _some(values, TRAINING) | how, at)
     grid = mistakes.typed(experiment.Grid, _some(values, keys), at)
+    own = mistakes.typed(OwnSeeds, _some(values, ["seeds"]), at)
     source, estimands = scale.sources.get(name), ()
     if experiment.needs_nads and name in top.specifications and name not in scale.sources:
         mistakes.add(f"{at}: it has no NADs at this scale; name it under nads")
@@ -306,7 +322,7 @@ def _member(
             _check_source(mistakes, source, grid.last(), at)
         if top.sound:
             estimands = _estimands(top.common.estimator, source)
-    return Member(top.specifications.get(name), training, grid, estimands)
+    return Member(top.specifications.get(name), training, grid, estimands, own and own.seeds)
 
 
 def _estimands(estimator: Estimator, source: Source) -> tuple[str, ...]:

@@ -51,6 +51,22 @@ def test_the_shipped_file_gives_plans_of_every_scale_the_chosen_one_first(shippe
                 assert architecture in asked.nads.members or not experiment.needs_nads
 
 
+def test_a_network_may_take_fewer_seeds_than_its_experiment(shipped):
+    shipped["seed"] = 5
+    block = shipped["scales"]["laptop"]["linear_pairs"]
+    block |= {"seeds": 3, "networks": {"lenet": {"indices": [1], "seeds": 1}, "mlp_100_20": {"indices": [1, 2]}}}
+    plan = plans(shipped)["laptop"].experiments["linear_pairs"]
+    assert plan.seeds == (5, 6, 7)
+    assert {name: member.seeds for name, member in plan.members.items()} == {"lenet": 1, "mlp_100_20": None}
+    cells = experiments.find("linear_pairs").cells(plan)
+    assert [(cell["architecture"], cell["seed"]) for cell in cells] == [
+        ("lenet", 5),
+        *(("mlp_100_20", seed) for seed in (5, 6, 7) for _ in range(4)),
+    ]
+    again = Plan.read(experiments.find("linear_pairs"), json.loads(json.dumps(dataclasses.asdict(plan))))
+    assert again == plan
+
+
 def test_a_document_is_left_as_it_was(shipped):
     before = copy.deepcopy(shipped)
     plans(shipped)
@@ -148,6 +164,9 @@ def test_the_paper_scale_is_that_of_paper_1(shipped):
     """§2, §4 and §5: frequencies, indices, carriers, epochs and schedules."""
     asked = plans(shipped)["paper"].experiments
     fourier, sweep, poison, flip = (asked[name] for name in ("fourier", "nad_sweep", "poison", "flip"))
+    speed = asked["convergence"]
+    assert speed.settings == Amplitude(1.0, 0.5) and list(speed.members) == ["densenet121", "resnet18", "lenet"]
+    assert set(trainings(speed).values()) == {(20, 0.5, 0.0, 0.0)} and {g.step for g in lines(speed).values()} == {2}
     assert fourier.settings == Amplitude(1.0, 3.0)
     named = {"logreg", "lenet", "vgg11", "resnet18", "densenet121", "lenet_unpooled", "resnet18_unpooled"}
     assert named < set(fourier.members)
@@ -163,6 +182,7 @@ def test_the_paper_scale_is_that_of_paper_1(shipped):
     assert trainings(flip) == dict.fromkeys(["densenet121", "resnet18", "vgg11", "lenet"], (30, 0.21, 0.9, 5e-4))
     schedules = {name: {member.training.schedule for member in asked[name].members.values()} for name in asked}
     assert schedules == {
+        "convergence": {"linear"},
         "fourier": {"linear"},
         "nad_sweep": {"linear"},
         "poison": {"linear"},

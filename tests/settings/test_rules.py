@@ -16,8 +16,8 @@ AT = "scales.laptop.linear_pairs"
 LINE = f"{AT}.networks.lenet"
 NADS = "scales/laptop/nads/lenet"
 SOURCE = "scales.laptop.nads.lenet"
-TOP = "seed, images, estimator, architectures, device, reuse, scale, eps1, eps2, sigma, fourier, image_pairs, nad_sweep, poison, scales"
-BLOCKS = "flip, fourier, image_pairs, linear_pairs, nad_sweep, poison"
+TOP = "seed, images, estimator, architectures, device, reuse, scale, eps1, eps2, sigma, convergence, fourier, image_pairs, nad_sweep, poison, scales"
+BLOCKS = "convergence, flip, fourier, image_pairs, linear_pairs, nad_sweep, poison"
 ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ and -, and not be a word such as none or true"
 
 
@@ -224,7 +224,7 @@ ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ 
         (
             f"{LENET}/schedule",
             "linear",
-            f": {LINE}: unknown key 'schedule'; known are: epochs, lr, momentum, weight_decay, indices.",
+            f": {LINE}: unknown key 'schedule'; known are: epochs, lr, momentum, weight_decay, indices, seeds.",
         ),
         (f"{LENET}/indices", GONE, f": {LINE}: the key 'indices' is missing"),
         (f"{LENET}/indices", [], f": {LINE}: indices is empty; name at least one NAD index"),
@@ -290,8 +290,23 @@ ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ 
         ),
         (
             "scales/laptop/flip/networks/lenet",
+            {"seeds": 11_000},
+            ": scales.laptop.flip.networks.lenet: seeds must be at most the experiment's 2, not 11000",
+        ),
+        (
+            "scales/laptop/flip/networks/lenet",
+            {"seeds": 0},
+            ": scales.laptop.flip.networks.lenet: seeds must be at least 1, not 0",
+        ),
+        (
+            "scales/laptop/flip/networks/lenet",
+            {"seeds": "1"},
+            ": scales.laptop.flip.networks.lenet.seeds must be a whole number, not '1'",
+        ),
+        (
+            "scales/laptop/flip/networks/lenet",
             {"indices": [1]},
-            ": scales.laptop.flip.networks.lenet: unknown key 'indices'; known are: epochs, lr, momentum, weight_decay.",
+            ": scales.laptop.flip.networks.lenet: unknown key 'indices'; known are: epochs, lr, momentum, weight_decay, seeds.",
         ),
         (
             "scales/smoke/poison/networks/lenet",
