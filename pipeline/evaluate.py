@@ -1,7 +1,8 @@
 """Stage `evaluate EXPERIMENT`: what each trained network relies on -> reports/{experiment}/.
 
-results.csv: accuracy on every test set; summary.csv: the same as mean and standard deviation over seeds; metrics.json: the few
-numbers to compare. Where the experiment has a plane: boundaries.csv, tilt and margins of the decision boundary, and
+results.csv: accuracy on every test set, and beside it how training went (models/{experiment}/training.csv); summary.csv: the same as
+mean and standard deviation over seeds, with how many of these were fitted; metrics.json: the few numbers to compare. Where the
+experiment has a plane: boundaries.csv, tilt and margins of the decision boundary, and
 cross_sections.npz, class-1 probability in the plane of the two directions. Where it alters its test inputs: changes.csv, how
 often predictions change.
 """
@@ -21,8 +22,12 @@ from pipeline.grid.data import Data
 from pipeline.grid.experiment import Cell
 from pipeline.machine import workers
 from pipeline.measures import reliance
+from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
+
+TRAINING = {"accuracy": "train_accuracy", "loss": "train_loss"}
+"""Columns of training.csv, and what they are called in every table."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,16 +90,22 @@ def main(name: str) -> None:
             rows.setdefault(kind, []).extend(place | row for row in some)
         if section is not None:
             sections[cell_name] = section
-    tables = {kind: pd.DataFrame(some) for kind, some in rows.items()}
+    trained = pd.read_csv(artifacts.MODELS / name / "training.csv", dtype={"steps": "Int64"}).rename(columns=TRAINING)
+    keys = ["architecture", "seed", *experiment.coordinates]
+    tables = {kind: pd.DataFrame(some).merge(trained.round(6), on=keys, how="left") for kind, some in rows.items()}
     folder = artifacts.fresh(artifacts.REPORTS / name)
     for kind, frame in tables.items():
         frame.to_csv(folder / f"{kind}.csv", index=False)
-    over_seeds = tables["results"].groupby(["architecture", *experiment.coordinates, "test_set"], sort=False)[
-        "accuracy"
-    ]
-    over_seeds.agg(mean="mean", std="std", seeds="count").round(6).reset_index().to_csv(
-        folder / "summary.csv", index=False
+    results = tables["results"].assign(fitted=fitted(tables["results"]))
+    over_seeds = results.groupby(["architecture", *experiment.coordinates, "test_set"], sort=False)
+    summary = over_seeds.agg(
+        mean=("accuracy", "mean"),
+        std=("accuracy", "std"),
+        seeds=("accuracy", "count"),
+        fitted=("fitted", "sum"),
+        train_accuracy=("train_accuracy", "mean"),
     )
+    summary.round(6).reset_index().to_csv(folder / "summary.csv", index=False)
     if sections:
         np.savez_compressed(folder / "cross_sections.npz", **sections)
     tables["losses"] = pd.read_csv(artifacts.MODELS / name / "losses.csv")

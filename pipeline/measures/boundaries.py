@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import torch
 
+from pipeline.measures.fitted import fitted
+
 Score = Callable[[torch.Tensor], torch.Tensor]
 """From inputs (N, C, H, W) to the logit of class 1 minus that of class 0 (N,)."""
 
@@ -30,22 +32,26 @@ def cross_section(score: Score, first: torch.Tensor, second: torch.Tensor) -> np
     return score(plane).reshape(POINTS, POINTS).cpu().numpy()
 
 
-def tilt(scores: np.ndarray) -> float:
-    """Tilt of the boundary in degrees, from 0 (only u₁ decides) to 90 (only u₂ decides), nan where neither does.
+def tilt(scores: np.ndarray, lengths: tuple[float, float] = (1.0, 1.0)) -> float:
+    """Tilt of the boundary in degrees, from 0 (only u₁ decides) to 90 (only u₂ decides), nan where there is no boundary.
 
-    `scores` is a cross-section. The boundary's normal is the gradient of the least-squares plane through the scores
-    (choice: it is defined even where the boundary leaves the cross-section); the tilt is its angle to u₁.
+    scores: a cross-section; lengths: of u₁ and u₂, the units of its axes. The boundary's normal is the gradient of the
+    least-squares plane through the scores, as a vector of the input space (choice); the tilt is its angle to u₁. There is no
+    boundary where the scores have one sign all over the cross-section.
     """
-    axis = np.linspace(-EXTENT, EXTENT, POINTS)
-    along_first, along_second = (scores * axis).sum(), (scores * axis[:, None]).sum()
-    if along_first == 0 and along_second == 0:
+    if scores.min() >= 0 or scores.max() <= 0:
         return float("nan")
+    axis = np.linspace(-EXTENT, EXTENT, POINTS)
+    along_first, along_second = (scores * axis).sum() / lengths[0], (scores * axis[:, None]).sum() / lengths[1]
     return float(np.degrees(np.arctan2(abs(along_second), abs(along_first))))
 
 
 def mean_tilt(planes: pd.DataFrame) -> float | None:
-    """Mean of the column `tilt` of a table of boundaries, in degrees to one digit; None where no cell has one."""
-    mean = planes["tilt"].mean()
+    """Mean of the column `tilt` over the fitted cells of a table of boundaries, in degrees to one digit; None where none has one.
+
+    What a network that was not fitted relies on says nothing about what it prefers (see `pipeline.measures.fitted`).
+    """
+    mean = planes["tilt"][fitted(planes)].mean()
     return None if np.isnan(mean) else round(float(mean), 1)
 
 

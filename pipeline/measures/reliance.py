@@ -16,14 +16,14 @@ def boundary(
 ) -> tuple[np.ndarray, dict[str, float]]:
     """The cross-section of a network's score in the plane of two directions, and its tilt and margins.
 
-    score: the logit of class 1 minus that of class 0; x: test inputs (N, C, H, W); first, second: (C, H, W). The cross-section is
-    the probability of class 1, float16 (POINTS, POINTS).
+    score: the logit of class 1 minus that of class 0; x: test inputs (N, C, H, W); first, second: (C, H, W), orthogonal. The
+    cross-section is the probability of class 1, float16 (POINTS, POINTS).
     """
     scores = boundaries.cross_section(score, first, second)
     some = x[:MARGIN_SAMPLES]
     margins = [float(np.median(boundaries.margins(score, some, direction))) for direction in (first, second)]
     row = {
-        "tilt": round(boundaries.tilt(scores), 3),
+        "tilt": round(boundaries.tilt(scores, (float(first.norm()), float(second.norm()))), 3),
         "margin_1": round(margins[0], 4),
         "margin_2": round(margins[1], 4),
     }

@@ -72,7 +72,7 @@ def test_a_linear_network_on_two_channels(tmp_path):
 
 
 def test_a_linear_network_on_pictures_and_a_channel(tmp_path):
-    """The plane's first direction is half the gap between the class means, whose length is the unit of its margin."""
+    """The plane's first direction is half the gap between the class means, whose length is the unit of its margin, not of its tilt."""
     gap = np.zeros((3, 32, 32), np.float32)
     gap[1, 2, 3] = 0.5
     pictures = np.zeros((3, 3, 32, 32), np.uint8)
@@ -90,10 +90,10 @@ def test_a_linear_network_on_pictures_and_a_channel(tmp_path):
     # One for the pixel, which is 1 in every picture, two for v: 1 + 2y.
     normal = np.concatenate([np.eye(3 * 1024)[1024 + 2 * 32 + 3], 2 * BASIS[9]])
     tables, _ = evaluate.evaluate_one(data, trained(tmp_path, cell, linear([0 * normal, normal], [0.0, 0.0])))
-    assert [row["accuracy"] for row in tables["results"]] == [1.0, 0.666667, 1.0]
+    assert [row["accuracy"] for row in tables["results"]] == [1.0, 0.666667, 1.0, 1.0]
     # Scores 3, 3, −1: the median, 3, is at six times half the gap, which is out of reach, and at 1.5 times v.
     assert tables["boundaries"] == [
-        {"tilt": pytest.approx(math.degrees(math.atan2(2, 0.5)), abs=1e-3), "margin_1": math.inf, "margin_2": 1.5}
+        {"tilt": pytest.approx(math.degrees(math.atan2(2, 1)), abs=1e-3), "margin_1": math.inf, "margin_2": 1.5}
     ]
 
 
@@ -159,6 +159,10 @@ def fourier_run(folder):
         weights = linear([0 * v, factor * v], [0.0, bias])
         safetensors.torch.save_file(weights, models / f"logreg-0-{cell['k_col']}-seed{cell['seed']}.safetensors")
     pd.DataFrame({"architecture": ["logreg"], "epoch": [1], "loss": [0.5]}).to_csv(models / "losses.csv", index=False)
+    (models / "training.csv").write_text(
+        "architecture,seed,k_row,k_col,loss,accuracy,steps\nlogreg,1,0,0,0.5,1.0,12\nlogreg,0,0,-16,0.1234567,0.99,\n"
+        "logreg,0,0,0,0.5,1.0,7\nlogreg,1,0,-16,0.25,0.9899,\n"
+    )
     artifacts.write_json(
         models / "grid.json",
         {"scale": "smoke", "seeds": 2, "precision": "float32", "architectures": {"logreg": LOGREG}},
@@ -171,24 +175,23 @@ def test_the_tables_of_a_run(fourier_run, in_this_process):
     """Accuracies 3/4 and 1/4 of one cell's two seeds: mean 0.5, standard deviation √(2 · 0.25²) with n − 1."""
     evaluate.main("fourier")
     folder = artifacts.REPORTS / "fourier"
-    results = pd.read_csv(folder / "results.csv")
-    assert list(results) == ["architecture", "seed", "k_row", "k_col", "test_set", "accuracy", "n"]
-    assert results.to_dict("split")["data"] == [
-        ["logreg", 0, 0, -16, "all", 0.75, 4],
-        ["logreg", 0, 0, 0, "all", 1.0, 4],
-        ["logreg", 1, 0, -16, "all", 0.25, 4],
-        ["logreg", 1, 0, 0, "all", 1.0, 4],
+    assert (folder / "results.csv").read_text().splitlines() == [
+        "architecture,seed,k_row,k_col,test_set,accuracy,n,train_loss,train_accuracy,steps",
+        "logreg,0,0,-16,all,0.75,4,0.123457,0.99,",
+        "logreg,0,0,0,all,1.0,4,0.5,1.0,7",
+        "logreg,1,0,-16,all,0.25,4,0.25,0.9899,",
+        "logreg,1,0,0,all,1.0,4,0.5,1.0,12",
     ]
     assert (folder / "summary.csv").read_text().splitlines() == [
-        "architecture,k_row,k_col,test_set,mean,std,seeds",
-        "logreg,0,-16,all,0.5,0.353553,2",
-        "logreg,0,0,all,1.0,0.0,2",
+        "architecture,k_row,k_col,test_set,mean,std,seeds,fitted,train_accuracy",
+        "logreg,0,-16,all,0.5,0.353553,2,1,0.98995",
+        "logreg,0,0,all,1.0,0.0,2,2,1.0",
     ]
     assert json.loads((folder / "metrics.json").read_text()) == {
         "scale": "smoke",
         "seeds": 2,
         "precision": "float32",
-        "logreg": {"mean": 0.75, "lowest": 0.5, "highest": 1.0, "fraction_above_75": 0.5},
+        "logreg": {"cells": 4, "fitted": 3, "mean": 0.75, "lowest": 0.5, "highest": 1.0, "fraction_above_75": 0.5},
     }
     assert {path.name for path in folder.iterdir()} == {"results.csv", "summary.csv", "metrics.json"}
 
@@ -233,6 +236,8 @@ def test_boundaries_sections_and_pictures_of_a_run_in_whatever_order_the_cells_f
         weights = linear([0 * normal, normal], [0.0, 0.0])
         safetensors.torch.save_file(weights, models / f"logreg-{index}-seed0.safetensors")
     pd.DataFrame({"architecture": ["logreg"], "epoch": [1], "loss": [0.5]}).to_csv(models / "losses.csv", index=False)
+    trained = "architecture,seed,index,loss,accuracy,steps\nlogreg,0,1,0.5,1.0,\nlogreg,0,9,0.5,0.995,\n"
+    (models / "training.csv").write_text(trained)
     artifacts.write_json(
         models / "grid.json",
         {"scale": "smoke", "seeds": 1, "precision": "float32", "architectures": {"logreg": LOGREG}},
@@ -247,15 +252,17 @@ def test_boundaries_sections_and_pictures_of_a_run_in_whatever_order_the_cells_f
     evaluate.main("image_pairs")
     reports = artifacts.REPORTS / "image_pairs"
     planes = pd.read_csv(reports / "boundaries.csv")
-    assert list(planes) == ["architecture", "seed", "index", "tilt", "margin_1", "margin_2"]
+    trained = ["train_loss", "train_accuracy", "steps"]
+    assert list(planes) == ["architecture", "seed", "index", "tilt", "margin_1", "margin_2", *trained]
+    assert planes["train_accuracy"].tolist() == [1.0, 0.995]
     assert planes[["index", "tilt", "margin_1", "margin_2"]].iloc[0].tolist() == [1, 90.0, math.inf, 1.0]
     assert planes["index"].tolist() == [1, 9] and planes["tilt"][1] == 0.0 and planes["margin_2"][1] == math.inf
     results = pd.read_csv(reports / "results.csv")
-    assert results["test_set"].tolist() == ["all", "images", "linear"] * 2 and (results["n"] == 4).all()
-    assert results["accuracy"][[0, 2]].tolist() == [1.0, 1.0]
+    assert results["test_set"].tolist() == ["all", "images", "linear", "conflict"] * 2 and (results["n"] == 4).all()
+    assert results["accuracy"][[0, 2, 3]].tolist() == [1.0, 1.0, 1.0]
     negative = float((draw["test_labels"] < 0).mean())
     # Where all outputs are equal, the answer is class 0.
-    assert results["accuracy"][1] == pytest.approx(negative) == results["accuracy"][5]
+    assert results["accuracy"][1] == pytest.approx(negative) == results["accuracy"][6]
     with np.load(reports / "cross_sections.npz") as sections:
         assert set(sections) == {"logreg-1-seed0", "logreg-9-seed0"}
         axis = np.linspace(-2, 2, 33)
@@ -264,7 +271,7 @@ def test_boundaries_sections_and_pictures_of_a_run_in_whatever_order_the_cells_f
     metrics = json.loads((reports / "metrics.json").read_text())
     assert metrics["images"] == "noise" and metrics["logreg"]["mean_tilt"] == 45.0
     summary = pd.read_csv(reports / "summary.csv")
-    assert summary["std"].isna().all() and (summary["seeds"] == 1).all() and len(summary) == 6
+    assert summary["std"].isna().all() and (summary["seeds"] == 1).all() and len(summary) == 8
 
 
 def test_the_losses_of_training_reach_the_metrics_and_changes_their_table(folder, in_this_process, monkeypatch):
@@ -290,6 +297,8 @@ def test_the_losses_of_training_reach_the_metrics_and_changes_their_table(folder
         safetensors.torch.save_file(linear(np.zeros((3, 3072)), [0.0, 1.0, 0.0]), models / f"{name}.safetensors")
     losses = pd.DataFrame({"architecture": ["logreg"], "epoch": [1], "loss": [0.125]})
     losses.to_csv(models / "losses.csv", index=False)
+    trained = "architecture,seed,images,loss,accuracy,steps\nlogreg,0,plain,0.125,0.5,\nlogreg,0,flipped,0.125,0.5,\n"
+    (models / "training.csv").write_text(trained)
     grid = {"scale": "smoke", "seeds": 1, "precision": "float32", "architectures": {"logreg": LOGREG}}
     artifacts.write_json(models / "grid.json", grid)
     artifacts.write_json(artifacts.PLAN / "machine.json", {"device": "cpu", "reuse": True})
@@ -305,6 +314,8 @@ def test_the_losses_of_training_reach_the_metrics_and_changes_their_table(folder
     assert len(changes) == 42 and (changes["changed"] == 0).all() and set(changes["images"]) == {"plain"}
     assert list(changes)[:5] == ["architecture", "seed", "images", "operation", "first"]
     assert json.loads((artifacts.REPORTS / "flip/metrics.json").read_text())["logreg"] == {
+        "cells": 2,
+        "fitted": 0,
         "plain": 0.3333,
         "flipped": 0.3333,
         "most_changed": None,

@@ -24,7 +24,7 @@ def linear(a, b, offset=0.0):
     ("a", "b", "degrees"),
     [(1, 0, 0), (-1, 0, 0), (0, 1, 90), (0, -1, 90), (2, -2, 45), (1, 0.5, 26.565051), (0.5, 1, 63.434949)],
 )
-@pytest.mark.parametrize("offset", [0.0, 10.0])
+@pytest.mark.parametrize("offset", [0.0, 0.9])
 def test_tilt_of_a_linear_classifier(a, b, degrees, offset):
     section = boundaries.cross_section(linear(a, b, offset), FIRST, SECOND)
     assert boundaries.tilt(section) == pytest.approx(degrees, abs=1e-3)
@@ -39,11 +39,21 @@ def test_a_cross_section_holds_the_score_on_a_grid_of_33_by_33_points_up_to_2_ro
 def test_the_lengths_of_the_directions_are_the_units_of_the_axes():
     section = boundaries.cross_section(linear(1, 1), 3 * FIRST, SECOND)
     assert section[16, -1] == pytest.approx(6) and section[-1, 16] == pytest.approx(2)
+    assert boundaries.tilt(section, (3.0, 1.0)) == pytest.approx(45, abs=1e-3), (
+        "the same normal as with unit directions"
+    )
     assert boundaries.tilt(section) == pytest.approx(np.degrees(np.arctan2(1, 3)), abs=1e-3)
 
 
 def test_a_constant_classifier_has_no_tilt():
     assert np.isnan(boundaries.tilt(np.zeros((boundaries.POINTS, boundaries.POINTS))))
+
+
+@pytest.mark.parametrize(("offset", "there"), [(1.99, True), (2.0, False), (-1.99, True), (-2.0, False), (10.0, False)])
+def test_a_boundary_that_leaves_the_cross_section_has_no_tilt(offset, there):
+    """The score a along the first axis is −offset at the boundary, and the section ends at ±2."""
+    section = boundaries.cross_section(linear(1, 0, offset), FIRST, SECOND)
+    assert np.isnan(boundaries.tilt(section)) != there
 
 
 def test_max_margin_tilt():
@@ -53,8 +63,15 @@ def test_max_margin_tilt():
 
 
 def test_the_mean_tilt_leaves_out_what_has_none():
-    assert boundaries.mean_tilt(pd.DataFrame({"tilt": [10.0, float("nan"), 20.55]})) == 15.3
-    assert boundaries.mean_tilt(pd.DataFrame({"tilt": [float("nan")]})) is None
+    planes = pd.DataFrame({"tilt": [10.0, float("nan"), 20.55], "train_accuracy": [0.99, 1.0, 1.0]})
+    assert boundaries.mean_tilt(planes) == 15.3
+    assert boundaries.mean_tilt(planes[1:2]) is None
+
+
+def test_the_mean_tilt_leaves_out_networks_that_were_not_fitted():
+    planes = pd.DataFrame({"tilt": [10.0, 80.0, 20.0], "train_accuracy": [1.0, 0.9899, 0.99]})
+    assert boundaries.mean_tilt(planes) == 15.0
+    assert boundaries.mean_tilt(planes.assign(train_accuracy=0.5)) is None
 
 
 def test_margins_are_distances_along_the_direction():

@@ -1,0 +1,133 @@
+"""With which schedule does LeNet fit D(v₁) ⊕ D(v₂) along late NADs, where paper 2's own leaves it at guessing?
+
+    python -m benchmarks.fitting [--seeds 3] [--network lenet] [--ways stated slower ...] [--pairs 1000,1000 ...]
+
+Cells of `linear_pairs` with the paper's samples and epochs (10,000 and 50), along NADs of data/nads, trained in each of the
+`WAYS`: the stated one (maximum rate 0.2, momentum 0.9, clipped at norm 0.5, one triangle that peaks at 2/5) and others that each
+change one thing. Written as CSV, one row per cell: training loss and accuracy of the last epoch, test accuracy with both channels.
+"""
+
+import argparse
+import dataclasses
+import functools
+import sys
+
+import numpy as np
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+from pipeline import experiments, networks, settings, training
+from pipeline.grid.data import Data
+from pipeline.grid.experiment import Cell, Indices
+from pipeline.machine import workers
+from pipeline.project import artifacts, seeds
+from pipeline.training import Training, single
+
+TEST_SAMPLES = 4000
+PAIRS = ((1000, 1000), (512, 800), (800, 256))
+STATED = Training(epochs=50, lr=0.2, momentum=0.9, weight_decay=0.0)
+
+
+def peaking_at(part: float, cycles: int = 1):
+    """A schedule of `cycles` triangles in a row, each of which peaks at a part of its length."""
+
+    def rates(steps: int, peak_lr: float) -> np.ndarray:
+        return np.interp((np.arange(steps) + 0.5) / steps * cycles % 1, [0, part, 1], [0, peak_lr, 0])
+
+    return rates
+
+
+# A worker imports this module, so it knows these as well.
+single.SCHEDULES |= {"early": peaking_at(0.1), "late": peaking_at(0.7), "cycles": peaking_at(single.PEAK, 5)}
+
+WAYS = {
+    "stated": {},
+    "peak at 0.1": {"schedule": "early"},
+    "peak at 0.7": {"schedule": "late"},
+    "five triangles": {"schedule": "cycles"},
+    "clip 0.1": {"clip": 0.1},
+    "no clip": {"clip": 1e9},
+    "rate 0.15": {"lr": 0.15},
+    "rate 0.1": {"lr": 0.1},
+    "rate 0.05": {"lr": 0.05},
+    "100 epochs": {"epochs": 100},
+}
+"""What each way has in place of `STATED`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One cell trained in one way."""
+
+    cell: Cell
+    way: str
+
+
+class Grid:
+    """The cells' plan and data, made in memory; each worker makes its own."""
+
+    def __init__(self, name: str, pairs: tuple[tuple[int, int], ...], count: int) -> None:
+        self.experiment = experiments.find("linear_pairs")
+        plan = settings.plans(settings.read())["paper"].experiments["linear_pairs"]
+        indices = Indices(tuple(sorted({index for pair in pairs for index in pair})))
+        members = {name: dataclasses.replace(plan.members[name], grid=indices)}
+        sizes = {"seeds": tuple(range(count)), "train_samples": 10_000, "test_samples": TEST_SAMPLES}
+        self.plan = dataclasses.replace(plan, members=members, **sizes)
+        self.cells = [c for c in self.experiment.cells(self.plan) if (c["index_1"], c["index_2"]) in pairs]
+        self.data = Data(self.experiment)
+        self.data.vectors = self.experiment.directions(self.plan, functools.lru_cache(1)(artifacts.nads))
+        self.data.draw = functools.lru_cache(1)(lambda seed: self.experiment.draw(self.plan, seed, None))
+
+
+def train_cell(made: Grid, job: Job) -> dict[str, float]:
+    """How the training of one cell went, and its test accuracy with both channels; runs in a worker."""
+    cell, experiment = job.cell, made.experiment
+    # As the stage `train` derives them, so that the stated way is what it trains.
+    identity = (cell["seed"], experiment.name, cell["architecture"], cell["index_1"], cell["index_2"])
+    weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
+    specification = made.plan.members[cell["architecture"]].specification
+    network = networks.build(specification, experiment.channels, made.data.outputs, weights)
+    x, y = made.data.dataset(cell, "train")
+    how = dataclasses.replace(STATED, **WAYS[job.way])
+    outcome = training.train(network, training.arranged(x, "cpu"), y, how, order)
+    _, x, y = next(made.data.test_sets(cell))
+    return {
+        "train_loss": round(outcome.losses[-1], 5),
+        "train_accuracy": round(outcome.accuracy, 5),
+        "accuracy": training.accuracy(network, training.arranged(x, "cpu"), y),
+    }
+
+
+def main() -> None:
+    """Train every cell in every way and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--network", default="lenet")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--pairs", nargs="+", default=[f"{first},{second}" for first, second in PAIRS])
+    asked = parser.parse_args()
+    artifacts.present(artifacts.NADS, "estimate")
+    pairs = tuple(tuple(map(int, pair.split(","))) for pair in asked.pairs)
+    make = functools.partial(Grid, asked.network, pairs, asked.seeds)
+    cells = make().cells
+    jobs = [Job(cell, way) for way in asked.ways for cell in cells]
+    rows = []
+    work = workers.run(train_cell, jobs, make, torch.device("cpu"))
+    for position, result in tqdm(work, "cells in each way", len(jobs), disable=None):
+        job = jobs[position]
+        place = {name: job.cell[name] for name in ("architecture", "seed", "index_1", "index_2")}
+        if isinstance(result, training.Diverged):
+            result = {"train_loss": float("inf")}
+        elif isinstance(result, Exception):
+            raise result
+        rows.append({"way": job.way} | place | result)
+    table = pd.DataFrame(rows)
+    table = table.sort_values(
+        ["way", "index_1", "index_2", "seed"], key=lambda c: c.map(list(WAYS).index) if c.name == "way" else c
+    )
+    table.to_csv(sys.stdout, index=False)
+
+
+if __name__ == "__main__":
+    main()
