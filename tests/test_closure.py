@@ -94,11 +94,11 @@ EDITS = {
         set(),
     ),
     "a docstring": ("training/single.py", '"""One network\'s training', '"""How one network trains', set()),
-    "a comment": ("training/single.py", "# Sums stay on the device", "# The sums stay there", set()),
+    "a comment": ("training/single.py", "# Losses stay on the device", "# They stay there", set()),
     "an annotation": ("training/single.py", "x: torch.Tensor, batch: int = 512", "x, batch: int = 512", set()),
     "a figure": ("report/style.py", 'ACCURACY = "cividis"', 'ACCURACY = "viridis"', set()),
     "the store": ("machine/store.py", "os.utime(self.path(key))", "os.utime(self.path(key), None)", set()),
-    "a constant of training": ("training/single.py", "CLIP = 0.5", "CLIP = 0.25", NAMED),
+    "a constant of training": ("training/single.py", "BATCH = 128", "BATCH = 64", NAMED),
     "one network": ("networks/lenet.py", "self.fc2 = nn.Linear(120, 84)", "self.fc2 = nn.Linear(120, 85)", of("LeNet")),
     "a part of one network": (
         "networks/densenet.py",

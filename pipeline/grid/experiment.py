@@ -144,7 +144,7 @@ class Plan:
             )
             for name, member in document["members"].items()
         }
-        settings = experiment.Settings(**document["settings"])
+        settings = experiment.Settings(**tuples(document["settings"]))
         return cls(**tuples(document) | {"settings": settings, "members": members})
 
     @property

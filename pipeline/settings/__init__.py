@@ -20,15 +20,18 @@ from pipeline.project.errors import InputError
 from pipeline.project.shapes import SIDE
 from pipeline.settings.reading import parsed, read
 from pipeline.settings.typed import Mistakes, joined, shown
-from pipeline.training import Training
+from pipeline.training import CLIP, Training
 
 __all__ = ["Plans", "parsed", "plans", "read"]
 
 Precision = typing.Literal["float32", "bfloat16"]
 
-TRAINING = {"epochs": 1, "lr": 1.0, "momentum": 0.0, "weight_decay": 0.0}
+TRAINING = {"epochs": 1, "lr": 1.0, "momentum": 0.0, "weight_decay": 0.0, "clip": CLIP}
 """Keys of `Training` that params.yaml gives, for all networks of an experiment or in a network's own line; with a sound value of
 each, by which those that are given are checked where the others are not."""
+
+OPTIONAL = {"clip"}
+"""Those of them that need not be given: both papers have one value of it."""
 
 NAME = re.compile(r"(?!(nan?|null|none|true|false|inf|infinity)$)[a-z][a-z0-9_-]{0,63}", re.ASCII | re.IGNORECASE)
 """Names of scales and architectures: files and columns hold them, and no table takes such a word for a number or for nothing."""
@@ -259,7 +262,7 @@ def _plan(
         name: _member(mistakes, top, scale, experiment, shared | line, name, joined(place, name))
         for name, line in lines.items()
     }
-    for key in TRAINING:
+    for key in (key for key in TRAINING if key not in OPTIONAL):
         lacking = [
             name
             for name, line in lines.items()
@@ -279,7 +282,9 @@ def _plan(
         mistakes.add(f"{at.partition(': ')[0]}: {experiment.name}: {error}")
     for name, member in members.items():
         if member.seeds is not None and member.seeds > len(seeds):
-            mistakes.add(f"{joined(place, name)}: seeds must be at most the experiment's {len(seeds)}, not {member.seeds}")
+            mistakes.add(
+                f"{joined(place, name)}: seeds must be at most the experiment's {len(seeds)}, not {member.seeds}"
+            )
     each = {name: sum(1 for _ in experiment.places(member)) for name, member in members.items()}
     count = sum(each[name] * len(seeds[: member.seeds]) for name, member in members.items())
     if count > CELLS:

@@ -20,8 +20,9 @@ LEARNED = 0.01
 WINDOW = 10
 """A training set counts as learned when the mean loss of so many batches in a row has come down to this (choice)."""
 
-MOST = {"epochs": 10_000, "lr": 1_000, "weight_decay": 1_000}
-"""Largest values of `Training`: of more epochs the rates of all steps fill the memory, larger rates and decays only diverge."""
+MOST = {"epochs": 10_000, "lr": 1_000, "weight_decay": 1_000, "clip": 1_000_000}
+"""Largest values of `Training`: of more epochs the rates of all steps fill the memory, larger rates and decays only diverge, and
+larger norms are those of no gradient."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Training:
             raise ValueError(f"lr must be positive, not {self.lr}")
         if not 0 <= self.momentum < 1:
             raise ValueError(f"momentum must lie in [0, 1), not {self.momentum}")
+        if not self.clip > 0:
+            raise ValueError(f"clip must be positive, not {self.clip}")
         if not self.weight_decay >= 0:
             raise ValueError(f"weight_decay must not be negative, not {self.weight_decay}")
         for name, most in MOST.items():

@@ -31,10 +31,10 @@ def trainings(plan):
 
 
 def test_the_shipped_file_gives_plans_of_every_scale_the_chosen_one_first(shipped):
-    assert list(plans(shipped)) == ["laptop", "smoke", "paper"]
+    assert list(plans(shipped)) == ["laptop", "smoke", "overnight", "paper"]
     shipped["scale"] = "paper"
     found = plans(shipped)
-    assert list(found) == ["paper", "smoke", "laptop"]
+    assert list(found) == ["paper", "smoke", "laptop", "overnight"]
     for scale, asked in found.items():
         assert list(asked.experiments) == experiments.names()
         assert {asked.nads.scale, *(plan.scale for plan in asked.experiments.values())} == {scale}
@@ -337,7 +337,7 @@ def test_networks_of_one_s_own_keep_their_place_and_arguments(shipped):
 
 
 def test_a_scale_need_not_train_what_another_does(shipped):
-    document = changed(shipped, "scales/paper", GONE)
+    document = changed(changed(shipped, "scales/paper", GONE), "scales/overnight", GONE)
     assert list(plans(document)) == ["laptop", "smoke"]
     document = changed(document, "nad_sweep/sigma", {"lenet": 1.0})
     assert plans(document)["laptop"].experiments["nad_sweep"].settings.sigma == {"lenet": 1.0}

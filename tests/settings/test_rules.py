@@ -50,7 +50,7 @@ ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ 
         ("seed", False, ": seed must be a whole number, not False"),
         ("seed", -1, ": seed must lie between 0 and 1,000,000,000, not -1"),
         ("seed", 10**9 + 1, ": seed must lie between 0 and 1,000,000,000, not 1000000001"),
-        ("scale", "lapptop", ": scale 'lapptop' is not one of smoke, laptop, paper"),
+        ("scale", "lapptop", ": scale 'lapptop' is not one of smoke, laptop, overnight, paper"),
         ("scale", ["smoke"], ": scale must be text, not ['smoke']"),
         ("scale", None, ": scale must be text, not None"),
         ("device", "gpu", ": device must be one of auto, cpu, cuda, not 'gpu'"),
@@ -191,7 +191,7 @@ ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ 
         (
             f"{LINEAR}/training/indices",
             [0],
-            f": {AT}.training: unknown key 'indices'; known are: epochs, lr, momentum, weight_decay.",
+            f": {AT}.training: unknown key 'indices'; known are: epochs, lr, momentum, weight_decay, clip.",
         ),
         (
             f"{LINEAR}/training/epochs",
@@ -224,7 +224,7 @@ ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ 
         (
             f"{LENET}/schedule",
             "linear",
-            f": {LINE}: unknown key 'schedule'; known are: epochs, lr, momentum, weight_decay, indices, seeds.",
+            f": {LINE}: unknown key 'schedule'; known are: epochs, lr, momentum, weight_decay, clip, indices, seeds.",
         ),
         (f"{LENET}/indices", GONE, f": {LINE}: the key 'indices' is missing"),
         (f"{LENET}/indices", [], f": {LINE}: indices is empty; name at least one NAD index"),
@@ -266,7 +266,7 @@ ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ 
         (
             f"{LENET}/indices",
             [[0, 1023, 1]],
-            f": {AT}: 1,048,589 networks would be trained, more than 100,000; ask for fewer seeds or places",
+            f": {AT}: 3,145,752 networks would be trained, more than 100,000; ask for fewer seeds or places",
         ),
         (
             "scales/laptop/fourier/networks/lenet/step",
@@ -306,7 +306,7 @@ ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ 
         (
             "scales/laptop/flip/networks/lenet",
             {"indices": [1]},
-            ": scales.laptop.flip.networks.lenet: unknown key 'indices'; known are: epochs, lr, momentum, weight_decay, seeds.",
+            ": scales.laptop.flip.networks.lenet: unknown key 'indices'; known are: epochs, lr, momentum, weight_decay, clip, seeds.",
         ),
         (
             "scales/smoke/poison/networks/lenet",
@@ -502,6 +502,7 @@ def test_every_sigma_that_is_missing_is_named(shipped):
     assert sentences(document) == [
         "params.yaml: image_pairs: sigma has no value for mlp_200_50, which the grid trains",
         "params.yaml: image_pairs: sigma has no value for resnet18_narrow, mlp_200_50, which the grid trains",
+        "params.yaml: image_pairs: sigma has no value for resnet18_quarter, mlp_200_50, which the grid trains",
         "params.yaml: image_pairs: sigma has no value for resnet18, mlp_200_50, which the grid trains",
     ]
 
