@@ -1,5 +1,7 @@
 """Pictures as data: chosen, made binary, normalised, poisoned, flipped, replaced by a Gaussian mixture (papers 1 §5, 2 §4)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 
@@ -20,9 +22,9 @@ def normalisation(images: dict) -> dict[str, np.ndarray]:
     return {"mean": np.array(images["mean"]), "deviation": np.array(images["deviation"])}
 
 
-def binary(classes: np.ndarray, number_of_classes: int) -> np.ndarray:
-    """Class numbers as labels: −1 for the first half of the classes (CIFAR-10: < 5), +1 for the rest, int8."""
-    return np.where(classes < number_of_classes // 2, -1, 1).astype(np.int8)
+def binary(classes: np.ndarray, positive: Sequence[int]) -> np.ndarray:
+    """Class numbers as labels: +1 for those among `positive`, −1 for the rest, int8."""
+    return np.where(np.isin(classes, positive), 1, -1).astype(np.int8)
 
 
 def in_unit_range(images: np.ndarray) -> torch.Tensor:

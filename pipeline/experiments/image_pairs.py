@@ -1,8 +1,12 @@
 """`image_pairs` (paper 2, §4, fig 3): images ⊕ D(v), real images with a linear channel beside them; which is used?
 
-The images are the binary problem of their classes (CIFAR-10: class < 5 against the rest), three channels normalised by
-the training images' mean and deviation; the fourth channel is D(v), paired by label, v a NAD of the network itself.
+The images are the binary problem of two sides of their classes (CIFAR-10: class < 5 against the rest), three channels normalised
+by the training images' mean and deviation; the fourth channel is D(v), paired by label, v a NAD of the network itself. Indices of
+NADs begin at 0, which for paper 2 is a choice: its text does not say.
 """
+
+import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -10,8 +14,45 @@ import torch
 from pipeline.datasets import pictures, separable
 from pipeline.grid.experiment import AmplitudePerArchitecture, Experiment, check_every_noise
 from pipeline.measures.boundaries import mean_tilt
+from pipeline.project.errors import InputError, nearest
 from pipeline.project.seeds import stream
 from pipeline.project.shapes import SIDE
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(AmplitudePerArchitecture):
+    """Amplitude ε of D(v), its noise σ by architecture, and the classes on the positive side, None for the second half of them."""
+
+    positive: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.positive is not None:
+            if not self.positive:
+                raise ValueError(
+                    "positive is empty; name at least one class, or take it away for the second half of them"
+                )
+            for place, name in enumerate(self.positive):
+                if name in self.positive[:place]:
+                    raise ValueError(f"positive repeats the class {name!r}")
+
+    def sides(self, classes: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The names of the classes on the negative and on the positive side, in the order of `classes`, all that there are.
+
+        Raises InputError where `positive` names a class that does not exist, or all.
+        """
+        if self.positive is None:
+            half = len(classes) // 2
+            return list(classes[:half]), list(classes[half:])
+        for name in self.positive:
+            if name not in classes:
+                raise InputError(f"params.yaml: image_pairs.positive: unknown class {name!r}; {nearest(name, classes)}")
+        negative = [name for name in classes if name not in self.positive]
+        if not negative:
+            raise InputError(
+                "params.yaml: image_pairs.positive names all classes; leave at least one to the other side"
+            )
+        return negative, [name for name in classes if name in self.positive]
 
 
 class ImagePairs(Experiment):
@@ -20,7 +61,7 @@ class ImagePairs(Experiment):
     channels = 4
     needs_images = True
     parts = {"images": slice(0, 3), "linear": slice(3, 4)}
-    Settings = AmplitudePerArchitecture
+    Settings = Settings
 
     def check(self, plan):
         """Every architecture has its σ."""
@@ -31,16 +72,18 @@ class ImagePairs(Experiment):
         return {"eps": plan.settings.eps, "sigma": plan.settings.sigma[architecture]}
 
     def draw(self, plan, seed, images):
-        """For both splits: pictures, their binary labels (N,), and the linear channel's draws (N, D).
+        """For both splits: pictures, the labels (N,) of their sides, and the linear channel's draws (N, D).
 
         With them half_gap (3, 32, 32), half the difference of the class means of the normalised training pictures. Where
         fewer images exist than asked for, all of them are used.
         """
         arrays = pictures.normalisation(images)
+        _, positive = plan.settings.sides(images["classes"])
+        numbers = [images["classes"].index(name) for name in positive]
         for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
             rng = stream(seed, self.name, split)
             arrays[f"{split}_pictures"], classes = pictures.chosen(rng, images, split, count)
-            arrays[f"{split}_labels"] = pictures.binary(classes, len(images["classes"]))
+            arrays[f"{split}_labels"] = pictures.binary(classes, numbers)
             arrays[f"{split}_normal"] = separable.normal(rng, len(classes))
         chosen, positive = arrays["train_pictures"], arrays["train_labels"] > 0
         gap = chosen[positive].mean(0, dtype=np.float64) - chosen[~positive].mean(0, dtype=np.float64)
@@ -55,6 +98,21 @@ class ImagePairs(Experiment):
         )
         linear = separable.linearly_separable(draw[f"{split}_normal"], y, v, cell["eps"], cell["sigma"])
         return separable.direct_sum(channels, linear), torch.as_tensor(y > 0).long()
+
+    def test_sets(self, cell, draw, directions):
+        """All channels, each part alone, and `conflict`: images of the other side beside the linear channel, whose label counts.
+
+        With one part alone, what stands in for the other are zeros, which a network has not seen in training; in a conflict
+        every channel is as it was trained on, and a network follows the linear one or the images.
+        """
+        yield from super().test_sets(cell, draw, directions)
+        x, y = self.dataset(cell, "test", draw, directions)
+        sides = [np.flatnonzero(y == side) for side in (0, 1)]
+        if all(map(len, sides)):
+            images = x[:, :3].clone()
+            for mine, other in (sides, sides[::-1]):
+                x[mine, :3] = images[np.resize(other, len(mine))]
+            yield "conflict", x, y
 
     def plane(self, cell, draw, directions):
         """The boundary's plane, each (4, 32, 32): half the way between the images' class means, and 0⊕v.

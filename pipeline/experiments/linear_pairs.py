@@ -1,7 +1,7 @@
 """`linear_pairs` (paper 2, §3, figs 2 and 4–8): D(v₁) ⊕ D(v₂), both channels alone suffice; which one is used?
 
 v₁ and v₂ are NADs of the network itself, at every pair of the grid's indices. The first channel has amplitude ε₁, the
-second ε₂; both have noise σ and share the label.
+second ε₂; both have noise σ and share the label. Indices of NADs begin at 0, which for paper 2 is a choice: its text does not say.
 """
 
 import dataclasses
@@ -11,6 +11,7 @@ import torch
 
 from pipeline.grid.experiment import OfDirections, check_amplitude, check_positive
 from pipeline.measures.boundaries import mean_tilt
+from pipeline.measures.fitted import fitted
 from pipeline.project.shapes import SIDE
 
 
@@ -57,14 +58,15 @@ class LinearPairs(OfDirections):
         return first, second
 
     def metrics(self, tables, directions):
-        """Accuracies at the corners of the grid, where reliance switches, mean tilt.
+        """How many networks were trained (`cells`) and `fitted`, accuracies at the corners of the grid, where reliance switches, tilt.
 
         `switches_at` is the smallest index of v₁, v₂ at the grid's lowest, at which the second channel alone is more accurate
-        than the first alone (null: nowhere).
+        than the first alone (null: nowhere); `mean_tilt` is that of the fitted cells.
         """
         summary, boundaries = {}, tables["boundaries"]
         for name, rows in tables["results"].groupby("architecture", sort=False):
             means = rows.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean()
+            planes = boundaries[boundaries["architecture"] == name]
             low, high = rows["index_1"].min(), rows["index_1"].max()
             corners = {
                 "low_low": (low, low),
@@ -76,12 +78,14 @@ class LinearPairs(OfDirections):
                 i for i in sorted(rows["index_1"].unique()) if means[i, low, "second"] > means[i, low, "first"]
             ]
             summary[name] = {
+                "cells": len(planes),
+                "fitted": int(fitted(planes).sum()),
                 "accuracy": {
                     corner: {s: round(means[a, b, s], 4) for s in ("all", *self.parts)}
                     for corner, (a, b) in corners.items()
                 },
                 "lowest_accuracy_all": round(means.xs("all", level="test_set").min(), 4),
                 "switches_at": int(second_wins[0]) if second_wins else None,
-                "mean_tilt": mean_tilt(boundaries[boundaries["architecture"] == name]),
+                "mean_tilt": mean_tilt(planes),
             }
         return summary

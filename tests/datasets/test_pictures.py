@@ -50,10 +50,10 @@ def test_normalisation_is_what_the_images_state():
     }
 
 
-def test_binary_splits_cifars_classes_in_half():
-    found = pictures.binary(np.arange(10), 10)
+def test_binary_labels_are_plus_one_on_the_positive_side():
+    found = pictures.binary(np.arange(10), range(5, 10))
     assert found.tolist() == [-1] * 5 + [1] * 5 and found.dtype == np.int8
-    assert pictures.binary(np.arange(3), 3).tolist() == [-1, 1, 1]
+    assert pictures.binary(np.array([2, 0, 1, 2, 3]), [0, 2]).tolist() == [1, 1, -1, 1, -1]
 
 
 def test_pixels_are_parts_of_255():

@@ -1,6 +1,7 @@
 """`image_pairs` against paper 2, §4: pictures of a binary problem ⊕ D(v)."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,10 @@ import torch
 from small_grids import nads_of, orthonormal, plan_of, separable, table
 
 from pipeline import experiments
+from pipeline.grid.experiment import Plan
+from pipeline.project.errors import InputError
 from pipeline.project.seeds import stream
+from pipeline.settings.typed import Mistakes
 
 EXPERIMENT = experiments.find("image_pairs")
 SETTINGS = {"eps": 0.7, "sigma": {"lenet": 1.0, "mlp": 3.0, "vgg11": 2.0}}
@@ -54,6 +58,78 @@ def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(images,
     np.testing.assert_allclose(draw["half_gap"], (x[y > 0].mean(0) - x[y < 0].mean(0)) / 2, atol=1e-6)
 
 
+def with_positive(*names):
+    """The plan with these classes on the positive side."""
+    return dataclasses.replace(PLAN, settings=EXPERIMENT.Settings(**SETTINGS, positive=names))
+
+
+def test_the_user_may_name_the_positive_classes(images):
+    draw = EXPERIMENT.draw(with_positive("c", "a"), 2, images)
+    plain = EXPERIMENT.draw(PLAN, 2, images)
+    for split, count in (("train", 40), ("test", 20)):
+        rows = np.sort(stream(2, "image_pairs", split).permutation(len(images[f"{split}_labels"]))[:count])
+        expected = [1 if "abcd"[c] in "ca" else -1 for c in images[f"{split}_labels"][rows]]
+        assert draw[f"{split}_labels"].tolist() == expected
+        # Which pictures and which noise are drawn is no matter of the sides.
+        assert all(np.array_equal(draw[f"{split}_{part}"], plain[f"{split}_{part}"]) for part in ("pictures", "normal"))
+    named = EXPERIMENT.draw(with_positive("c", "d"), 2, images)
+    assert named.keys() == plain.keys() and all(np.array_equal(named[key], plain[key]) for key in plain)
+
+
+def test_the_sides_have_the_names_of_their_classes():
+    assert EXPERIMENT.Settings(**SETTINGS).sides(list("abcde")) == (["a", "b"], ["c", "d", "e"])
+    settings = with_positive("e", "b").settings
+    assert settings.sides(list("abcde")) == (["a", "c", "d"], ["b", "e"])
+    # What `plan` wrote is read again.
+    document = json.loads(json.dumps(dataclasses.asdict(with_positive("e", "b"))))
+    assert Plan.read(EXPERIMENT, document).settings.sides(list("abcde")) == settings.sides(list("abcde"))
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (["a", "bee"], "params.yaml: image_pairs.positive: unknown class 'bee'; did you mean 'bees'?"),
+        (["x"], "params.yaml: image_pairs.positive: unknown class 'x'; known are: a, bees, c."),
+        (
+            ["c", "a", "bees"],
+            "params.yaml: image_pairs.positive names all classes; leave at least one to the other side",
+        ),
+    ],
+)
+def test_positive_classes_that_the_images_do_not_allow(names, sentence):
+    with pytest.raises(InputError) as refused:
+        with_positive(*names).settings.sides(["a", "bees", "c"])
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ((), "positive is empty; name at least one class, or take it away for the second half of them"),
+        (("a", "b", "a"), "positive repeats the class 'a'"),
+    ],
+)
+def test_positive_classes_that_no_images_allow(names, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        with_positive(*names)
+
+
+def test_positive_classes_in_params_yaml():
+    def said(**values):
+        mistakes = Mistakes()
+        settings = mistakes.typed(EXPERIMENT.Settings, SETTINGS | values, "params.yaml: image_pairs")
+        return settings or mistakes.sentences
+
+    assert said() == said(positive=None) == EXPERIMENT.Settings(**SETTINGS)
+    assert said(positive=["b", "a"]) == EXPERIMENT.Settings(**SETTINGS, positive=("b", "a"))
+    assert said(positive="b") == ["params.yaml: image_pairs.positive must be a list, not 'b'"]
+    assert said(positive=[3]) == ["params.yaml: image_pairs.positive must be text, not 3"]
+    (empty,) = said(positive=[])
+    assert empty.startswith("params.yaml: image_pairs: positive is empty; ")
+    (wrong,) = said(eps=-1.0)
+    assert wrong == "params.yaml: image_pairs: eps must not be negative, not -1.0"
+
+
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_three_channels_are_the_normalised_picture_and_the_fourth_is_linearly_separable(split, images, normalised):
     draw, cell = EXPERIMENT.draw(PLAN, 2, images), EXPERIMENT.cells(PLAN)[4]
@@ -66,13 +142,24 @@ def test_three_channels_are_the_normalised_picture_and_the_fourth_is_linearly_se
     np.testing.assert_allclose(x[:, 3].flatten(1), expected, atol=2e-5)
 
 
-def test_it_is_tested_with_all_channels_with_the_images_alone_and_with_the_linear_one_alone(images):
+def test_it_is_tested_with_all_channels_with_each_part_alone_and_in_conflict(images):
     draw, cell = EXPERIMENT.draw(PLAN, 2, images), EXPERIMENT.cells(PLAN)[0]
-    x, _ = EXPERIMENT.dataset(cell, "test", draw, [BASIS[5]])
-    names, inputs, _ = zip(*EXPERIMENT.test_sets(cell, draw, [BASIS[5]]))
-    assert names == ("all", "images", "linear")
-    for part, kept in zip(inputs, ((1, 1, 1, 1), (1, 1, 1, 0), (0, 0, 0, 1))):
+    x, classes = EXPERIMENT.dataset(cell, "test", draw, [BASIS[5]])
+    names, inputs, targets = zip(*EXPERIMENT.test_sets(cell, draw, [BASIS[5]]))
+    assert names == ("all", "images", "linear", "conflict") and all(torch.equal(y, classes) for y in targets)
+    *inputs, conflict = inputs
+    for part, kept in zip(inputs, ((1, 1, 1, 1), (1, 1, 1, 0), (0, 0, 0, 1)), strict=True):
         assert torch.equal(part, x * torch.tensor(kept).reshape(1, 4, 1, 1))
+    assert torch.equal(conflict[:, 3], x[:, 3])
+    pictures = [picture.numpy().tobytes() for picture in x[:, :3]]
+    for picture, y in zip(conflict[:, :3], classes):
+        assert classes[pictures.index(picture.numpy().tobytes())] == 1 - y
+
+
+def test_images_of_one_side_alone_give_no_conflict(images):
+    draw, cell = EXPERIMENT.draw(PLAN, 2, images), EXPERIMENT.cells(PLAN)[0]
+    draw["test_labels"] = np.ones_like(draw["test_labels"])
+    assert [name for name, *_ in EXPERIMENT.test_sets(cell, draw, [BASIS[5]])] == ["all", "images", "linear"]
 
 
 def test_the_plane_is_spanned_by_half_the_gap_between_the_classes_and_v(images):
@@ -84,6 +171,7 @@ def test_the_plane_is_spanned_by_half_the_gap_between_the_classes_and_v(images):
 
 
 COLUMNS = ("architecture", "seed", "index", "test_set", "accuracy")
+PLANES = ("architecture", "tilt", "train_accuracy")
 
 
 def results(accuracy, name="mlp", seed=0):
@@ -98,7 +186,7 @@ def results(accuracy, name="mlp", seed=0):
 
 def test_metrics():
     rows = results({8: (0.7, 0.6, 0.6), 1: (1, 0.5, 1), 64: (0.61, 0.62, 0.5), 32: (0.7, 0.7, 0.5)})
-    planes = table([("mlp", 12.34), ("mlp", 15.0), ("lenet", 80.0)], ("architecture", "tilt"))
+    planes = table([("mlp", 12.34, 1), ("mlp", 15.0, 0.99), ("mlp", 70, 0.98), ("lenet", 80.0, 1)], PLANES)
     assert EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {}) == {
         "mlp": {
             "accuracy": {
@@ -109,14 +197,14 @@ def test_metrics():
             "mean_tilt": 13.7,
         }
     }
-    planes = table([("mlp", float("nan"))], ("architecture", "tilt"))
+    planes = table([("mlp", float("nan"), 1)], PLANES)
     found = EXPERIMENT.metrics({"results": results({3: (1, 0.5, 0.5)}), "boundaries": planes}, {})["mlp"]
     assert found["switches_at"] is None and found["mean_tilt"] is None
 
 
 def test_metrics_are_rounded_and_stand_in_the_order_of_the_results():
     rows = pd.concat([results({3: (1 / 3, 2 / 3, 0.98765)}, name) for name in ("mlp", "lenet")])
-    planes = table([("lenet", 10.0), ("mlp", 20.0)], ("architecture", "tilt"))
+    planes = table([("lenet", 10.0, 1), ("mlp", 20.0, 1)], PLANES)
     found = EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {})
     assert list(found) == ["mlp", "lenet"]
     assert found["mlp"]["accuracy"]["low"] == {"all": 0.3333, "images": 0.6667, "linear": 0.9876}

@@ -79,6 +79,7 @@ def test_the_plane_is_spanned_by_v1_in_the_first_channel_and_v2_in_the_second():
 
 
 COLUMNS = ("architecture", "seed", "index_1", "index_2", "test_set", "accuracy")
+PLANES = ("architecture", "tilt", "train_accuracy")
 
 
 def results(accuracy, seeds=1, name="lenet"):
@@ -98,9 +99,14 @@ def test_metrics():
         (4, 1): (1, 0.6, 0.61), (4, 4): (0.8, 0.1, 0.1), (4, 9): (1, 1, 0.5),
         (9, 1): (0.9, 0.5, 0.9), (9, 4): (0.3, 0.5, 0.9), (9, 9): (0.55, 0.5, 0.6),
     }  # fmt: skip
-    planes = table([("lenet", 10.0), ("lenet", float("nan")), ("lenet", 30.0), ("mlp", 80.0)], ("architecture", "tilt"))
+    planes = table(
+        [("lenet", 10.0, 0.99), ("lenet", float("nan"), 1), ("lenet", 30.0, 1), ("lenet", 77, 0.98), ("mlp", 80.0, 1)],
+        PLANES,
+    )
     assert EXPERIMENT.metrics({"results": results(accuracy), "boundaries": planes}, {}) == {
         "lenet": {
+            "cells": 4,
+            "fitted": 3,
             "accuracy": {
                 "low_low": {"all": 1.0, "first": 1.0, "second": 0.8},
                 "low_high": {"all": 1.0, "first": 1.0, "second": 0.5},
@@ -117,9 +123,8 @@ def test_metrics():
 def test_metrics_are_means_over_seeds_and_a_switch_may_be_nowhere():
     rows = results({(2, 2): (1, 0.8, 0.8), (2, 5): (1, 0.9, 0.3), (5, 2): (1, 0.7, 0.7), (5, 5): (0.7, 0.2, 0.9)}, 2)
     rows.loc[rows["seed"] == 1, "accuracy"] -= 0.12345
-    found = EXPERIMENT.metrics(
-        {"results": rows, "boundaries": table([("lenet", float("nan"))], COLUMNS[:1] + ("tilt",))}, {}
-    )
+    planes = table([("lenet", float("nan"), 1), ("lenet", 20.0, 0.5)], PLANES)
+    found = EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {})
     assert found["lenet"]["accuracy"]["high_high"] == {"all": 0.6383, "first": 0.1383, "second": 0.8383}
     assert found["lenet"]["switches_at"] is None and found["lenet"]["mean_tilt"] is None
     assert found["lenet"]["lowest_accuracy_all"] == 0.6383
@@ -128,7 +133,7 @@ def test_metrics_are_means_over_seeds_and_a_switch_may_be_nowhere():
 def test_metrics_stand_in_the_order_of_the_results():
     one = {(1, 1): (1, 1, 0.8)}
     rows = pd.concat([results(one, name=name) for name in ("mlp", "lenet")])
-    planes = table([("lenet", 10.0), ("mlp", 20.0)], ("architecture", "tilt"))
+    planes = table([("lenet", 10.0, 1), ("mlp", 20.0, 1)], PLANES)
     found = EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {})
     assert [(name, values["mean_tilt"]) for name, values in found.items()] == [("mlp", 20.0), ("lenet", 10.0)]
 
