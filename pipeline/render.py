@@ -2,10 +2,10 @@
 
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
-from pipeline.report import flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison, style
+from pipeline.report import convergence, flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison, style
 from pipeline.report.page import page
 
-IN_ORDER = (nads, fourier, nad_sweep, poison, flip, linear_pairs, image_pairs)
+IN_ORDER = (nads, fourier, convergence, nad_sweep, poison, flip, linear_pairs, image_pairs)
 """The report's sections: the NADs, paper 1's experiments, paper 2's."""
 
 

@@ -20,7 +20,7 @@ from pipeline.grid.experiment import (
 )
 from pipeline.project.errors import InputError
 
-NAMES = ["flip", "fourier", "image_pairs", "linear_pairs", "nad_sweep", "poison"]
+NAMES = ["convergence", "flip", "fourier", "image_pairs", "linear_pairs", "nad_sweep", "poison"]
 
 
 def test_an_experiment_is_found_by_the_name_of_its_file():
@@ -32,7 +32,7 @@ def test_an_experiment_is_found_by_the_name_of_its_file():
 
 def test_an_unknown_experiment_is_named():
     with pytest.raises(
-        InputError, match="the experiment 'cats' is unknown; known are: flip, fourier, image_pairs, linear"
+        InputError, match="the experiment 'cats' is unknown; known are: convergence, flip, fourier, image"
     ):
         experiments.find("cats")
     with pytest.raises(InputError, match=r"'linear_pair' is unknown; did you mean 'linear_pairs'\?"):
@@ -137,6 +137,7 @@ def test_every_channel_of_directions_has_its_own_vector_draw_and_amplitude():
 def test_names_of_arrays_that_decide_only_the_test_begin_with_test(images):
     """What a cell's key leaves out is what its training set does not depend on."""
     settings_of = {
+        "convergence": {"eps": 1.0, "sigma": 0.5},
         "flip": {},
         "fourier": {"eps": 1.0, "sigma": 3.0},
         "image_pairs": {"eps": 1.0, "sigma": {"lenet": 1.0}},
@@ -144,7 +145,12 @@ def test_names_of_arrays_that_decide_only_the_test_begin_with_test(images):
         "nad_sweep": {"eps": 1.0, "sigma": {"lenet": 1.0}},
         "poison": {"size": 0.05},
     }
-    grids = {"flip": {}, "fourier": {"step": 16}, "poison": {"indices": (3,), "mixture_indices": (3,)}}
+    grids = {
+        "convergence": {"step": 16},
+        "flip": {},
+        "fourier": {"step": 16},
+        "poison": {"indices": (3,), "mixture_indices": (3,)},
+    }
     basis = orthonormal()
     for name in NAMES:
         experiment = experiments.find(name)

@@ -82,6 +82,15 @@ def test_fourier(paper):
     assert len(different) == len(places(plan, "lenet")) and set().union(*different) == square
 
 
+def test_convergence(paper):
+    """Paper 1, fig. 2: the frequencies of `fourier`, with little noise."""
+    plan = paper["convergence"]
+    assert (plan.settings.eps, plan.settings.sigma) == (1.0, 0.5) and sizes(plan) == (10_000, 10_000, 3)
+    assert trained(plan) == dict.fromkeys(["densenet121", "resnet18", "lenet"], Training(20, 0.5, 0.0, 0.0, "linear"))
+    for name in plan.members:
+        assert places(plan, name) == places(paper["fourier"], name)
+
+
 def test_nad_sweep(paper):
     """Paper 1, §4: indices 0–10, 14, 18, …, 1022."""
     plan = paper["nad_sweep"]

@@ -1,0 +1,29 @@
+"""`convergence` (paper 1, fig. 2): how many steps of training does it take to learn D(v), for v along Fourier directions?
+
+The noise is small, so that more directions are learned than in `fourier`; the question is whether those that are learned
+first are those along which a network generalises there.
+"""
+
+import numpy as np
+
+from pipeline.grid.frequencies import OfFrequencies
+from pipeline.measures.speed import steps_over_seeds
+
+
+class Convergence(OfFrequencies):
+    """One linearly separable channel along each vector of the Fourier basis, and the steps until it is learned."""
+
+    def metrics(self, tables, directions):
+        """Number of directions, of those that every seed learned, and steps along the fastest, median and slowest of these.
+
+        Steps are means over seeds; null where no direction was learned.
+        """
+        summary = {}
+        for name, rows in tables["results"].groupby("architecture", sort=False):
+            steps = steps_over_seeds(rows, self.coordinates)["mean"]
+            learned = steps[np.isfinite(steps)]
+            quantiles = {"fastest": 0.0, "median": 0.5, "slowest": 1.0}
+            summary[name] = {"directions": len(steps), "learned": len(learned)} | {
+                key: None if learned.empty else round(float(learned.quantile(q)), 1) for key, q in quantiles.items()
+            }
+        return summary
