@@ -3,8 +3,8 @@
     python -m benchmarks.published_maps reports/fourier/results.csv reports/nad_sweep/results.csv
 
 Published are the values of LeNet at multiples of 4 in the authors' table (column acc_ln of docs/data/dft_accuracies.csv in the
-repository LTS4/neural-anisotropy-directions, its coordinates x, y standing for the frequencies 2(x − 8), 2(y − 8)), and four
-NAD indices of paper 1's fig. 6. That table is mirrored in x, so only |x − 8| counts; y and its opposite were trained apart, and
+repository LTS4/neural-anisotropy-directions, its coordinates x, y standing for the frequencies 2(x − 8), 2(y − 8)), and
+the curve of paper 1's fig. 6. That table is mirrored in x, so only |x − 8| counts; y and its opposite were trained apart, and
 their difference shows how much runs differ. LeNet's law is the same under flips and transposition, so ours are compared at
 |k_row|, |k_col|, with the published mean over signs.
 """
@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from pipeline.report.nad_sweep import PUBLISHED as ALONG_NADS
+from pipeline.report.published import curve
 
 SPREAD = 2.4
 """Points by which repeated published runs of LeNet differ."""
@@ -84,7 +84,7 @@ def main(fourier: str, sweep: str) -> None:
     print("\n".join(lines(compared(results, keys, published_map()), "|frequencies|")), end="\n\n")
     results = pd.read_csv(sweep)
     results = results[(results["architecture"] == "lenet") & (results["estimand"] == "secant")]
-    published = {index: [value] for index, value in ALONG_NADS["lenet"].items()}
+    published = {index: [value] for index, value in curve("nad_sweep", "lenet").items()}
     print("\n".join(lines(compared(results, results["index"], published), "NAD index")))
 
 

@@ -11,6 +11,7 @@ import torch
 
 from pipeline.datasets import pictures
 from pipeline.grid.experiment import Experiment
+from pipeline.measures.fitted import fitted
 from pipeline.project.seeds import stream
 from pipeline.project.shapes import D
 
@@ -82,7 +83,7 @@ class Flip(Experiment):
                 yield place, pictures.scaled_along(x, directions[0][first : last + 1], factor)
 
     def metrics(self, tables, directions):
-        """Accuracy on plain and on flipped images, and the band whose removal changes most predictions.
+        """Accuracy on plain and on flipped images, the band whose removal changes most predictions, and how many cells were fitted.
 
         `most_changed` is null where no prediction changed.
         """
@@ -94,6 +95,8 @@ class Flip(Experiment):
             bands = mine.groupby(["first", "last"])["changed"].mean()
             first, last = bands.idxmax()
             summary[name] = {
+                "cells": len(rows),
+                "fitted": int(fitted(rows).sum()),
                 "plain": round(float(means["plain"]), 4),
                 "flipped": round(float(means["flipped"]), 4),
                 "most_changed": f"{first}–{last}" if bands.max() > 0 else None,

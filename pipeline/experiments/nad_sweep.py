@@ -4,10 +4,16 @@ Both estimands' NADs are swept where both are estimated (`estimator.compare`), s
 better; the training loss of the first epochs tells how fast each direction is learned.
 """
 
+import math
+
 import numpy as np
 
 from pipeline.grid.experiment import AmplitudePerArchitecture, OfDirections, check_every_noise
+from pipeline.measures.fitted import fitted
 from pipeline.measures.ranks import early, spearman
+
+EQUAL = 8
+"""Digits after the point to which eigenvalues are compared, in units of the first."""
 
 
 class NADSweep(OfDirections):
@@ -50,24 +56,38 @@ class NADSweep(OfDirections):
         """Per estimand: accuracies at the ends, and Spearman's ρ of accuracy and of early loss with the index.
 
         The same with the eigenvalue, which differs where eigenvalues are equal. `p_value` is that of no correlation. Both are
-        null where a quantity does not vary.
+        null where a quantity does not vary. And how many cells were fitted: ρ is over all.
         """
         summary, losses = {}, early(tables["losses"])
         for (name, estimand), rows in tables["results"].groupby(["architecture", "estimand"], sort=False):
             accuracy = rows.groupby("index")["accuracy"].mean()
             mine = losses[(losses["architecture"] == name) & (losses["estimand"] == estimand)]
             loss = mine.groupby("index")["loss"].mean()
-            # Equal but for rounding, as the pairs that a symmetry exchanges are, is equal.
-            values = np.round(directions[f"{name}-{estimand}-eigenvalues"], 12)[accuracy.index]
+            # Equal but for rounding, as the pairs that a symmetry exchanges are, is equal: their gaps are up to 3e-10 of the first.
+            spectrum = directions[f"{name}-{estimand}-eigenvalues"]
+            values = np.round(spectrum / spectrum[0], EQUAL)[accuracy.index]
             found = {
                 "accuracy_index": spearman(accuracy.index, accuracy),
                 "accuracy_eigenvalue": spearman(values, accuracy),
                 "early_loss_index": spearman(loss.index, loss),
             }
             summary.setdefault(name, {})[estimand] = {
+                "cells": len(rows),
+                "fitted": int(fitted(rows).sum()),
                 "first": round(float(accuracy.iloc[0]), 4),
                 "last": round(float(accuracy.iloc[-1]), 4),
                 "spearman": {key: None if np.isnan(rho) else round(rho, 4) for key, (rho, _) in found.items()},
-                "p_value": {key: None if np.isnan(p) else float(f"{p:.2g}") for key, (_, p) in found.items()},
+                "p_value": {key: _p_value(rho, p, len(accuracy)) for key, (rho, p) in found.items()},
             }
         return summary
+
+
+def _p_value(rho: float, p: float, count: int) -> float | None:
+    """The p-value of Spearman's ρ over `count` indices to two digits; None where there is no ρ.
+
+    p: from Student's distribution, which knows nothing of how few orders so few indices have: one of `count`! and its reverse
+    are as far from none as any, so that no p-value is smaller than two in that number.
+    """
+    if np.isnan(rho):
+        return None
+    return float(f"{np.fmax(p, min(1, 2 / math.factorial(count))):.2g}")

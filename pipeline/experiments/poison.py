@@ -10,6 +10,7 @@ import torch
 
 from pipeline.datasets import pictures
 from pipeline.grid.experiment import Experiment, check_indices, check_positive
+from pipeline.measures.fitted import fitted
 from pipeline.project.errors import InputError
 from pipeline.project.seeds import stream
 from pipeline.project.shapes import D
@@ -137,13 +138,15 @@ class Poison(Experiment):
             yield "poisoned", *self.dataset(cell, "test", draw, directions)
 
     def metrics(self, tables, directions):
-        """By data: accuracy on clean data of the network trained on clean data, and at the ends of the grid."""
+        """By data: accuracy on clean data of the network trained on clean data, and at the ends of the grid; cells that were fitted."""
         summary = {}
         rows = tables["results"][tables["results"]["test_set"] == "clean"]
         for (name, data), some in rows.groupby(["architecture", "data"], sort=False):
             means = some.groupby("index")["accuracy"].mean()
             carriers = means.drop(CLEAN)
             summary.setdefault(name, {})[data] = {
+                "cells": len(some),
+                "fitted": int(fitted(some).sum()),
                 "clean": round(float(means[CLEAN]), 4),
                 "first": round(float(carriers.iloc[0]), 4),
                 "last": round(float(carriers.iloc[-1]), 4),

@@ -1,15 +1,16 @@
 """What the section of every experiment starts from: the plan that was run, its accuracies, and what figures call its architectures."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from pipeline import experiments
 from pipeline.grid.experiment import Plan
+from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
-from pipeline.report.labels import label, of_the_papers
+from pipeline.report.labels import label, of_full_width, of_the_papers
 
 Value = TypeVar("Value")
 
@@ -40,19 +41,45 @@ class Evaluated:
         samples = plan.train_samples
         if experiments.find(plan.experiment).needs_images:
             samples = min(samples, artifacts.about_images()["train"])
-        seeds = f"{len(plan.seeds)} seed" + ("s" if len(plan.seeds) > 1 else "")
         epochs = [plan.members[name].training.epochs for name in names]
-        each = (
-            f"{epochs[0]} epochs"
-            if len(set(epochs)) == 1
-            else "epochs " + ", ".join(f"{count} ({self.labels[name]})" for name, count in zip(names, epochs))
-        )
+        each = self._each(epochs, names, "epoch")
         precision = "" if plan.precision == "float32" else f" · trained in {plan.precision}"
-        return f"scale {plan.scale} · {seeds} · {samples:,} training samples · {each}{precision}"
+        return f"scale {plan.scale} · {self.seeds(names)} · {samples:,} training samples · {each}{precision}"
 
-    def of_the_papers(self, published: Mapping[str, Value]) -> dict[str, Value]:
+    def seeds(self, architectures: Iterable[str] | None = None) -> str:
+        """With how many seeds some architectures (all) were trained, as text."""
+        names = list(self.labels if architectures is None else architectures)
+        return self._each([self._seeds_of(name) for name in names], names, "seed")
+
+    def deviations(self) -> str:
+        """What stands behind ±, as part of a caption; empty where there is one seed, and so no ±."""
+        return " · ± standard deviation over seeds" if max(map(self._seeds_of, self.labels)) > 1 else ""
+
+    def _seeds_of(self, name: str) -> int:
+        return len(self.plan.seeds[: self.plan.members[name].seeds])
+
+    def _each(self, counts: list[int], names: list[str], what: str) -> str:
+        """A number for every architecture as text, said once where all have the same."""
+        if len(set(counts)) == 1:
+            return f"{counts[0]} {what}" + ("s" if counts[0] > 1 else "")
+        return f"{what}s " + ", ".join(f"{count} ({self.labels[name]})" for name, count in zip(names, counts))
+
+    def of_the_papers(self, published: Mapping[str, Value], **arguments: Any) -> dict[str, Value]:
         """What is published of each architecture that is one of the papers' networks as they have it."""
-        return of_the_papers({name: self.plan.members[name].specification for name in self.labels}, published)
+        return of_the_papers(self._specifications(), published, **arguments)
+
+    def beside(self, published: Mapping[str, Value]) -> dict[str, tuple[str, Value]]:
+        """What is published of each architecture's network, and what a figure calls it.
+
+        That is 'published' of one of the papers' networks as they have it, and 'published, full width' beside a narrower one.
+        """
+        own, wide = self.of_the_papers(published), of_full_width(self._specifications(), published)
+        return {name: ("published", value) for name, value in own.items()} | {
+            name: ("published, full width", value) for name, value in wide.items()
+        }
+
+    def _specifications(self) -> dict[str, dict[str, Any]]:
+        return {name: self.plan.members[name].specification for name in self.labels}
 
 
 def evaluated(experiment: str) -> Evaluated:
@@ -66,3 +93,24 @@ def evaluated(experiment: str) -> Evaluated:
 def table_of(experiment: str, name: str) -> pd.DataFrame:
     """One table of an experiment's reports; raises InputError if it is missing."""
     return pd.read_csv(artifacts.present(artifacts.REPORTS / experiment / f"{name}.csv", f"evaluate {experiment}"))
+
+
+def all_fitted(rows: pd.DataFrame, places: Sequence[str]) -> pd.Series:
+    """Whether the networks of every seed were fitted: bool, by the columns `places` of rows that have `train_accuracy`."""
+    return fitted(rows).groupby([rows[place] for place in places]).all()
+
+
+def not_fitted(rows: pd.DataFrame, places: Sequence[str], mark: str, what: str) -> str:
+    """The part of a caption that says how many of a figure's points were not fitted with every seed, and how they are marked.
+
+    places: the columns of rows that tell points apart; mark: for example 'hollow'; what: what a point is, in the plural.
+    """
+    found = all_fitted(rows, places)
+    if found.all():
+        return f"every network fitted (training accuracy at least {100 * FITTED:.0f} %)"
+    return f"{mark}: {(~found).sum()} of {len(found)} {what}, where not every network was fitted (training accuracy below {100 * FITTED:.0f} %)"
+
+
+def training(cell: Mapping[str, Any]) -> str:
+    """Training accuracy in per cent of a row of summary.csv, with the number of its networks that were fitted."""
+    return f"{100 * cell['train_accuracy']:.1f} ({cell['fitted']:.0f} of {cell['seeds']:.0f})"

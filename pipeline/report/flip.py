@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import matplotlib.patches
-import matplotlib.patheffects
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -11,16 +10,23 @@ from matplotlib.figure import Figure
 from pipeline.experiments.flip import BANDS
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.evaluated import evaluated
+from pipeline.report.comparison import number
+from pipeline.report.evaluated import Evaluated, all_fitted, evaluated, not_fitted, training
 from pipeline.report.page import Picture, Section, Table, percent
+from pipeline.report.published import table as published_table
 
-PUBLISHED = {"lenet": (69, 48), "vgg11": (87, 53), "resnet18": (89, 58), "densenet121": (92, 56)}
-"""Accuracies in per cent on CIFAR-10 as it is and flipped, from paper 1's table 1 (full width)."""
+Published = tuple[str, Mapping[str, float]]
+"""What published values are called, and accuracies in per cent on 'plain' and 'flipped' images."""
 
 BARS = {
     "plain": {"facecolor": "#0072B2", "label": "images as they are"},
     "flipped": {"facecolor": "#F6C667", "hatch": "///", "label": "flipped: NAD coefficients in reverse order"},
 }
+WIDTH, NARROW = 0.25, 0.16
+"""Widths of our bars and of the published ones beside them."""
+
+UNFITTED = (0, (2, 1.5))
+"""The outline of bars of which not every network was fitted."""
 
 OPERATIONS = {"remove": "removed", "flip": "with their sign turned"}
 PREDICTIONS = {"color": "#D55E00", "linestyle": "-", "marker": "o", "markersize": 5}
@@ -30,56 +36,66 @@ COLUMNS = ["changed", "relative_change"]
 def bars(
     results: pd.DataFrame,
     labels: Mapping[str, str],
-    published: Mapping[str, tuple[float, float]],
+    published: Mapping[str, Published],
     chance: float,
     caption: str,
     notice: str | None,
 ) -> Figure:
     """Accuracy on the images as they are and flipped, trained and tested alike, per architecture (paper 1, table 1).
 
-    results: architecture, seed, images ('plain' or 'flipped'), test_set ('all'), accuracy, n; labels: architecture → its
-    name; published: architecture → its entry of `PUBLISHED`, where there is one; chance: accuracy of guessing, in per
-    cent. Bars are means over seeds, error bars one standard deviation.
+    results: architecture, seed, images ('plain' or 'flipped'), test_set ('all'), accuracy, n, train_accuracy; labels:
+    architecture → its name; published: architecture → the published accuracies, where there are any, drawn as white bars to
+    the right of ours; chance: accuracy of guessing, in per cent. Bars are means over seeds, error bars one standard
+    deviation; where not every network was fitted their outline is dashed.
     """
     results = results[results["test_set"] == "all"]
     names = list(results["architecture"].unique())
-    figure, axes = style.new(1, 1, max(6.9, 1.45 * len(names) + 0.8), 4.4)
+    figure, axes = style.new(1, 1, max(6.9, 1.9 * len(names) + 0.8), 4.4)
     panel = axes[0, 0]
     guessing = panel.axhline(chance, color="0.35", linewidth=1, linestyle=(0, (4, 2)), zorder=3, label="guessing")
-    outline = [matplotlib.patheffects.withStroke(linewidth=4, foreground="white")]
-    for side, (kind, look) in enumerate(BARS.items()):
-        cells = results[results["images"] == kind].groupby("architecture")["accuracy"]
+    for kind, look in BARS.items():
+        rows = results[results["images"] == kind]
+        cells, done = rows.groupby("architecture")["accuracy"], all_fitted(rows, ["architecture"])
         mean, spread = 100 * cells.mean(), 100 * cells.std(ddof=1)
         for place, name in enumerate(names):
-            if name not in mean.index:
-                continue
-            x, height = place + 0.38 * (side - 0.5), mean[name]
-            error = None if np.isnan(spread[name]) else spread[name]
-            panel.bar(
-                x,
-                height,
-                0.36,
-                facecolor=look["facecolor"],
-                edgecolor="black",
-                linewidth=0.6,
-                hatch=look.get("hatch"),
-                yerr=error,
-                error_kw={"capsize": 3, "elinewidth": 1.2, "capthick": 1.2},
-            )
-            top = height + (error or 0)
+            # Ours and the published one stand side by side, on the left of the middle or on the right of it.
+            pair = WIDTH + (NARROW if name in published else 0)
+            left = place + 0.02 + (-0.04 - pair if kind == "plain" else 0)
+            if name in mean.index:
+                error = None if np.isnan(spread[name]) else spread[name]
+                panel.bar(
+                    left + WIDTH / 2,
+                    mean[name],
+                    WIDTH,
+                    facecolor=look["facecolor"],
+                    edgecolor="black",
+                    linewidth=0.7 if done[name] else 1.1,
+                    linestyle="-" if done[name] else UNFITTED,
+                    hatch=look.get("hatch"),
+                    yerr=error,
+                    error_kw={"capsize": 3, "elinewidth": 1.2, "capthick": 1.2},
+                )
+                top = mean[name] + (error or 0)
+                panel.text(left + WIDTH / 2, top + 1, f"{mean[name]:.1f}", ha="center", va="bottom", fontsize=8)
             if name in published:
-                value = published[name][side]
-                # Beside the middle, so that it does not hide the error bar.
-                cross = panel.plot(x + 0.09, value, "x", color="black", markersize=8, markeredgewidth=2, zorder=4)[0]
-                cross.set_path_effects(outline)
-                # The number stands above the cross where it would run into it.
-                if top - 3 < value < top + 5:
-                    top = max(top, value + 2)
-            panel.text(x, top + 1, f"{height:.1f}", ha="center", va="bottom", fontsize=8)
+                value, middle = published[name][1][kind], left + WIDTH + NARROW / 2
+                panel.bar(
+                    middle,
+                    value,
+                    NARROW,
+                    facecolor="white",
+                    edgecolor=style.PUBLISHED,
+                    linewidth=1,
+                    hatch=look.get("hatch"),
+                )
+                panel.text(middle, value + 1, f"{value:g}", ha="center", va="bottom", fontsize=8, color=style.PUBLISHED)
     entries = [matplotlib.patches.Patch(edgecolor="black", linewidth=0.6, **look) for look in BARS.values()]
     if any(name in published for name in names):
-        entries += panel.plot([], [], "x", color="black", markersize=8, markeredgewidth=2, label="published")
-    panel.set_xticks(range(len(names)), [labels[name].replace(", ", ",\n") for name in names])
+        entries.append(matplotlib.patches.Patch(facecolor="white", edgecolor=style.PUBLISHED, label="published"))
+    ticks = [labels[name].replace(", ", ",\n") for name in names]
+    wide = {name: published[name][0] for name in names if name in published and published[name][0] != "published"}
+    ticks = [tick + (f"\n({wide[name]})" if name in wide else "") for name, tick in zip(names, ticks)]
+    panel.set_xticks(range(len(names)), ticks)
     panel.set(ylabel="test accuracy (%)", ylim=(0, 105), xlim=(-0.6, len(names) - 0.4))
     panel.set_yticks(range(0, 101, 20))
     panel.tick_params(axis="x", length=0)
@@ -131,32 +147,73 @@ def components(changes: pd.DataFrame, title: str, caption: str, notice: str | No
     return style.finish(figure, title, caption, notice)
 
 
-def table(summary: pd.DataFrame, labels: Mapping[str, str], published: Mapping[str, tuple[float, float]]) -> Table:
-    """One row per architecture: accuracy on images as they are and on flipped ones, and the published pair."""
+def table(summary: pd.DataFrame, labels: Mapping[str, str], published: Mapping[str, Published]) -> Table:
+    """One row per architecture: accuracy on images as they are and on flipped ones, in test and training; the published pair."""
     rows = []
     for name, cells in summary.groupby("architecture", sort=False):
         at = cells.set_index("images")
         values = [percent(at.loc[images, "mean"], at.loc[images, "std"]) for images in BARS]
-        rows.append([labels[name], *values, " / ".join(map(str, published[name])) if name in published else "–"])
-    return Table(["network", "plain (%)", "flipped (%)", "published"], rows)
+        trained = [training(at.loc[images]) for images in BARS]
+        beside = "–"
+        if name in published:
+            called, known = published[name]
+            beside = " / ".join(f"{known[images]:g}" for images in BARS) + called.removeprefix("published")
+        rows.append([labels[name], *values, *trained, beside])
+    header = ["network", "plain (%)", "flipped (%)"]
+    header += [f"training accuracy, {images} (%) (fitted seeds)" for images in BARS]
+    return Table([*header, "published (plain / flipped)"], rows)
+
+
+def findings(run: Evaluated, summary: pd.DataFrame, published: Mapping[str, Published]) -> list[str]:
+    """What the flip costs each network: accuracy with and without it, and the published pair."""
+    found = []
+    rows = run.results[run.results["test_set"] == "all"].pivot(
+        index=["architecture", "seed"], columns="images", values="accuracy"
+    )
+    for name, cells in summary.groupby("architecture", sort=False):
+        at = cells.set_index("images")
+        lost = (rows.loc[name, "plain"] - rows.loc[name, "flipped"]).dropna()
+        spread = f" ± {100 * lost.std():.1f}" if len(lost) > 1 else ""
+        values = [percent(at.loc[images, "mean"], at.loc[images, "std"]) for images in BARS]
+        late = [f"{100 * at.loc[images, 'train_accuracy']:.0f} %" for images in BARS]
+        unsaid = (
+            "" if (at["fitted"] == at["seeds"]).all() else f", not fitted: training accuracies {' and '.join(late)}"
+        )
+        beside = ""
+        if name in published:
+            called, known = published[name]
+            beside = f" ({called} {known['plain']:g} and {known['flipped']:g} %)"
+        found.append(
+            f"{run.labels[name]}: {values[0]} % on images as they are and {values[1]} % on flipped ones, "
+            f"a loss of {number(100 * lost.mean(), 1)}{spread} points{unsaid}{beside}"
+        )
+    return [f"Accuracy with NAD coefficients in reverse order, {run.seeds()}: {'; '.join(found)}."]
 
 
 def section(notice: str | None) -> Section:
     """The section of `flip`."""
     run, images = evaluated("flip"), artifacts.about_images()
-    caption = f"{run.sizes()} · images: {images['name']}"
-    published = run.of_the_papers(PUBLISHED)
+    summary = run.table("summary")
+    caption = f"{run.sizes()} · images: {images['name']}{run.deviations()}"
+    values = published_table("flip").set_index("network")
+    # What is published is of CIFAR-10; of other images it says nothing.
+    known = values.to_dict("index") if images["name"] == "CIFAR-10" else {}
+    published = run.beside(known)
     chance = 100 / len(images["classes"])
-    figure = bars(run.results, run.labels, published, chance, caption, notice)
+    marked = not_fitted(run.results, ["architecture", "images"], "dashed outlines", "bars")
+    figure = bars(run.results, run.labels, published, chance, f"{caption}\n{marked}", notice)
     pictures = [Picture("flip_bars", figure, "accuracy on plain and flipped images")]
     changes = run.table("changes")
     for name, label in run.labels.items():
         title = f"What the predictions of {label} rest on: test images with NAD components altered"
-        figure = components(changes[changes["architecture"] == name], title, caption, notice)
+        cell = summary[(summary["architecture"] == name) & (summary["images"] == "plain")].iloc[0]
+        trained = f"trained to {100 * cell['train_accuracy']:.1f} % training accuracy"
+        figure = components(changes[changes["architecture"] == name], title, f"{caption}\n{trained}", notice)
         pictures.append(Picture(f"flip_components_{name}", figure, f"what predictions of {label} rest on"))
     return Section(
         "flip: images in reverse order of NADs",
         caption,
-        table(run.table("summary"), run.labels, published),
+        table(summary, run.labels, published),
         pictures,
+        findings(run, summary, published),
     )

@@ -48,14 +48,28 @@ def label(specification: Mapping[str, Any]) -> str:
     return name
 
 
-def of_the_papers(specifications: Mapping[str, Mapping[str, Any]], published: Mapping[str, Value]) -> dict[str, Value]:
-    """What is published of each architecture that is one of the papers' networks as they have it: no argument is given.
+WIDTHS = ("width", "growth")
+"""Arguments that make a network narrower or wider and change nothing else of it."""
 
-    specifications: by architecture; published: by name in `pipeline.networks.NETWORKS`.
+
+def of_the_papers(
+    specifications: Mapping[str, Mapping[str, Any]], published: Mapping[str, Value], **arguments: Any
+) -> dict[str, Value]:
+    """What is published of each architecture that is one of the papers' networks as they have it.
+
+    specifications: by architecture; published: by name in `pipeline.networks.NETWORKS`; arguments: what the network that
+    `published` belongs to is given, which is nothing for most.
     """
     return {
         name: value
         for name, specification in specifications.items()
         for network, value in published.items()
-        if dict(specification) == {"network": NETWORKS[network]}
+        if dict(specification) == {"network": NETWORKS[network], **arguments}
     }
+
+
+def of_full_width(specifications: Mapping[str, Mapping[str, Any]], published: Mapping[str, Value]) -> dict[str, Value]:
+    """What is published of the papers' network that an architecture differs from in its width (or growth) and nothing else."""
+    varied = {name: some for name, some in specifications.items() if any(key in some for key in WIDTHS)}
+    bare = {name: {key: some[key] for key in some if key not in WIDTHS} for name, some in varied.items()}
+    return of_the_papers(bare, published)

@@ -2,7 +2,7 @@
 
 import json
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,23 @@ from matplotlib.figure import Figure
 from pipeline.measures.ranks import early, spearman
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.evaluated import evaluated
+from pipeline.report.comparison import indices_text, number, p_text, rms, rms_text
+from pipeline.report.evaluated import Evaluated, all_fitted, evaluated, not_fitted
 from pipeline.report.page import Picture, Section, Table, percent
+from pipeline.report.published import table as published_table
 
-PUBLISHED = {
-    "lenet": {0: 100, 10: 99.98, 102: 80.1, 302: 58.5},
-    "resnet18": {0: 97.9, 10: 99.2, 102: 69.3, 302: 56.4},
-    "vgg11": {0: 100, 10: 85.5, 102: 55.0, 302: 50.1},
-    "densenet121": {0: 100, 10: 67.6, 102: 50.3, 302: 50.4},
-}
-"""Accuracies in per cent at four NAD indices (secant NADs, full width) from the data behind paper 1's fig. 6."""
+Published = tuple[str, pd.Series]
+"""What a published curve is called, and its accuracies in per cent by NAD index (secant NADs, full width)."""
+
+QUOTED = (0, 10, 102, 302)
+"""The indices at which the table quotes accuracies."""
+
+MANY = 30
+"""Points from which on a curve has small ones."""
 
 LOOKS = {
     "secant": {"color": "#000000", "linestyle": "-", "marker": "o"},
-    "gradient": {"color": "#0072B2", "linestyle": "--", "marker": "s", "markerfacecolor": "white"},
+    "gradient": {"color": "#0072B2", "linestyle": "--", "marker": "s"},
 }
 
 
@@ -35,17 +38,17 @@ def sweep(
     losses: pd.DataFrame,
     spectra: Mapping[tuple[str, str], np.ndarray],
     labels: Mapping[str, str],
-    published: Mapping[str, Mapping[int, float]],
+    published: Mapping[str, Published],
     caption: str,
     notice: str | None,
 ) -> Figure:
     """Accuracy, training loss after a third of training and spectrum, against the NAD index (paper 1, fig. 6).
 
-    results: architecture, seed, estimand ('secant' or 'gradient'), index, test_set ('all'), accuracy, n; losses:
-    architecture, seed, estimand, index, epoch (from 1), loss (mean over the epoch); spectra: (architecture, estimand) →
-    eigenvalues (K,), largest first; labels: architecture → its name; published: architecture → its entry of `PUBLISHED`,
-    where there is one. Points are means over seeds, bars one standard deviation; ρ is Spearman's correlation between the
-    index and the mean accuracy.
+    results: architecture, seed, estimand ('secant' or 'gradient'), index, test_set ('all'), accuracy, n, train_accuracy;
+    losses: architecture, seed, estimand, index, epoch (from 1), loss (mean over the epoch); spectra: (architecture, estimand)
+    → eigenvalues (K,), largest first; labels: architecture → its name; published: architecture → the published curve, where
+    there is one. Points are means over seeds, bars one standard deviation; where not every network was fitted they are
+    hollow. ρ is Spearman's correlation between the index and the mean accuracy.
     """
     results = results[results["test_set"] == "all"]
     names = list(results["architecture"].unique())
@@ -59,13 +62,16 @@ def sweep(
         accuracy.axhline(50, color="0.6", linewidth=0.8)
         loss.axhline(np.log(2), color="0.6", linewidth=0.8)
         for estimand, look in LOOKS.items():
-            if not (rows["estimand"] == estimand).any():
+            cells = rows[rows["estimand"] == estimand]
+            if cells.empty:
                 continue
-            mean, spread = style.by_index(rows[rows["estimand"] == estimand], "accuracy")
+            done = all_fitted(cells, ["index"])
+            mean, spread = style.by_index(cells, "accuracy")
             rho, _ = spearman(mean.index, mean)
-            rho = "undefined" if np.isnan(rho) else f"= {rho:.2f}".replace("-", "−")
-            _curve(accuracy, 100 * mean, None if spread is None else 100 * spread, look, f"{estimand}, ρ {rho}")
-            _curve(loss, *style.by_index(first[first["estimand"] == estimand], "loss"), look, estimand)
+            rho = "undefined" if np.isnan(rho) else f"= {number(rho, 2)}"
+            spread = None if spread is None else 100 * spread
+            _curve(accuracy, 100 * mean, spread, done, look, f"{estimand}, ρ {rho}")
+            _curve(loss, *style.by_index(first[first["estimand"] == estimand], "loss"), done, look, estimand)
             eigenvalues = np.asarray(spectra[name, estimand])
             # Eigenvalues that are zero but for rounding may be negative.
             scaled = np.sqrt(np.maximum(eigenvalues / eigenvalues[0], 1e-9))
@@ -73,19 +79,17 @@ def sweep(
                 np.arange(len(scaled)) + 1, scaled, color=look["color"], linestyle=look["linestyle"], label=estimand
             )
         if name in published:
-            index, values = zip(*published[name].items())
+            called, values = published[name]
             accuracy.plot(
-                np.array(index) + 1,
+                values.index + 1,
                 values,
-                "x",
-                color="#D55E00",
-                markersize=8,
-                markeredgewidth=2,
-                zorder=4,
-                clip_on=False,
-                label="published (secant)",
+                color=style.PUBLISHED,
+                # Wide enough to be seen where ours lies on it.
+                linewidth=2,
+                zorder=1.9,
+                label=f"{called} (secant)",
             )
-        # Above the panel, where no curve can run through it; curves first, though matplotlib has the crosses first.
+        # Above the panel, where no curve can run through it; curves first, though matplotlib has the published line first.
         legend = accuracy.legend(
             *zip(
                 *sorted(zip(*accuracy.get_legend_handles_labels()), key=lambda entry: entry[1].startswith("published"))
@@ -112,46 +116,90 @@ def sweep(
     )
 
 
-def _curve(panel: Axes, mean: pd.Series, spread: pd.Series | None, look: Mapping[str, Any], label: str) -> None:
-    """Draw means against the index, with error bars where there is a spread."""
-    many = len(mean) > 30
-    panel.errorbar(
+def _curve(
+    panel: Axes, mean: pd.Series, spread: pd.Series | None, done: pd.Series, look: Mapping[str, Any], label: str
+) -> None:
+    """Draw means against the index, with error bars where there is a spread, hollow where not every network was fitted."""
+    many = len(mean) > MANY
+    curve = panel.errorbar(
         mean.index + 1,
         mean,
         spread,
         label=label,
-        markersize=2 if many else 4.5,
+        markersize=2.5 if many else 4.5,
         linewidth=1 if many else 1.4,
         elinewidth=0.8,
         capsize=0 if many else 2.5,
         **look,
     )
+    style.hollow(panel, curve, ~done[mean.index])
 
 
 def table(
     summary: pd.DataFrame,
     metrics: Mapping[str, Any],
     labels: Mapping[str, str],
-    published: Mapping[str, Mapping[int, float]],
+    published: Mapping[str, Published],
 ) -> Table:
-    """One row per architecture and estimand: accuracies at the published indices, and Spearman's correlations.
+    """One row per architecture and estimand: accuracies, the published ones, and Spearman's correlations with their p-values.
 
-    metrics: reports/nad_sweep/metrics.json.
+    metrics: reports/nad_sweep/metrics.json; published: as in `sweep`.
     """
-    indices = list(PUBLISHED["lenet"])
     rows = []
-    for (name, estimand), cells in summary.groupby(["architecture", "estimand"], sort=False):
+    for (name, estimand), cells in _of(summary):
         at = cells.set_index("index")
-        values = [percent(at.loc[i, "mean"], at.loc[i, "std"]) if i in at.index else "–" for i in indices]
-        known = published.get(name) if estimand == "secant" else None
-        beside = " / ".join(f"{known[i]}" for i in indices) if known else "–"
-        rho = metrics[name][estimand]["spearman"]
-        correlations = [rho[key] for key in ("accuracy_index", "accuracy_eigenvalue", "early_loss_index")]
-        rows.append(
-            [labels[name], estimand, *values, beside, *("–" if r is None else f"{r:.3f}" for r in correlations)]
-        )
-    header = ["network", "estimand", *(f"index {i} (%)" for i in indices), "published at these"]
+        done = f"{(at['fitted'] == at['seeds']).sum()} of {len(at)}"
+        values = [percent(at.loc[i, "mean"], at.loc[i, "std"]) if i in at.index else "–" for i in QUOTED]
+        beside = ["–", "–"]
+        if name in published and estimand == "secant":
+            called, known = published[name]
+            width = called.removeprefix("published")
+            beside = [
+                " / ".join(f"{known[i]:g}" for i in QUOTED) + width,
+                rms_text(100 * at["mean"], known) + width,
+            ]
+        found = metrics[name][estimand]
+        correlations = [_with_p(found, key) for key in ("accuracy_index", "accuracy_eigenvalue", "early_loss_index")]
+        rows.append([labels[name], estimand, done, *values, *beside, *correlations])
+    header = ["network", "estimand", "indices fitted", *(f"index {i} (%)" for i in QUOTED), "published at these"]
+    header.append("rms difference from the published curve (indices)")
     return Table([*header, "ρ(accuracy, index)", "ρ(accuracy, eigenvalue)", "ρ(early loss, index)"], rows)
+
+
+def _of(summary: pd.DataFrame) -> Sequence[tuple[tuple[str, str], pd.DataFrame]]:
+    """The rows of each architecture and estimand, in the order of the results."""
+    return list(summary[summary["test_set"] == "all"].groupby(["architecture", "estimand"], sort=False))
+
+
+def _with_p(found: Mapping[str, Any], key: str) -> str:
+    """One of Spearman's correlations with its p-value, from one estimand's part of metrics.json."""
+    rho = found["spearman"][key]
+    return "–" if rho is None else f"{number(rho, 3)} ({p_text(found['p_value'][key])})"
+
+
+def findings(
+    run: Evaluated, summary: pd.DataFrame, metrics: Mapping[str, Any], published: Mapping[str, Published]
+) -> list[str]:
+    """What the sweeps show: accuracy at the ends, its rank correlation with the index, the distance from the published curve."""
+    curves, compared = [], []
+    for (name, estimand), cells in _of(summary):
+        at = cells.set_index("index").sort_index()
+        ends = [f"{percent(at['mean'].iloc[i], at['std'].iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
+        done = f"(fitted at {(at['fitted'] == at['seeds']).sum()} of {indices_text(len(at))})"
+        rho = _with_p(metrics[name][estimand], "accuracy_index")
+        rho = (
+            "no rank correlation with the index (no variation)" if rho == "–" else f"Spearman's ρ with the index {rho}"
+        )
+        level = " and ".join(dict.fromkeys(ends))
+        curves.append(f"{run.labels[name]} along its {estimand} NADs {level}, {rho} {done}")
+        if name in published and estimand == "secant":
+            called, known = published[name]
+            points, count = rms(100 * at["mean"], known)
+            wide = " (of full width)" if "width" in called else ""
+            if count:
+                compared.append(f"{run.labels[name]}{wide} {points:.1f} points rms over {indices_text(count)}")
+    found = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
+    return found + ([f"Distance from the published curves: {'; '.join(compared)}."] if compared else [])
 
 
 def section(notice: str | None) -> Section:
@@ -163,14 +211,19 @@ def section(notice: str | None) -> Section:
         for name, estimand in run.results.groupby(["architecture", "estimand"]).groups
     }
     losses = pd.read_csv(artifacts.present(artifacts.MODELS / "nad_sweep" / "losses.csv", "train nad_sweep"))
-    metrics = artifacts.present(artifacts.REPORTS / "nad_sweep" / "metrics.json", "evaluate nad_sweep")
+    path = artifacts.present(artifacts.REPORTS / "nad_sweep" / "metrics.json", "evaluate nad_sweep")
+    metrics, summary = json.loads(path.read_text(encoding="utf-8")), run.table("summary")
     sigmas = ", ".join(f"{run.plan.settings.sigma[name]:g} ({label})" for name, label in run.labels.items())
-    caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g}, σ = {sigmas}"
-    published = run.of_the_papers(PUBLISHED)
-    figure = sweep(run.results, losses, spectra, run.labels, published, caption, notice)
+    caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g}, σ = {sigmas}{run.deviations()}"
+    values = published_table("nad_sweep").set_index("index")
+    published = run.beside({network: values[network] for network in values})
+    rows = run.results[run.results["test_set"] == "all"]
+    marked = not_fitted(rows, ["architecture", "estimand", "index"], "hollow", "points")
+    figure = sweep(run.results, losses, spectra, run.labels, published, f"{caption}\n{marked}", notice)
     return Section(
         "nad_sweep: D(u) along the network's own NADs",
         caption,
-        table(run.table("summary"), json.loads(metrics.read_text()), run.labels, published),
+        table(summary, metrics, run.labels, published),
         [Picture("nad_sweep", figure, "accuracy against the NAD index")],
+        findings(run, summary, metrics, published),
     )

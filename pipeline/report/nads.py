@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import matplotlib.colors
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.nads.estimator import Source
@@ -12,37 +13,50 @@ from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import label, of_the_papers
 from pipeline.report.page import Picture, Section, Table
+from pipeline.report.published import table as published_table
 
 NADs = Mapping[str, np.ndarray]
 """The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`."""
 
-PUBLISHED = {
-    "lenet": (0.189, 10_000),
-    "vgg11": (0.0638, 10_000),
-    "resnet18": (0.0428, 5_000),
-    "densenet121": (0.00233, 10_000),
-}
-"""First singular value s of the published matrices of secants (paper 1's public files) and their number n of rows: s = √(n λ).
+PUBLISHED_FIRST = {"lenet": 0.189}
+"""First singular values of networks of which the published table has none (paper 1's public files of NADs)."""
+
+PUBLISHED_ROWS = {"lenet": 10_000, "vgg11": 10_000, "resnet18": 5_000, "densenet121": 10_000}
+"""Number n of untrained networks, the rows of the published matrices of secants.
 
 n is what the paper says, but for ResNet-18, whose whole published spectrum is that of 5,000 rows: see
 `benchmarks/published_rows.py`.
 """
 
+MARKED = (0, 3, 9, 30, 102, 302, 1002)
+"""Indices at which a published spectrum has crosses, where it has a value there."""
+
 CHOSEN = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 """Indices that a gallery shows, as far as there are so many."""
+
+FIRST_TEN = 10
+"""Directions whose span is compared, between halves of an estimate and between estimands."""
+
+
+def published_spectra() -> dict[str, pd.Series]:
+    """√λ by NAD index of each network of which singular values s of a matrix of secants are published: s/√n."""
+    singular = published_table("singular_values").set_index("index")
+    values = {network: singular[network] for network in singular}
+    values |= {network: pd.Series({0: first}) for network, first in PUBLISHED_FIRST.items()}
+    return {network: found / PUBLISHED_ROWS[network] ** 0.5 for network, found in values.items()}
 
 
 def spectra(
     estimates: Mapping[str, tuple[np.ndarray, np.ndarray]],
     labels: Mapping[str, str],
-    published: Mapping[str, tuple[float, int]],
+    published: Mapping[str, pd.Series],
     caption: str,
     notice: str | None,
 ) -> Figure:
-    """√λ against the NAD index on two log axes, with bands of two standard errors and the published first values.
+    """√λ against the NAD index on two log axes, with bands of two standard errors, and the published spectra under ours.
 
     estimates: architecture → (eigenvalues (K,), their standard errors (K,)); labels: architecture → name; published:
-    architecture → its entry of `PUBLISHED`, where there is one.
+    architecture → its published √λ by index, where there is one.
     """
     figure, axes = style.new(1, 1, 7.4, 4.6)
     panel = axes[0, 0]
@@ -53,10 +67,30 @@ def spectra(
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
         panel.plot(index, np.sqrt(np.maximum(eigenvalues, floor)), color=colour, linestyle=line, label=labels[name])
         if name in published:
-            value, rows = published[name]
-            panel.plot(1, value / np.sqrt(rows), "x", color=colour, markersize=9, markeredgewidth=2, clip_on=False)
+            values = published[name]
+            panel.plot(
+                values.index + 1,
+                values,
+                "x-",
+                color=colour,
+                linewidth=0.7,
+                markevery=[place for place, at in enumerate(values.index) if at in MARKED],
+                markersize=8,
+                markeredgewidth=1.6,
+                zorder=1.9,
+                clip_on=False,
+            )
     if published:
-        panel.plot([], [], "x", color="0.3", markersize=9, markeredgewidth=2, label="published first value")
+        panel.plot(
+            [],
+            [],
+            "x-",
+            color="0.3",
+            linewidth=0.7,
+            markersize=8,
+            markeredgewidth=1.6,
+            label="published, $s/\\sqrt{n}$",
+        )
     panel.set(yscale="log", xlabel="NAD index", ylabel="$\\sqrt{\\lambda}$ (output per unit of input)")
     style.index_axis(panel)
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
@@ -163,15 +197,27 @@ def gaps(groups: np.ndarray, count: int) -> str:
     return ", ".join(f"{first - 1}" for first in np.unique(groups)[1 : count + 1]) or "none"
 
 
+def all_equal(nads: NADs) -> bool:
+    """Whether all eigenvalues are equal within their errors, as in logistic regression: any basis then is one of NADs."""
+    values = nads["eigenvalues"]
+    return bool(values[0] <= 1.01 * values[-1] or nads["nearby"][0][1] == len(values) - 1)
+
+
+def first_singular_value(nads: NADs) -> tuple[float, float]:
+    """√(10,000 λ₀), the first singular value that 10,000 networks would have, and its standard error."""
+    value = 100 * float(nads["eigenvalues"][0]) ** 0.5
+    return value, value * float(nads["standard_errors"][0]) / (2 * float(nads["eigenvalues"][0]))
+
+
 def table(
     estimates: Mapping[str, NADs],
     sources: Mapping[str, Source],
     labels: Mapping[str, str],
-    published: Mapping[str, tuple[float, int]],
+    published: Mapping[str, pd.Series],
 ) -> Table:
     """One row per architecture: how its NADs were estimated, how well, and the first singular value beside the published one.
 
-    sources: architecture → where its NADs come from; published: architecture → its entry of `PUBLISHED`, where there is one.
+    sources: architecture → where its NADs come from; published: as in `spectra`.
     """
     header = [
         "network",
@@ -181,7 +227,7 @@ def table(
         "relative error of C",
         "overlap of the halves' first ten (chance)",
         "first clear gaps after index",
-        "first singular value × √10,000 (the two halves)",
+        "first singular value × √10,000 ± standard error (the two halves)",
         "published",
     ]
     rows = []
@@ -190,8 +236,10 @@ def table(
         if not networks:
             rows.append([labels[name], sources[name].file, *["–"] * (len(header) - 2)])
             continue
-        first, *halves = 100 * np.sqrt([nads["eigenvalues"][0], *nads["halves"][:, 0]])
-        ten = min(10, len(nads["overlap"]))
+        first, error = first_singular_value(nads)
+        halves = 100 * np.sqrt(nads["halves"][:, 0])
+        ten = min(FIRST_TEN, len(nads["overlap"]))
+        overlap = f"{nads['overlap'][ten - 1]:.2f} ({ten / np.prod(nads['shape']):.2f})"
         rows.append(
             [
                 labels[name],
@@ -199,13 +247,62 @@ def table(
                 nads["method"],
                 nads["symmetry"],
                 f"{float(nads['error']):.3f}",
-                f"{nads['overlap'][ten - 1]:.2f} ({ten / np.prod(nads['shape']):.2f})",
+                # Where any basis is one of NADs, two halves' bases agree or not by the habits of the eigensolver.
+                "–" if all_equal(nads) else overlap,
                 gaps(nads["groups"], 4),
-                f"{first:.3g} ({halves[0]:.3g}, {halves[1]:.3g})",
-                f"{100 * published[name][0] / published[name][1] ** 0.5:.3g}" if name in published else "–",
+                f"{first:.3g} ± {error:.2g} ({halves[0]:.3g}, {halves[1]:.3g})",
+                f"{100 * published[name][0]:.3g}" if name in published else "–",
             ]
         )
     return Table(header, rows)
+
+
+def findings(
+    estimates: Mapping[str, NADs],
+    pairs: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    labels: Mapping[str, str],
+    names: tuple[str, str],
+    published: Mapping[str, pd.Series],
+) -> list[str]:
+    """What the spectra show: how steep each is, the first singular values beside the published ones, the estimands' overlap.
+
+    pairs: architecture → the directions of either estimand, as in `overlaps`; names: the two estimands.
+    """
+    found, steep, level = [], [], []
+    for name, nads in estimates.items():
+        values = nads["eigenvalues"]
+        of = f"{labels[name]} ({int(nads['networks'])} untrained networks)"
+        if all_equal(nads):
+            level.append(f"for {of} all eigenvalues are equal within their errors, and no direction comes first")
+        elif values[-1] > 1e-12 * values[0]:
+            factor = (values[0] / values[-1]) ** 0.5
+            steep.append(f"{factor:,.{0 if factor >= 100 else 1}f} for {of}")
+        else:
+            # The last eigenvalue is zero but for rounding.
+            steep.append(f"more than 10⁶ for {of}")
+    if steep:
+        level.insert(0, f"√λ falls from the first NAD to the last by a factor of {', '.join(steep)}")
+    if level:
+        sentence = "; ".join(level)
+        found.append(f"{sentence[0].upper()}{sentence[1:]}.")
+    beside = [
+        "{} {:.3g} ± {:.2g} (published {:.3g})".format(
+            labels[name], *first_singular_value(estimates[name]), 100 * values[0]
+        )
+        for name, values in published.items()
+    ]
+    if beside:
+        found.append(f"First singular value × √10,000 ± standard error: {', '.join(beside)}.")
+    shared = []
+    for name, (one, other) in pairs.items():
+        ten = min(FIRST_TEN, len(one))
+        share, halves = float(((one[:ten] @ other[:ten].T) ** 2).sum()) / ten, estimates[name]["overlap"][ten - 1]
+        shared.append(
+            f"{share:.2f} for {labels[name]} (halves of one estimate {halves:.2f}, chance {ten / one.shape[1]:.2f})"
+        )
+    if shared:
+        found.append(f"The spans of the first {FIRST_TEN} NADs of {names[0]} and {names[1]} share {', '.join(shared)}.")
+    return found
 
 
 def section(notice: str | None) -> Section:
@@ -222,7 +319,7 @@ def section(notice: str | None) -> Section:
     secants = {
         name: plan.members[name].specification for name, nads in estimates.items() if nads["estimand"] == "secant"
     }
-    published = of_the_papers(secants, PUBLISHED)
+    published = of_the_papers(secants, published_spectra())
 
     pictures = []
     if estimates:
@@ -238,23 +335,29 @@ def section(notice: str | None) -> Section:
         figure = gallery(nads["directions"], tuple(nads["shape"]), nearby, title, f"{caption} · {origin}", notice)
         pictures.append(Picture(f"nad_gallery_{name}", figure, title))
 
-    # Where all eigenvalues are equal, as in logistic regression, there are no directions to compare.
+    names = (estimator.estimand, estimator.other().estimand)
     compared = [
         name
         for name, nads in estimates.items()
-        if estimator.compare and sources[name].first is None and nads["eigenvalues"][0] > 1.01 * nads["eigenvalues"][-1]
+        if estimator.compare and sources[name].first is None and not all_equal(nads)
     ]
+    others = {name: artifacts.nads(name, names[1]) for name in compared}
+    pairs = {name: (every[name]["directions"], others[name]["directions"]) for name in compared}
     if compared:
-        names = (estimator.estimand, estimator.other().estimand)
-        others = {name: artifacts.nads(name, names[1]) for name in compared}
         errors = {name: f"{float(every[name]['error']):.2f}, {float(others[name]['error']):.2f}" for name in compared}
         other = others[compared[-1]]
         figure = overlaps(
-            {name: (every[name]["directions"], others[name]["directions"]) for name in compared},
+            pairs,
             {name: f"{labels[name]}\nerrors of C: {errors[name]}" for name in compared},
             names,
             f"{caption} · {names[1]}: {other['point']}, averaged over {other['symmetry']}",
             notice,
         )
         pictures.append(Picture("nad_overlaps", figure, "overlap of the two estimands' NADs"))
-    return Section("NADs", caption, table(every, sources, labels, published), pictures)
+    return Section(
+        "NADs",
+        caption,
+        table(every, sources, labels, published),
+        pictures,
+        findings(estimates, pairs, labels, names, published),
+    )

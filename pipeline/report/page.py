@@ -1,4 +1,4 @@
-"""The run as a page of Markdown: sections of a caption, a table and figures.
+"""The run as a page of Markdown: what was found in sentences, then sections of a caption, a table and figures.
 
 Every number of the page is computed from the run's tables; the published ones are quoted from the papers.
 """
@@ -9,6 +9,8 @@ from typing import Any
 
 import jinja2
 from matplotlib.figure import Figure
+
+from pipeline.measures.fitted import FITTED
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,16 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the page: its heading, how it was run, its numbers, its figures."""
+    """One part of the page: its heading, how it was run, its numbers, its figures.
+
+    findings: what it found, in sentences that each hold their number, its spread and n; the page opens with those of all parts.
+    """
 
     heading: str
     caption: str
     table: Table
     pictures: Sequence[Picture]
+    findings: Sequence[str] = ()
 
 
 TEMPLATE = """\
@@ -45,6 +51,19 @@ TEMPLATE = """\
 {% for caption in captions %}
 {{ caption }}
 {% endfor %}
+{% if sections | selectattr("findings") | list %}
+
+## What was found
+
+Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a network whose training accuracy was at least
+{{ fitted }} % with every seed; what others do says nothing about what a network prefers.
+
+{% for section in sections %}
+{% for finding in section.findings %}
+- {{ finding }}
+{% endfor %}
+{% endfor %}
+{% endif %}
 {% for section in sections %}
 
 ## {{ section.heading }}
@@ -67,7 +86,9 @@ TEMPLATE = """\
 def page(title: str, captions: Iterable[str], sections: Iterable[Section]) -> str:
     """The page: a title, caption lines, and the sections."""
     markdown = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
-    return markdown.from_string(TEMPLATE).render(title=title, captions=captions, sections=sections)
+    return markdown.from_string(TEMPLATE).render(
+        title=title, captions=captions, sections=sections, fitted=f"{100 * FITTED:g}"
+    )
 
 
 def percent(mean: float, deviation: float) -> str:

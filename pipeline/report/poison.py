@@ -12,18 +12,14 @@ from pipeline.experiments.poison import CLEAN
 from pipeline.grid.data import Data
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.evaluated import evaluated
+from pipeline.report.comparison import indices_text, rms
+from pipeline.report.evaluated import Evaluated, all_fitted, evaluated, not_fitted, training
 from pipeline.report.page import Picture, Section, Table, percent
-
-Known = Sequence[tuple[int, int, float]]
-"""Published values of one network: first and last NAD index of the carriers, accuracy in per cent."""
-
-PUBLISHED = {"resnet18": [(0, 0, 18), (110, 200, 61), (810, 1020, 80)]}
-"""About what paper 1's fig. 7 shows: range of the first NAD index of the carriers, accuracy on clean images in per cent."""
+from pipeline.report.published import table as published_table
 
 LOOKS = {
     "images": {"color": "#000000", "linestyle": "-", "marker": "o"},
-    "mixture": {"color": "#0072B2", "linestyle": "-.", "marker": "s", "markerfacecolor": "white"},
+    "mixture": {"color": "#0072B2", "linestyle": "-.", "marker": "s"},
 }
 NAMES = {"images": "images", "mixture": "Gaussian mixture"}
 DASHES = {"images": (0, (6, 2)), "mixture": (0, (3, 2))}
@@ -35,7 +31,7 @@ CLASSES, CELLS = 3, 3
 def curve(
     results: pd.DataFrame,
     labels: Mapping[str, str],
-    published: Mapping[str, Known],
+    published: Mapping[str, pd.Series],
     chance: float,
     caption: str,
     notice: str | None,
@@ -43,9 +39,10 @@ def curve(
     """Accuracy on clean test data against the NAD index of the carriers in the training data (paper 1, fig. 7).
 
     results: architecture, seed, data ('images' or 'mixture'), index (−1: trained on clean data, drawn as a level), test_set
-    (of which 'clean' is drawn), accuracy, n; labels: architecture → its name; published: architecture → its entry of
-    `PUBLISHED`, where there is one; chance: accuracy of guessing, in per cent. Points are means over seeds, bars and bands
-    one standard deviation.
+    (of which 'clean' is drawn), accuracy, n, train_accuracy; labels: architecture → its name; published: architecture → the
+    published accuracies of its network at full width, in per cent by index, where there are any; chance: accuracy of
+    guessing, in per cent. Points are means over seeds, bars and bands one standard deviation; where not every network was
+    fitted points, and the marker at a level's right end, are hollow.
     """
     results = results[results["test_set"] == "clean"]
     names = list(results["architecture"].unique())
@@ -55,7 +52,9 @@ def curve(
         rows = results[results["architecture"] == name]
         drawn["guessing"] = panel.axhline(chance, color="0.6", linewidth=0.9)
         for data, look in LOOKS.items():
-            mean, spread = style.by_index(rows[rows["data"] == data], "accuracy")
+            cells = rows[rows["data"] == data]
+            mean, spread = style.by_index(cells, "accuracy")
+            done = all_fitted(cells, ["index"])
             poisoned = mean.index != CLEAN
             if CLEAN in mean.index:
                 level = 100 * mean[CLEAN]
@@ -65,8 +64,19 @@ def curve(
                 if spread is not None and not np.isnan(spread[CLEAN]):
                     half = 100 * spread[CLEAN]
                     panel.axhspan(level - half, level + half, color=look["color"], alpha=0.15, linewidth=0)
+                # A level has its marker at the right edge, since a hollow line cannot be drawn.
+                panel.plot(
+                    1,
+                    level,
+                    look["marker"],
+                    color=look["color"],
+                    markerfacecolor=look["color"] if done[CLEAN] else "white",
+                    markersize=4,
+                    transform=panel.get_yaxis_transform(),
+                    clip_on=False,
+                )
             if poisoned.any():
-                drawn[f"{NAMES[data]}, poisoned"] = panel.errorbar(
+                points = panel.errorbar(
                     mean.index[poisoned] + 1,
                     100 * mean[poisoned],
                     None if spread is None else 100 * spread[poisoned],
@@ -76,12 +86,17 @@ def curve(
                     linewidth=1.3,
                     **look,
                 )
-        for first, last, value in published.get(name, ()):
-            # A cross in the middle of the range on the log axis, and a bar over the range.
-            ends = np.array([first + 1, last + 1])
-            panel.plot(ends, [value, value], color="#D55E00", linewidth=2.5, solid_capstyle="butt", zorder=4)
-            (drawn["published, about\n(images, poisoned)"],) = panel.plot(
-                np.sqrt(ends.prod()), value, "x", color="#D55E00", markersize=8, markeredgewidth=2, zorder=4
+                style.hollow(panel, points, ~done[mean.index[poisoned]])
+                drawn[f"{NAMES[data]}, poisoned"] = points
+        if name in published:
+            values = published[name]
+            (drawn["published: ResNet-18, full width,\n50,000 images, poisoned"],) = panel.plot(
+                values.index + 1,
+                values,
+                color=style.PUBLISHED,
+                # Wide enough to be seen where ours lies on it.
+                linewidth=1.8,
+                zorder=1.9,
             )
         style.index_axis(panel)
         panel.set(title=textwrap.fill(labels[name], 28), ylim=(0, 102), xlabel="first NAD index of the carriers")
@@ -127,17 +142,51 @@ def examples(
     return style.finish(figure, "Images with class carriers along NADs", caption, notice)
 
 
-def table(summary: pd.DataFrame, labels: Mapping[str, str], published: Mapping[str, Known]) -> Table:
-    """One row per architecture, data and index of the carriers: accuracy on clean data, and on data with carriers."""
+def table(summary: pd.DataFrame, labels: Mapping[str, str], published: Mapping[str, pd.Series]) -> Table:
+    """One row per architecture, data and index of the carriers: accuracy on clean data, with carriers, and in training.
+
+    published: as in `curve`.
+    """
     rows = []
     for (name, data, index), cell in summary.groupby(["architecture", "data", "index"], sort=False):
         at = cell.set_index("test_set")
         values = [percent(at.loc[s, "mean"], at.loc[s, "std"]) if s in at.index else "–" for s in ("clean", "poisoned")]
-        known = published.get(name, ()) if data == "images" else ()
-        beside = [f"about {value}" for first, last, value in known if first <= index <= last]
-        rows.append([labels[name], data, "none" if index == CLEAN else index, *values, ", ".join(beside) or "–"])
-    header = ["network", "data", "carriers from NAD", "clean test data (%)", "with carriers (%)", "published"]
-    return Table(header, rows)
+        known = published[name] if name in published and data == "images" else {}
+        beside = f"{known[index]:.1f}" if index in known else "–"
+        carriers = "none" if index == CLEAN else index
+        rows.append([labels[name], data, carriers, *values, training(cell.iloc[0]), beside])
+    header = ["network", "data", "carriers from NAD", "clean test data (%)", "with carriers (%)"]
+    return Table([*header, "training accuracy (%) (fitted seeds)", "published clean (ResNet-18, full width)"], rows)
+
+
+def findings(run: Evaluated, summary: pd.DataFrame, published: Mapping[str, pd.Series]) -> list[str]:
+    """What carriers do: accuracy on clean data without them and from the ends of the grid, and the published values there."""
+    found, beside = [], []
+    clean = summary[summary["test_set"] == "clean"]
+    for (name, data), cells in clean.groupby(["architecture", "data"], sort=False):
+        at = cells.set_index("index").sort_index()
+        done = f"(fitted: {(at['fitted'] == at['seeds']).sum()} of {len(at)})"
+        carried = at.index[at.index != CLEAN]
+        ends = dict.fromkeys([*at.index[at.index == CLEAN], *carried[:1], *carried[-1:]])
+        levels = [
+            f"{percent(at.loc[index, 'mean'], at.loc[index, 'std'])} % "
+            + ("without carriers" if index == CLEAN else f"with carriers from NAD {index}")
+            for index in ends
+        ]
+        found.append(f"{run.labels[name]} on {NAMES[data]}: {', '.join(levels)} {done}")
+        if data == "images" and name in published:
+            known = published[name]
+            points, count = rms(100 * at["mean"], known)
+            levels = [f"{known.iloc[i]:.1f} % at NAD {known.index[i]}" for i in (0, -1)]
+            beside.append(
+                f"ResNet-18 of full width, trained on 50,000 images, is published with {' and '.join(levels)}"
+                + (
+                    f"; {run.labels[name]} lies {points:.1f} points rms from that over {indices_text(count)}"
+                    if count
+                    else ""
+                )
+            )
+    return [f"Accuracy on clean test data, {run.seeds()}: {'; '.join(found)}.", *(f"{text}." for text in beside)]
 
 
 def with_and_without_carriers(
@@ -172,11 +221,17 @@ def with_and_without_carriers(
 def section(notice: str | None) -> Section:
     """The section of `poison`."""
     run, images = evaluated("poison"), artifacts.about_images()
+    summary = run.table("summary")
     shown = f"coefficient ± {run.plan.settings.size:g} · images: {images['name']}"
-    caption = f"{run.sizes()} · {shown}"
-    published = run.of_the_papers(PUBLISHED)
+    caption = f"{run.sizes()} · {shown}{run.deviations()}"
+    values = published_table("poison").set_index("index")
+    # What is published is of CIFAR-10; of other images it says nothing.
+    known = {network: values[network] for network in values} if images["name"] == "CIFAR-10" else {}
+    published = {name: accuracies for name, (_, accuracies) in run.beside(known).items()}
     classes = len(images["classes"])
-    figure = curve(run.results, run.labels, published, 100 / classes, caption, notice)
+    rows = run.results[run.results["test_set"] == "clean"]
+    marked = not_fitted(rows, ["architecture", "data", "index"], "hollow", "points and levels")
+    figure = curve(run.results, run.labels, published, 100 / classes, f"{caption}\n{marked}", notice)
     drawn = [Picture("poison_curve", figure, "accuracy on clean images")]
     for name, label in run.labels.items():
         indices, pictures = with_and_without_carriers(name, run.plan.seeds[0], classes)
@@ -185,5 +240,9 @@ def section(notice: str | None) -> Section:
         figure = examples(pictures, indices, f"NADs of {label} · {shown}", notice)
         drawn.append(Picture(f"poison_examples_{name}", figure, f"images with carriers along NADs of {label}"))
     return Section(
-        "poison: images with class carriers", caption, table(run.table("summary"), run.labels, published), drawn
+        "poison: images with class carriers",
+        caption,
+        table(summary, run.labels, published),
+        drawn,
+        findings(run, summary, published),
     )

@@ -1,5 +1,6 @@
 """What all figures share: type, colours that survive grey print and colour blindness, caption line, exact bytes."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
@@ -34,6 +36,9 @@ SPECTRA = (
     ("#888888", "-"),
 )
 """Colours and line styles of networks, in the order in which they are drawn."""
+
+PUBLISHED = "#D55E00"
+"""The colour of published values beside ours."""
 
 RC = {
     "font.size": 9,
@@ -74,6 +79,23 @@ def by_index(rows: pd.DataFrame, column: str) -> tuple[pd.Series, pd.Series | No
     cells = rows.groupby("index")[column]
     spread = cells.std(ddof=1)
     return cells.mean(), None if spread.isna().all() else spread
+
+
+def hollow(panel: Axes, curve: ErrorbarContainer, which: Sequence[bool]) -> None:
+    """Empty the markers of some points of a curve, those at which not every network was fitted."""
+    line, which = curve[0], np.asarray(which, bool)
+    if not which.any():
+        return
+    panel.plot(
+        line.get_xdata()[which],
+        line.get_ydata()[which],
+        linestyle="none",
+        marker=line.get_marker(),
+        markersize=line.get_markersize(),
+        color=line.get_color(),
+        markerfacecolor="white",
+        zorder=line.get_zorder() + 0.5,
+    )
 
 
 def index_axis(panel: Axes) -> None:

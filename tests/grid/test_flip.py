@@ -88,10 +88,12 @@ def test_of_networks_on_flipped_images_nothing_is_altered():
 
 def test_metrics():
     rows = [
-        ("lenet", s, images, "all", a + 0.02 * s) for s in (0, 1) for images, a in (("plain", 0.6), ("flipped", 0.4))
+        ("lenet", s, images, "all", a + 0.02 * s, a + 0.4)
+        for s in (0, 1)
+        for images, a in (("plain", 0.6), ("flipped", 0.4))
     ]
-    rows += [("mlp", 0, "plain", "all", 1 / 3), ("mlp", 0, "flipped", "all", 2 / 3)]
-    results = table(rows[::-1], ("architecture", "seed", "images", "test_set", "accuracy"))
+    rows += [("mlp", 0, "plain", "all", 1 / 3, 0.9), ("mlp", 0, "flipped", "all", 2 / 3, 0.9)]
+    results = table(rows[::-1], ("architecture", "seed", "images", "test_set", "accuracy", "train_accuracy"))
     changes = table(
         [
             ("lenet", 0, "remove", 0, 0, 0.1),
@@ -107,6 +109,6 @@ def test_metrics():
     found = EXPERIMENT.metrics({"results": results, "changes": changes}, {})
     assert list(found) == ["mlp", "lenet"], "in the order of the results"
     assert found == {
-        "lenet": {"plain": 0.61, "flipped": 0.41, "most_changed": "0–0"},
-        "mlp": {"plain": 0.3333, "flipped": 0.6667, "most_changed": None},
+        "lenet": {"cells": 4, "fitted": 2, "plain": 0.61, "flipped": 0.41, "most_changed": "0–0"},
+        "mlp": {"cells": 2, "fitted": 0, "plain": 0.3333, "flipped": 0.6667, "most_changed": None},
     }

@@ -58,24 +58,41 @@ def test_every_divisor_of_16_is_a_step(step):
 
 
 def test_metrics():
-    columns = ("architecture", "seed", "k_row", "k_col", "test_set", "accuracy")
+    columns = ("architecture", "seed", "k_row", "k_col", "test_set", "accuracy", "train_accuracy")
     rows = [
-        ("lenet", seed, k, k_col, "all", a + 0.01 * seed)
+        # Of these all are fitted but the second seed at (0, 0).
+        ("lenet", seed, k, k_col, "all", a + 0.01 * seed, 0.9899 if seed and not k else 0.99)
         for k, k_col, a in ((0, 0, 0.9), (8, 0, 0.5), (-16, 0, 0.745), (-8, 0, 0.5), (-8, 8, 0.75))
         for seed in (0, 1)
     ]
     # Means over seeds: 0.905, 0.505, 0.75 (not above), 0.505, 0.755.
-    rows += [("densenet", 0, k, 0, "all", a) for k, a in ((0, 2 / 3), (8, 0.77777), (-8, 0.5))]
-    rows.append(("logreg", 0, 0, 0, "all", 1 / 3))
+    rows += [("densenet", 0, k, 0, "all", a, 1.0) for k, a in ((0, 2 / 3), (8, 0.77777), (-8, 0.5))]
+    rows.append(("logreg", 0, 0, 0, "all", 1 / 3, 0.5))
     found = EXPERIMENT.metrics({"results": table(rows, columns)}, {})
     assert list(found) == ["lenet", "densenet", "logreg"]
     assert found.pop("densenet") == {
+        "cells": 3,
+        "fitted": 3,
         "mean": 0.6481,
         "lowest": 0.5,
         "highest": 0.7778,
         "fraction_above_75": 0.3333,
     }
     assert found == {
-        "lenet": {"mean": 0.684, "lowest": 0.505, "highest": 0.905, "fraction_above_75": 0.4},
-        "logreg": {"mean": 0.3333, "lowest": 0.3333, "highest": 0.3333, "fraction_above_75": 0.0},
+        "lenet": {
+            "cells": 10,
+            "fitted": 9,
+            "mean": 0.684,
+            "lowest": 0.505,
+            "highest": 0.905,
+            "fraction_above_75": 0.4,
+        },
+        "logreg": {
+            "cells": 1,
+            "fitted": 0,
+            "mean": 0.3333,
+            "lowest": 0.3333,
+            "highest": 0.3333,
+            "fraction_above_75": 0.0,
+        },
     }

@@ -142,21 +142,21 @@ def test_more_classes_than_there_are_carriers_are_refused(images):
 
 
 def test_metrics():
-    columns = ("architecture", "seed", "data", "index", "test_set", "accuracy")
+    columns = ("architecture", "seed", "data", "index", "test_set", "accuracy", "train_accuracy")
     rows = [
-        ("lenet", s, "images", i, "clean", a + 0.02 * s)
+        ("lenet", s, "images", i, "clean", a + 0.02 * s, 0.98 if i == 500 else 0.995)
         for s in (0, 1)
         for i, a in ((-1, 0.5), (0, 0.1), (500, 0.9), (1020, 0.45))
     ]
-    rows += [("lenet", 0, "images", 0, "poisoned", 1.0), ("lenet", 0, "mixture", -1, "clean", 1 / 3)]
-    rows += [("lenet", 0, "mixture", 9, "clean", 2 / 3), ("mlp", 0, "images", -1, "clean", 0.6)]
-    rows += [("mlp", 0, "images", 3, "clean", 0.3)]
+    rows += [("lenet", 0, "images", 0, "poisoned", 1.0, 0.995), ("lenet", 0, "mixture", -1, "clean", 1 / 3, 1.0)]
+    rows += [("lenet", 0, "mixture", 9, "clean", 2 / 3, 1.0), ("mlp", 0, "images", -1, "clean", 0.6, 0.7)]
+    rows += [("mlp", 0, "images", 3, "clean", 0.3, 0.7)]
     found = EXPERIMENT.metrics({"results": table([("vgg", *row[1:]) for row in rows[-2:]] + rows, columns)}, {})
     assert list(found) == ["vgg", "lenet", "mlp"] and found.pop("vgg") == found["mlp"]
     assert found == {
         "lenet": {
-            "images": {"clean": 0.51, "first": 0.11, "last": 0.46},
-            "mixture": {"clean": 0.3333, "first": 0.6667, "last": 0.6667},
+            "images": {"cells": 8, "fitted": 6, "clean": 0.51, "first": 0.11, "last": 0.46},
+            "mixture": {"cells": 2, "fitted": 2, "clean": 0.3333, "first": 0.6667, "last": 0.6667},
         },
-        "mlp": {"images": {"clean": 0.6, "first": 0.3, "last": 0.3}},
+        "mlp": {"images": {"cells": 2, "fitted": 0, "clean": 0.6, "first": 0.3, "last": 0.3}},
     }

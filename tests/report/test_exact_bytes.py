@@ -7,7 +7,7 @@ from drawing import ENDING, drawn_twice
 
 from pipeline.experiments.flip import BANDS
 from pipeline.measures.boundaries import POINTS
-from pipeline.report import flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison
+from pipeline.report import convergence, flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison
 
 PAIRS = [(i, j) for i in (1, 1000) for j in (1, 1000)]
 LABELS = {"lenet": "LeNet", "narrow": "ResNet-18, width ×0.125"}
@@ -17,7 +17,10 @@ def table(*rows, seeds=2, **constant):
     """Rows of both architectures and every seed; accuracies differ between seeds."""
     return pd.DataFrame(
         [
-            {"architecture": name, "seed": seed, "accuracy": 0.6 + 0.1 * seed, "test_set": "all"} | constant | row
+            {"architecture": name, "seed": seed, "accuracy": 0.6 + 0.1 * seed, "test_set": "all"}
+            | {"train_accuracy": 0.98 + 0.01 * seed}
+            | constant
+            | row
             for name in LABELS
             for seed in range(seeds)
             for row in rows
@@ -38,6 +41,13 @@ SWEPT = [{"estimand": e, "index": i} for e in ("secant", "gradient") for i in (0
 LOSSES = [row | {"epoch": epoch, "loss": 1 / epoch} for row in SWEPT for epoch in range(1, 6)]
 SPECTRA = {(name, e): np.geomspace(1, 1e-6, 1024) for name in LABELS for e in ("secant", "gradient")}
 CARRIERS = [{"data": data, "index": i} for data in ("images", "mixture") for i in (-1, 0, 100, 1000)]
+MEANS = pd.DataFrame(half_plane(8)).assign(mean=[0.5 + 0.02 * n for n in range(16)], std=0.01)
+SPEED = convergence.Speed(
+    "LeNet",
+    1580,
+    MEANS.assign(mean=[np.inf] * 8 + [10 * 1.7**n for n in range(8)], seeds=2),
+    {name: MEANS.assign(fitted=True) for name in (convergence.OURS, "published")},
+)
 PICTURE = np.full((3, 32, 32), 0.5)
 CHANGES = [
     {"operation": o, "first": f, "last": n, "changed": 0.1, "relative_change": 0.5 / (1 + f)}
@@ -45,9 +55,13 @@ CHANGES = [
     for f, n in [*BANDS, (8, 8), (1000, 1000)]
 ]
 
+KNOWN = pd.Series({0: 0.9, 10: 0.5, 302: 0.1})
+PUBLISHED_MAP = pd.DataFrame(half_plane(8)).assign(accuracy=0.7)
+BARS = {"lenet": ("published", {"plain": 69, "flipped": 48})}
+
 FIGURES = {
     "spectra": lambda: nads.spectra(
-        {"lenet": (np.geomspace(1, 1e-8, 64), 0.1 * np.geomspace(1, 1e-8, 64))}, LABELS, {"lenet": (0.2, 10)}, *ENDING
+        {"lenet": (np.geomspace(1, 1e-8, 64), 0.1 * np.geomspace(1, 1e-8, 64))}, LABELS, {"lenet": KNOWN}, *ENDING
     ),
     "gallery": lambda: nads.gallery(
         np.eye(48), (3, 4, 4), np.stack([np.zeros(48), np.arange(48)], 1).astype(int), "NADs", *ENDING
@@ -63,11 +77,11 @@ FIGURES = {
         np.array([[-1, -0.5], [1, 0.5]]), np.array([0, 1]), (1, 0.5), {"lenet": {1: np.eye(32)}}, LABELS, *ENDING
     ),
     "accuracies": lambda: linear_pairs.accuracies(
-        pd.concat([pairs(test_set=test) for test in linear_pairs.PANELS]), "LeNet", *ENDING
+        pd.concat([pairs(test_set=test) for test in linear_pairs.PANELS]), "LeNet", True, *ENDING
     ),
     "boundaries": lambda: linear_pairs.boundaries(
         {pair: np.linspace(0, 1, POINTS**2).reshape(POINTS, POINTS) for pair in PAIRS},
-        dict.fromkeys(PAIRS, 45.0),
+        pairs(tilt=45.0),
         (1, 0.5),
         "LeNet",
         *ENDING,
@@ -79,14 +93,18 @@ FIGURES = {
         table(*({"index": i, "test_set": test} for i in (1, 64) for test in image_pairs.NAMES)),
         LABELS,
         dict.fromkeys(LABELS, 1.0),
+        50.6,
         *ENDING,
     ),
-    "maps": lambda: fourier.maps(table(*half_plane(8)), LABELS, fourier.PUBLISHED, *ENDING),
-    "large maps": lambda: fourier.maps(table(*half_plane(2), seeds=1), LABELS, fourier.PUBLISHED, *ENDING),
-    "sweep": lambda: nad_sweep.sweep(table(*SWEPT), table(*LOSSES), SPECTRA, LABELS, nad_sweep.PUBLISHED, *ENDING),
-    "curve": lambda: poison.curve(table(*CARRIERS, test_set="clean"), LABELS, {"narrow": [(0, 9, 18)]}, 10, *ENDING),
+    "maps": lambda: fourier.maps(table(*half_plane(8)), LABELS, {"narrow": ("published", PUBLISHED_MAP)}, *ENDING),
+    "large maps": lambda: fourier.maps(table(*half_plane(2), seeds=1), LABELS, {}, *ENDING),
+    "steps": lambda: convergence.maps([SPEED], *ENDING),
+    "sweep": lambda: nad_sweep.sweep(
+        table(*SWEPT), table(*LOSSES), SPECTRA, LABELS, {"lenet": ("published", KNOWN)}, *ENDING
+    ),
+    "curve": lambda: poison.curve(table(*CARRIERS, test_set="clean"), LABELS, {"narrow": KNOWN}, 10, *ENDING),
     "examples": lambda: poison.examples([(PICTURE, [PICTURE, PICTURE * 1.1])] * 2, [0, 100], *ENDING),
-    "bars": lambda: flip.bars(table({"images": "plain"}, {"images": "flipped"}), LABELS, flip.PUBLISHED, 10, *ENDING),
+    "bars": lambda: flip.bars(table({"images": "plain"}, {"images": "flipped"}), LABELS, BARS, 10, *ENDING),
     "components": lambda: flip.components(table(*CHANGES).query("architecture == 'lenet'"), "title", *ENDING),
 }
 

@@ -11,8 +11,11 @@ from pipeline.report import flip
 LABELS = {"wide": "Wide, width ×2", "plain": "Plain", "lone": "Lone"}
 
 
-def accuracies(seeds=2):
-    """Of three networks, whose names are not in alphabetical order; `lone` was not trained on flipped images."""
+def accuracies(seeds=2, unfitted=()):
+    """Of three networks, whose names are not in alphabetical order; `lone` was not trained on flipped images.
+
+    unfitted: (architecture, images, seed) of networks with a training accuracy of 98 %.
+    """
     means = {
         ("wide", "plain"): 0.81,
         ("wide", "flipped"): 0.42,
@@ -23,6 +26,7 @@ def accuracies(seeds=2):
     return pd.DataFrame(
         [
             {"architecture": name, "seed": seed, "images": images, "test_set": test, "accuracy": accuracy}
+            | {"train_accuracy": 0.98 if (name, images, seed) in unfitted else 1.0}
             for (name, images), mean in means.items()
             for seed in range(seeds)
             for test, accuracy in (("all", mean + 0.04 * seed), ("other", 0.99))
@@ -43,11 +47,11 @@ def test_bars_are_accuracies_on_plain_and_flipped_images():
     assert drawing.title_of(figure) == "Accuracy on images, and on images with their NAD coefficients in reverse order"
     (panel,) = figure.axes
     assert bars_of(panel) == [
-        (-0.19, 83, "#0072b2", None),
-        (0.81, 69, "#0072b2", None),
-        (1.81, 33, "#0072b2", None),
-        (0.19, 44, "#f6c667", "///"),
-        (1.19, 55, "#f6c667", "///"),
+        (-0.145, 83, "#0072b2", None),
+        (0.855, 69, "#0072b2", None),
+        (1.855, 33, "#0072b2", None),
+        (0.145, 44, "#f6c667", "///"),
+        (1.145, 55, "#f6c667", "///"),
     ]
     spread = 100 * np.std([0, 0.04], ddof=1)
     found = [drawing.whiskers(bar)[0] for bar in panel.containers if hasattr(bar, "patches")]
@@ -71,28 +75,41 @@ def test_bars_are_accuracies_on_plain_and_flipped_images():
 def test_bars_of_one_seed_have_no_whiskers():
     (panel,) = flip.bars(accuracies(seeds=1), LABELS, {}, 20, *ENDING).axes
     assert all(bar.errorbar is None for bar in panel.containers)
-    assert drawing.texts(panel)[-0.19, 82] == "81.0"
+    assert drawing.texts(panel)[-0.145, 82] == "81.0"
 
 
-def test_crosses_are_published_accuracies_and_numbers_make_way_for_them():
-    published = {"wide": (82.5, 30), "plain": (72, 90)}
-    (panel,) = flip.bars(accuracies(seeds=1), LABELS, published, 20, *ENDING).axes
-    crosses = [drawing.points(cross)[0] for cross in drawing.crosses(panel)]
-    assert crosses == [[-0.1, 82.5], [0.9, 72.0], [0.28, 30], [1.28, 90]]
-    assert drawing.texts(panel) == {
-        (-0.19, 85.5): "81.0",  # the cross, at 82.5, is where the number would stand
-        (0.81, 68): "67.0",  # it is five above the bar: far enough
-        (1.81, 32): "31.0",
-        (0.19, 43): "42.0",
-        (1.19, 54): "53.0",
+def test_published_accuracies_are_white_bars_to_the_right_of_ours():
+    published = {
+        "wide": ("published, full width", {"plain": 82.5, "flipped": 30}),
+        "lone": ("published", {"plain": 72, "flipped": 90}),
     }
-    assert dict(drawing.entries(panel.get_legend()))["published"] == "#000000"
+    (panel,) = flip.bars(accuracies(seeds=1), LABELS, published, 20, *ENDING).axes
+    white = [bar for bar in bars_of(panel) if bar[2] == "#ffffff"]
+    # Two of a pair touch: ours is 0.25 wide, the published one 0.16; between the pairs there are 0.04.
+    assert white == [
+        (-0.1, 82.5, "#ffffff", None),
+        (1.9, 72, "#ffffff", None),
+        (0.35, 30, "#ffffff", "///"),
+        (2.35, 90, "#ffffff", "///"),
+    ]
+    ours = [bar for bar in bars_of(panel) if bar[2] != "#ffffff"]
+    assert [bar[:2] for bar in ours] == [(-0.305, 81), (0.855, 67), (1.695, 31), (0.145, 42), (1.145, 53)]
+    texts = drawing.texts(panel)
+    assert texts[-0.305, 82] == "81.0" and texts[-0.1, 83.5] == "82.5" and texts[0.35, 31] == "30"
+    legend = panel.get_legend()
+    assert [text.get_text() for text in legend.get_texts()][2:] == ["published", "guessing"]
+    assert [label for _, label in drawing.ticks(panel.xaxis)] == [
+        "Wide,\nwidth ×2\n(published, full width)",
+        "Plain",
+        "Lone",
+    ]
 
 
-@pytest.mark.parametrize(("value", "height"), [(78.0, 82), (78.5, 82), (80.9, 83.9), (85.9, 88.9), (86.0, 82)])
-def test_a_number_makes_way_for_a_cross_from_three_below_to_five_above_the_bar(value, height):
-    (panel,) = flip.bars(accuracies(seeds=1), LABELS, {"wide": (value, 10)}, 20, *ENDING).axes
-    assert drawing.texts(panel)[-0.19, height] == "81.0"
+def test_bars_of_networks_that_were_not_all_fitted_have_a_dashed_outline():
+    unfitted = [("wide", "flipped", 1), ("lone", "plain", 0), ("lone", "plain", 1)]
+    (panel,) = flip.bars(accuracies(unfitted=unfitted), LABELS, {}, 20, *ENDING).axes
+    dashed = [round(bar.get_x() + bar.get_width() / 2, 6) for bar in panel.patches if bar.get_linestyle() != "-"]
+    assert dashed == [1.855, 0.145]
 
 
 def changes(seeds=2):
@@ -170,14 +187,27 @@ def test_a_band_of_one_seed_leaves_the_others_their_whiskers():
         assert [x for x, *_ in whiskers] == [x for x, *_ in drawing.whiskers(bars)] == [0, 1]
 
 
-def test_the_table_has_both_accuracies_and_the_published_ones():
+def test_the_table_has_accuracies_in_test_and_training_and_the_published_ones():
     rows = [
-        ("wide", "plain", 0.81, 0.021),
-        ("wide", "flipped", 0.4, 0.01),
-        ("a", "flipped", 0.2, np.nan),
-        ("a", "plain", 0.3, np.nan),
+        ("wide", "plain", 0.81, 0.021, 2, 0.999),
+        ("wide", "flipped", 0.4, 0.01, 1, 0.98),
+        ("a", "flipped", 0.2, np.nan, 0, 0.25),
+        ("a", "plain", 0.3, np.nan, 2, 1.0),
     ]
-    summary = pd.DataFrame(rows, columns=["architecture", "images", "mean", "std"])
-    table = flip.table(summary, LABELS | {"a": "A"}, {"wide": (69, 48)})
-    assert table.header == ["network", "plain (%)", "flipped (%)", "published"]
-    assert table.rows == [["Wide, width ×2", "81.0 ± 2.1", "40.0 ± 1.0", "69 / 48"], ["A", "30.0", "20.0", "–"]]
+    columns = ["architecture", "images", "mean", "std", "fitted", "train_accuracy"]
+    summary = pd.DataFrame(rows, columns=columns).assign(seeds=2)
+    published = {"wide": ("published, full width", {"flipped": 48, "plain": 69})}
+    table = flip.table(summary, LABELS | {"a": "A"}, published)
+    assert table.header == [
+        "network",
+        "plain (%)",
+        "flipped (%)",
+        "training accuracy, plain (%) (fitted seeds)",
+        "training accuracy, flipped (%) (fitted seeds)",
+        "published (plain / flipped)",
+    ]
+    trained = ["99.9 (2 of 2)", "98.0 (1 of 2)"]
+    assert table.rows == [
+        ["Wide, width ×2", "81.0 ± 2.1", "40.0 ± 1.0", *trained, "69 / 48, full width"],
+        ["A", "30.0", "20.0", "100.0 (2 of 2)", "25.0 (0 of 2)", "–"],
+    ]

@@ -6,72 +6,84 @@ import pandas as pd
 import pytest
 from drawing import ENDING
 
-from pipeline.datasets.fourier import frequencies
+from pipeline.datasets.fourier import frequencies, wrapped
 from pipeline.report import fourier, style
 
 LABELS = {"square": "Square", "net": "Net, with a name that is so long, width ×2", "third": "Third"}
-PUBLISHED = {"net": [(0, -8, 81.0), (-8, 4, 67.4), (8, 8, 55.0)]}
 
 
 def accuracy(k_row, k_col):
     """A map that is neither symmetric under a transposition nor under one sign, with a value of its own for each ±k."""
-    k_row, k_col = fourier.wrapped(k_row), fourier.wrapped(k_col)
-    negative = fourier.wrapped(-k_row), fourier.wrapped(-k_col)
-    first, second = max((k_row, k_col), negative)
+    first, second = last_of(k_row, k_col)
     return 0.75 + (16 * first + second) / 2000
 
 
-def results(step, name="net", seeds=2):
-    """Each seed has one more per cent than the one before; the rows of every other frequency name −k for k."""
+def last_of(k_row, k_col):
+    """The one of k and −k that comes last in order."""
+    return max((wrapped(k_row), wrapped(k_col)), (wrapped(-k_row), wrapped(-k_col)))
+
+
+def results(step, name="net", seeds=2, trained=1.0):
+    """Each seed has two more per cent than the one before; the rows of every other frequency name −k for k.
+
+    trained: the training accuracy of the last seed along directions with k_row = 0; all others have 1.
+    """
     rows = []
     for number, (row, column) in enumerate(frequencies(step)):
         sign = -1 if number % 2 else 1
         rows += [
             {"architecture": name, "seed": seed, "k_row": sign * row, "k_col": sign * column}
-            | {"test_set": test, "accuracy": accuracy(row, column) + 0.01 * seed if test == "all" else 0.0}
+            | {"test_set": test, "accuracy": accuracy(row, column) + 0.02 * seed if test == "all" else 0.0}
+            | {"train_accuracy": trained if row == 0 and seed == seeds - 1 else 1.0}
             for seed in range(seeds)
             for test in ("all", "other")
         ]
     return pd.DataFrame(rows)
 
 
-def matrix(axis):
-    return [[100 * accuracy(row, column) + 0.5 for column in axis] for row in axis]
+def matrix(axis, more=1.0):
+    return [[100 * accuracy(row, column) + more for column in axis] for row in axis]
 
 
-def test_a_map_has_row_frequencies_along_its_rows():
-    axis, accuracies = fourier.filled(results(8).query("test_set == 'all'"))
-    assert axis.tolist() == [-16, -8, 0, 8]
-    np.testing.assert_allclose(accuracies, matrix(axis))
-    assert len({round(value, 6) for value in accuracies.ravel()}) == 10  # of 16 k, four are their own negatives
+SPREAD = 100 * np.std([0, 0.02], ddof=1)
+PUBLISHED = pd.DataFrame(
+    {"k_row": [0, 0, 0, -8, -8, -8], "k_col": [-8, 8, 0, -8, 0, 8], "accuracy": [0.5, 0.7, 0.9, 0.8, 0.55, 0.65]}
+)
+"""Half a map of multiples of 8, whose first two rows are of the same direction."""
 
 
-def test_a_map_is_modulo_32():
-    rows = results(8).query("test_set == 'all'")
-    axis, accuracies = fourier.filled(rows.assign(k_row=rows["k_row"] + 32, k_col=rows["k_col"] - 64))
-    assert axis.tolist() == [-16, -8, 0, 8]
-    np.testing.assert_allclose(accuracies, matrix(axis))
+def test_k_and_its_negative_are_one_direction():
+    rows = pd.DataFrame(
+        [(0, 4, 0.5, 1.0), (0, -4, 0.7, 0.98), (-16, 16, 0.9, 0.995), (-4, 36, 0.25, 1.0)],
+        columns=["k_row", "k_col", "accuracy", "train_accuracy"],
+    )
+    found = fourier.by_direction(rows).set_index(["k_row", "k_col"])
+    assert list(found.index) == [(-16, -16), (0, 4), (4, -4)]
+    assert found["mean"].tolist() == pytest.approx([0.9, 0.6, 0.25])
+    assert found["std"].tolist() == pytest.approx([np.nan, 0.1 * 2**0.5, np.nan], nan_ok=True)
+    assert found["fitted"].tolist() == [True, False, True]
+    assert fourier.by_direction(rows.drop(columns="train_accuracy"))["fitted"].isna().all()
 
 
-def test_a_map_with_a_missing_frequency_is_refused():
-    rows = results(4)
-    gone = (rows["k_row"] == -4) & (rows["k_col"] == 8) | (rows["k_row"] == 4) & (rows["k_col"] == -8)
-    with pytest.raises(ValueError, match=r"no accuracy at 2 frequencies \(k_row, k_col\), the first of them \(-4, 8\)"):
-        fourier.filled(rows[~gone])
-
-
-def test_a_map_without_some_columns_is_refused():
-    rows = results(8)
-    with pytest.raises(
-        ValueError, match=r"no accuracy at 12 frequencies \(k_row, k_col\), the first of them \(-16, -16\)"
-    ):
-        fourier.filled(rows[rows["k_col"] == 0])
+@pytest.mark.parametrize(
+    ("widths", "places", "shape"),
+    [
+        ([1, 1, 1], [(0, 0), (0, 1), (0, 2)], (1, 3)),
+        ([2], [(0, 0)], (1, 2)),
+        ([1, 1, 2, 2], [(0, 0), (0, 1), (0, 2), (1, 0)], (2, 4)),
+        ([1, 1, 1, 2], [(0, 0), (0, 1), (0, 2), (1, 0)], (2, 3)),
+        ([2, 2, 2], [(0, 0), (0, 2), (1, 0)], (2, 4)),
+        ([1] * 9, [(n // 3, n % 3) for n in range(9)], (3, 3)),
+    ],
+)
+def test_a_map_and_what_is_published_of_it_are_not_torn_apart(widths, places, shape):
+    assert fourier.arranged(widths) == (places, *shape)
 
 
 def test_maps_are_drawn_with_their_numbers_and_names():
     tables = [results(8, "square"), results(8, "net")]
     tables[1]["accuracy"] -= 0.03
-    figure = fourier.maps(pd.concat(tables), LABELS, PUBLISHED, *ENDING)
+    figure = fourier.maps(pd.concat(tables), LABELS, {}, *ENDING)
     assert drawing.title_of(figure) == "Accuracy on D(v) over the frequency of v"
     first, second, bar = figure.axes
     axis = [-16, -8, 0, 8]
@@ -80,42 +92,59 @@ def test_maps_are_drawn_with_their_numbers_and_names():
         expected = np.array(matrix(axis)) - less
         np.testing.assert_allclose(image.get_array(), expected)
         assert (image.origin, image.get_cmap().name, image.get_clim()) == ("upper", style.ACCURACY, (50, 100))
-        written = {(c, r): f"{expected[r, c]:.0f}" for r in range(4) for c in range(4)}
+        written = {(c, r): f"{expected[r, c]:.0f}\n±{SPREAD:.1f}" for r in range(4) for c in range(4)}
         assert drawing.texts(panel) == written
         dark = {text.get_position() for text in panel.texts if text.get_color() == "white"}
         assert dark == {(c, r) for r in range(4) for c in range(4) if expected[r, c] <= 78} and len(dark) > 3
         signed = list(enumerate(["−16", "−8", "0", "8"]))
         assert drawing.ticks(panel.xaxis) == drawing.ticks(panel.yaxis) == signed
+        assert not dots(panel)
     assert [panel.get_title() for panel in figure.axes[:2]] == ["Square", "Net, with a name that is\nso long, width ×2"]
     assert [panel.get_ylabel() for panel in figure.axes] == ["row frequency $k_r$", "", "test accuracy (%)"]
-    assert first.get_xlabel() == "column frequency $k_c$" and not first.patches
+    assert first.get_xlabel() == "column frequency $k_c$"
     assert bar.get_ylim() == (50, 100)
 
 
-def test_published_frequencies_are_framed_and_named_where_the_map_has_them():
-    panel = fourier.maps(results(8), LABELS, PUBLISHED, *ENDING).axes[0]
-    frames = [(*patch.get_xy(), patch.get_width(), patch.get_height()) for patch in panel.patches]
-    # Columns are 0 for −16, 1 for −8, and so are rows; (−8, 4) is not on a map of multiples of 8.
-    assert frames == [(0.5, 1.5, 1, 1), (2.5, 2.5, 1, 1)] and not any(patch.get_fill() for patch in panel.patches)
-    spread = 100 * np.std([0, 0.01], ddof=1)
-    assert panel.get_xlabel().splitlines() == [
-        "column frequency $k_c$",
-        f"published at (0, −8): 81.0, here {100 * accuracy(0, 8) + 0.5:.1f} ± {spread:.1f}",
-        f"published at (8, 8): 55.0, here {100 * accuracy(8, 8) + 0.5:.1f} ± {spread:.1f}",
-    ]
+def dots(panel):
+    """The cells (row, column) of a map that have a dot."""
+    (found,) = panel.collections
+    return {(int(np.floor(y + 0.5)), int(np.floor(x + 0.5))) for x, y in found.get_offsets()}
 
 
-def test_what_is_published_beside_stands_alone_where_there_is_one_seed():
-    label = fourier.maps(results(4, seeds=1), LABELS, {"net": [(-8, 4, 67.4)]}, *ENDING).axes[0].get_xlabel()
-    assert label.endswith(f"\npublished at (−8, 4): 67.4, here {100 * accuracy(-8, 4):.1f}")
+def test_directions_along_which_not_every_network_was_fitted_are_dotted():
+    panel = fourier.maps(results(8, trained=0.98), LABELS, {}, *ENDING).axes[0]
+    # Rows with k_row = 0 are those of (0, −16), (0, −8), (0, 0) and, as the negative of −8, (0, 8).
+    assert dots(panel) == {(2, 0), (2, 1), (2, 2), (2, 3)}
+
+
+def test_what_is_published_stands_to_the_right_on_the_same_scale():
+    tables = [results(8, "net"), results(16, "third")]
+    published = {"net": ("published, full width", PUBLISHED)}
+    figure = fourier.maps(pd.concat(tables), LABELS, published, *ENDING)
+    net, known, third, _ = figure.axes
+    assert [panel.get_title() for panel in (known, third)] == ["published, full width", "Third"]
+    image = known.images[0]
+    # The two runs of (0, ±8) are averaged; (8, 8) and (8, 0) are the negatives of what is published.
+    np.testing.assert_allclose(image.get_array(), [[80, 55, 65], [60, 90, 60], [65, 55, 80]])
+    assert image.get_clim() == (50, 100) and not dots(known)
+    assert drawing.texts(known)[0, 0] == "80" and drawing.texts(known)[0, 1].startswith("60\n±14.1")
+    places = [panel.get_subplotspec().get_geometry()[2] for panel in (net, known, third)]
+    assert places == [0, 1, 2]
+
+
+def test_one_seed_has_no_spread():
+    panel = fourier.maps(results(8, seeds=1), LABELS, {}, *ENDING).axes[0]
+    assert drawing.texts(panel)[2, 2] == f"{100 * accuracy(0, 0):.0f}"
 
 
 @pytest.mark.parametrize(("step", "every"), [(4, 1), (2, 2), (1, 4)])
 def test_a_large_map_has_eight_ticks_and_zero_is_one(step, every):
-    panel = fourier.maps(results(step, seeds=1), LABELS, {}, *ENDING).axes[0]
+    panel = fourier.maps(results(step), LABELS, {}, *ENDING).axes[0]
     expected = [(place / step + 16 / step, f"{place}".replace("-", "−")) for place in range(-16, 16, step * every)]
     assert drawing.ticks(panel.xaxis) == drawing.ticks(panel.yaxis) == expected and (16 / step, "0") in expected
-    assert (len(panel.texts) == 64) == (step == 4)
+    assert len(panel.texts) == (64 if step == 4 else 0)
+    spread = "" if step == 4 else f"\n± {SPREAD:.1f} (median over the map)"
+    assert panel.get_xlabel() == "column frequency $k_c$" + spread
 
 
 @pytest.mark.parametrize(("count", "grid"), [(3, (1, 3)), (4, (1, 4)), (5, (2, 3)), (9, (3, 3))])
@@ -128,28 +157,42 @@ def test_many_maps_stand_in_rows(count, grid):
     shown = [panel for panel in panels if panel.get_visible()]
     assert [panel.get_title() for panel in shown] == [name.upper() for name in names]
     assert shown == panels[:count] and len(panels) == grid[0] * grid[1]
-    assert [bool(panel.get_ylabel()) for panel in panels] == [
-        column == 0 for _ in range(grid[0]) for column in range(grid[1])
+    assert [bool(panel.get_ylabel()) for panel in shown] == [place % grid[1] == 0 for place in range(count)]
+
+
+def test_the_table_sums_up_each_map_and_how_far_the_published_one_is():
+    rows = [
+        ("net", 0, 0, 8, 0.9, 1.0),
+        ("net", 1, 0, 8, 0.7, 1.0),
+        ("net", 0, 0, 0, 0.6, 1.0),
+        ("net", 1, 0, 0, 0.6, 0.9),
+        ("net", 0, -8, 8, 0.75, 1.0),
+        ("net", 1, -8, 8, 0.77, 1.0),
+        ("net", 0, 4, 4, 0.71, 1.0),
+        ("net", 1, 4, 4, 0.73, 1.0),
+        ("square", 0, 0, 0, 0.625, 0.5),
     ]
-
-
-def test_the_table_sums_up_each_map():
-    values = [("net", 0, 8, 0.9, 0.01), ("net", 8, 0, 0.81, 0.02), ("net", -8, 8, 0.76, 0.03), ("net", 4, 4, 0.75, 0.0)]
-    values += [("square", 0, 0, 0.625, np.nan)]
-    summary = pd.DataFrame(values, columns=["architecture", "k_row", "k_col", "mean", "std"])
-    published = {"net": [(0, -8, 81.0), (8, -8, 67.4), (8, 8, 55.0)]}
-    table = fourier.table(summary, LABELS, published)
+    columns = ["architecture", "seed", "k_row", "k_col", "accuracy", "train_accuracy"]
+    table = fourier.table(
+        pd.DataFrame(rows, columns=columns).assign(test_set="all"),
+        LABELS,
+        {"net": ("published, full width", PUBLISHED)},
+        {"square": 0.993},
+    )
     assert table.header == [
         "network",
-        "directions",
+        "directions fitted",
         "mean accuracy (%)",
         "lowest",
         "highest",
         "directions above 75 % (%)",
-        "(k_row, k_col): ours / published",
+        "published mean (%)",
+        "rms difference (directions) where k_row ≠ 0",
+        "rms difference (directions) where k_row = 0",
     ]
-    beside = "(0, -8): 90.0 ± 1.0 / 81.0, (8, -8): 76.0 ± 3.0 / 67.4"
+    # The seeds' means are 74 and 70. (8, −8) is 76 against 65; (0, 8) is 80 against 60, (0, 0) 60 against 90.
+    published = ["71.7, full width", "11.0 (1), full width", "25.5 (2), full width"]
     assert table.rows == [
-        [LABELS["net"], 4, "80.5", "75.0", "90.0", "75", beside],
-        ["Square", 1, "62.5", "62.5", "62.5", "0", "–"],
+        [LABELS["net"], "3 of 4", "72.0 ± 2.8", "60.0 ± 0.0", "80.0 ± 14.1", "50", *published],
+        ["Square", "0 of 1", "62.5", "62.5", "62.5", "0", "99.3", "–", "–"],
     ]

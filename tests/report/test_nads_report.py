@@ -2,6 +2,7 @@
 
 import drawing
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.linalg
 from drawing import ENDING
@@ -15,7 +16,8 @@ def test_spectra_are_roots_with_bands_of_two_standard_errors():
         "z": (np.array([16.0, 4.0, 1.0]), np.array([3.5, 0.875, 0.5])),
         "a": (np.array([25.0, 9.0]), np.array([0.0, 0.0])),
     }
-    figure = nads.spectra(estimates, {"z": "Zeta", "a": "Alpha"}, {"a": (6.0, 4)}, *ENDING)
+    published = {"a": pd.Series({0: 6.0, 1: 4.0, 3: 3.0, 10: 2.0})}
+    figure = nads.spectra(estimates, {"z": "Zeta", "a": "Alpha"}, published, *ENDING)
     assert drawing.title_of(figure) == "Spectra of the input derivative's covariance over untrained networks"
     (panel,) = figure.axes
     curves = {line.get_label(): line for line in panel.lines}
@@ -31,12 +33,15 @@ def test_spectra_are_roots_with_bands_of_two_standard_errors():
     # 16 ± 7, 4 ± 1.75, 1 ± 1, where nothing is lower than 16e-9.
     places = [(1, 3), (1, 23**0.5), (2, 1.5), (2, 5.75**0.5), (3, 16e-9**0.5), (3, 2**0.5)]
     assert corners == {tuple(drawing.numbers(place)) for place in places}
-    cross, of_the_legend = (line for line in panel.lines if line.get_marker() == "x")
-    assert drawing.points(cross) == [[1, 3]] and drawing.colour(cross) == "#0072b2"
+    known, of_the_legend = (line for line in panel.lines if line.get_marker() == "x")
+    assert drawing.points(known) == [[1, 6], [2, 4], [4, 3], [11, 2]] and drawing.colour(known) == "#0072b2"
+    # Crosses stand at some indices, of which the curve has 0 and 3; it lies under ours.
+    assert known.get_markevery() == [0, 2] and known.get_zorder() < curves["Alpha"].get_zorder()
+    assert known.get_linewidth() < curves["Alpha"].get_linewidth()
     assert drawing.entries(panel.get_legend()) == [
         ("Zeta", "#000000"),
         ("Alpha", "#0072b2"),
-        ("published first value", "#4c4c4c"),
+        ("published, $s/\\sqrt{n}$", "#4c4c4c"),
     ]
     assert (panel.get_xscale(), panel.get_yscale()) == ("log", "log")
     assert (panel.get_xlabel(), panel.get_ylabel()) == ("NAD index", "$\\sqrt{\\lambda}$ (output per unit of input)")
@@ -168,23 +173,50 @@ def test_gaps_are_named_by_the_index_before_them(groups, text):
     assert nads.gaps(np.array(groups), 4) == text
 
 
+def test_what_is_published_are_singular_values_of_so_many_rows():
+    found = nads.published_spectra()
+    assert set(found) == {"lenet", "vgg11", "resnet18", "densenet121"}
+    assert found["lenet"].to_dict() == {0: pytest.approx(0.00189)}
+    # ResNet-18's published values are those of 5,000 networks, the others' of 10,000.
+    assert found["vgg11"][0] == pytest.approx(0.06381839 / 100) and len(found["vgg11"]) == 264
+    assert found["resnet18"][10] == pytest.approx(0.012035271 / 5000**0.5)
+
+
+@pytest.mark.parametrize(
+    ("eigenvalues", "last", "equal"),
+    [((1.0, 1.0, 1.0), 0, True), ((1.009, 1.0), 0, True), ((1.02, 1.0), 0, False), ((2.0, 1.5, 1.0), 2, True)],
+)
+def test_eigenvalues_are_equal_to_a_hundredth_or_within_their_errors(eigenvalues, last, equal):
+    """last: the last index whose eigenvalue equals the first within its error."""
+    nearby = np.array([[0, last]] * len(eigenvalues))
+    if last == 0 and len(eigenvalues) == 2:
+        nearby[1] = [1, 1]
+    assert nads.all_equal({"eigenvalues": np.array(eigenvalues), "nearby": nearby}) is equal
+
+
+ESTIMATED = {
+    "networks": np.array(64),
+    "method": np.array("readout"),
+    "symmetry": np.array("square"),
+    "shape": np.array([1, 5, 8]),
+    "error": np.array(0.0625),
+    "overlap": np.array(np.linspace(0.99, 0.9, 10).tolist() + [0.1] * 30),
+    "groups": np.array([0, 0, 2]),
+    "eigenvalues": np.array([4e-6, 1e-6]),
+    "standard_errors": np.array([8e-7, 1e-7]),
+    "nearby": np.array([[0, 0], [1, 1]]),
+    "halves": np.array([[9e-6, 1.0], [1e-6, 2.0]]),
+}
+"""Of an estimate whose first singular value of 10,000 networks is 0.2; 8e-7 in 4e-6 are an error of a fifth, a tenth of the root."""
+
+
 def test_the_table_says_how_good_the_estimates_are():
-    estimated = {
-        "networks": np.array(64),
-        "method": np.array("readout"),
-        "symmetry": np.array("square"),
-        "shape": np.array([1, 5, 8]),
-        "error": np.array(0.0625),
-        "overlap": np.linspace(0.99, 0.9, 10).tolist() + [0.1] * 30,
-        "groups": np.array([0, 0, 2]),
-        "eigenvalues": np.array([4e-6, 1e-6]),
-        "halves": np.array([[9e-6, 1.0], [1e-6, 2.0]]),
-    }
-    few = estimated | {"overlap": np.array([0.8, 0.7]), "shape": np.array([3, 1, 2]), "networks": np.array(2)}
-    every = {"z": estimated, "file": {"networks": np.array(0)}, "few": few}
-    sources = {"z": Source(networks=64), "file": Source(file="mine.npy"), "few": Source(networks=2)}
-    labels = {"z": "Zeta", "file": "Own", "few": "Few"}
-    table = nads.table(every, sources, labels, {"z": (0.189, 5_000)})
+    few = ESTIMATED | {"overlap": np.array([0.8, 0.7]), "shape": np.array([3, 1, 2]), "networks": np.array(2)}
+    flat = ESTIMATED | {"eigenvalues": np.array([1e-6, 1e-6]), "standard_errors": np.array([0.0, 0.0])}
+    every = {"z": ESTIMATED, "file": {"networks": np.array(0)}, "few": few, "flat": flat}
+    sources = {name: Source(networks=64) for name in every} | {"file": Source(file="mine.npy")}
+    labels = {"z": "Zeta", "file": "Own", "few": "Few", "flat": "Flat"}
+    table = nads.table(every, sources, labels, {"z": pd.Series({0: 0.00267, 1: 0.001})})
     assert table.header == [
         "network",
         "untrained networks",
@@ -193,11 +225,40 @@ def test_the_table_says_how_good_the_estimates_are():
         "relative error of C",
         "overlap of the halves' first ten (chance)",
         "first clear gaps after index",
-        "first singular value × √10,000 (the two halves)",
+        "first singular value × √10,000 ± standard error (the two halves)",
         "published",
     ]
     assert table.rows == [
-        ["Zeta", 64, "readout", "square", "0.062", "0.90 (0.25)", "1", "0.2 (0.3, 0.1)", "0.267"],
+        ["Zeta", 64, "readout", "square", "0.062", "0.90 (0.25)", "1", "0.2 ± 0.02 (0.3, 0.1)", "0.267"],
         ["Own", "mine.npy", *["–"] * 7],
-        ["Few", 2, "readout", "square", "0.062", "0.70 (0.33)", "1", "0.2 (0.3, 0.1)", "–"],
+        ["Few", 2, "readout", "square", "0.062", "0.70 (0.33)", "1", "0.2 ± 0.02 (0.3, 0.1)", "–"],
+        ["Flat", 64, "readout", "square", "0.062", "–", "1", "0.1 ± 0 (0.3, 0.1)", "–"],
     ]
+
+
+def test_findings_are_steepness_first_values_and_overlap():
+    flat = ESTIMATED | {"eigenvalues": np.array([1e-6, 1e-6])}
+    steep = ESTIMATED | {"eigenvalues": np.array([4.0, 1e-5])}
+    rank = ESTIMATED | {"eigenvalues": np.array([4.0, -1e-16])}
+    labels = {"z": "Zeta", "flat": "Flat", "steep": "Steep", "rank": "Rank"}
+    # Half of the first ten of one are among the first ten of the other.
+    pairs = {"z": (np.eye(40), np.roll(np.eye(40), 5, 0))}
+    found = nads.findings(
+        {"z": ESTIMATED, "flat": flat, "steep": steep, "rank": rank},
+        pairs,
+        labels,
+        ("secant", "gradient"),
+        {"z": pd.Series({0: 0.00267})},
+    )
+    assert found == [
+        "√λ falls from the first NAD to the last by a factor of 2.0 for Zeta (64 untrained networks), 632 for Steep (64 untrained "
+        "networks), more than 10⁶ for Rank (64 untrained networks); for Flat (64 untrained networks) all eigenvalues are equal "
+        "within their errors, and no direction comes first.",
+        "First singular value × √10,000 ± standard error: Zeta 0.2 ± 0.02 (published 0.267).",
+        "The spans of the first 10 NADs of secant and gradient share 0.50 for Zeta (halves of one estimate 0.90, chance 0.25).",
+    ]
+    alone = nads.findings({"flat": flat}, {}, labels, ("secant", "gradient"), {})
+    assert alone == [
+        "For Flat (64 untrained networks) all eigenvalues are equal within their errors, and no direction comes first."
+    ]
+    assert nads.findings({}, {}, {}, ("secant", "gradient"), {}) == []

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from pipeline.networks import NETWORKS
 from pipeline.report import style
-from pipeline.report.labels import LABELS, label, of_the_papers
+from pipeline.report.labels import LABELS, label, of_full_width, of_the_papers
 from pipeline.report.page import Picture, Section, Table, page, percent
 
 PAGE = """\
@@ -45,6 +45,37 @@ def test_a_page_is_sections_of_a_caption_a_table_and_pictures():
     first = Section("First", "how it was run", Table(["a", "b"], [[1, "2 ± 3"], ["x < y", "–"]]), pictures)
     second = Section("Second", "caption", Table(["c"], []), [])
     assert page("The title", ["one line", "**another**"], [first, second]) == PAGE
+
+
+FOUND = """\
+# The title
+
+one line
+
+## What was found
+
+Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a network whose training accuracy was at least
+99 % with every seed; what others do says nothing about what a network prefers.
+
+- LeNet 52.0 ± 3.4 % & more.
+- Another: p < 0.001.
+- Of the third.
+
+## First
+
+how it was run
+
+| a |
+| --- |
+"""
+
+
+def test_a_page_opens_with_what_its_sections_found():
+    table = Table(["a"], [])
+    first = Section("First", "how it was run", table, [], ["LeNet 52.0 ± 3.4 % & more.", "Another: p < 0.001."])
+    second, third = Section("Second", "caption", table, []), Section("Third", "caption", table, [], ("Of the third.",))
+    text = page("The title", ["one line"], [first, second, third])
+    assert text.startswith(FOUND) and text.count("What was found") == 1
 
 
 @pytest.mark.parametrize(
@@ -88,6 +119,38 @@ def test_published_values_belong_to_networks_as_the_papers_have_them():
         "logreg": {"network": NETWORKS["logreg"]},
     }
     assert of_the_papers(specifications, {"resnet18": 1, "lenet": 2}) == {"mine": 2}
+
+
+def test_a_network_without_pooling_has_published_values_of_its_own():
+    specifications = {
+        "pooled": {"network": NETWORKS["lenet"]},
+        "unpooled": {"network": NETWORKS["lenet"], "downsampling": "none"},
+        "strided": {"network": NETWORKS["lenet"], "downsampling": "stride"},
+    }
+    assert of_the_papers(specifications, {"lenet": 3}, downsampling="none") == {"unpooled": 3}
+
+
+def test_a_narrower_network_stands_beside_the_published_one_of_full_width():
+    specifications = {
+        "full": {"network": NETWORKS["resnet18"]},
+        "narrow": {"network": NETWORKS["resnet18"], "width": 0.125},
+        "sparse": {"network": NETWORKS["densenet121"], "growth": 4},
+        "other": {"network": NETWORKS["resnet18"], "width": 0.125, "skip": False},
+        "mine": {"network": "my.package:ResNet18", "width": 0.125},
+    }
+    assert of_full_width(specifications, {"resnet18": 1, "densenet121": 2}) == {"narrow": 1, "sparse": 2}
+
+
+def test_hollow_points_are_drawn_over_a_curves_own():
+    figure, ((panel,),) = style.new(1, 1, 3, 2)
+    curve = panel.errorbar([1, 2, 3], [4, 5, 6], color="#0072B2", marker="s", markersize=3, label="ours")
+    style.hollow(panel, curve, [False, False, False])
+    assert len(panel.lines) == 1
+    style.hollow(panel, curve, pd.Series([True, False, True], index=[7, 8, 9]))
+    line = panel.lines[-1]
+    assert drawing.points(line) == [[1, 4], [3, 6]] and line.get_zorder() > curve[0].get_zorder()
+    assert (line.get_marker(), line.get_markersize(), line.get_linestyle()) == ("s", 3, "None")
+    assert (line.get_markerfacecolor(), line.get_markeredgecolor()) == ("white", "#0072B2")
 
 
 def test_means_over_seeds_have_a_spread_where_there_are_several():

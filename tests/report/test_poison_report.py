@@ -17,11 +17,13 @@ MEANS = {
 }
 
 
-def results(seeds=2, means=MEANS):
+def results(seeds=2, means=MEANS, unfitted=()):
+    """unfitted: (architecture, data, index, seed) of networks with a training accuracy of 98 %."""
     return pd.DataFrame(
         [
             {"architecture": name, "seed": seed, "data": data, "index": index, "test_set": test}
             | {"accuracy": accuracy + 0.04 * seed if test == "clean" else 0.99}
+            | {"train_accuracy": 0.98 if (name, data, index, seed) in unfitted else 1.0}
             for (name, data), row in means.items()
             for index, accuracy in row.items()
             for seed in range(seeds)
@@ -119,17 +121,35 @@ def test_without_clean_training_there_is_no_level():
     assert list(dict(drawing.entries(figure.legends[0]))) == ["images, poisoned", "guessing"]
 
 
-def test_published_values_are_bars_over_their_range_with_a_cross_in_the_middle():
-    figure = poison.curve(results(), LABELS, {"a": [(0, 0, 18), (99, 399, 61)]}, 10, *ENDING)
-    _, panel, _ = figure.axes
-    crosses = drawing.crosses(panel)
-    assert [drawing.points(cross) for cross in crosses] == [[[1, 18]], [[200, 61]]]
-    assert {drawing.colour(cross) for cross in crosses} == {"#d55e00"}
-    ranges = [drawing.points(line) for line in panel.lines if drawing.colour(line) == "#d55e00" and line not in crosses]
-    assert ranges == [[[1, 18], [1, 18]], [[100, 61], [400, 61]]]
-    assert not drawing.crosses(figure.axes[0]) and not drawing.crosses(figure.axes[2])
-    assert dict(drawing.entries(figure.legends[0]))["published, about\n(images, poisoned)"] == "#d55e00"
-    assert list(dict(drawing.entries(figure.legends[0])))[-1] == "guessing"
+def test_the_published_curve_lies_under_ours():
+    known = pd.Series({0: 18.0, 99: 61.0, 399: 80.0})
+    figure = poison.curve(results(), LABELS, {"a": known}, 10, *ENDING)
+    lines = [[line for line in panel.lines if drawing.colour(line) == "#d55e00"] for panel in figure.axes]
+    assert [len(found) for found in lines] == [0, 1, 0]
+    (line,) = lines[1]
+    assert drawing.points(line) == [[1, 18], [100, 61], [400, 80]] and line.get_marker() == "None"
+    assert line.get_zorder() < min(curve[0].get_zorder() for curve in figure.axes[1].containers)
+    entries = dict(drawing.entries(figure.legends[0]))
+    assert entries["published: ResNet-18, full width,\n50,000 images, poisoned"] == "#d55e00"
+    assert list(entries)[-1] == "guessing"
+
+
+def test_points_and_levels_whose_networks_were_not_all_fitted_are_hollow():
+    unfitted = [("z", "images", 40, 1), ("z", "images", 0, 0), ("z", "mixture", -1, 1), ("m", "mixture", -1, 0)]
+    figure = poison.curve(results(unfitted=unfitted), LABELS, {}, 10, *ENDING)
+    found = [
+        [
+            (*drawing.numbers(line.get_xdata()), drawing.colour(line))
+            for line in panel.lines
+            if line.get_markerfacecolor() == "white" and line.get_marker() not in ("None", "")
+        ]
+        for panel in figure.axes
+    ]
+    # A level's marker stands at 1 of the panel's width.
+    assert [sorted(places, key=len) for places in found] == [[(1, "#0072b2"), (1, 41, "#000000")], [], [(1, "#0072b2")]]
+    ends = [line for line in figure.axes[0].lines if list(line.get_xdata()) == [1]]
+    assert [drawing.numbers(line.get_ydata()) for line in ends] == [[82], [72]]
+    assert ends[0].get_markerfacecolor() == "#000000"
 
 
 def picture(seed):
@@ -180,32 +200,32 @@ def test_magnifications_under_ten_have_a_digit_more(size, title):
     assert figure.axes[2].get_title() == title
 
 
-def test_the_table_has_both_test_sets_and_published_ranges_of_images():
+def test_the_table_has_both_test_sets_training_and_what_is_published_of_images():
     rows = [
-        ("z", "images", -1, "clean", 0.9, 0.01),
-        ("z", "images", 0, "poisoned", 0.8, 0.02),
-        ("z", "images", 0, "clean", 0.3, 0.03),
-        ("z", "images", 200, "clean", 0.5, np.nan),
-        ("z", "images", 201, "clean", 0.5, np.nan),
-        ("z", "mixture", 110, "clean", 0.2, np.nan),
-        ("a", "images", 110, "clean", 0.1, np.nan),
+        ("z", "images", -1, "clean", 0.9, 0.01, 2, 1.0),
+        ("z", "images", 0, "poisoned", 0.8, 0.02, 1, 0.985),
+        ("z", "images", 0, "clean", 0.3, 0.03, 1, 0.985),
+        ("z", "images", 201, "clean", 0.5, np.nan, 0, 0.5),
+        ("z", "mixture", 110, "clean", 0.2, np.nan, 2, 1.0),
+        ("a", "images", 110, "clean", 0.1, np.nan, 2, 1.0),
     ]
-    summary = pd.DataFrame(rows, columns=["architecture", "data", "index", "test_set", "mean", "std"])
-    table = poison.table(summary, LABELS, {"z": [(0, 0, 18), (110, 200, 61), (0, 150, 7)]})
+    columns = ["architecture", "data", "index", "test_set", "mean", "std", "fitted", "train_accuracy"]
+    summary = pd.DataFrame(rows, columns=columns).assign(seeds=2)
+    table = poison.table(summary, LABELS, {"z": pd.Series({0: 17.6, 110: 60.0})})
     assert table.header == [
         "network",
         "data",
         "carriers from NAD",
         "clean test data (%)",
         "with carriers (%)",
-        "published",
+        "training accuracy (%) (fitted seeds)",
+        "published clean (ResNet-18, full width)",
     ]
     z = LABELS["z"]
     assert table.rows == [
-        [z, "images", "none", "90.0 ± 1.0", "–", "–"],
-        [z, "images", 0, "30.0 ± 3.0", "80.0 ± 2.0", "about 18, about 7"],
-        [z, "images", 200, "50.0", "–", "about 61"],
-        [z, "images", 201, "50.0", "–", "–"],
-        [z, "mixture", 110, "20.0", "–", "–"],
-        ["Alpha", "images", 110, "10.0", "–", "–"],
+        [z, "images", "none", "90.0 ± 1.0", "–", "100.0 (2 of 2)", "–"],
+        [z, "images", 0, "30.0 ± 3.0", "80.0 ± 2.0", "98.5 (1 of 2)", "17.6"],
+        [z, "images", 201, "50.0", "–", "50.0 (0 of 2)", "–"],
+        [z, "mixture", 110, "20.0", "–", "100.0 (2 of 2)", "–"],
+        ["Alpha", "images", 110, "10.0", "–", "100.0 (2 of 2)", "–"],
     ]
