@@ -31,9 +31,6 @@ STEPS = "cividis_r"
 OURS = "fourier"
 """What a figure calls the accuracies that `fourier` found in this run."""
 
-WIDTH = 150
-"""Letters in a line of the figure's caption, at most."""
-
 BEYOND = 1.25
 """Where directions that were not learned stand on the axis of steps, in units of the whole training."""
 
@@ -262,7 +259,7 @@ def section(notice: str | None) -> Section:
         [
             Picture(
                 "convergence_maps",
-                maps(speeds, "\n".join(textwrap.fill(line, WIDTH) for line in lines), notice),
+                maps(speeds, "\n".join(lines), notice),
                 "steps until D(v) is learned",
             )
         ],

@@ -3,7 +3,6 @@
 NAD indices begin at 0, which for paper 2 is a choice: its text does not say.
 """
 
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -72,9 +71,7 @@ def images_or_linear_channel(
         panel.minorticks_off()
     axes[0, 0].set_ylabel("test accuracy (%)")
     axes[0, -1].legend(loc="lower left")
-    # Names of classes may be many: the caption is as wide as the figure.
-    lines = [line for part in caption.splitlines() for line in textwrap.wrap(part, int(17 * width))]
-    return style.finish(figure, "Images ⊕ D(v): what is used when both suffice", "\n".join(lines), notice)
+    return style.finish(figure, "Images ⊕ D(v): what is used when both suffice", caption, notice)
 
 
 def table(summary: pd.DataFrame, labels: Mapping[str, str]) -> Table:

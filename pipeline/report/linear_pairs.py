@@ -32,6 +32,9 @@ PANELS = {"all": "both channels", "first": "first channel alone", "second": "sec
 PAIR = ["index_1", "index_2"]
 """The columns that place a cell: NAD indices of v₁ and v₂."""
 
+ALIKE = 5.0
+"""Standard deviation in degrees, over pairs and seeds, up to which tilts are said to be the same whatever the pair."""
+
 GALLERY = 6
 """Number of NADs shown per network: of its grid's indices, evenly spread."""
 
@@ -406,11 +409,9 @@ def used(results: pd.DataFrame, planes: pd.DataFrame, label: str, resnet18: bool
     if lacking:
         sentence += f"; at {', '.join(lacking)} no network was fitted"
     tilts = tilts_of(planes)
-    if len(tilts):
-        sentence += f"; over all pairs its boundaries tilt by {tilts.mean():.1f}°"
-        if len(tilts) > 1:
-            sentence += f" with a standard deviation of {tilts.std():.1f}°, n = {len(tilts)} networks"
-        sentence += f" (maximum margin: {max_margin:.1f}°)"
+    if len(tilts) > 1 and tilts.std() <= ALIKE:
+        sentence += f"; whatever the pair, its boundaries tilt by {tilts.mean():.1f} ± {tilts.std():.1f}°"
+        sentence += f", n = {len(tilts)} networks (maximum margin: {max_margin:.1f}°)"
     known = published.table("linear_pairs").set_index(PAIR)
     beside = [pair for pair in corners if pair in known.index]
     if resnet18 and beside:

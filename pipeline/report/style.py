@@ -1,5 +1,6 @@
 """What all figures share: type, colours that survive grey print and colour blindness, caption line, exact bytes."""
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
+
+LETTERS = 17
+"""Letters of a caption to an inch."""
 
 POSITIONS = 6
 """Decimals to which the places of panels are rounded, in units of the figure."""
@@ -106,9 +110,10 @@ def index_axis(panel: Axes) -> None:
 
 
 def finish(figure: Figure, title: str, caption: str, notice: str | None = None) -> Figure:
-    """The figure with its title above, the notice (if any) under that, and the caption line below."""
+    """The figure with its title above, the notice (if any) under that, and the caption's lines, as long as it is wide, below."""
     figure.suptitle(title + (f"\n{notice}" if notice else ""))
-    figure.supxlabel(caption, fontsize=7.5, color="#333333")
+    lines = [textwrap.fill(line, int(LETTERS * figure.get_figwidth())) for line in caption.splitlines()]
+    figure.supxlabel("\n".join(lines), fontsize=7.5, color="#333333")
     return figure
 
 
