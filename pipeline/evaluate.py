@@ -1,6 +1,7 @@
 """Stage `evaluate EXPERIMENT`: what each trained network relies on -> reports/{experiment}/.
 
-results.csv: accuracy on every test set, and beside it how training went (models/{experiment}/training.csv); summary.csv: the same as
+results.csv: accuracy on every test set, for two classes also that at the best threshold of the logit, and beside it how training went
+(models/{experiment}/training.csv); summary.csv: the same as
 mean and standard deviation over seeds, with how many of these were fitted; metrics.json: the few numbers to compare. Where the
 experiment has a plane: boundaries.csv, tilt and margins of the decision boundary, and
 cross_sections.npz, class-1 probability in the plane of the two directions. Where it alters its test inputs: changes.csv, how
@@ -52,8 +53,12 @@ def evaluate_one(data: Data, trained: Trained) -> tuple[dict[str, list[dict]], n
 
     tables, section = {"results": []}, None
     for position, (test_set, x, y) in enumerate(data.test_sets(cell)):
-        accuracy = training.accuracy(network, training.arranged(x, device), y.to(device))
-        tables["results"].append({"test_set": test_set, "accuracy": round(accuracy, 6), "n": len(y)})
+        outputs = logits(x).cpu()
+        row = {"test_set": test_set, "accuracy": round(float((outputs.argmax(1) == y).float().mean()), 6), "n": len(y)}
+        if data.outputs == 2:
+            score = outputs.diff(dim=1)[:, 0].double().numpy()
+            row["best_accuracy"] = round(reliance.best_accuracy(score, y.numpy()), 6)
+        tables["results"].append(row)
         if position:
             continue
         if plane := data.plane(cell):
@@ -104,6 +109,11 @@ def main(name: str) -> None:
         seeds=("accuracy", "count"),
         fitted=("fitted", "sum"),
         train_accuracy=("train_accuracy", "mean"),
+        **(
+            {"best_mean": ("best_accuracy", "mean"), "best_std": ("best_accuracy", "std")}
+            if "best_accuracy" in results
+            else {}
+        ),
     )
     summary.round(6).reset_index().to_csv(folder / "summary.csv", index=False)
     if sections:

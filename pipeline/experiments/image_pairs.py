@@ -14,6 +14,7 @@ import torch
 from pipeline.datasets import pictures, separable
 from pipeline.grid.experiment import AmplitudePerArchitecture, Experiment, check_every_noise
 from pipeline.measures.boundaries import mean_tilt
+from pipeline.measures.fitted import fitted
 from pipeline.project.errors import InputError, nearest
 from pipeline.project.seeds import stream
 from pipeline.project.shapes import SIDE
@@ -128,13 +129,15 @@ class ImagePairs(Experiment):
     def metrics(self, tables, directions):
         """Accuracies at the lowest and highest index, where reliance switches, mean tilt.
 
-        `switches_at` is the smallest index at which the images alone are more accurate than the linear channel alone.
+        `switches_at` is the smallest index at which the images alone are more accurate than the linear channel alone (null:
+        nowhere); that and `mean_tilt` are of the fitted cells.
         """
         summary, boundaries = {}, tables["boundaries"]
         for name, rows in tables["results"].groupby("architecture", sort=False):
             means = rows.groupby(["index", "test_set"])["accuracy"].mean()
             indices = sorted(rows["index"].unique())
-            images_win = [i for i in indices if means[i, "images"] > means[i, "linear"]]
+            seen = rows[fitted(rows)].groupby(["index", "test_set"])["accuracy"].mean()
+            images_win = [i for i in indices if (i, "images") in seen and seen[i, "images"] > seen[i, "linear"]]
             summary[name] = {
                 "accuracy": {
                     end: {s: round(means[i, s], 4) for s in ("all", *self.parts)}

@@ -61,7 +61,7 @@ class LinearPairs(OfDirections):
         """How many networks were trained (`cells`) and `fitted`, accuracies at the corners of the grid, where reliance switches, tilt.
 
         `switches_at` is the smallest index of v₁, v₂ at the grid's lowest, at which the second channel alone is more accurate
-        than the first alone (null: nowhere); `mean_tilt` is that of the fitted cells.
+        than the first alone (null: nowhere); that and `mean_tilt` are of the fitted cells.
         """
         summary, boundaries = {}, tables["boundaries"]
         for name, rows in tables["results"].groupby("architecture", sort=False):
@@ -74,8 +74,11 @@ class LinearPairs(OfDirections):
                 "high_low": (high, low),
                 "high_high": (high, high),
             }
+            seen = rows[fitted(rows)].groupby(["index_1", "index_2", "test_set"])["accuracy"].mean()
             second_wins = [
-                i for i in sorted(rows["index_1"].unique()) if means[i, low, "second"] > means[i, low, "first"]
+                i
+                for i in sorted(rows["index_1"].unique())
+                if (i, low, "first") in seen and seen[i, low, "second"] > seen[i, low, "first"]
             ]
             summary[name] = {
                 "cells": len(planes),

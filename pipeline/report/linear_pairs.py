@@ -32,6 +32,9 @@ PANELS = {"all": "both channels", "first": "first channel alone", "second": "sec
 PAIR = ["index_1", "index_2"]
 """The columns that place a cell: NAD indices of v₁ and v₂."""
 
+SHIFTED = 0.02
+"""What a shift of the logit must cost a channel alone, at the least, to be said."""
+
 ALIKE = 5.0
 """Standard deviation in degrees, over pairs and seeds, up to which tilts are said to be the same whatever the pair."""
 
@@ -370,12 +373,14 @@ def table(summary: pd.DataFrame, planes: pd.DataFrame, labels: Mapping[str, str]
                     labels[name],
                     f"({pair[0]}, {pair[1]})",
                     *(percent(tests.loc[test, "mean"], tests.loc[test, "std"]) for test in PANELS),
+                    percent(tests.loc["second", "best_mean"], tests.loc["second", "best_std"]),
                     degrees(tilts) if len(tilts) else "–",
                     training(tests.loc["all"]),
                     " / ".join(beside) or "–",
                 ]
             )
-    header = ["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)", "tilt"]
+    header = ["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)"]
+    header += ["second alone at the best threshold (%)", "tilt"]
     return Table([*header, "training accuracy (%) (fitted seeds)", "published (ResNet-18, full width)"], rows)
 
 
@@ -397,6 +402,9 @@ def used(results: pd.DataFrame, planes: pd.DataFrame, label: str, resnet18: bool
             continue
         which = WHICH[bool(first.mean() > USED), bool(second.mean() > USED)]
         numbers = " and ".join(percent(values.mean(), values.std()) for values in (first, second))
+        shift = rows["best_accuracy"][rows["test_set"] == "second"]
+        if second.mean() > USED and shift.mean() - second.mean() > SHIFTED:
+            numbers += f" %; at the best threshold of its logit the second gives {percent(shift.mean(), shift.std())}"
         said.append(f"{which} at {place} ({'alone, they give ' if not said else ''}{numbers} %)")
         counts.append(str(len(first)))
     start = f"linear_pairs, {label} ({int(fitted(planes).sum())} of {len(planes)} networks fitted)"

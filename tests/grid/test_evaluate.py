@@ -56,9 +56,9 @@ def test_a_linear_network_on_two_channels(tmp_path):
     tables, section = evaluate.evaluate_one(data, trained(tmp_path, cell, weights))
     assert set(tables) == {"results", "boundaries"}
     assert tables["results"] == [
-        {"test_set": "all", "accuracy": 1.0, "n": 5},
-        {"test_set": "first", "accuracy": 0.6, "n": 5},
-        {"test_set": "second", "accuracy": 1.0, "n": 5},
+        {"test_set": "all", "accuracy": 1.0, "n": 5, "best_accuracy": 1.0},
+        {"test_set": "first", "accuracy": 0.6, "n": 5, "best_accuracy": 1.0},
+        {"test_set": "second", "accuracy": 1.0, "n": 5, "best_accuracy": 1.0},
     ]
     (row,) = tables["boundaries"]
     assert row == {
@@ -176,16 +176,16 @@ def test_the_tables_of_a_run(fourier_run, in_this_process):
     evaluate.main("fourier")
     folder = artifacts.REPORTS / "fourier"
     assert (folder / "results.csv").read_text().splitlines() == [
-        "architecture,seed,k_row,k_col,test_set,accuracy,n,train_loss,train_accuracy,steps",
-        "logreg,0,0,-16,all,0.75,4,0.123457,0.99,",
-        "logreg,0,0,0,all,1.0,4,0.5,1.0,7",
-        "logreg,1,0,-16,all,0.25,4,0.25,0.9899,",
-        "logreg,1,0,0,all,1.0,4,0.5,1.0,12",
+        "architecture,seed,k_row,k_col,test_set,accuracy,n,best_accuracy,train_loss,train_accuracy,steps",
+        "logreg,0,0,-16,all,0.75,4,0.75,0.123457,0.99,",
+        "logreg,0,0,0,all,1.0,4,1.0,0.5,1.0,7",
+        "logreg,1,0,-16,all,0.25,4,0.75,0.25,0.9899,",
+        "logreg,1,0,0,all,1.0,4,1.0,0.5,1.0,12",
     ]
     assert (folder / "summary.csv").read_text().splitlines() == [
-        "architecture,k_row,k_col,test_set,mean,std,seeds,fitted,train_accuracy",
-        "logreg,0,-16,all,0.5,0.353553,2,1,0.98995",
-        "logreg,0,0,all,1.0,0.0,2,2,1.0",
+        "architecture,k_row,k_col,test_set,mean,std,seeds,fitted,train_accuracy,best_mean,best_std",
+        "logreg,0,-16,all,0.5,0.353553,2,1,0.98995,0.75,0.0",
+        "logreg,0,0,all,1.0,0.0,2,2,1.0,1.0,0.0",
     ]
     assert json.loads((folder / "metrics.json").read_text()) == {
         "scale": "smoke",

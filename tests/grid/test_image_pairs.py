@@ -170,14 +170,14 @@ def test_the_plane_is_spanned_by_half_the_gap_between_the_classes_and_v(images):
     assert not second[:3].any()
 
 
-COLUMNS = ("architecture", "seed", "index", "test_set", "accuracy")
+COLUMNS = ("architecture", "seed", "index", "test_set", "accuracy", "train_accuracy")
 PLANES = ("architecture", "tilt", "train_accuracy")
 
 
-def results(accuracy, name="mlp", seed=0):
-    """A table of results; accuracy: index → of all, images and the linear channel."""
+def results(accuracy, name="mlp", seed=0, trained=1.0):
+    """A table of results; accuracy: index → of all, images and the linear channel; trained: the accuracy in training."""
     rows = [
-        (name, seed, index, test_set, value)
+        (name, seed, index, test_set, value, trained)
         for index, values in accuracy.items()
         for test_set, value in zip(("all", "images", "linear"), values)
     ]
@@ -200,6 +200,14 @@ def test_metrics():
     planes = table([("mlp", float("nan"), 1)], PLANES)
     found = EXPERIMENT.metrics({"results": results({3: (1, 0.5, 0.5)}), "boundaries": planes}, {})["mlp"]
     assert found["switches_at"] is None and found["mean_tilt"] is None
+
+
+def test_what_was_not_fitted_is_no_switch():
+    fitted, lost = results({1: (1, 0.5, 1), 64: (0.7, 0.7, 0.5)}), results({8: (0.7, 0.6, 0.5)}, trained=0.98)
+    planes = table([("mlp", 12.0, 1)], PLANES)
+    for rows, switch in (([fitted, lost], 64), ([lost], None)):
+        found = EXPERIMENT.metrics({"results": pd.concat(rows), "boundaries": planes}, {})
+        assert found["mlp"]["switches_at"] == switch
 
 
 def test_metrics_are_rounded_and_stand_in_the_order_of_the_results():

@@ -78,14 +78,14 @@ def test_the_plane_is_spanned_by_v1_in_the_first_channel_and_v2_in_the_second():
     assert not list(EXPERIMENT.alterations({}, [], first))
 
 
-COLUMNS = ("architecture", "seed", "index_1", "index_2", "test_set", "accuracy")
+COLUMNS = ("architecture", "seed", "index_1", "index_2", "test_set", "accuracy", "train_accuracy")
 PLANES = ("architecture", "tilt", "train_accuracy")
 
 
-def results(accuracy, seeds=1, name="lenet"):
-    """A table of results; accuracy: (index_1, index_2) → of all, first and second channel."""
+def results(accuracy, seeds=1, name="lenet", trained=1.0):
+    """A table of results; accuracy: (index_1, index_2) → of all, first and second channel; trained: the accuracy in training."""
     rows = [
-        (name, seed, *place, test_set, value)
+        (name, seed, *place, test_set, value, trained)
         for seed in range(seeds)
         for place, values in accuracy.items()
         for test_set, value in zip(("all", "first", "second"), values)
@@ -128,6 +128,14 @@ def test_metrics_are_means_over_seeds_and_a_switch_may_be_nowhere():
     assert found["lenet"]["accuracy"]["high_high"] == {"all": 0.6383, "first": 0.1383, "second": 0.8383}
     assert found["lenet"]["switches_at"] is None and found["lenet"]["mean_tilt"] is None
     assert found["lenet"]["lowest_accuracy_all"] == 0.6383
+
+
+def test_what_was_not_fitted_is_no_switch():
+    fitted = results({(1, 1): (1, 1, 0.8), (1, 9): (1, 1, 0.5), (9, 1): (1, 0.5, 1), (9, 9): (1, 1, 1)})
+    lost = results({(4, 1): (1, 0.5, 0.9)}, trained=0.98)
+    planes = table([("lenet", 12.0, 1)], PLANES)
+    found = EXPERIMENT.metrics({"results": pd.concat([fitted, lost]), "boundaries": planes}, {})
+    assert found["lenet"]["switches_at"] == 9
 
 
 def test_metrics_stand_in_the_order_of_the_results():

@@ -27,6 +27,36 @@ def test_the_boundary_of_a_linear_score():
     assert section.dtype == np.float16
 
 
+@pytest.mark.parametrize(
+    ("score", "y", "accuracy"),
+    [
+        ([-2.0, -1.0, 1.0, 2.0], [0, 0, 1, 1], 1.0),
+        # A shift of all scores changes nothing.
+        ([5.0, 6.0, 8.0, 9.0], [0, 0, 1, 1], 1.0),
+        # Class 1 is never given to the smaller scores: the best there is gives one class to all.
+        ([2.0, 1.0, -1.0, -2.0], [0, 0, 1, 1], 0.5),
+        ([2.0, 1.0, -1.0], [0, 0, 1], 2 / 3),
+        # Equal scores are not parted, however they lie.
+        ([1.0, 1.0, 1.0, 1.0], [0, 1, 0, 1], 0.5),
+        ([0.0, 1.0, 1.0, 1.0, 2.0], [0, 0, 1, 1, 1], 0.8),
+        ([3.0, 1.0, 2.0, 0.0], [1, 1, 0, 0], 0.75),
+        ([1.0], [1], 1.0),
+        ([1.0], [0], 1.0),
+    ],
+)
+def test_the_accuracy_at_the_best_threshold(score, y, accuracy):
+    assert reliance.best_accuracy(np.array(score), np.array(y)) == pytest.approx(accuracy)
+
+
+def test_the_best_threshold_of_a_gaussian_pair_undoes_its_shift():
+    """Scores y + g + 3, y = ± 1: Φ(1) = 84.1 % at the threshold 3, 52 % at 0."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 20_000)
+    score = 2 * y - 1 + rng.standard_normal(20_000) + 3
+    assert ((score > 0) == y).mean() < 0.55
+    assert reliance.best_accuracy(score, y) == pytest.approx(0.8413, abs=0.01)
+
+
 def test_the_numbers_of_a_boundary_are_rounded():
     """arctan(5/3) = 59.03624°; the score 1.23456 is 0.41152 of the first direction and 0.246912 of the second away."""
     uneven = lambda x: 3 * (x * FIRST).sum((1, 2, 3)) + 5 * (x * SECOND).sum((1, 2, 3)) + 1.23456

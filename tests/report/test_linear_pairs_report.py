@@ -349,16 +349,17 @@ def test_tilt_and_margins_stand_side_by_side_for_each_network():
 
 
 COLUMNS = ["architecture", "index_1", "index_2", "test_set", "mean", "std", "seeds", "fitted", "train_accuracy"]
+COLUMNS += ["best_mean", "best_std"]
 
 
 def test_the_table_has_corners_and_the_diagonal_and_published_values():
     pairs = [(1, 1), (1, 9), (1, 1000), (9, 1), (9, 9), (800, 800), (1000, 1000)]
     rows = [
-        ("net", first, second, test, mean, std, 3, 2, 0.995)
+        ("net", first, second, test, mean, std, 3, 2, 0.995, mean + 0.1, std)
         for first, second in pairs
         for test, mean, std in (("second", 0.55, 0.03), ("all", 0.9, 0.01), ("first", 0.7, np.nan))
     ]
-    rows += [("a", 1, 1, test, 0.5, np.nan, 1, 0, 0.5) for test in ("all", "first", "second")]
+    rows += [("a", 1, 1, test, 0.5, np.nan, 1, 0, 0.5, 0.51, np.nan) for test in ("all", "first", "second")]
     tilts = [
         ("net", 1, 1, 10.0, 1.0), ("net", 1, 1, 11.0, 1.0), ("net", 1, 1, 80.0, 0.9), ("net", 1, 1000, NAN, 1.0),
         ("net", 800, 800, 12.25, 1.0), ("net", 800, 1, 33.0, 1.0), ("net", 1000, 1000, 44.0, 0.9), ("a", 1, 1, 26.56, 1.0),
@@ -371,24 +372,25 @@ def test_the_table_has_corners_and_the_diagonal_and_published_values():
         "both (%)",
         "first alone (%)",
         "second alone (%)",
+        "second alone at the best threshold (%)",
         "tilt",
         "training accuracy (%) (fitted seeds)",
         "published (ResNet-18, full width)",
     ]
-    values, training = ["90.0 ± 1.0", "70.0", "55.0 ± 3.0"], "99.5 (2 of 3)"
+    values, training = ["90.0 ± 1.0", "70.0", "55.0 ± 3.0", "65.0 ± 3.0"], "99.5 (2 of 3)"
     assert table.rows == [
         ["Net", "(1, 1)", *values, "10.5 ± 0.7°", training, "99.7 / 99.7 / 80.4"],
         ["Net", "(1, 1000)", *values, "–", training, "99.7 / 99.7 / 50.3"],
         ["Net", "(9, 9)", *values, "–", training, "–"],
         ["Net", "(800, 800)", *values, "12.2°", training, "69.4 / 65.2 / 54.2"],
         ["Net", "(1000, 1000)", *values, "–", training, "77.5 / 74.9 / 58.4"],
-        ["A", "(1, 1)", "50.0", "50.0", "50.0", "26.6°", "50.0 (0 of 1)", "–"],
+        ["A", "(1, 1)", "50.0", "50.0", "50.0", "51.0", "26.6°", "50.0 (0 of 1)", "–"],
     ]
 
 
 def test_the_corners_are_those_of_the_grid():
     pairs = [(a, b) for a in (2, 5, 9) for b in (2, 5, 9)]
-    rows = [("net", *pair, test, 0.5, np.nan, 1, 1, 1.0) for pair in pairs for test in linear_pairs.PANELS]
+    rows = [("net", *pair, test, 0.5, np.nan, 1, 1, 1.0, 0.5, np.nan) for pair in pairs for test in linear_pairs.PANELS]
     planes = pd.DataFrame([("net", *pair, 0.0, 1.0) for pair in pairs])
     planes.columns = ["architecture", "index_1", "index_2", "tilt", "train_accuracy"]
     found = linear_pairs.table(pd.DataFrame(rows, columns=COLUMNS), planes, {"net": "Net"}, []).rows
@@ -404,15 +406,21 @@ def test_which_networks_are_the_published_one_but_for_their_width(arguments, exp
     assert not linear_pairs.is_resnet18({"network": NETWORKS["vgg11"]} | arguments)
 
 
-def said(cells, resnet18=False):
-    """The sentence on a network; cells: pair → for each seed accuracy with the first and the second alone, training, tilt."""
+def said(cells, resnet18=False, shift=0.0):
+    """The sentence on a network; cells: pair → for each seed accuracy with the first and the second alone, training, tilt.
+
+    shift: what the best threshold of its logit gains.
+    """
     rows, planes = [], []
     for (first, second), seeds in cells.items():
         for seed, (one, other, trained, tilt) in enumerate(seeds):
             place = {"seed": seed, "index_1": first, "index_2": second, "train_accuracy": trained}
             planes.append(place | {"tilt": tilt})
             tests = {"all": 1.0, "first": one, "second": other}
-            rows += [place | {"test_set": test, "accuracy": value} for test, value in tests.items()]
+            rows += [
+                place | {"test_set": test, "accuracy": value, "best_accuracy": min(value + shift, 1.0)}
+                for test, value in tests.items()
+            ]
     return linear_pairs.used(pd.DataFrame(rows), pd.DataFrame(planes), "Net", resnet18, 26.565)
 
 
@@ -435,6 +443,16 @@ def test_a_tilt_that_is_the_same_whatever_the_pair_is_found():
     assert said(alike).endswith(sentence)
     apart = alike | {(64, 1): [(0.98, 0.78, 1.0, 37.0)]}
     assert "whatever" not in said(apart) and "whatever" not in said({(1, 1): [BOTH]})
+
+
+def test_what_a_shift_of_the_logit_costs_a_used_channel_is_said():
+    shifted = {(1, 1): [BOTH, (1.0, 0.8, 1.0, 26.0)], (1, 64): [FIRST], (64, 64): [LOST]}
+    sentence = (
+        "both at (1, 1) (alone, they give 99.0 ± 1.4 and 79.0 ± 1.4 %; at the best threshold of its logit the second gives "
+        "84.0 ± 1.4 %), the first at (1, 64) (100.0 and 50.0 %), n = 2, 1; at (64, 1) no network was fitted."
+    )
+    assert said(shifted, shift=0.05).endswith(sentence)
+    assert "threshold" not in said(shifted, shift=0.019)
 
 
 def test_corners_at_which_no_network_was_fitted_are_named_and_published_values_stand_beside_a_resnet_18():
