@@ -1,5 +1,7 @@
 """The scale `paper` of the shipped params.yaml is what the papers state: data, networks, training, grids."""
 
+import dataclasses
+
 import pytest
 
 from pipeline import experiments, networks, settings
@@ -43,7 +45,8 @@ def test_linear_pairs(paper):
     small = Training(50, 0.2, 0.9, 0.0, "triangular")
     assert trained(plan) == {
         "resnet18": Training(30, 0.1, 0.9, 1e-5, "triangular"),
-        "lenet": small,
+        # Clipped at 0.5, as the others, it is not fitted along late pairs: docs/fidelity.md.
+        "lenet": dataclasses.replace(small, clip=0.1),
         "mlp_100_20": small,
     }
     for name in plan.members:

@@ -199,7 +199,7 @@ def test_a_step_can_be_recorded(specification):
     stack = stack_of(specification, Traced)
     for each in (plain, stack):
         before = fixed(each)
-        for epoch in range(3):
+        for epoch in range(2):
             each.shuffle()
             for batch in range(2):
                 each.take(epoch, batch, 0.1 + 0.01 * epoch)
