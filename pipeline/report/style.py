@@ -14,6 +14,9 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
+DOT = " · "
+"""What stands between the parts of a caption."""
+
 LETTERS = 17
 """Letters of a caption to an inch."""
 
@@ -109,11 +112,24 @@ def index_axis(panel: Axes) -> None:
     panel.minorticks_off()
 
 
+def filled(line: str, width: int) -> str:
+    """A line of a caption as lines of at most `width` letters, broken between its parts, which dots part, where that is enough."""
+    first, *parts = line.split(DOT)
+    lines = [first]
+    for part in parts:
+        if len(lines[-1]) + len(DOT) + len(part) <= width:
+            lines[-1] += DOT + part
+        else:
+            lines[-1] += DOT.rstrip()
+            lines.append(part)
+    return "\n".join(textwrap.fill(part, width) for part in lines)
+
+
 def finish(figure: Figure, title: str, caption: str, notice: str | None = None) -> Figure:
     """The figure with its title above, the notice (if any) under that, and the caption's lines, as long as it is wide, below."""
     figure.suptitle(title + (f"\n{notice}" if notice else ""))
-    lines = [textwrap.fill(line, int(LETTERS * figure.get_figwidth())) for line in caption.splitlines()]
-    figure.supxlabel("\n".join(lines), fontsize=7.5, color="#333333")
+    width = int(LETTERS * figure.get_figwidth())
+    figure.supxlabel("\n".join(filled(line, width) for line in caption.splitlines()), fontsize=7.5, color="#333333")
     return figure
 
 

@@ -177,6 +177,26 @@ def test_a_notice_stands_under_the_title_where_there_is_one():
     assert with_notice._supxlabel.get_text() == "A caption"
 
 
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("one · two", ["one · two"]),
+        ("one two · three four · five", ["one two ·", "three four ·", "five"]),
+        ("one · two · three · four", ["one · two ·", "three · four"]),
+        ("a part of many words · two", ["a part of", "many words ·", "two"]),
+        ("", [""]),
+    ],
+)
+def test_a_caption_is_broken_between_its_parts(line, lines):
+    assert style.filled(line, 12).splitlines() == [text for text in lines if text]
+
+
+def test_a_captions_lines_are_as_long_as_the_figure_is_wide():
+    figure = style.finish(style.blank(2, 2), "A title", "alpha · " * 12 + "omega\nlast")
+    *lines, last = figure._supxlabel.get_text().splitlines()
+    assert last == "last" and len(lines) > 1 and all(20 < len(text) <= 34 for text in lines[:-1])
+
+
 def test_colours_and_lines_tell_networks_apart():
     assert len(set(style.SPECTRA)) == len({colour for colour, _ in style.SPECTRA}) == 8
 
