@@ -17,7 +17,7 @@ from pipeline.nads.plan import NADsPlan, Request
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
-from pipeline.report import flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison
+from pipeline.report import flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison, style
 from pipeline.report.evaluated import all_fitted, evaluated, not_fitted
 from pipeline.training import Training
 
@@ -94,10 +94,16 @@ def save(path, **arrays):
 
 
 def said(section):
-    """A section's pictures as name, alternative text and caption, in one line."""
+    """A section's pictures as name, alternative text and caption."""
+    return [(picture.name, picture.text, picture.figure._supxlabel.get_text()) for picture in section.pictures]
+
+
+def drawn(section, expected):
+    """Expected pictures with the lines of their captions broken as wide as each figure is."""
+    widths = [int(style.LETTERS * picture.figure.get_figwidth()) for picture in section.pictures]
     return [
-        (picture.name, picture.text, picture.figure._supxlabel.get_text().replace("\n", " "))
-        for picture in section.pictures
+        (name, text, "\n".join(style.filled(line, width) for line in caption.splitlines()))
+        for width, (name, text, caption) in zip(widths, expected, strict=True)
     ]
 
 
@@ -190,23 +196,26 @@ def test_flip():
         "width 89 and 58 %); LeNet: 50.9 ± 0.1 % on images as they are and 51.3 ± 0.1 % on flipped ones, a loss of −0.4 ± 0.0 points "
         "(published 69 and 48 %)."
     ]
-    assert said(section) == [
-        (
-            "flip_bars",
-            "accuracy on plain and flipped images",
-            f"{caption} dashed outlines: 2 of 4 bars, {NOT_FITTED}",
-        ),
-        (
-            "flip_components_z",
-            "what predictions of ResNet-18, width ×0.125 rest on",
-            f"{caption} trained to 98.0 % training accuracy",
-        ),
-        (
-            "flip_components_a",
-            "what predictions of LeNet rest on",
-            f"{caption} trained to 100.0 % training accuracy",
-        ),
-    ]
+    assert said(section) == drawn(
+        section,
+        [
+            (
+                "flip_bars",
+                "accuracy on plain and flipped images",
+                f"{caption}\ndashed outlines: 2 of 4 bars, {NOT_FITTED}",
+            ),
+            (
+                "flip_components_z",
+                "what predictions of ResNet-18, width ×0.125 rest on",
+                f"{caption}\ntrained to 98.0 % training accuracy",
+            ),
+            (
+                "flip_components_a",
+                "what predictions of LeNet rest on",
+                f"{caption}\ntrained to 100.0 % training accuracy",
+            ),
+        ],
+    )
     bars, *components = (picture.figure for picture in section.pictures)
     guessing = next(line for line in bars.axes[0].lines if line.get_label() == "guessing")
     assert list(guessing.get_ydata()) == [20, 20]
@@ -223,7 +232,7 @@ def test_nothing_is_published_of_other_images():
     section = flip.section(None)
     assert [row[-1] for row in section.table.rows] == ["–", "–"] and "published" not in section.findings[0]
     assert len(section.pictures[0].figure.axes[0].patches) == 4
-    assert said(section)[0][2].endswith(f" {ALL_FITTED}")
+    assert said(section)[0][2].endswith(f"\n{ALL_FITTED}")
 
 
 def test_fourier():
@@ -236,7 +245,7 @@ def test_fourier():
     odd = " · LeNet's published row k_row = 0 lies above its transpose, though the network's law is symmetric"
     assert (section.heading, section.caption) == ("fourier: D(v) along Fourier directions", caption + odd)
     marked = f"dotted: 2 of 20 directions, {NOT_FITTED}"
-    assert said(section) == [("fourier_maps", "accuracy over frequencies", f"{caption} {marked}")]
+    assert said(section) == drawn(section, [("fourier_maps", "accuracy over frequencies", f"{caption}\n{marked}")])
     narrow, lenet = section.table.rows
     assert narrow[:3] == ["ResNet-18, width ×0.125", "8 of 10", "51.9 ± 0.1"]
     assert narrow[6] == "99.9, full width" and narrow[7].endswith(" (7), full width")
@@ -390,31 +399,34 @@ def test_linear_pairs():
     planes_are = f"probability: mean over seeds · tilt: {over_fitted}"
     assert section.heading == "linear_pairs: D(v₁) ⊕ D(v₂)"
     assert section.caption == (
-        f"{whole}{SPREAD} · tilt: of the seeds that were fitted (training accuracy at least 99 %) and have a boundary · used is a "
+        f"{whole}{SPREAD}\n· tilt: of the seeds that were fitted (training accuracy at least 99 %) and have a boundary · used is a "
         "channel that alone gives more than 60 % · NAD indices begin at 0, which for paper 2 is a choice"
     )
     one = "scale smoke · 2 seeds · 1,234 training samples · {} epochs · " + science
     label = "ResNet-18, width ×0.125"
-    assert said(section) == [
-        (
-            "two_sufficient_channels",
-            "the problem and the NADs",
-            f"scale smoke · {science} · NADs from mine.npy ({label}), 64 untrained LeNet",
-        ),
-        (
-            "linear_accuracies_z",
-            f"accuracies of {label}",
-            f"{one.format(3)}{SPREAD} {hatched.format(1, 4)} published: full width, mean of three seeds, read off the figure, ± 1",
-        ),
-        ("linear_boundaries_z", f"boundaries of {label}", f"{one.format(3)} {planes_are} {hatched.format(1, 4)}"),
-        ("linear_accuracies_a", "accuracies of LeNet", f"{one.format(2)}{SPREAD} {ALL_FITTED}"),
-        ("linear_boundaries_a", "boundaries of LeNet", f"{one.format(2)} {planes_are} {ALL_FITTED}"),
-        (
-            "linear_tilt_and_margins",
-            "tilt and margins",
-            f"{whole} {over_fitted} · –: none of them, or of tilts none with a boundary {hatched.format(1, 8)}",
-        ),
-    ]
+    assert said(section) == drawn(
+        section,
+        [
+            (
+                "two_sufficient_channels",
+                "the problem and the NADs",
+                f"scale smoke · {science} · NADs from mine.npy ({label}), 64 untrained LeNet",
+            ),
+            (
+                "linear_accuracies_z",
+                f"accuracies of {label}",
+                f"{one.format(3)}{SPREAD}\n{hatched.format(1, 4)}\npublished: full width, mean of three seeds, read off the figure, ± 1",
+            ),
+            ("linear_boundaries_z", f"boundaries of {label}", f"{one.format(3)}\n{planes_are}\n{hatched.format(1, 4)}"),
+            ("linear_accuracies_a", "accuracies of LeNet", f"{one.format(2)}{SPREAD}\n{ALL_FITTED}"),
+            ("linear_boundaries_a", "boundaries of LeNet", f"{one.format(2)}\n{planes_are}\n{ALL_FITTED}"),
+            (
+                "linear_tilt_and_margins",
+                "tilt and margins",
+                f"{whole}\n{over_fitted} · –: none of them, or of tilts none with a boundary\n{hatched.format(1, 8)}",
+            ),
+        ],
+    )
     trained = "100.0 (2 of 2)"
     assert [row[:3] + row[-3:] for row in section.table.rows] == [
         [label, "(1, 1)", "50.1 ± 0.1", "–", "98.0 (0 of 2)", "99.7 / 99.7 / 80.4"],
@@ -489,7 +501,7 @@ def test_nad_sweep():
     caption = SIZES.format("1,234") + f" · ε = 1.25, σ = 3.5 ({label}), 2 (LeNet)" + SPREAD
     assert (section.heading, section.caption) == ("nad_sweep: D(u) along the network's own NADs", caption)
     marked = f"hollow: 1 of 8 points, {NOT_FITTED}"
-    assert said(section) == [("nad_sweep", "accuracy against the NAD index", f"{caption} {marked}")]
+    assert said(section) == drawn(section, [("nad_sweep", "accuracy against the NAD index", f"{caption}\n{marked}")])
     rest = ["−0.500 (p = 0.25)", "0.250 (p < 0.001)", "–"]
     # From 97.88 and 99.24 the narrow ResNet-18 is 47.8 and 48.7 away, LeNet 48.3 and 47.9 from 100 and 99.98.
     wide = ["97.88 / 99.24 / 69.25 / 56.35, full width", "48.3 (2), full width"]
@@ -568,18 +580,21 @@ def test_poison():
     label = "ResNet-18, width ×0.125"
     caption = SIZES.format("700") + " · coefficient ± 0.25 · images: CIFAR-10" + SPREAD
     assert (section.heading, section.caption) == ("poison: images with class carriers", caption)
-    assert said(section) == [
-        (
-            "poison_curve",
-            "accuracy on clean images",
-            f"{caption} hollow: 2 of 4 points and levels, {NOT_FITTED}",
-        ),
-        (
-            "poison_examples_z",
-            f"images with carriers along NADs of {label}",
-            f"NADs of {label} · coefficient ± 0.25 · images: CIFAR-10",
-        ),
-    ]
+    assert said(section) == drawn(
+        section,
+        [
+            (
+                "poison_curve",
+                "accuracy on clean images",
+                f"{caption}\nhollow: 2 of 4 points and levels, {NOT_FITTED}",
+            ),
+            (
+                "poison_examples_z",
+                f"images with carriers along NADs of {label}",
+                f"NADs of {label} · coefficient ± 0.25 · images: CIFAR-10",
+            ),
+        ],
+    )
     assert section.table.rows == [
         [label, "images", "none", "50.1 ± 0.1", "–", "98.0 (0 of 2)", "–"],
         [label, "images", 10, "50.5 ± 0.1", "–", "99.0 (1 of 2)", "36.7"],
@@ -641,19 +656,22 @@ def test_nads():
     label, caption = "ResNet-18, width ×0.125", "scale smoke · secant, h = 50 · point: many"
     assert (section.heading, section.caption) == ("NADs", caption)
     origin = " · {} untrained networks · ≈: indices whose eigenvalues are equal within the errors"
-    assert said(section) == [
-        ("nad_spectra", "spectra", caption + " · bands: ± 2 standard errors"),
-        ("nad_gallery_z", f"NADs of {label}", caption + origin.format(64)),
-        ("nad_gallery_mine", "NADs of LeNet", caption + " · from mine.npy"),
-        ("nad_gallery_a", "NADs of LeNet", caption + origin.format(32)),
-        ("nad_gallery_flat", "NADs of LogReg", caption + origin.format(64)),
-        ("nad_gallery_first", f"NADs of {label}", caption + origin.format(64)),
-        (
-            "nad_overlaps",
-            "overlap of the two estimands' NADs",
-            caption + " · gradient: zero, averaged over none",
-        ),
-    ]
+    assert said(section) == drawn(
+        section,
+        [
+            ("nad_spectra", "spectra", caption + " · bands: ± 2 standard errors"),
+            ("nad_gallery_z", f"NADs of {label}", caption + origin.format(64)),
+            ("nad_gallery_mine", "NADs of LeNet", caption + " · from mine.npy"),
+            ("nad_gallery_a", "NADs of LeNet", caption + origin.format(32)),
+            ("nad_gallery_flat", "NADs of LogReg", caption + origin.format(64)),
+            ("nad_gallery_first", f"NADs of {label}", caption + origin.format(64)),
+            (
+                "nad_overlaps",
+                "overlap of the two estimands' NADs",
+                caption + " · gradient: zero, averaged over none",
+            ),
+        ],
+    )
     assert [(row[0], row[1], row[-1]) for row in section.table.rows] == [
         (label, 64, "–"),
         ("LeNet", "mine.npy", "–"),
