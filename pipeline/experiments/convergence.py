@@ -7,6 +7,7 @@ first are those along which a network generalises there.
 import numpy as np
 
 from pipeline.grid.frequencies import OfFrequencies
+from pipeline.measures.fitted import counts
 from pipeline.measures.speed import steps_over_seeds
 
 
@@ -14,7 +15,7 @@ class Convergence(OfFrequencies):
     """One linearly separable channel along each vector of the Fourier basis, and the steps until it is learned."""
 
     def metrics(self, tables, directions):
-        """Number of directions, of those that every seed learned, and steps along the fastest, median and slowest of these.
+        """How many cells were fitted, number of directions, of those that every seed learned, and steps along the fastest, median and slowest of these.
 
         Steps are means over seeds; null where no direction was learned.
         """
@@ -23,7 +24,9 @@ class Convergence(OfFrequencies):
             steps = steps_over_seeds(rows, self.coordinates)["mean"]
             learned = steps[np.isfinite(steps)]
             quantiles = {"fastest": 0.0, "median": 0.5, "slowest": 1.0}
-            summary[name] = {"directions": len(steps), "learned": len(learned)} | {
-                key: None if learned.empty else round(float(learned.quantile(q)), 1) for key, q in quantiles.items()
-            }
+            summary[name] = (
+                counts(rows)
+                | {"directions": len(steps), "learned": len(learned)}
+                | {key: None if learned.empty else round(float(learned.quantile(q)), 1) for key, q in quantiles.items()}
+            )
         return summary

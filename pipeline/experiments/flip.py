@@ -11,7 +11,7 @@ import torch
 
 from pipeline.datasets import pictures
 from pipeline.grid.experiment import Experiment
-from pipeline.measures.fitted import fitted
+from pipeline.measures.fitted import counts
 from pipeline.project.seeds import stream
 from pipeline.project.shapes import D
 
@@ -94,9 +94,7 @@ class Flip(Experiment):
             mine = changes[(changes["architecture"] == name) & (changes["operation"] == "remove")]
             bands = mine.groupby(["first", "last"])["changed"].mean()
             first, last = bands.idxmax()
-            summary[name] = {
-                "cells": len(rows),
-                "fitted": int(fitted(rows).sum()),
+            summary[name] = counts(rows) | {
                 "plain": round(float(means["plain"]), 4),
                 "flipped": round(float(means["flipped"]), 4),
                 "most_changed": f"{first}–{last}" if bands.max() > 0 else None,

@@ -5,7 +5,7 @@ skip connections are architectures like any other.
 """
 
 from pipeline.grid.frequencies import OfFrequencies
-from pipeline.measures.fitted import fitted
+from pipeline.measures.fitted import counts
 
 
 class Fourier(OfFrequencies):
@@ -16,9 +16,7 @@ class Fourier(OfFrequencies):
         summary = {}
         for name, rows in tables["results"].groupby("architecture", sort=False):
             means = rows.groupby(["k_row", "k_col"])["accuracy"].mean()
-            summary[name] = {
-                "cells": len(rows),
-                "fitted": int(fitted(rows).sum()),
+            summary[name] = counts(rows) | {
                 "mean": round(float(means.mean()), 4),
                 "lowest": round(float(means.min()), 4),
                 "highest": round(float(means.max()), 4),

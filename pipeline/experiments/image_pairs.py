@@ -14,7 +14,7 @@ import torch
 from pipeline.datasets import pictures, separable
 from pipeline.grid.experiment import AmplitudePerArchitecture, Experiment, check_every_noise
 from pipeline.measures.boundaries import mean_tilt
-from pipeline.measures.fitted import fitted
+from pipeline.measures.fitted import counts, fitted
 from pipeline.project.errors import InputError, nearest
 from pipeline.project.seeds import stream
 from pipeline.project.shapes import SIDE
@@ -127,7 +127,7 @@ class ImagePairs(Experiment):
         return first, second
 
     def metrics(self, tables, directions):
-        """Accuracies at the lowest and highest index, where reliance switches, mean tilt.
+        """How many networks were trained (`cells`) and `fitted`, accuracies at the lowest and highest index, where reliance switches, tilt.
 
         `switches_at` is the smallest index at which the images alone are more accurate than the linear channel alone (null:
         nowhere); that and `mean_tilt` are of the fitted cells.
@@ -138,12 +138,13 @@ class ImagePairs(Experiment):
             indices = sorted(rows["index"].unique())
             seen = rows[fitted(rows)].groupby(["index", "test_set"])["accuracy"].mean()
             images_win = [i for i in indices if (i, "images") in seen and seen[i, "images"] > seen[i, "linear"]]
-            summary[name] = {
+            planes = boundaries[boundaries["architecture"] == name]
+            summary[name] = counts(planes) | {
                 "accuracy": {
                     end: {s: round(means[i, s], 4) for s in ("all", *self.parts)}
                     for end, i in (("low", indices[0]), ("high", indices[-1]))
                 },
                 "switches_at": int(images_win[0]) if images_win else None,
-                "mean_tilt": mean_tilt(boundaries[boundaries["architecture"] == name]),
+                "mean_tilt": mean_tilt(planes),
             }
         return summary

@@ -11,7 +11,7 @@ import torch
 
 from pipeline.grid.experiment import OfDirections, check_amplitude, check_positive
 from pipeline.measures.boundaries import mean_tilt
-from pipeline.measures.fitted import fitted
+from pipeline.measures.fitted import counts, fitted
 from pipeline.project.shapes import SIDE
 
 
@@ -80,9 +80,7 @@ class LinearPairs(OfDirections):
                 for i in sorted(rows["index_1"].unique())
                 if (i, low, "first") in seen and seen[i, low, "second"] > seen[i, low, "first"]
             ]
-            summary[name] = {
-                "cells": len(planes),
-                "fitted": int(fitted(planes).sum()),
+            summary[name] = counts(planes) | {
                 "accuracy": {
                     corner: {s: round(means[a, b, s], 4) for s in ("all", *self.parts)}
                     for corner, (a, b) in corners.items()

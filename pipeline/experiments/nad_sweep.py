@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from pipeline.grid.experiment import AmplitudePerArchitecture, OfDirections, check_every_noise
-from pipeline.measures.fitted import fitted
+from pipeline.measures.fitted import counts
 from pipeline.measures.ranks import early, spearman
 
 EQUAL = 8
@@ -71,9 +71,7 @@ class NADSweep(OfDirections):
                 "accuracy_eigenvalue": spearman(values, accuracy),
                 "early_loss_index": spearman(loss.index, loss),
             }
-            summary.setdefault(name, {})[estimand] = {
-                "cells": len(rows),
-                "fitted": int(fitted(rows).sum()),
+            summary.setdefault(name, {})[estimand] = counts(rows) | {
                 "first": round(float(accuracy.iloc[0]), 4),
                 "last": round(float(accuracy.iloc[-1]), 4),
                 "spearman": {key: None if np.isnan(rho) else round(rho, 4) for key, (rho, _) in found.items()},

@@ -10,7 +10,7 @@ import torch
 
 from pipeline.datasets import pictures
 from pipeline.grid.experiment import Experiment, check_indices, check_positive
-from pipeline.measures.fitted import fitted
+from pipeline.measures.fitted import counts
 from pipeline.project.errors import InputError
 from pipeline.project.seeds import stream
 from pipeline.project.shapes import D
@@ -144,9 +144,7 @@ class Poison(Experiment):
         for (name, data), some in rows.groupby(["architecture", "data"], sort=False):
             means = some.groupby("index")["accuracy"].mean()
             carriers = means.drop(CLEAN)
-            summary.setdefault(name, {})[data] = {
-                "cells": len(some),
-                "fitted": int(fitted(some).sum()),
+            summary.setdefault(name, {})[data] = counts(some) | {
                 "clean": round(float(means[CLEAN]), 4),
                 "first": round(float(carriers.iloc[0]), 4),
                 "last": round(float(carriers.iloc[-1]), 4),

@@ -12,3 +12,8 @@ FITTED = 0.99
 def fitted(rows: pd.DataFrame) -> pd.Series:
     """Which rows of a table with the column `train_accuracy` belong to fitted networks: bool, with the table's index."""
     return rows["train_accuracy"] >= FITTED
+
+
+def counts(cells: pd.DataFrame) -> dict[str, int]:
+    """How many cells there are and how many of their networks were fitted, of a table with one row for each: `cells`, `fitted`."""
+    return {"cells": len(cells), "fitted": int(fitted(cells).sum())}

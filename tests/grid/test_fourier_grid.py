@@ -5,29 +5,10 @@ import pytest
 from small_grids import plan_of, separable, table
 
 from pipeline import experiments
-from pipeline.datasets.fourier import fourier, frequencies
+from pipeline.datasets.fourier import fourier
 
 EXPERIMENT = experiments.find("fourier")
 PLAN = plan_of("fourier", {"eps": 1.5, "sigma": 3.0}, {"lenet": {"step": 8}, "logreg": {"step": 16}}, estimands=())
-
-
-def test_what_it_is():
-    assert EXPERIMENT.name == "fourier" and EXPERIMENT.coordinates == ("k_row", "k_col")
-    assert (EXPERIMENT.channels, EXPERIMENT.outputs, EXPERIMENT.schedule) == (1, 2, "linear")
-    assert (EXPERIMENT.needs_nads, EXPERIMENT.needs_images, EXPERIMENT.at_top_level) == (False, False, False)
-
-
-def test_the_grid_is_every_different_frequency():
-    expected = [("lenet", seed, *k) for seed in (0, 1) for k in frequencies(8)]
-    expected += [("logreg", seed, *k) for seed in (0, 1) for k in ((-16, -16), (-16, 0), (0, -16), (0, 0))]
-    assert EXPERIMENT.cells(PLAN) == [
-        {"architecture": name, "seed": seed, "k_row": row, "k_col": column, "eps": 1.5, "sigma": 3.0}
-        for name, seed, row, column in expected
-    ]
-    directions = EXPERIMENT.directions(PLAN, None)
-    assert sorted(directions) == sorted(f"{row}_{column}" for row, column in frequencies(8))
-    assert {name for cell in EXPERIMENT.cells(PLAN) for name in EXPERIMENT.uses(cell)} == set(directions)
-    assert np.array_equal(directions["-8_0"], fourier(-8, 0))
 
 
 def test_all_grids_steps_have_their_directions():

@@ -189,6 +189,8 @@ def test_metrics():
     planes = table([("mlp", 12.34, 1), ("mlp", 15.0, 0.99), ("mlp", 70, 0.98), ("lenet", 80.0, 1)], PLANES)
     assert EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {}) == {
         "mlp": {
+            "cells": 3,
+            "fitted": 2,
             "accuracy": {
                 "low": {"all": 1.0, "images": 0.5, "linear": 1.0},
                 "high": {"all": 0.61, "images": 0.62, "linear": 0.5},

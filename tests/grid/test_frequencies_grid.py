@@ -1,0 +1,34 @@
+"""The grid over spatial frequencies that `fourier` and `convergence` share: every different vector of the Fourier basis."""
+
+import numpy as np
+import pytest
+from small_grids import plan_of
+
+from pipeline import experiments
+from pipeline.datasets.fourier import fourier, frequencies
+
+NAMES = ("fourier", "convergence")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_it_is(name):
+    experiment = experiments.find(name)
+    assert experiment.name == name and experiment.coordinates == ("k_row", "k_col")
+    assert (experiment.channels, experiment.outputs, experiment.schedule) == (1, 2, "linear")
+    assert (experiment.needs_nads, experiment.needs_images, experiment.at_top_level) == (False, False, False)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_grid_is_every_different_frequency(name):
+    experiment, lines = experiments.find(name), {"lenet": {"step": 8}, "logreg": {"step": 16}}
+    plan = plan_of(name, {"eps": 1.5, "sigma": 3.0}, lines, estimands=())
+    expected = [("lenet", seed, *k) for seed in (0, 1) for k in frequencies(8)]
+    expected += [("logreg", seed, *k) for seed in (0, 1) for k in ((-16, -16), (-16, 0), (0, -16), (0, 0))]
+    assert experiment.cells(plan) == [
+        {"architecture": architecture, "seed": seed, "k_row": row, "k_col": column, "eps": 1.5, "sigma": 3.0}
+        for architecture, seed, row, column in expected
+    ]
+    directions = experiment.directions(plan, None)
+    assert sorted(directions) == sorted(f"{row}_{column}" for row, column in frequencies(8))
+    assert {used for cell in experiment.cells(plan) for used in experiment.uses(cell)} == set(directions)
+    assert np.array_equal(directions["-8_0"], fourier(-8, 0))
