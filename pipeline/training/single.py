@@ -162,7 +162,7 @@ def _train(network, x, y, how, seed):
 
 
 @torch.no_grad()
-def logits(network: nn.Module, x: torch.Tensor, batch: int = 512) -> torch.Tensor:
+def logits(network: nn.Module, x: torch.Tensor, batch: int = BATCH) -> torch.Tensor:
     """Outputs of `network` in eval mode on x (N, C, H, W): (N, outputs)."""
     network.to(x.device, memory_format=torch.channels_last).eval()
     return torch.cat([network(part) for part in x.split(batch)])
