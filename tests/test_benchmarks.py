@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from benchmarks import grid as throughput
-from benchmarks import nads, precision, published_maps, published_rows
+from benchmarks import mixtures, nads, precision, published_maps, published_rows
 from pipeline import networks
 from pipeline.networks.lenet import LeNet
 
@@ -41,16 +41,26 @@ def test_the_number_of_rows_of_a_spectrum_is_found_again():
 
 
 def test_published_maps_are_compared_by_the_size_of_the_frequencies():
-    published = published_maps.published_map()
-    assert len(published) == 15 and published[4, 12] == [61.65, 56.91, 53.89, 62.35]
+    usual, odd = published_maps.published_maps()
+    # Of |k| = 0, 2, …, 16 in either order: 45 pairs, of which the published row k_row = 0 has nine, and alone (0, 0).
+    assert len(usual) == 44 and len(odd) == 9 and odd[0, 0] == [72.46]
+    assert usual[4, 12] == [61.65, 53.89, 62.35, 56.91] and usual[0, 4] == [78.84] and odd[0, 4] == [81.02, 79.43]
     results = pd.DataFrame({"accuracy": [0.80, 0.82, 0.5]})
-    rows = published_maps.compared(results, [(0, 4), (0, 4), (0, 2)], published)
+    rows = published_maps.compared(results, [(0, 4), (0, 4), (1, 2)], usual)
     assert [(key, ours) for key, ours, _ in rows] == [((0, 4), [80, 82])]
     text = list(published_maps.lines([((0, 4), [80.0, 82.0], [81.0]), ((0, 8), [60.0], [50.0])], "k"))
-    assert "| (0, 4) | 81.0 ± 1.4 | 2 | 81.0 | 1 | +0.0 | 0.0 |" in text
-    assert text[-1].startswith("3 runs; mean difference +5.00") and text[-1].endswith(
-        "beyond three times the spread: 1 of 2"
+    assert "| (0, 4) | 81.0 ± 1.4 | 2 | 81.0 | 1 | +0.0 |" in text
+    assert text[-1] == (
+        "2 directions, 3 runs; mean difference +5.00 points, root mean square 7.07; by more than 7.2 points: 1"
     )
+    bands = published_maps.in_bands([(11, [100.0], [98.0]), (12, [90.0, 92.0], [80.0]), (69, [70.0], [60.0])])
+    assert bands == [("0–11", [100.0], [98.0]), ("12–69", [91.0, 70.0], [80.0, 60.0])]
+
+
+def test_a_direction_between_two_nads_mixes_two():
+    between = np.array([1.0, 1.0, 0.0]) / np.sqrt(2)
+    assert mixtures.mixture(np.eye(3), np.array([4.0, 2.0, 1.0]), between) == pytest.approx((3.0, 2.0))
+    assert mixtures.mixture(np.eye(3)[::-1], np.array([4.0, 2.0, 1.0]), np.eye(3)[0]) == pytest.approx((1.0, 1.0))
 
 
 def test_precisions_are_compared_over_trainings():
