@@ -13,6 +13,7 @@ are called as they are, which is how they are tested.
 
 import contextlib
 import time
+import weakref
 
 import torch
 import torch.nn.functional as F
@@ -44,21 +45,29 @@ class Recorded:
 
 
 class Unfolded(TorchFunctionMode):
-    """Context in which a convolution is one matrix product of its filters with all patches of all inputs."""
+    """Context in which a plain convolution is one matrix product of its filters with all patches of all inputs."""
 
     def __torch_function__(self, function, types, arguments=(), keywords=None):
         if function is F.conv2d:
-            return unfolded_convolution(*arguments, **(keywords or {}))
+            function = unfolded_convolution
         return function(*arguments, **(keywords or {}))
 
 
-def unfolded_convolution(x, weight, bias, stride=(1, 1)):
-    """The unpadded convolution of x (N, C, H, W) with filters (O, C, k, k): (N, O, H', W')."""
-    stride = (stride, stride) if isinstance(stride, int) else stride
-    side = weight.shape[-1]
-    height, width = ((x.shape[2 + axis] - side) // stride[axis] + 1 for axis in (0, 1))
-    patches = F.unfold(x, side, stride=stride).transpose(0, 1).flatten(1)  # (C·k·k, N·H'·W')
-    return torch.addmm(bias[:, None], weight.flatten(1), patches).unflatten(1, (-1, height, width)).transpose(0, 1)
+def unfolded_convolution(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """`F.conv2d` of input (N, C, H, W) with filters (O, C, k, l), as a matrix product where nothing is padded, dilated or grouped.
+
+    Returns (N, O, H', W'). Anything else is PyTorch's own convolution.
+    """
+    pair = lambda value: (value, value) if isinstance(value, int) else tuple(value)
+    padded = padding != "valid" and (padding == "same" or any(pair(padding)))
+    if input.dim() != 4 or padded or pair(dilation) != (1, 1) or groups != 1:
+        return F.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    stride, sides = pair(stride), weight.shape[-2:]
+    height, width = ((input.shape[2 + axis] - sides[axis]) // stride[axis] + 1 for axis in (0, 1))
+    patches = F.unfold(input, sides, stride=stride).transpose(0, 1).flatten(1)  # (C·k·l, N·H'·W')
+    filters = weight.flatten(1)
+    maps = filters @ patches if bias is None else torch.addmm(bias[:, None], filters, patches)
+    return maps.unflatten(1, (-1, height, width)).transpose(0, 1)
 
 
 CONVOLUTIONS = {"grouped": contextlib.nullcontext, "unfolded": Unfolded}
@@ -87,12 +96,13 @@ class Stack:
         self.x, self.y = self.x.flatten(0, 1), self.y.flatten()
         if not stacked:
             self.x = arranged(self.x, device)
-            networks[0].to(device, memory_format=torch.channels_last)
+        # The first one is called with everyone's weights; what else it holds must be on the device.
+        networks[0].to(device, memory_format=torch.preserve_format if stacked else torch.channels_last)
         self.names = [name for name, _ in networks[0].named_parameters()]
         own = [dict(network.named_parameters()) for network in networks]
         # One network's weights keep their layout, which stacking would undo.
         self.weights = [
-            torch.stack([w[name].detach() for w in own]).to(device) if stacked else own[0][name].detach()[None].clone()
+            torch.stack([w[name].detach().to(device) for w in own]) if stacked else own[0][name].detach()[None].clone()
             for name in self.names
         ]
         for weight in self.weights:
@@ -104,8 +114,10 @@ class Stack:
         # The last batch of an epoch is smaller, and a step's tensors are fixed: so there are two steps.
         lengths = {min(BATCH, self.samples - start) for start in range(0, self.samples, BATCH)}
         self.rows = {length: torch.zeros(count, length, device=device, dtype=torch.int64) for length in lengths}
-        self.steps = {length: record(lambda rows=rows: self.step(rows)) for length, rows in self.rows.items()}
-        self.convolving = "grouped"
+        # Steps that held the stack would keep the memory of a finished one until the garbage collector comes by.
+        this = weakref.proxy(self)
+        self.steps = {length: record(lambda rows=rows: this.step(rows)) for length, rows in self.rows.items()}
+        self.record, self.convolving = record, "grouped"
         for network in networks:
             network.train()
 
@@ -128,7 +140,10 @@ class Stack:
 
     def step(self, rows):
         """One step of SGD of every network, each with its own gradient's norm clipped."""
-        losses, correct, gradients = self.gradients(rows)
+        self.update(*self.gradients(rows))
+
+    def update(self, losses, correct, gradients):
+        """What a step does with a batch's `gradients`."""
         with torch.no_grad():
             norms = torch.stack([torch.linalg.vector_norm(g.flatten(1), dim=1) for g in gradients]).norm(dim=0)
             # As `nn.utils.clip_grad_norm_` does it.
@@ -142,18 +157,23 @@ class Stack:
             self.correct += correct
 
     def try_convolutions(self):
-        """Keep whichever of `CONVOLUTIONS` is faster here: a few forward and backward passes of each, nothing is changed."""
+        """Keep whichever of `CONVOLUTIONS` is faster here: a few forward and backward passes of each, nothing is changed.
+
+        What is timed is what training repeats: the recorded passes, without the time that Python takes to start them.
+        """
         convolutions = [module for module in self.networks[0].modules() if isinstance(module, nn.Conv2d)]
         if not self.stacked or not convolutions:
             return
         rows, times = self.rows[max(self.rows)], {}
         for way in CONVOLUTIONS:
             self.convolving = way
-            for repetition in range(2 * WARM_UP):
-                if repetition == WARM_UP:
+            passes = self.record(lambda: self.gradients(rows))
+            # The first ones warm up, and the next one is recorded.
+            for repetition in range(2 * WARM_UP + 1):
+                if repetition == WARM_UP + 1:
                     torch.cuda.synchronize()
                     started = time.perf_counter()
-                self.gradients(rows)
+                passes()
             torch.cuda.synchronize()
             times[way] = time.perf_counter() - started
         self.convolving = min(times, key=times.get)
@@ -207,7 +227,9 @@ def train(networks, sets, how, seeds, device, together):
         rates = iter(SCHEDULES[how.schedule](how.epochs * batches, how.lr))
         streams = [torch.cuda.stream(torch.cuda.Stream()) if cuda else contextlib.nullcontext() for _ in stacks]
         if cuda:
-            stacks[0].try_convolutions()
+            # Nothing can be recorded on the default stream.
+            with streams[0]:
+                stacks[0].try_convolutions()
             torch.cuda.synchronize()
         for epoch in range(how.epochs):
             for stack, stream in zip(stacks, streams):

@@ -3,10 +3,13 @@
 import contextlib
 import copy
 import dataclasses
+import gc
+import weakref
 
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from pipeline import networks as table
@@ -106,15 +109,15 @@ def test_the_faster_convolution_is_kept_and_nothing_is_changed(slow, chosen, mon
 
     def gradients(rows):
         calls.append((stack.convolving, rows.shape[1]))
-        # The first three are not timed: what they take shall not count.
-        warm = calls.count((stack.convolving, 128)) <= ensembles.WARM_UP
+        # The first three warm up, the next one is recorded: what they take shall not count.
+        warm = calls.count((stack.convolving, 128)) <= ensembles.WARM_UP + 1
         clock[0] += 100.0 * (stack.convolving == chosen) if warm else 3.0 if stack.convolving == slow else 1.0
 
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
     monkeypatch.setattr(ensembles.time, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(stack, "gradients", gradients)
     stack.try_convolutions()
-    assert stack.convolving == chosen and calls == [("grouped", 128)] * 6 + [("unfolded", 128)] * 6
+    assert stack.convolving == chosen and calls == [("grouped", 128)] * 7 + [("unfolded", 128)] * 7
     assert all(torch.equal(one, other) for one, other in zip(stack.weights, before))
 
 
@@ -134,6 +137,53 @@ def test_a_convolution_as_one_matrix_product():
     for stride in (1, 2, (2, 1)):
         found = ensembles.unfolded_convolution(x, weight, bias, stride)
         torch.testing.assert_close(found, F.conv2d(x, weight, bias, stride), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"kernel_size": 3},
+        {"kernel_size": (5, 3), "stride": (2, 1)},
+        {"kernel_size": 3, "bias": False},
+        {"kernel_size": 3, "padding": 1},
+        {"kernel_size": 3, "padding": "same", "bias": False},
+        {"kernel_size": 3, "padding": "valid"},
+        {"kernel_size": 3, "padding": 2, "padding_mode": "reflect"},
+        {"kernel_size": 3, "dilation": 2},
+        {"kernel_size": 3, "groups": 2},
+    ],
+    ids=str,
+)
+def test_any_convolution_may_be_met_by_the_products(arguments):
+    """`nn.Conv2d` calls with seven arguments, and with no bias where it has none; only what is plain is a product."""
+    torch.manual_seed(0)
+    layer, x = nn.Conv2d(2, 4, **arguments).double(), torch.randn(3, 2, 12, 10, dtype=torch.float64)
+    plain, calls = set(arguments) <= {"kernel_size", "stride", "bias"} or arguments.get("padding") == "valid", []
+    plain |= "padding_mode" in arguments  # which pads before it convolves
+    with ensembles.Unfolded(), pytest.MonkeyPatch.context() as patch:
+        unfold = F.unfold
+        patch.setattr(F, "unfold", lambda *a, **k: calls.append(1) or unfold(*a, **k))
+        found = layer(x)
+    assert bool(calls) == plain
+    torch.testing.assert_close(found, layer(x), rtol=0, atol=1e-12)
+    with ensembles.Unfolded():
+        torch.testing.assert_close(layer(x[0]), found[0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("specification", [STACKED[0], ALONG[0]], ids=["stack", "graph"])
+def test_a_finished_stack_is_gone_at_once(specification):
+    """Its memory must be free before the next group's is asked for, garbage collector or not."""
+    gc.collect()
+    gc.disable()
+    try:
+        stack = stack_of(specification)
+        stack.shuffle()
+        stack.take(0, 0, 0.1)
+        left = weakref.ref(stack)
+        del stack
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def stack_of(specification, record=lambda function: function):
