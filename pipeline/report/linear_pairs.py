@@ -337,14 +337,14 @@ def tilt_and_margins(
         hatched = (~all_fitted(table, PAIR)).unstack()
         for panel, (column, title, high, form) in zip(row, columns):
             mean, spread = over_pairs(known, column)
-            heat_map(
-                panel, mean.clip(upper=high), written(mean, spread, form), hatched, (0, high), cbar_kws={"shrink": 0.8}
-            )
+            heat_map(panel, mean.clip(upper=high), written(mean, spread, form), hatched, (0, high), cbar=False)
             panel.set(
                 title=title if name == next(iter(tables)) else "",
                 xlabel="NAD index of $v_2$",
                 ylabel=f"{labels[name]}\nNAD index of $v_1$" if column == "tilt" else "",
             )
+    for place in range(len(columns)):
+        figure.colorbar(axes[0, place].collections[0], ax=axes[:, place], location="bottom", shrink=0.8, aspect=30)
     return style.finish(
         figure,
         f"Tilt and margins (maximum margin: {max_margin_tilt(*separations):.1f}°; class means at "

@@ -34,6 +34,9 @@ MARKED = (0, 3, 9, 30, 102, 302, 1002)
 CHOSEN = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 """Indices that a gallery shows, as far as there are so many."""
 
+AVERAGED = {"none": "no symmetries", "transposition": "the transposition", "square": "the symmetries of the square"}
+"""What an estimate of C was averaged over, in words."""
+
 FIRST_TEN = 10
 """Directions whose span is compared, between halves of an estimate and between estimands."""
 
@@ -245,7 +248,7 @@ def table(
                 labels[name],
                 networks,
                 nads["method"],
-                nads["symmetry"],
+                AVERAGED[str(nads["symmetry"])],
                 f"{float(nads['error']):.3f}",
                 # Where any basis is one of NADs, two halves' bases agree or not by the habits of the eigensolver.
                 "–" if all_equal(nads) else overlap,
@@ -306,7 +309,7 @@ def findings(
 
 
 def section(notice: str | None) -> Section:
-    """The section of the NADs."""
+    """The section of the NADs; it shows no gallery of an architecture whose eigenvalues are all equal."""
     plan = NADsPlan.read(artifacts.planned("nads"))
     estimator = plan.estimator
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
@@ -327,6 +330,8 @@ def section(notice: str | None) -> Section:
         figure = spectra(curves, labels, published, f"{caption} · bands: ± 2 standard errors", notice)
         pictures.append(Picture("nad_spectra", figure, "spectra"))
     for name, nads in every.items():
+        if name in estimates and all_equal(nads):
+            continue  # whatever basis the solver returned, it would be looked at as if it meant something
         origin, nearby = f"from {sources[name].file}", None
         if name in estimates:
             origin = f"{nads['networks']} untrained networks · ≈: indices whose eigenvalues are equal within the errors"
@@ -350,7 +355,7 @@ def section(notice: str | None) -> Section:
             pairs,
             {name: f"{labels[name]}\nerrors of C: {errors[name]}" for name in compared},
             names,
-            f"{caption} · {names[1]}: {other['point']}, averaged over {other['symmetry']}",
+            f"{caption} · {names[1]}: {other['point']}, averaged over {AVERAGED[str(other['symmetry'])]}",
             notice,
         )
         pictures.append(Picture("nad_overlaps", figure, "overlap of the two estimands' NADs"))

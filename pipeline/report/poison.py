@@ -83,7 +83,8 @@ def curve(
                     markersize=4,
                     capsize=2,
                     elinewidth=0.9,
-                    linewidth=1.3,
+                    # Between two points far apart a line would tell what was not measured.
+                    linewidth=1.3 if poisoned.sum() > 2 else 0,
                     **look,
                 )
                 style.hollow(panel, points, ~done[mean.index[poisoned]])
@@ -108,21 +109,24 @@ def curve(
 
 def examples(
     pictures: Sequence[tuple[np.ndarray, Sequence[np.ndarray]]],
+    classes: Sequence[str],
     indices: Sequence[int],
     caption: str,
     notice: str | None,
 ) -> Figure:
     """Clean images, the same with carriers along NADs of several indices, and the differences (paper 1, §5).
 
-    pictures: list of (clean (3, 32, 32), list over `indices` of poisoned (3, 32, 32)), in [0, 1] when clean. Poisoned images
+    pictures: list of (clean (3, 32, 32), list over `indices` of poisoned (3, 32, 32)), in [0, 1] when clean; classes: name of
+    the class of each. Poisoned images
     are clipped to [0, 1] where they are drawn; differences are those before clipping, magnified about grey until they
     fill the range, with root mean square and largest absolute value over pixels and channels in grey levels (of 255).
     """
     columns = 1 + 2 * len(indices)
     figure, axes = style.new(len(pictures), columns, max(6.4, 1.3 * columns + 0.3), 1.85 * len(pictures) + 0.9)
-    for row, (clean, poisoned) in zip(axes, pictures):
+    for row, name, (clean, poisoned) in zip(axes, classes, pictures):
         row[0].imshow(np.clip(clean, 0, 1).transpose(1, 2, 0))
         row[0].set_title("clean", fontsize=8)
+        row[0].set_ylabel(textwrap.fill(name, 20), fontsize=8)
         for index, image, panel, beside in zip(indices, poisoned, row[1::2], row[2::2]):
             difference = np.asarray(image, np.float64) - clean
             largest = np.abs(difference).max()
@@ -237,7 +241,7 @@ def section(notice: str | None) -> Section:
         indices, pictures = with_and_without_carriers(name, run.plan.seeds[0], classes)
         if not indices:
             continue
-        figure = examples(pictures, indices, f"NADs of {label} · {shown}", notice)
+        figure = examples(pictures, images["classes"], indices, f"NADs of {label} · {shown}", notice)
         drawn.append(Picture(f"poison_examples_{name}", figure, f"images with carriers along NADs of {label}"))
     return Section(
         "poison: images with class carriers",

@@ -20,6 +20,9 @@ DOT = " · "
 LETTERS = 17
 """Letters of a caption to an inch."""
 
+TICKS = (0, 10, 100, 1000)
+"""NAD indices that are named at an axis."""
+
 POSITIONS = 6
 """Decimals to which the places of panels are rounded, in units of the figure."""
 
@@ -108,7 +111,7 @@ def hollow(panel: Axes, curve: ErrorbarContainer, which: Sequence[bool]) -> None
 def index_axis(panel: Axes) -> None:
     """Make the x axis, which holds index + 1, logarithmic, with ticks that name the index itself."""
     panel.set_xscale("log")
-    panel.set_xticks([i + 1 for i in (0, 9, 99, 1000)], ["0", "9", "99", "1000"])
+    panel.set_xticks([index + 1 for index in TICKS], [f"{index}" for index in TICKS])
     panel.minorticks_off()
 
 

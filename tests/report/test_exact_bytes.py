@@ -103,7 +103,7 @@ FIGURES = {
         table(*SWEPT), table(*LOSSES), SPECTRA, LABELS, {"lenet": ("published", KNOWN)}, *ENDING
     ),
     "curve": lambda: poison.curve(table(*CARRIERS, test_set="clean"), LABELS, {"narrow": KNOWN}, 10, *ENDING),
-    "examples": lambda: poison.examples([(PICTURE, [PICTURE, PICTURE * 1.1])] * 2, [0, 100], *ENDING),
+    "examples": lambda: poison.examples([(PICTURE, [PICTURE, PICTURE * 1.1])] * 2, ["ape", "bee"], [0, 100], *ENDING),
     "bars": lambda: flip.bars(table({"images": "plain"}, {"images": "flipped"}), LABELS, BARS, 10, *ENDING),
     "components": lambda: flip.components(table(*CHANGES).query("architecture == 'lenet'"), "title", *ENDING),
 }

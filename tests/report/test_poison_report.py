@@ -66,7 +66,7 @@ def test_accuracies_stand_over_the_carriers_index_and_clean_training_is_a_level(
     for panel, name in zip(figure.axes, LABELS, strict=True):
         assert figure.axes[0].get_shared_y_axes().joined(figure.axes[0], panel)
         assert panel.get_xlabel() == "first NAD index of the carriers" and panel.get_ylim() == (0, 102)
-        assert panel.get_xscale() == "log" and [x for x, _ in drawing.ticks(panel.xaxis)] == [1, 10, 100, 1001]
+        assert panel.get_xscale() == "log" and [x for x, _ in drawing.ticks(panel.xaxis)] == [1, 11, 101, 1001]
         mine = {data: dict(row) for (of, data), row in MEANS.items() if of == name}
         clean = {data: 100 * row.pop(-1) + 2 for data, row in mine.items()}
         assert levels(panel)[0] == (10, "#999999", "-")
@@ -163,7 +163,7 @@ def test_examples_are_clean_poisoned_and_different():
     changes[0, 1, 2, 0, 0] = -0.4
     changes[1, 0, 0, 0, 1] = 0.92
     poisoned = [[image + change for change in row] for image, row in zip(clean, changes)]
-    figure = poison.examples(list(zip(clean, poisoned)), [0, 100], *ENDING)
+    figure = poison.examples(list(zip(clean, poisoned)), ["ape", "bee"], [0, 100], *ENDING)
     assert drawing.title_of(figure) == "Images with class carriers along NADs"
     panels = np.reshape(figure.axes, (2, 5))
     for row, image, with_carriers, change in zip(panels, clean, poisoned, changes):
@@ -177,6 +177,7 @@ def test_examples_are_clean_poisoned_and_different():
         ["clean", "index 0", "difference ×16", "index 100", "difference ×1.2"],
         ["clean", "index 0", "difference ×0.5", "index 100", "no difference"],
     ]
+    assert [panel.get_ylabel() for panel in panels[:, 0]] == ["ape", "bee"]
     rms = [255 * (value / 60) ** 0.5 for value in (2**-10 + 0.02**2, 0.4**2, 0.92**2)]
     assert [[panel.get_xlabel() for panel in row] for row in panels] == [
         ["", "", f"rms {rms[0]:.3g}, max 7.97\ngrey levels", "", f"rms {rms[1]:.3g}, max 102\ngrey levels"],
@@ -189,14 +190,14 @@ def test_examples_are_clean_poisoned_and_different():
 def test_what_is_outside_the_range_is_clipped_where_it_is_drawn():
     image = np.full((3, 1, 1), 0.5)
     image[0], image[1] = -0.25, 1.25
-    panel = poison.examples([(image, [image])], [0], *ENDING).axes[0]
+    panel = poison.examples([(image, [image])], ["ape"], [0], *ENDING).axes[0]
     assert panel.images[0].get_array().tolist() == [[[0, 1, 0.5]]]
 
 
 @pytest.mark.parametrize(("size", "title"), [(1 / 32, "difference ×16"), (1 / 16, "difference ×8.0")])
 def test_magnifications_under_ten_have_a_digit_more(size, title):
     image = np.full((3, 1, 1), 0.5)
-    figure = poison.examples([(image, [image + size])], [0], *ENDING)
+    figure = poison.examples([(image, [image + size])], ["ape"], [0], *ENDING)
     assert figure.axes[2].get_title() == title
 
 

@@ -399,7 +399,7 @@ def test_linear_pairs():
     planes_are = f"probability: mean over seeds · tilt: {over_fitted}"
     assert section.heading == "linear_pairs: D(v₁) ⊕ D(v₂)"
     assert section.caption == (
-        f"{whole}{SPREAD}\n· tilt: of the seeds that were fitted (training accuracy at least 99 %) and have a boundary · used is a "
+        f"{whole}{SPREAD} · tilt: of the seeds that were fitted (training accuracy at least 99 %) and have a boundary · used is a "
         "channel that alone gives more than 60 % · NAD indices begin at 0, which for paper 2 is a choice"
     )
     one = "scale smoke · 2 seeds · 1,234 training samples · {} epochs · " + science
@@ -663,12 +663,11 @@ def test_nads():
             ("nad_gallery_z", f"NADs of {label}", caption + origin.format(64)),
             ("nad_gallery_mine", "NADs of LeNet", caption + " · from mine.npy"),
             ("nad_gallery_a", "NADs of LeNet", caption + origin.format(32)),
-            ("nad_gallery_flat", "NADs of LogReg", caption + origin.format(64)),
             ("nad_gallery_first", f"NADs of {label}", caption + origin.format(64)),
             (
                 "nad_overlaps",
                 "overlap of the two estimands' NADs",
-                caption + " · gradient: zero, averaged over none",
+                caption + " · gradient: zero, averaged over no symmetries",
             ),
         ],
     )
