@@ -11,6 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.images import sources
+from pipeline.images.digits import digits
+from pipeline.images.fetching import fetched
+from pipeline.images.image_set import ImageSet, canonical
 from pipeline.images.wanted import Wanted
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
@@ -20,16 +23,22 @@ VARIABLE = "CIFAR10"
 
 def cache_folder() -> Path:
     """Where fetched archives are kept on this machine, outside the repository (XDG cache directory)."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "neural-anisotropy"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "neural-anisotropy"
+    except RuntimeError:
+        raise InputError(
+            f"CIFAR-10 has no place to be fetched to, since there is no home folder; set XDG_CACHE_HOME to a folder, or "
+            f"name a copy with images.path or the environment variable {VARIABLE}"
+        ) from None
 
 
-def find(wanted: Wanted) -> sources.ImageSet:
+def find(wanted: Wanted) -> ImageSet:
     """The `ImageSet` that the `images` block of params.yaml asks for; prints where it came from."""
     path = wanted.path or os.environ.get(VARIABLE)
     if path:
         return sources.read(path)
     try:
-        return sources.read(sources.fetched(cache_folder(), wanted.url))
+        return sources.read(fetched(cache_folder(), wanted.url))
     except InputError as error:
         if wanted.fallback is None:
             raise
@@ -40,12 +49,22 @@ def find(wanted: Wanted) -> sources.ImageSet:
             f"With a copy at hand: {VARIABLE}=<path> dvc repro --force --single-item download && dvc repro\n{rule}\n",
             file=sys.stderr,
         )
-        return sources.digits()
+        return digits()
+
+
+def wanted() -> Wanted:
+    """What `plan` wrote of the images; raises InputError if it was changed since into what cannot be."""
+    try:
+        return Wanted(**artifacts.planned("images"))
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{artifacts.PLAN / 'images.json'} is not as `plan` wrote it; `python -m pipeline.plan` makes it again"
+        ) from None
 
 
 def main() -> None:
     """Read, sort and write the images."""
-    found = sources.canonical(find(Wanted(**artifacts.planned("images"))))
+    found = canonical(find(wanted()))
     folder = artifacts.fresh(artifacts.IMAGES)
     for name in ("train", "test"):
         split = getattr(found, name)

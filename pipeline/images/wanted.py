@@ -2,6 +2,7 @@
 
 import dataclasses
 import typing
+import urllib.parse
 
 
 @dataclasses.dataclass(frozen=True)
@@ -11,3 +12,19 @@ class Wanted:
     path: str | None
     url: str
     fallback: typing.Literal["digits", None]
+
+    def __post_init__(self) -> None:
+        # Sentences leave out the address itself: it may hold a password.
+        try:
+            parts = urllib.parse.urlsplit(self.url)
+            usable = parts.port != 0
+        except ValueError:
+            raise ValueError("url must name a host, and a port from 1 to 65,535 or none") from None
+        if parts.scheme not in ("http", "https"):
+            raise ValueError("url must begin with http:// or https://; a file of this machine is named as path")
+        if "@" in parts.netloc:
+            raise ValueError("url must not hold a user or a password: it is kept in files that are shared")
+        if not self.url.isascii() or not self.url.isprintable() or " " in self.url:
+            raise ValueError("url must not hold spaces or other than ASCII characters; write them as %20 and the like")
+        if not parts.hostname or not usable:
+            raise ValueError("url must name a host, and a port from 1 to 65,535 or none")

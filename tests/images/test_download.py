@@ -7,7 +7,6 @@ import PIL.Image
 import pytest
 
 from pipeline import download
-from pipeline.images import sources
 from pipeline.images.wanted import Wanted
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
@@ -36,8 +35,8 @@ def test_path_then_variable_then_fetch_then_fallback(tmp_path, monkeypatch, caps
     assert download.find(Wanted(None, NOWHERE, "digits")).name == "two"
     monkeypatch.delenv("CIFAR10")
     with monkeypatch.context() as patched:
-        patched.setattr(sources, "fetched", lambda folder, url: {(download.cache_folder(), "url"): one}[folder, url])
-        assert download.find(Wanted(None, "url", "digits")).name == "one"
+        patched.setattr(download, "fetched", lambda folder, url: {(download.cache_folder(), NOWHERE): one}[folder, url])
+        assert download.find(Wanted(None, NOWHERE, "digits")).name == "one"
     found = download.find(Wanted(None, NOWHERE, "digits"))
     assert "USING HANDWRITTEN DIGITS INSTEAD OF CIFAR-10" in capsys.readouterr().err
     assert found.name == "handwritten digits (not CIFAR-10)" and found.train.images.shape == (1497, 3, 32, 32)
@@ -74,3 +73,25 @@ def test_what_is_laid_down_is_the_same_from_every_copy(tmp_path, monkeypatch, ca
     }
     flat = [image.tobytes() for image in images["train_images"]]
     assert flat == sorted(flat), "in the order of their content"
+
+
+def test_without_a_home_folder_the_digits_stand_in(monkeypatch, capsys):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("CIFAR10", raising=False)
+
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(download.Path, "home", homeless)
+    assert download.find(Wanted(None, NOWHERE, "digits")).name == "handwritten digits (not CIFAR-10)"
+    assert "since there is no home folder; set XDG_CACHE_HOME" in capsys.readouterr().err
+    with pytest.raises(InputError, match="^CIFAR-10 has no place to be fetched to, since there is no home folder"):
+        download.find(Wanted(None, NOWHERE, None))
+
+
+def test_a_changed_file_of_the_plan_ends_with_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for given in ({"path": None}, {"path": None, "url": "file:///etc/passwd", "fallback": None}, 5):
+        artifacts.write_json(artifacts.PLAN / "images.json", given)
+        with pytest.raises(InputError, match=r"data/plan/images\.json .* `python -m pipeline\.plan` makes it again$"):
+            download.main()
