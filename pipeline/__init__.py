@@ -9,7 +9,7 @@ underspecification in deep learning" (ICLR workshop 2021, paper 2).
     generate  EXPERIMENT      cells, directions, draws        -> data/datasets/
     train     EXPERIMENT      the grid of networks            -> models/
     evaluate  EXPERIMENT      accuracies, boundaries          -> reports/{experiment}/
-    render                    figures                         -> reports/figures/
+    render                    figures and two pages           -> reports/figures/, report.md, index.html
 
     prune     [DAYS]          size of .cells/; with DAYS, what was not used for so long is removed (a command, no stage)
 
@@ -21,3 +21,10 @@ Rooms, from the ground up: project (files, seeds, errors); machine, networks, da
 Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds; *cell*: one training run of a grid;
 *direction*: a unit vector v; *index*: the place of a NAD, 0 first; *draw*: the standard-normal images of one seed.
 """
+
+import signal
+import sys
+
+if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # A stage's imports have nothing to keep, so Ctrl-C ends them without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -12,7 +12,6 @@ import functools
 
 import numpy as np
 import pandas as pd
-import safetensors.torch
 import torch
 from tqdm import tqdm
 
@@ -20,7 +19,7 @@ from pipeline import experiments, training
 from pipeline import networks as table
 from pipeline.grid.data import Data
 from pipeline.grid.experiment import Cell
-from pipeline.machine import workers
+from pipeline.machine import store, workers
 from pipeline.measures import reliance
 from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts, command
@@ -44,7 +43,7 @@ def evaluate_one(data: Data, trained: Trained) -> tuple[dict[str, list[dict]], n
     """Rows of every table, and the cross-section if there is one, of one trained cell; runs in a worker."""
     cell, device, experiment = trained.cell, torch.device(trained.device), data.experiment
     network = table.build(trained.specification, experiment.channels, data.outputs, 0)
-    network.load_state_dict(safetensors.torch.load_file(trained.weights))
+    network.load_state_dict(store.weights(trained.weights, f"train {experiment.name}"))
     network.to(device)
 
     def logits(inputs):

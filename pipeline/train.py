@@ -25,19 +25,25 @@ from pipeline.machine import store, workers
 from pipeline.machine.notes import RATES, Notes
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
+from pipeline.training import memory
 
 
 def train(
-    due: list[Job], data: Data, device: torch.device, bar: tqdm
+    due: list[Job], samples: int, data: Data, device: torch.device, bar: tqdm
 ) -> tuple[list[dict[str, str]], list[tuple[Job, float]]]:
-    """Train and keep the cells that are due; returns a row, cell and reason, for each that failed, and the others' seconds."""
+    """Train and keep the cells that are due; returns a row, cell and reason, for each that failed, and the others' seconds.
+
+    samples: of each cell's training set. Raises Unwritable at the first cell that the store cannot take: it would take none of the others.
+    """
     make_data, failures, seconds = functools.partial(Data, data.experiment), [], []
     if device.type in grid_jobs.TOGETHER and due:
-        together = grid_jobs.groups(due, data.experiment.channels, data.outputs)
+        together = grid_jobs.groups(due, data.experiment.channels, data.outputs, samples, memory.free(device))
         work = workers.run_together(grid_jobs.train_together, together, make_data)
     else:
         work = workers.run(grid_jobs.train_one, due, make_data, device)
     for position, result in work:
+        if isinstance(result, store.Unwritable):
+            raise result
         if isinstance(result, Exception):
             cell = artifacts.cell_name(due[position].cell, data.experiment.coordinates)
             failures.append({"cell": cell, "reason": f"{type(result).__name__}: {result}"})
@@ -57,14 +63,22 @@ def note(seconds: list[tuple[Job, float]], plan: Plan, experiment: Experiment, r
     rates.add((kind, statistics.median(each)) for kind, each in found.items())
 
 
-def write(folder: Path, plan: Plan, experiment: Experiment, jobs: list[Job], kept: store.Store) -> None:
-    """Lay out models/{experiment}/ from the store."""
+def write(
+    folder: Path,
+    plan: Plan,
+    experiment: Experiment,
+    jobs: list[Job],
+    outcomes: dict[str, dict | None],
+    kept: store.Store,
+) -> None:
+    """Lay out models/{experiment}/ from the store; outcomes: of the jobs, by their keys."""
     rows, losses = [], []
     for job in jobs:
         cell = job.cell
+        if (outcome := outcomes[job.key]) is None:
+            raise InputError(f"{kept.path(job.key)} was removed or damaged after it was trained; run train again")
         copy = folder / f"{artifacts.cell_name(cell, experiment.coordinates)}.safetensors"
         shutil.copyfile(kept.path(job.key), copy)
-        outcome = kept.get(job.key)
         place = {name: cell[name] for name in ("architecture", "seed", *experiment.coordinates)}
         rows.append(place | {"loss": outcome["losses"][-1], "accuracy": outcome["accuracy"], "steps": outcome["steps"]})
         losses += [place | {"epoch": epoch, "loss": round(loss, 6)} for epoch, loss in enumerate(outcome["losses"], 1)]
@@ -83,11 +97,12 @@ def main(name: str) -> None:
     folder = store.default_folder()
     kept = store.Store(folder)
     jobs = list(grid_jobs.of_cells(plan, data, artifacts.cells(name), device, str(folder)))
-    due = [job for job in jobs if not machine.reuse or kept.get(job.key) is None]
+    outcomes = {job.key: kept.get(job.key) for job in jobs} if machine.reuse else {}
+    due = [job for job in jobs if outcomes.get(job.key) is None]
     started, reused = time.monotonic(), len(jobs) - len(due)
     with tqdm(desc=f"train {name}", total=len(jobs), initial=reused, unit="cell", disable=None) as bar:
         bar.set_postfix(reused=reused, failed=0)
-        failures, seconds = train(due, data, device, bar)
+        failures, seconds = train(due, plan.train_samples, data, device, bar)
     note(seconds, plan, experiment, Notes(folder, RATES))
     minutes, trained = (time.monotonic() - started) / 60, len(due) - len(failures)
     print(
@@ -103,7 +118,8 @@ def main(name: str) -> None:
             f"{models}/failed.csv has this list): "
             + "; ".join(f"{failure['cell']}: {failure['reason']}" for failure in failures)
         )
-    write(models, plan, experiment, jobs, kept)
+    outcomes |= {job.key: kept.get(job.key) for job in due}
+    write(models, plan, experiment, jobs, outcomes, kept)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from pipeline.grid.data import Data
 from pipeline.grid.experiment import Cell, Experiment, Member, Plan
 from pipeline.machine import closure, store
 from pipeline.project import seeds
-from pipeline.training import Outcome, Training, ensembles
+from pipeline.project.shapes import SIDE
+from pipeline.training import Outcome, Training, ensembles, memory
 
 TOGETHER = ("cuda",)
 """Kinds of device on which several networks train together; a CPU is faster with one in each process."""
@@ -87,14 +88,20 @@ def train_together(data: Data, jobs: list[Job]) -> list[Exception | float]:
     return [result if isinstance(result, Exception) else seconds for result in results]
 
 
-def groups(jobs: Iterable[Job], channels: int, outputs: int) -> list[list[tuple[int, Job]]]:
-    """The jobs as lists of (position, job) that can be trained together: neighbours of one architecture and training."""
+def groups(jobs: Iterable[Job], channels: int, outputs: int, samples: int, free: int) -> list[list[tuple[int, Job]]]:
+    """The jobs as lists of (position, job) that can be trained together: neighbours of one architecture and training.
+
+    samples: of each job's training set; free: bytes of memory on the device, into which a group must fit.
+    """
     found = []
     same = lambda numbered: (numbered[1].specification, numbered[1].training)
-    for (specification, _), members in itertools.groupby(enumerate(jobs), same):
+    for (specification, how), members in itertools.groupby(enumerate(jobs), same):
         members = list(members)
-        network = table.build(specification, channels, outputs, 0)
-        size = ensembles.at_once(network, table.together(specification))
+        network, together = table.build(specification, channels, outputs, 0), table.together(specification)
+        size = ensembles.at_once(network, together)
+        if size > 1:
+            needed = memory.needed(network, (channels, SIDE, SIDE), samples, how, together)
+            size = min(size, memory.fitting(needed, free))
         found += [members[start : start + size] for start in range(0, len(members), size)]
     return found
 

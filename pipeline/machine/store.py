@@ -3,7 +3,8 @@
 A cell's key is the digest of everything that decides its weights; its weights lie in one safetensors file under
 `.cells/` of the main repository (DVC's `$DVC_ROOT`, so that `--temp` and queued runs share it). The sums of an estimate of
 NADs lie there too, under the number of networks they hold, so that more networks go on from them. Writes are atomic: a
-process killed at any moment leaves either a whole file or none.
+process killed at any moment leaves either a whole file or none. Every file holds a digest of its contents, which is checked
+when they are used: what a disk has altered counts as not kept.
 """
 
 import contextlib
@@ -11,10 +12,12 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
+import sys
 import tempfile
 import time
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +25,18 @@ import safetensors
 import safetensors.numpy
 import safetensors.torch
 import torch
+
+from pipeline.project.errors import InputError
+
+Arrays = dict[str, torch.Tensor] | dict[str, np.ndarray]
+"""Tensors or arrays by name."""
+
+NOTE = "kept"
+"""The one entry of a file's metadata, what `note` makes: safetensors writes several in an order that differs from run to run."""
+
+
+class Unwritable(OSError):
+    """A file that the store cannot write: its disk is full, or its folder is not for this user to write in."""
 
 
 def digest(value: typing.Any) -> str:
@@ -44,34 +59,110 @@ class Store:
         """Where the cell `key` lies, whether or not it exists."""
         return self.folder / key[:2] / f"{key}.safetensors"
 
-    def get(self, key: str) -> dict | None:
-        """What was kept with the cell `key` (a dict of numbers), or None if it is not kept, whole and readable."""
+    def holds(self, key: str) -> bool:
+        """Whether the cell `key` is kept, as far as the head of its file tells."""
         try:
             with safetensors.safe_open(self.path(key), "pt") as file:
-                outcome = json.loads(file.metadata()["outcome"])
-            os.utime(self.path(key))
-            return outcome
-        except (OSError, safetensors.SafetensorError, KeyError, TypeError, ValueError):
-            return None
+                return NOTE in (file.metadata() or {})
+        except (OSError, safetensors.SafetensorError):
+            return False
+
+    def get(self, key: str) -> dict | None:
+        """What was kept with the cell `key` (a dict of numbers), or None unless it is kept and its weights are whole."""
+        found = whole(self.path(key), "pt")
+        return None if found is None else found[1]
 
     def put(self, key: str, tensors: dict[str, torch.Tensor], outcome: dict) -> None:
         """Keep the weights `tensors` (name → tensor) and `outcome` (a dict of numbers) as the cell `key`, atomically."""
-        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        metadata = {"outcome": json.dumps(outcome)}
+        # Cloned, since a file of this kind takes no two tensors that share their memory, as tied weights do.
+        tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+        metadata = {NOTE: note(tensors, outcome)}
         atomically(self.path(key), lambda path: safetensors.torch.save_file(tensors, path, metadata))
 
 
-def atomically(path: Path, write: Callable[[str], None]) -> None:
-    """Call `write` on a temporary file beside `path`, which then takes its place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    os.close(handle)
+def note(arrays: Arrays, outcome: dict | None) -> str:
+    """What a file says of its contents: JSON of `outcome`, and of the sha256 of that and of the arrays.
+
+    arrays: contiguous, in any order; their names, types, shapes and bytes count.
+    """
+    found = hashlib.sha256(json.dumps(outcome).encode())
+    for name, array in sorted(arrays.items()):
+        found.update(json.dumps([name, str(array.dtype), list(array.shape)]).encode())
+        flat = array.reshape(-1)
+        found.update(flat.view(torch.uint8).numpy() if isinstance(flat, torch.Tensor) else flat.view(np.uint8))
+    return json.dumps({"sha256": found.hexdigest(), "outcome": outcome})
+
+
+def contents(path: Path | str, framework: str) -> tuple[Arrays, str | None]:
+    """The arrays of a file, as tensors ('pt') or for NumPy ('np'), and its note where it has one."""
+    with safetensors.safe_open(path, framework) as file:
+        return {name: file.get_tensor(name) for name in file.keys()}, (file.metadata() or {}).get(NOTE)
+
+
+def outcome_of(arrays: Arrays, said: str) -> dict | None:
+    """The outcome in a file's note; raises ValueError unless the note is that of the arrays, to the letter."""
     try:
+        outcome = json.loads(said)["outcome"]
+    except (KeyError, TypeError, RecursionError):
+        raise ValueError("the note has no outcome") from None
+    if note(arrays, outcome) != said:
+        raise ValueError("the digest is not that of the contents")
+    return outcome
+
+
+def whole(path: Path, framework: str) -> tuple[Arrays, dict | None] | None:
+    """The arrays and the outcome of a file of the store, which counts as used now; None unless it is there as it was written.
+
+    One that is there and damaged is said on stderr. One without a note, as earlier versions wrote it, is not kept.
+    """
+    try:
+        arrays, said = contents(path, framework)
+        if said is None:
+            return None
+        outcome = outcome_of(arrays, said)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, safetensors.SafetensorError) as error:
+        print(f"notice: {path} is damaged and counts as not kept: {' '.join(str(error).split())}", file=sys.stderr)
+        return None
+    with contextlib.suppress(OSError):  # a store that can only be read
+        os.utime(path)
+    return arrays, outcome
+
+
+def weights(path: Path | str, stage: str) -> dict[str, torch.Tensor]:
+    """The tensors of a copy of a cell's file; raises InputError naming the stage that makes it if the copy is damaged."""
+    try:
+        tensors, said = contents(path, "pt")
+        if said is not None:
+            outcome_of(tensors, said)
+    except (ValueError, safetensors.SafetensorError) as error:
+        raise InputError(
+            f"{path} is damaged ({' '.join(str(error).split())}); `python -m pipeline.{stage}` makes it again"
+        ) from None
+    return tensors
+
+
+def atomically(path: Path, write: Callable[[str], None]) -> None:
+    """Call `write` on a temporary file beside `path`, which then takes its place; raises Unwritable where the disk refuses."""
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        os.close(handle)
         write(temporary)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
+    except (OSError, safetensors.SafetensorError) as error:
+        # safetensors gives the number of the operating system's error in its text alone.
+        told = re.search(r"os error (\d+)", str(error))
+        number = int(told[1]) if told else getattr(error, "errno", None)
+        if number is None:
+            raise
+        raise Unwritable(number, os.strerror(number), str(path)) from None
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
 
 
 class Sums:
@@ -90,21 +181,17 @@ class Sums:
         """The numbers of networks that are kept, largest first."""
         return sorted((int(path.stem) for path in self.folder.glob("[0-9]*.safetensors")), reverse=True)
 
-    def get(self, count: int, names: Iterable[str] | None = None) -> dict[str, np.ndarray] | None:
-        """The arrays (those of `names`, or all) kept after `count` networks; None if they are not whole and readable."""
-        try:
-            with safetensors.safe_open(self._path(count), "np") as file:
-                arrays = {name: file.get_tensor(name) for name in names or file.keys()}
-            os.utime(self._path(count))
-            return arrays
-        except (OSError, safetensors.SafetensorError):
-            return None
+    def get(self, count: int) -> dict[str, np.ndarray] | None:
+        """The arrays kept after `count` networks; None if they are not whole."""
+        found = whole(self._path(count), "np")
+        return None if found is None else found[0]
 
     def put(self, count: int, arrays: dict[str, np.ndarray]) -> None:
         """Keep `arrays` as the state after `count` networks, atomically."""
         # safetensors writes an array's memory as it lies, so it must lie in row order.
         arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        atomically(self._path(count), lambda path: safetensors.numpy.save_file(arrays, path))
+        metadata = {NOTE: note(arrays, None)}
+        atomically(self._path(count), lambda path: safetensors.numpy.save_file(arrays, path, metadata))
 
     def drop(self, count: int) -> None:
         """Forget the state after `count` networks."""

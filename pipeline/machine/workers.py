@@ -4,20 +4,18 @@ Jobs travel to the workers, tensors do not: each worker makes its own `context` 
 after another.
 """
 
-import concurrent.futures
 import dataclasses
+import gc
 import itertools
-import multiprocessing
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import torch
 
+from pipeline.machine import store
+from pipeline.machine.processes import Crew
 from pipeline.project.errors import InputError
-
-_context = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,23 +46,6 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
-def _leave_with_parent():
-    # A killed parent cannot tell its workers to stop: they would wait for work, and keep their memory, for ever.
-    multiprocessing.parent_process().join()
-    os._exit(1)
-
-
-def _start(make_context):
-    global _context
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    torch.set_num_threads(1)
-    _context = make_context()
-
-
-def _work(function, job):
-    return function(_context, job)
-
-
 def run_together(
     function: Callable[[Any, list], list], groups: list[list[tuple[int, Any]]], make_context: Callable[[], Any]
 ) -> Iterator[tuple[int, Any]]:
@@ -72,17 +53,21 @@ def run_together(
 
     groups: lists of (position, job); `function(context, jobs)` returns their results, exceptions among them for jobs
     that failed alone. Where the call itself raises, for want of memory on the GPU or through one of the jobs, the group is
-    halved, down to the job whose exception it is.
+    halved, down to the job whose exception it is; a store that cannot be written fails them all, so that is raised.
     """
     context, waiting = make_context(), list(reversed(groups))
     while waiting:
         group = waiting.pop()
         try:
             results = function(context, [job for _, job in group])
+        except store.Unwritable:
+            raise
         except Exception as error:
             results = [error.with_traceback(None)] if len(group) == 1 else None
         if results is None:
-            # Only here, after the exception has let go of what the call had allocated.
+            # Only here, after the exception has let go of what the call had allocated; what a cycle still holds is collected,
+            # since memory that cannot be given back would make the next, smaller group fail too.
+            gc.collect()
             torch.cuda.empty_cache()
             middle = len(group) // 2
             waiting += [group[middle:], group[:middle]]
@@ -97,7 +82,9 @@ def run(
 
     jobs: any iterable; it is asked for the next job only when a worker is about to need it, so it may end the work
     early. `make_context` is called once per worker. On a CPU the workers are processes, so `function`, the jobs and the
-    results must pickle; results should be small. An exception in one job is yielded as its result, the rest go on.
+    results must pickle; results should be small. An exception in one job is yielded as its result, the rest go on. A worker
+    that dies is replaced, and the job that was in progress in it is done again; at its third death `WorkerDied` is its
+    result. Raises the exception that `make_context` raised, and InputError if the workers die at it.
     """
     jobs = enumerate(jobs)
     if device.type == "cuda":
@@ -109,27 +96,14 @@ def run(
                 result = error
             yield position, result
         return
-    head = list(itertools.islice(jobs, 1))
-    if not head:
-        return
     os.environ["OMP_NUM_THREADS"] = "1"
-    spawn = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(cores(), spawn, _start, (make_context,)) as pool:
-        jobs, due = itertools.chain(head, jobs), {}
-        try:
-            while True:
-                for position, job in itertools.islice(jobs, 2 * cores() - len(due)):
-                    due[pool.submit(_work, function, job)] = position
-                if not due:
-                    return
-                done, _ = concurrent.futures.wait(due, return_when=concurrent.futures.FIRST_COMPLETED)
-                for future in done:
-                    error = future.exception()
-                    if isinstance(error, concurrent.futures.BrokenExecutor):
-                        raise InputError(
-                            "a worker process died, most likely because memory ran out; what was finished is "
-                            "kept, so free memory and run it again"
-                        )
-                    yield due.pop(future), error or future.result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+    with Crew(function, make_context, cores()) as crew:
+        due = 0
+        while True:
+            for position, job in itertools.islice(jobs, 2 * cores() - due):
+                crew.put(position, job)
+                due += 1
+            if not due:
+                return
+            yield crew.get()
+            due -= 1

@@ -21,6 +21,7 @@ from pipeline.nads.estimation import Estimation, stopping_count
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.nads.leading import Leading
+from pipeline.project.errors import InputError
 
 KEEP_EVERY = 30
 """Seconds between two states kept of an estimate under way; more where writing one takes over a tenth of that."""
@@ -79,6 +80,7 @@ class Task:
     def __init__(self, name: str, recipe: Recipe, estimation: Estimation, sums: store.Sums) -> None:
         self.name, self.recipe, self.estimation, self.sums = name, recipe, estimation, sums
         self.bar, self.kept, self.started, self.due = None, None, 0.0, 0.0
+        self.damaged = set()
 
     @property
     def minutes(self) -> float:
@@ -88,11 +90,13 @@ class Task:
     def restore(self) -> None:
         """Go on from the largest number of networks that was kept and is not beyond the end of this estimate."""
         for count in self.sums.counts():
-            trace = self.sums.get(count, ["trace"])
-            if count > self.estimation.networks or trace is None:
+            if count > self.estimation.networks:
                 continue
-            stop = stopping_count(trace["trace"], self.estimation.target_error)
-            if (stop is None or stop >= count) and (state := self.sums.get(count)) is not None:
+            if (state := self.sums.get(count)) is None:
+                self.damaged.add(count)
+                continue
+            stop = stopping_count(state["trace"], self.estimation.target_error)
+            if stop is None or stop >= count:
                 self.estimation.restore(state, count)
                 return
 
@@ -128,7 +132,8 @@ class Task:
     def keep(self) -> None:
         """Keep the sums so far in place of those that this run kept before."""
         started, count = time.monotonic(), self.estimation.accumulator.count
-        if count and count not in self.sums.counts():
+        if count and (count not in self.sums.counts() or count in self.damaged):
+            self.damaged.discard(count)
             self.sums.put(count, self.estimation.state())
             if self.kept is not None:
                 self.sums.drop(self.kept)
@@ -157,7 +162,10 @@ def finished(tasks: Sequence[Task], device: torch.device, reuse: bool) -> Iterat
         while unfinished and unfinished[0].bar is not None and unfinished[0].estimation.finished:
             task = unfinished.pop(0)
             task.bar.close()
-            nads, task.estimation = task.estimation.nads(task.recipe.estimator), None
+            try:
+                nads, task.estimation = task.estimation.nads(task.recipe.estimator), None
+            except InputError as error:
+                raise InputError(f"nads.{task.name}: {error}") from None
             yield task, nads
 
     for position, result in workers.run(jacobian, work(), dict, device):

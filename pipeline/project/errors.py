@@ -1,13 +1,46 @@
-"""What is said when something the user gave cannot be used: one sentence, no traceback."""
+"""How a stage ends before its time: by bad input, by a disk that refuses, or because it is told to stop. One sentence, no traceback."""
 
+import atexit
 import contextlib
 import difflib
+import errno
+import os
+import select
+import shutil
+import signal
+import socket
 import sys
+import threading
 from collections.abc import Iterable, Iterator
+
+import psutil
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+"""What tells a stage to stop: Ctrl-C, and what `kill` and schedulers send."""
+
+GRACE = 1.0
+"""Seconds in which a stage that is told to stop may leave by itself; one long call of a library would keep it for longer."""
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class InputError(Exception):
     """Something given from outside is wrong; the message says what and what to do, a sentence a line where there are several."""
+
+
+class Stopped(BaseException):
+    """The process was told to stop, by the signal `number`."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+    def __str__(self) -> str:
+        return (
+            f"stopped by {signal.Signals(self.number).name}: finished networks, and the sums of NADs as they were last "
+            "saved, are kept in .cells/, and `dvc repro` or the same command goes on from them"
+        )
 
 
 def nearest(name: object, known: Iterable[object]) -> str:
@@ -17,15 +50,120 @@ def nearest(name: object, known: Iterable[object]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known)}."
 
 
+def refusal(error: OSError) -> str:
+    """What the operating system refused, and what to do about it."""
+    said = " ".join(str(error.strerror or error).split())
+    # Where a file is copied or renamed, the second is the one that could not be made.
+    file = error.filename2 or error.filename
+    if error.errno in FULL or (error.errno is None and shutil.disk_usage(os.getcwd()).free < 1e6):
+        where = file or f"a file below {os.getcwd()}"
+        return f"the disk is full: {where} cannot be written ({said}); free space there and run it again: what was finished is kept"
+    if error.errno in CLOSED:
+        where = file or f"a file below {os.getcwd()}"
+        return f"{where} cannot be used: {said}; give this user access to it and run it again"
+    if error.errno == errno.ENOENT and file:
+        return f"{file} is missing; `dvc repro` runs all stages in order, so that each finds what it needs"
+    return f"{file}: {said}" if file else said
+
+
+def _told(text: str) -> None:
+    # Whoever started this process may have gone, and its terminal too.
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _leave(numbers: list[int]) -> None:
+    """End the process here and now where it was told to stop: taking torch down alone takes a second or two."""
+    if numbers:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os._exit(128 + numbers[0])
+
+
+def _starters() -> tuple[int, ...]:
+    """Numbers of the processes that started this one: its parent, and that one's where it is the shell that DVC puts between."""
+    try:
+        parent = psutil.Process(os.getppid())
+        command = parent.cmdline()
+        shell = command[:1] == [os.environ.get("SHELL") or "/bin/sh"] and "-c" in command
+        return (parent.pid, parent.ppid()) if shell else (parent.pid,)
+    except psutil.Error:
+        return ()
+
+
+def _watch(arrived: socket.socket) -> None:
+    """End this process where a signal that has arrived is not heeded, and stop it when the `dvc` that started it has gone.
+
+    Runs in a thread until the other end of `arrived` is closed.
+    """
+    due, starters = None, _starters() if "DVC_STAGE" in os.environ else None
+    while True:
+        if select.select([arrived], [], [], GRACE / 2 if due is None else GRACE)[0]:
+            numbers = arrived.recv(64)
+            if not numbers:
+                return
+            due = next((number for number in numbers if number in STOPS), due)
+        elif due is not None:
+            # Worker processes end with their parent.
+            _told(str(Stopped(due)))
+            os._exit(128 + due)
+        elif starters is not None and _starters() != starters:
+            starters = None
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
 @contextlib.contextmanager
-def one_sentence() -> Iterator[None]:
-    """Context of a stage: an `InputError` inside it ends the process with its sentence and exit status 1."""
+def _stopping() -> Iterator[None]:
+    """Context in which SIGINT and SIGTERM raise `Stopped`; so does the end of DVC, where that has started this process."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    stopped = []
+
+    def stop(number, _):
+        stopped.append(number)
+        # The way out is not interrupted.
+        for each in STOPS:
+            signal.signal(each, signal.SIG_IGN)
+        raise Stopped(number)
+
+    # Of what is to be done at the end, what is registered from here on is done before.
+    atexit.register(_leave, stopped)
+    arrived, arriving = socket.socketpair()
+    arriving.setblocking(False)
+    # What whoever started this process has it ignore, as `nohup` and a shell's `&` do, stays ignored.
+    handlers = {n: signal.signal(n, stop) for n in STOPS if signal.getsignal(n) is not signal.SIG_IGN}
+    earlier = signal.set_wakeup_fd(arriving.fileno(), warn_on_full_buffer=False)
+    watch = threading.Thread(target=_watch, args=(arrived,), daemon=True)
+    watch.start()
     try:
         yield
+    finally:
+        signal.set_wakeup_fd(earlier)
+        arriving.close()
+        watch.join()
+        arrived.close()
+        if not stopped:
+            atexit.unregister(_leave)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def one_sentence() -> Iterator[None]:
+    """Context of a stage: what ends it early is said on stderr in one sentence, and then the process ends.
+
+    An `InputError`, or what the operating system refuses, ends it with exit status 1; SIGINT (Ctrl-C) with 130; SIGTERM, and
+    the end of the `dvc` that started it, with 143.
+    """
+    try:
+        with _stopping():
+            yield
     except InputError as error:
         sys.exit("\n".join(f"error: {sentence}" for sentence in str(error).split("\n")))
     except OSError as error:
-        # A full disk or a missing permission: the stage's outputs are removed by DVC, finished cells stay in the store.
-        sys.exit(
-            f"error: {error.strerror or error}: {error.filename or 'no file named'}; free space or fix access, then run it again."
-        )
+        # The stage's outputs are removed by DVC; finished cells stay in the store.
+        sys.exit(f"error: {refusal(error)}.")
+    except Stopped as stop:
+        _told(str(stop))
+        raise SystemExit(128 + stop.number) from None

@@ -15,7 +15,7 @@ from pipeline.grid.data import Data
 from pipeline.grid.experiment import Member
 from pipeline.machine import store
 from pipeline.project import seeds
-from pipeline.training import ensembles
+from pipeline.training import ensembles, memory
 
 CPU = torch.device("cpu")
 SETTINGS = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}
@@ -203,9 +203,14 @@ def test_groups_are_neighbours_of_one_architecture_and_training(monkeypatch):
         )
         for _ in range(count)
     ]  # fmt: skip
-    groups = jobs.groups(work, 3, 2)
+    groups = jobs.groups(work, 3, 2, 1000, 2**40)
     assert [len(group) for group in groups] == [128, 2, 2, 1, 1, 4, 1, 1, 1, 1]
     assert list(itertools.chain(*groups)) == list(enumerate(work))
+    small = jobs.groups(work, 3, 2, 1000, 10**9)
+    lenets = [len(group) for group in small[: -8 - 1]]
+    assert list(itertools.chain(*small)) == list(enumerate(work)) and 1 < max(lenets) < 20
+    needed = memory.needed(networks.build(lenet, 3, 2, 0), (3, 32, 32), 1000, short, "stack")
+    assert max(lenets) * needed <= 0.9e9 < (max(lenets) + 1) * needed
 
 
 def test_together_is_asked_of_the_engine_with_each_cells_own(made, monkeypatch):

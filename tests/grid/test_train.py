@@ -1,11 +1,16 @@
 """The stage `train`: what it lays down, what it takes from the store, one at a time and together; how failures are told apart."""
 
+import contextlib
 import dataclasses
+import errno
 import json
 import re
+import threading
+import time
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 import safetensors.torch
 import torch
@@ -17,7 +22,7 @@ from pipeline.grid.data import Data
 from pipeline.machine import store, workers
 from pipeline.machine.notes import RATES, Notes
 from pipeline.project import artifacts
-from pipeline.project.errors import InputError
+from pipeline.project.errors import InputError, one_sentence
 from pipeline.training import ensembles
 
 SETTINGS = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}
@@ -107,6 +112,96 @@ def test_a_damaged_cell_is_trained_again(plan, in_this_process, capsys):
     capsys.readouterr()
     train.main("linear_pairs")
     assert "1 cells trained, 4 reused" in capsys.readouterr().out
+
+
+def test_a_cell_in_which_one_bit_has_turned_is_trained_again_and_replaced(plan, in_this_process, capsys):
+    train.main("linear_pairs")
+    before = {path.name: path.read_bytes() for path in (artifacts.MODELS / "linear_pairs").iterdir()}
+    _, work = every_job(plan)
+    path = store.Store(store.default_folder()).path(work[2].key)
+    content = path.read_bytes()
+    path.write_bytes(content[:-9] + bytes([content[-9] ^ 64]) + content[-8:])
+    capsys.readouterr()
+    train.main("linear_pairs")
+    said = capsys.readouterr()
+    assert "1 cells trained, 4 reused" in said.out
+    assert f"notice: {path} is damaged and counts as not kept: the digest is not that of the contents\n" in said.err
+    assert path.read_bytes() == content
+    assert before == {path.name: path.read_bytes() for path in (artifacts.MODELS / "linear_pairs").iterdir()}
+
+
+def test_evaluation_checks_its_copies(plan, in_this_process):
+    train.main("linear_pairs")
+    path = artifacts.MODELS / "linear_pairs/mlp-1-1-seed3.safetensors"
+    content = path.read_bytes()
+    path.write_bytes(content[:-9] + bytes([content[-9] ^ 64]) + content[-8:])
+    with pytest.raises(
+        InputError, match=rf"^{path} is damaged \(.*\); `python -m pipeline.train linear_pairs` makes it"
+    ):
+        evaluate.main("linear_pairs")
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_full_store_ends_the_run_at_its_first_cell(together, plan, in_this_process, monkeypatch):
+    """One logistic regression fits; what is kept is reused once there is room."""
+    if together:
+        monkeypatch.setattr(jobs, "TOGETHER", ("cpu",))
+    put, tried = store.Store.put, []
+
+    def put_one(kept, key, *what):
+        tried.append(key)
+        if len(tried) > 1:
+            raise store.Unwritable(errno.ENOSPC, "No space left on device", str(kept.path(key)))
+        put(kept, key, *what)
+
+    monkeypatch.setattr(store.Store, "put", put_one)
+    with pytest.raises(SystemExit, match=r"^error: the disk is full: \S+ cannot be written \(No"), one_sentence():
+        train.main("linear_pairs")
+    assert len(tried) == 2
+    monkeypatch.setattr(store.Store, "put", put)
+    train.main("linear_pairs")
+    assert len(tables()[0]) == 5
+
+
+def test_a_cell_that_vanishes_is_said(plan, in_this_process, monkeypatch):
+    monkeypatch.setattr(jobs, "keep", lambda *_: None)
+    with pytest.raises(InputError, match=r"safetensors was removed or damaged after it was trained; run train again$"):
+        train.main("linear_pairs")
+
+
+@contextlib.contextmanager
+def first_worker_killed():
+    """The first worker process that is seen is killed; gives the list of those that were."""
+    killed, over = [], threading.Event()
+
+    def kill():
+        while not killed and not over.is_set():
+            for child in psutil.Process().children():
+                with contextlib.suppress(psutil.Error):
+                    if "spawn_main" in " ".join(child.cmdline()):
+                        child.kill()
+                        killed.append(child.pid)
+                        break
+            time.sleep(0.01)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    yield killed
+    over.set()
+    killer.join()
+
+
+@pytest.mark.slow
+def test_a_killed_worker_changes_no_byte_of_train_and_evaluate(plan, tmp_path):
+    found = []
+    for context in (contextlib.nullcontext, first_worker_killed):
+        lay_down_plan(plan, reuse=False)
+        for stage, folder in ((train, artifacts.MODELS), (evaluate, artifacts.REPORTS)):
+            with context() as killed:
+                stage.main("linear_pairs")
+            assert killed is None or len(killed) == 1
+            found.append({path.name: path.read_bytes() for path in (folder / "linear_pairs").iterdir()})
+    assert found[:2] == found[2:]
 
 
 @pytest.mark.slow

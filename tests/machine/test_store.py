@@ -1,11 +1,17 @@
-"""Finished cells: kept whole or not at all, found by content, indifferent to prose in the code."""
+"""Finished cells: kept whole or not at all, found by content, indifferent to prose in the code; bit rot is found."""
+
+import errno
+import os
+import pickle
 
 import numpy as np
 import pytest
+import safetensors
 import safetensors.torch
 import torch
 
 from pipeline.machine import store
+from pipeline.project.errors import InputError
 
 
 def test_what_is_kept_is_found_again(tmp_path):
@@ -60,3 +66,113 @@ def test_numbers_that_json_has_no_words_for_have_no_digest():
     with pytest.raises(ValueError, match="JSON compliant"):
         store.digest({"sigma": float("nan")})
     assert store.digest(b"x") != store.digest("x")
+
+
+def rotten(path):
+    """Yields after each bit of a file in turn has been turned; the file is whole again at the end."""
+    content = path.read_bytes()
+    for bit in range(8 * len(content)):
+        turned = bytearray(content)
+        turned[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(turned)
+        yield bit
+    path.write_bytes(content)
+
+
+@pytest.mark.slow
+def test_one_turned_bit_anywhere_is_found(tmp_path, capsys):
+    cells, sums = store.Store(tmp_path), store.Sums(tmp_path, "key")
+    cells.put("ab12", {"w": torch.tensor([1.0, -2.5]), "n": torch.tensor(3)}, {"losses": [0.5, 1e-05], "steps": None})
+    sums.put(7, {"halves": np.arange(3.0), "squares": np.array([1.5])})
+    for path, get in ((cells.path("ab12"), lambda: cells.get("ab12")), (sums._path(7), lambda: sums.get(7))):
+        assert [bit for bit in rotten(path) if get() is not None] == []
+        assert get() is not None
+    capsys.readouterr()
+    path = cells.path("ab12")
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert cells.get("ab12") is None
+    assert capsys.readouterr().err == (
+        f"notice: {path} is damaged and counts as not kept: the digest is not that of the contents\n"
+    )
+
+
+def test_a_copy_of_a_cell_is_checked_too(tmp_path):
+    kept, copy = store.Store(tmp_path), tmp_path / "copy.safetensors"
+    kept.put("ab12", {"w": torch.tensor([1.0, -2.5])}, {"loss": 0.5})
+    copy.write_bytes(kept.path("ab12").read_bytes())
+    assert torch.equal(store.weights(copy, "train flip")["w"], torch.tensor([1.0, -2.5]))
+    for content in (copy.read_bytes()[:-1] + b"x", copy.read_bytes()[:-1], b""):
+        copy.write_bytes(content)
+        with pytest.raises(
+            InputError, match=r"^\S+/copy.safetensors is damaged \(.*\); `python -m pipeline.train flip`"
+        ):
+            store.weights(copy, "train flip")
+    safetensors.torch.save_file({"w": torch.ones(2)}, copy)
+    assert store.weights(copy, "train flip")["w"].sum() == 2, "a file from elsewhere has no digest"
+
+
+def test_what_has_no_digest_is_not_kept_until_it_is_made_again(tmp_path, capsys):
+    kept = store.Store(tmp_path)
+    kept.path("ab12").parent.mkdir()
+    safetensors.torch.save_file({"w": torch.ones(2)}, kept.path("ab12"), {"outcome": '{"loss": 0.5}'})
+    assert kept.get("ab12") is None and not kept.holds("ab12")
+    kept.put("ab12", {"w": torch.ones(2)}, {"loss": 0.5})
+    assert kept.get("ab12") == {"loss": 0.5} and kept.holds("ab12") and not kept.holds("ab13")
+    assert capsys.readouterr().err == ""
+
+
+def test_digests_tell_names_types_shapes_bytes_and_outcomes_apart_and_not_their_order():
+    a, b = torch.arange(4.0), torch.zeros(2)
+    same = store.note({"a": a, "b": b}, {"loss": 1})
+    assert store.note({"b": b, "a": a}, {"loss": 1}) == same
+    others = [
+        store.note({"b": a, "a": b}, {"loss": 1}),
+        store.note({"a": a.reshape(2, 2), "b": b}, {"loss": 1}),
+        store.note({"a": a.view(torch.int32), "b": b}, {"loss": 1}),
+        store.note({"a": a, "b": -b}, {"loss": 1}),
+        store.note({"a": a, "b": b}, {"loss": 2}),
+        store.note({"a": a}, {"loss": 1}),
+    ]
+    assert len({same, *others}) == 1 + len(others)
+
+
+def test_a_file_has_one_entry_of_metadata_since_several_have_no_order(tmp_path):
+    cells, sums = store.Store(tmp_path), store.Sums(tmp_path, "key")
+    cells.put("ab12", {"w": torch.ones(2)}, {"loss": 0.5})
+    sums.put(7, {"halves": np.ones(2)})
+    for path in (cells.path("ab12"), sums._path(7)):
+        with safetensors.safe_open(path, "pt") as file:
+            assert len(file.metadata()) == 1
+
+
+def test_a_store_that_cannot_be_written_says_why(tmp_path, monkeypatch):
+    """safetensors raises an error of its own, with the operating system's number in its text."""
+
+    def full(*_):
+        raise safetensors.SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    kept = store.Store(tmp_path)
+    monkeypatch.setattr(safetensors.torch, "save_file", full)
+    with pytest.raises(store.Unwritable) as caught:
+        kept.put("ab12", {"w": torch.ones(2)}, {"loss": 0.5})
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert (type(error), error.errno, error.strerror) == (store.Unwritable, errno.ENOSPC, os.strerror(errno.ENOSPC))
+        assert error.filename == str(kept.path("ab12"))
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    (tmp_path / "file").touch()
+    with pytest.raises(store.Unwritable) as caught:
+        store.Store(tmp_path / "file").put("ab12", {"w": torch.ones(2)}, {"loss": 0.5})
+    assert caught.value.errno in (errno.ENOTDIR, errno.EEXIST)
+    monkeypatch.undo()
+    with pytest.raises(safetensors.SafetensorError):
+        store.atomically(tmp_path / "x", lambda path: safetensors.safe_open(tmp_path / "file", "pt"))
+
+
+def test_tied_weights_are_kept_as_two_tensors(tmp_path):
+    shared = torch.arange(4.0)
+    kept = store.Store(tmp_path)
+    kept.put("ab" * 32, {"one": shared, "other": shared.view(2, 2)}, {"losses": [1.0]})
+    assert kept.get("ab" * 32) == {"losses": [1.0]}
+    loaded = safetensors.torch.load_file(kept.path("ab" * 32))
+    assert torch.equal(loaded["one"], shared) and torch.equal(loaded["other"], shared.view(2, 2))

@@ -1,9 +1,12 @@
-"""Many pieces of work: every one's result or error comes back, whichever finishes first."""
+"""Many pieces of work: every one's result or error comes back, whichever finishes first and whatever dies."""
 
 import functools
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 import torch
 from structure import ROOT
 
-from pipeline.machine import workers
+from pipeline.machine import processes, store, workers
 from pipeline.project.errors import InputError
 
 
@@ -56,10 +59,163 @@ def test_nothing_to_do_starts_nothing():
     assert list(workers.run(die, [], functools.partial(make_context, 0), torch.device("cpu"))) == []
 
 
+def run(function, jobs, make_context=dict):
+    """The results by position, from worker processes."""
+    return dict(workers.run(function, jobs, make_context, torch.device("cpu")))
+
+
+def noted(folder, name):
+    """Append this process's number to a file of its own; returns how many lines it then has."""
+    path = Path(folder) / str(name)
+    with path.open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    return len(path.read_text().splitlines())
+
+
+def die_at_first(folder, job):
+    """Job 1 ends its process at its first try, job 2 at every one; each try is noted."""
+    tries = noted(folder, job)
+    if job == 2 or (job == 1 and tries == 1):
+        os._exit(9)
+    return job + 10
+
+
 @pytest.mark.slow
-def test_a_worker_that_dies_is_said_in_one_sentence():
-    with pytest.raises(InputError, match="a worker process died"):
-        list(workers.run(die, [1], functools.partial(make_context, 0), torch.device("cpu")))
+def test_a_dead_worker_costs_its_job_a_try_and_a_third_death_is_the_jobs_result(tmp_path, capfd):
+    found = run(die_at_first, range(6), functools.partial(str, tmp_path))
+    died = found.pop(2)
+    assert found == {n: n + 10 for n in (0, 1, 3, 4, 5)}
+    assert isinstance(died, processes.WorkerDied) and "\n" not in str(died)
+    assert str(died).startswith("3 worker processes died at it, one after another (the last ended with status 9); ")
+    tries = {int(path.name): len(path.read_text().splitlines()) for path in tmp_path.iterdir()}
+    assert tries == {0: 1, 1: 2, 2: 3, 3: 1, 4: 1, 5: 1}, "nothing else is done again"
+    line = "notice: a worker process ended with status 9; what it did is tried 3 times\n"
+    assert capfd.readouterr().err == 4 * line
+
+
+def wait_at_first(folder, job):
+    """Job 0 waits to be killed at its first try."""
+    if noted(folder, job) == 1 and job == 0:
+        time.sleep(600)
+    return job
+
+
+@pytest.mark.slow
+def test_a_worker_killed_from_outside_is_replaced(tmp_path, capfd):
+    def kill():
+        while not (tmp_path / "0").exists() or not (tmp_path / "0").read_text().endswith("\n"):
+            time.sleep(0.02)
+        os.kill(int((tmp_path / "0").read_text()), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    assert run(wait_at_first, range(3), functools.partial(str, tmp_path)) == {0: 0, 1: 1, 2: 2}
+    killer.join()
+    assert "notice: a worker process was ended by SIGKILL; " in capfd.readouterr().err
+
+
+class Elsewhere:
+    """An object that does `function(*arguments)` where it is unpickled in a worker, and nothing in this process."""
+
+    def __init__(self, function, *arguments):
+        self.call = function, arguments
+
+    def __reduce__(self):
+        return in_a_worker, self.call
+
+
+def in_a_worker(function, arguments):
+    return function(*arguments) if multiprocessing.parent_process() else None
+
+
+def fail():
+    raise LookupError("it is not here")
+
+
+def same(_, job):
+    return job
+
+
+@pytest.mark.slow
+def test_jobs_that_cannot_be_unpickled_there_are_failures_and_nothing_waits_for_them(capfd):
+    found = run(same, [1, Elsewhere(fail), Elsewhere(os._exit, 3), lambda: None, 5])
+    assert (found[0], found[4]) == (1, 5)
+    assert isinstance(found[1], LookupError) and str(found[1]) == "it is not here"
+    assert isinstance(found[2], processes.WorkerDied) and "the last ended with status 3" in str(found[2])
+    assert "pickle" in str(found[3])
+    assert "Traceback" not in capfd.readouterr().err
+
+
+class Strange(Exception):
+    """An exception that cannot be made again from what is pickled of it."""
+
+    def __init__(self, one, two):
+        super().__init__(f"{one} {two}")
+
+
+def misbehave(_, job):
+    if job == "exit":
+        sys.exit(0)
+    if job == "strange":
+        raise Strange("a", "b")
+    return (lambda: None) if job == "lambda" else job
+
+
+@pytest.mark.slow
+def test_whatever_a_job_does_is_its_own_result(capfd):
+    found = run(misbehave, ["exit", "strange", "lambda", "good"])
+    assert [str(found[n]) for n in (0, 1)] == ["SystemExit: 0", "Strange: a b"]
+    assert "pickle" in str(found[2]) and found[3] == "good"
+    assert all(isinstance(found[n], Exception) for n in (0, 1, 2))
+    assert "in misbehave" in found[1].__notes__[0], "where it was raised is told"
+    assert capfd.readouterr().err == ""
+
+
+def made_at_third(folder):
+    """A context at which the first two processes die."""
+    return os._exit(7) if noted(folder, "context") < 3 else "the data"
+
+
+def context_and(context, job):
+    return context, job
+
+
+def broken_data():
+    raise InputError("the data are not there")
+
+
+@pytest.mark.slow
+def test_workers_that_die_at_their_data_end_the_run_unless_it_helps_to_try_again(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="^3 worker processes died while they made .* ended with status 4") as caught:
+        run(same, range(50), functools.partial(os._exit, 4))
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="^the data are not there$"):
+        run(same, range(50), broken_data)
+    monkeypatch.setattr(workers, "cores", lambda: 1)
+    assert run(context_and, [1], functools.partial(made_at_third, str(tmp_path))) == {0: ("the data", 1)}
+
+
+@pytest.mark.slow
+def test_what_workers_cannot_import_is_said_in_one_sentence(monkeypatch, capfd):
+    """As `python -m cProfile -m pipeline.evaluate flip`, whose `__main__` is another one in a worker."""
+    monkeypatch.setattr(sys.modules["__main__"], "only_here", fail, raising=False)
+    monkeypatch.setattr(fail, "__module__", "__main__")
+    monkeypatch.setattr(fail, "__qualname__", "only_here")
+    with pytest.raises(InputError, match="cannot import what they are to do .*only_here.* start a stage as"):
+        run(fail, range(9))
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="cannot import what they are to do .*lambda"):
+        run(lambda *_: None, range(9))
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_workers_end_at_once_where_no_more_results_are_wanted(tmp_path):
+    results = workers.run(wait_at_first, [1, 0, 0, 0], functools.partial(str, tmp_path), torch.device("cpu"))
+    next(results)
+    children = psutil.Process().children()
+    results.close()
+    assert not [child for child in children if child.is_running() and "spawn_main" in " ".join(child.cmdline())]
 
 
 def note_and_wait(_, path):
@@ -134,3 +290,15 @@ def test_a_job_that_fits_nowhere_is_given_its_own_error():
     found = dict(workers.run_together(Room(0).work, [[(4, 14), (1, 11)]], lambda: "the data"))
     assert set(found) == {1, 4} and all(isinstance(error, torch.OutOfMemoryError) for error in found.values())
     assert all(str(error) == "1 do not fit" and error.__traceback__ is None for error in found.values())
+
+
+def test_a_store_that_cannot_be_written_ends_work_on_a_gpu_at_its_first_group():
+    done = []
+
+    def work(context, jobs):
+        done.append(jobs)
+        raise store.Unwritable(28, "No space left on device", "cell")
+
+    with pytest.raises(store.Unwritable):
+        list(workers.run_together(work, [[(0, 0), (1, 1)], [(2, 2)]], dict))
+    assert done == [[0, 1]]

@@ -1,6 +1,7 @@
 """The stage `estimate`: what it writes, killed and resumed, stopped at an error, and NADs from a file."""
 
 import dataclasses
+import importlib
 import json
 import os
 import re
@@ -12,6 +13,8 @@ import time
 import numpy as np
 import psutil
 import pytest
+import safetensors
+import safetensors.numpy
 from nads_samples import SECANT
 from structure import ROOT
 
@@ -297,6 +300,41 @@ def test_a_killed_estimate_goes_on_where_it_stopped_and_gives_the_same_bytes(fol
     estimate.main()
     assert sorted(taken[300 - kept :]) == list(range(300))
     assert contents() == resumed
+
+
+def test_a_full_store_ends_the_estimate_in_one_sentence(folder, here, monkeypatch):
+    _, write = folder
+    write(net=source(4))
+
+    def full(*_):
+        raise safetensors.SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(safetensors.numpy, "save_file", full)
+    sentence = r"^error: the disk is full: \.cells/nads/\w+/0000004\.safetensors cannot be written \(No space left on device\);"
+    with pytest.raises(SystemExit, match=sentence), one_sentence():
+        estimate.main()
+
+
+@pytest.mark.slow
+def test_a_killed_worker_changes_no_byte(folder, monkeypatch, capfd):
+    """The first worker to begin with network 20 is killed there."""
+    root, write = folder
+    write(net=source(40))
+    estimate.main()
+    whole = contents()
+    (root / "killed_there.py").write_text(
+        "import os, signal, pathlib\nfrom pipeline.nads import progress\n\n\n"
+        "def jacobian(context, work):\n    tried = pathlib.Path('tried')\n"
+        "    if work[1] == 20 and not tried.exists():\n        tried.touch()\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n    return progress.jacobian(context, work)\n"
+    )
+    run = workers.run
+    killed = importlib.import_module("killed_there")
+    monkeypatch.setattr(workers, "run", lambda _, *others: run(killed.jacobian, *others))
+    write(reuse=False, net=source(40))
+    estimate.main()
+    assert "notice: a worker process was ended by SIGKILL" in capfd.readouterr().err
+    assert contents() == whole
 
 
 @pytest.mark.slow

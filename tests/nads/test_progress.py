@@ -215,6 +215,27 @@ def test_a_broken_file_is_passed_over(tmp_path):
         assert resumed.estimation.accumulator.count == 4
 
 
+def test_sums_in_which_one_bit_has_turned_are_passed_over(tmp_path, capsys):
+    samples = jacobians(6, 2, SHAPE)
+    whole = task(tmp_path, 6)
+    for number in range(6):
+        whole.estimation.add(number, samples[number])
+        if number in (3, 5):
+            whole.sums.put(number + 1, whole.estimation.state())
+    path = tmp_path / "nads" / "net" / "0000006.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-100] ^= 4
+    path.write_bytes(content)
+    resumed = started(tmp_path, 6)
+    assert resumed.estimation.accumulator.count == 4
+    assert capsys.readouterr().err == (
+        f"notice: {path} is damaged and counts as not kept: the digest is not that of the contents\n"
+    )
+    for number in (4, 5):
+        resumed.take(number, samples[number])
+    assert resumed.sums.get(6) is not None, "and made again"
+
+
 @pytest.mark.usefixtures("terminal")
 def test_the_bar_shows_networks_error_and_what_is_expected(tmp_path):
     samples = jacobians(300, 4, SHAPE)
