@@ -47,13 +47,18 @@ def uses(plans: Plans) -> Iterator[tuple[Specification, Use]]:
             yield member.specification, use_of(name, experiments.find(plan.experiment))
 
 
-def key_of(specification: Specification, use: Use) -> str | None:
-    """The digest of all that decides a dry run, or None where the network's code cannot be read."""
+def key_of(specification: Specification, use: Use) -> str:
+    """The digest of all that decides a dry run.
+
+    Raises InputError where the network's code cannot be read, since what is trained and estimated is kept by it too.
+    """
     try:
-        code = closure.digest(dry_run, specification["network"])
-        return store.digest([specification, *use[1:], code])
-    except Exception:
-        return None
+        return store.digest([specification, *use[1:], closure.digest(dry_run, specification["network"])])
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"the code of {specification['network']} cannot be read, by which its results are kept: {reason}"
+        ) from None
 
 
 def tried(scales: dict[str, Plans]) -> dict[Use, DryRun]:
@@ -65,15 +70,22 @@ def tried(scales: dict[str, Plans]) -> dict[Use, DryRun]:
     for plans in scales.values():
         for specification, use in uses(plans):
             name, shape, outputs = use
-            if use not in found and name not in sentences:
+            if use in found or name in sentences:
+                continue
+            key, unreadable = None, None
+            try:
                 key = key_of(specification, use)
-                if noted := kept.get(key):
-                    found[use] = DryRun(*noted)
-                    continue
-                try:
-                    found[use] = new[key] = dry_run(specification, shape, outputs)
-                except InputError as error:
-                    sentences[name] = f"params.yaml: architectures.{name}: {error}"
+            except InputError as error:
+                unreadable = error
+            if key is not None and (noted := kept.get(key)):
+                found[use] = DryRun(*noted)
+                continue
+            try:
+                found[use] = new[key] = dry_run(specification, shape, outputs)
+                if unreadable:
+                    raise unreadable
+            except InputError as error:
+                sentences[name] = f"params.yaml: architectures.{name}: {error}"
     kept.add((key, dataclasses.astuple(run)) for key, run in new.items() if key is not None)
     if sentences:
         raise InputError("\n".join(sentences.values()))
@@ -107,7 +119,7 @@ def stored(plan: Plan, cells: list, device: str) -> set[int]:
                 if cell["seed"] == seed and all(name in data.vectors for name in experiment.uses(cell))
             ]
             jobs = grid_jobs.of_cells(plan, data, [cells[n] for n in mine], workers.device_of(device), "")
-            found |= {n for n, job in zip(mine, jobs) if kept.get(job.key) is not None}
+            found |= {n for n, job in zip(mine, jobs) if kept.holds(job.key)}
     return found
 
 
@@ -153,6 +165,7 @@ def main() -> None:
     torch.set_num_threads(1)
     scales = settings.plans(settings.read())
     plans = next(iter(scales.values()))
+    workers.device_of(plans.machine.device)
     runs = tried(scales)
     check_files(plans)
     artifacts.fresh(artifacts.PLAN)

@@ -1,5 +1,6 @@
 """The digest of the code that decides a result: it changes with what the result depends on, and with nothing else."""
 
+import importlib
 import shutil
 import sys
 
@@ -95,9 +96,9 @@ EDITS = {
     ),
     "a docstring": ("training/single.py", '"""One network\'s training', '"""How one network trains', set()),
     "a comment": ("training/single.py", "# Losses stay on the device", "# They stay there", set()),
-    "an annotation": ("training/single.py", "x: torch.Tensor, batch: int = 512", "x, batch: int = 512", set()),
+    "an annotation": ("training/single.py", "how: Training, seed: int) -> Outcome", "how, seed: int)", set()),
     "a figure": ("report/style.py", 'ACCURACY = "cividis"', 'ACCURACY = "viridis"', set()),
-    "the store": ("machine/store.py", "os.utime(self.path(key))", "os.utime(self.path(key), None)", set()),
+    "the store": ("machine/store.py", "os.chmod(temporary, 0o644)", "os.chmod(temporary, 0o640)", set()),
     "a constant of training": ("training/single.py", "BATCH = 128", "BATCH = 64", NAMED),
     "one network": ("networks/lenet.py", "self.fc2 = nn.Linear(120, 84)", "self.fc2 = nn.Linear(120, 85)", of("LeNet")),
     "a part of one network": (
@@ -201,6 +202,40 @@ def test_a_member_reaches_what_it_uses_of_its_class_and_of_the_classes_below(tmp
     assert found("Below.run") == {"Base.run", "Base.size", "Below.part", "Base.part", "outer", "STEP"}
     assert found("Made.run") == {"Base.run", "Base.size", "Made.part", "Made.__init__", "STEP"}
     assert {"Given", "Base", "outer"} <= found("Given.run"), "an object that is handed on may be used in any way"
+
+
+def test_a_network_may_be_named_where_it_is_imported(tmp_path):
+    module(tmp_path, "family", "WIDTH = 3\n\nclass Net:\n    width = WIDTH\n")
+    module(
+        tmp_path, "mine", "import family\nfrom json import loads as net\nfrom family import Net\nfamily.WIDTH += 1\n"
+    )
+    assert reached(tmp_path, "mine:Net") == {"family:Net", "family:WIDTH", "mine"}, "and what its import does"
+    assert reached(tmp_path, "mine:net") == {"family:WIDTH", "mine"}
+    assert closure.Code([str(tmp_path), *sys.path]).reached("mine:net")[1] == {"json"}
+    module(tmp_path, "astray", "from family import Other\nfrom family import *\n")
+    for name in ("Other", "Net", "nothing"):
+        with pytest.raises(LookupError, match=f"astray does not define {name}"):
+            reached(tmp_path, f"astray:{name}")
+
+
+@pytest.mark.parametrize("text", ["import no_such_package\n", "import sys\nsys.exit(0)\n", "1 / 0\n"])
+def test_a_package_that_cannot_be_imported_has_no_version(text, tmp_path, monkeypatch):
+    """A network may do without it, and is not what ends the stage that asks for its key."""
+    (tmp_path / "packages").mkdir()
+    module(tmp_path / "packages", "optional", text)
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(closure, "INSTALLED", (*closure.INSTALLED, str(tmp_path / "packages")))
+    monkeypatch.setattr(closure, "_loaded_code", closure.Code)
+    lines = "try:\n    import optional\nexcept BaseException:\n    optional = None\n\ndef net():\n    import optional\n    return optional\n"
+    module(tmp_path, "careful", lines)
+    found = closure._digest.__wrapped__(("careful:net",))
+    module(tmp_path / "packages", "optional", "__version__ = '2'\n")
+    importlib.invalidate_caches()
+    sys.modules.pop("optional", None)
+    assert closure._version("optional") == "2"
+    assert closure._digest.__wrapped__(("careful:net",)) != found
+    sys.modules.pop("optional", None)
 
 
 def test_what_a_module_does_when_it_is_imported_counts(tmp_path):

@@ -184,11 +184,20 @@ class Code:
 
         A root is 'module:name' or 'module:Class.member'; of a class, one member alone reaches what that member does.
         """
-        texts, packages, seen = {}, set(), set()
-        waiting = [(module, *name.split(".")) for module, _, name in (root.partition(":") for root in roots)]
-        for module, name, *_ in waiting:
-            if (source := self.source(module)) and name not in source.definitions:
-                raise LookupError(f"{module} does not define {name}")
+        texts, packages, seen, waiting = {}, set(), set(), []
+        for module, name in (root.split(":", 1) for root in roots):
+            chain, source = tuple(name.split(".")), self.source(module)
+            if source is None or chain[0] in source.definitions:
+                waiting.append((module, *chain))
+                continue
+            # A network may also be named where a module of one's own imports it.
+            used = set()
+            found = self._resolved(source, chain, used)
+            if not found and not used:
+                raise LookupError(f"{module} does not define {chain[0]}")
+            packages |= used
+            waiting += found + self._effects(source, texts, packages)
+            seen.add((module, None))
         while waiting:
             item = waiting.pop()
             if item in seen:
@@ -201,9 +210,7 @@ class Code:
                 continue
             if (module, None) not in seen:
                 seen.add((module, None))
-                for number, statement in enumerate(source.effects):
-                    texts[f"{module}:{number}"] = _text(statement)
-                    waiting += self._uses(source, statement, packages)
+                waiting += self._effects(source, texts, packages)
             if member:
                 waiting += self._member(source, name, member[0], (module, name), texts, packages)
                 continue
@@ -211,6 +218,12 @@ class Code:
                 texts[f"{module}:{name}:{number}"] = _text(statement)
                 waiting += self._uses(source, statement, packages)
         return texts, packages
+
+    def _effects(self, source, texts, packages):
+        """Uses of the statements that act when a module is imported."""
+        for number, statement in enumerate(source.effects):
+            texts[f"{source.name}:{number}"] = _text(statement)
+        return [item for statement in source.effects for item in self._uses(source, statement, packages)]
 
     def _member(self, source, name, member, owner, texts, packages):
         """Uses of a class's member, or of its base classes' where it has none; `owner`: the class that `self` is of."""
@@ -312,11 +325,16 @@ def digest(*things: typing.Any) -> str:
     return _digest(tuple(map(root, things)))
 
 
+def _version(package: str) -> str:
+    """The version of an installed package; 'None' of one that names none, or cannot be imported, which a user's code may do without."""
+    try:
+        return str(getattr(importlib.import_module(package), "__version__", None))
+    except (Exception, SystemExit):
+        return "None"
+
+
 @functools.lru_cache(None)
 def _digest(roots):
     texts, packages = _loaded_code().reached(*roots)
-    versions = {
-        name: str(getattr(importlib.import_module(name), "__version__", None))
-        for name in sorted(packages - sys.stdlib_module_names)
-    }
+    versions = {name: _version(name) for name in sorted(packages - sys.stdlib_module_names)}
     return hashlib.sha256(json.dumps([sorted(texts.values()), versions]).encode()).hexdigest()

@@ -3,8 +3,12 @@
 import dataclasses
 
 import numpy as np
+import psutil
 
 from pipeline.project.errors import InputError
+
+COMPLETION = 5
+"""Matrices of D×D numbers that the memory holds at once when given rows are completed to a basis."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +56,7 @@ def imported(rows: np.ndarray, shape: tuple[int, ...], origin: str = "the array"
 
     The given rows are kept as they are; the others span what is left, in no particular order, since nothing is known of
     it. Raises InputError, naming the `origin`, unless the rows are finite numbers of the right shape, orthonormal
-    within 0.001.
+    within 0.001, and the basis fits into this machine.
     """
     dimension = int(np.prod(shape))
     size = "×".join(map(str, shape))
@@ -60,10 +64,22 @@ def imported(rows: np.ndarray, shape: tuple[int, ...], origin: str = "the array"
         raise InputError(
             f"{origin} holds an array of shape {rows.shape}, not (K, {dimension}) with K ≤ {dimension} for {size}"
         )
-    if not np.issubdtype(rows.dtype, np.floating) or not np.isfinite(rows).all():
+    if not np.issubdtype(rows.dtype, np.floating):
+        raise InputError(f"{origin} holds values of type {rows.dtype}, not real numbers")
+    needed, free = COMPLETION * 8 * dimension**2, psutil.virtual_memory().total
+    if needed > free:
+        raise InputError(
+            f"{origin} holds NADs of inputs {size} (D = {dimension:,}), whose basis needs {needed / 1e9:,.1f} GB to be completed, "
+            f"and this machine has {free / 1e9:,.1f}"
+        )
+    # Huge numbers become infinite here, their products infinite or NaN, which no comparison holds for.
+    with np.errstate(all="ignore"):
+        rows = rows.astype(np.float64)
+        worst = np.abs(rows @ rows.T - np.eye(len(rows))).max()
+    if not np.isfinite(rows).all():
         raise InputError(f"{origin} holds values that are not finite real numbers")
-    rows = rows.astype(np.float64)
-    worst = np.abs(rows @ rows.T - np.eye(len(rows))).max()
+    if not np.isfinite(worst):
+        raise InputError(f"{origin} holds values that are far too large for rows of length 1")
     if worst > 1e-3:
         raise InputError(f"{origin} holds rows that are not orthonormal (their products are off by {worst:.2g})")
     # The columns of a complete QR decomposition beyond the K-th are orthogonal to all rows.

@@ -73,7 +73,18 @@ class Estimation:
         self.trace = [(int(number), float(error)) for number, error in state["trace"]]
 
     def nads(self, estimator: Estimator) -> NADs:
-        """The NADs of the networks added so far."""
+        """The NADs of the networks added so far.
+
+        Raises InputError if their C is zero or not finite, so that it has no first eigenvector.
+        """
+        with np.errstate(all="ignore"):
+            # Relative to C itself, and so finite exactly where C is finite and not zero.
+            split_half = self.accumulator.split_half()
+        if not np.isfinite(split_half):
+            raise InputError(
+                f"C, the covariance of the networks' input derivative ({estimator.estimand}, step {estimator.step:g}), is zero or "
+                "not finite; take another step, or look at what the network does with such inputs"
+            )
         spectrum, symmetry = self.accumulator.spectrum(), self.accumulator.averaged_over()
         errors = standard_errors(spectrum.eigenvalues, spectrum.parts, spectrum.sizes)
         return NADs(
@@ -86,7 +97,7 @@ class Estimation:
             halves=spectrum.halves,
             overlap=spectrum.overlap,
             error=self.accumulator.error(),
-            split_half=self.accumulator.split_half(),
+            split_half=split_half,
             trace=np.array(self.trace, np.float64).reshape(-1, 2),
             networks=self.accumulator.count,
             estimand=estimator.estimand,

@@ -5,7 +5,6 @@ what must hold between its parts.
 """
 
 import dataclasses
-import re
 import typing
 from collections.abc import Iterable
 
@@ -18,6 +17,7 @@ from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.plan import NADsPlan, Request
 from pipeline.project.errors import InputError
 from pipeline.project.shapes import SIDE
+from pipeline.settings.bounds import check_extent, check_names
 from pipeline.settings.reading import parsed, read
 from pipeline.settings.typed import Mistakes, joined, shown
 from pipeline.training import CLIP, Training
@@ -32,12 +32,6 @@ each, by which those that are given are checked where the others are not."""
 
 OPTIONAL = {"clip"}
 """Those of them that need not be given: both papers have one value of it."""
-
-NAME = re.compile(r"(?!(nan?|null|none|true|false|inf|infinity)$)[a-z][a-z0-9_-]{0,63}", re.ASCII | re.IGNORECASE)
-"""Names of scales and architectures: files and columns hold them, and no table takes such a word for a number or for nothing."""
-
-CELLS = 100_000
-"""Networks that an experiment may train."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,6 +156,8 @@ def _top(mistakes: Mistakes, document: dict[str, typing.Any], known: dict[str, E
     specifications = {}
     if isinstance(architectures := document.get("architectures"), dict):
         specifications = _specifications(mistakes, architectures, joined(where, "architectures"))
+    for name in blocks if specifications else ():
+        _check_keys(mistakes, known[name].Settings, document.get(name), specifications, joined(where, name))
     if "scales" in document:
         _check_scales(mistakes, document["scales"], document.get("scale"), where)
     return Top(common, specifications, settings, sound=not mistakes.sentences)
@@ -170,8 +166,8 @@ def _top(mistakes: Mistakes, document: dict[str, typing.Any], known: dict[str, E
 def _specifications(mistakes: Mistakes, architectures: dict[str, typing.Any], at: str) -> dict[str, typing.Any]:
     """The architectures by name, each with the place of its network; None for those that have none."""
     found = dict.fromkeys(architectures)
+    check_names(mistakes, architectures, at)
     for name, architecture in architectures.items():
-        _check_name(mistakes, name, at)
         if isinstance(architecture, dict):
             try:
                 found[name] = table.specification(architecture)
@@ -182,24 +178,22 @@ def _specifications(mistakes: Mistakes, architectures: dict[str, typing.Any], at
     return found
 
 
+def _check_keys(mistakes: Mistakes, kind: type, block: typing.Any, specifications: dict, at: str) -> None:
+    """Note every key that names no architecture where an experiment's `Settings` have a value for each of them."""
+    for field, hint in typing.get_type_hints(kind).items():
+        values = block.get(field) if isinstance(block, dict) else None
+        if typing.get_origin(hint) is dict and isinstance(values, dict):
+            mistakes.known(values, specifications, joined(at, field), "architecture")
+
+
 def _check_scales(mistakes: Mistakes, scales: typing.Any, chosen: typing.Any, where: str) -> None:
     """Note where the scales are no mapping of names, or the chosen one is not among them."""
     scales = mistakes.mapping(scales, at := joined(where, "scales"))
-    for name in scales or ():
-        _check_name(mistakes, name, at)
+    check_names(mistakes, scales or (), at)
     if scales == {}:
         mistakes.add(f"{at} is empty; name at least one scale")
     elif scales and isinstance(chosen, str) and chosen not in scales:
         mistakes.add(f"{where}: scale {shown(chosen)} is not one of {', '.join(scales)}")
-
-
-def _check_name(mistakes: Mistakes, name: str, at: str) -> None:
-    """Note a name that cannot be one."""
-    if not NAME.fullmatch(name):
-        mistakes.add(
-            f"{at}: {shown(name)} is no name; let it begin with a letter and go on with up to 63 letters, digits, _ and -, and "
-            "not be a word such as none or true"
-        )
 
 
 def _of_scale(
@@ -285,10 +279,7 @@ def _plan(
             mistakes.add(
                 f"{joined(place, name)}: seeds must be at most the experiment's {len(seeds)}, not {member.seeds}"
             )
-    each = {name: sum(1 for _ in experiment.places(member)) for name, member in members.items()}
-    count = sum(each[name] * len(seeds[: member.seeds]) for name, member in members.items())
-    if count > CELLS:
-        mistakes.add(f"{at}: {count:,} networks would be trained, more than {CELLS:,}; ask for fewer seeds or places")
+    check_extent(mistakes, experiment, plan, at)
     return plan
 
 

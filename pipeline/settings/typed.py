@@ -3,6 +3,7 @@
 import dataclasses
 import difflib
 import functools
+import itertools
 import json
 import typing
 from collections.abc import Collection, Iterable
@@ -23,40 +24,55 @@ KINDS = {
 """What pydantic's errors ask for, by the beginnings of their names."""
 
 LONGEST = 10_000
-"""Numbers that a range in a list may stand for."""
+"""Numbers that a list may hold, its ranges written out."""
 
-SHOWN = 80
-"""Characters of a wrong value that a sentence repeats."""
+MOST, UNKNOWN = 50, 20
+"""Mistakes that are said of one document, and unknown keys of one mapping; of the others their number is."""
+
+SHOWN, SENTENCE = 80, 2_000
+"""Characters of a wrong value that a sentence repeats, and of a sentence."""
 
 _adapter = functools.cache(pydantic.TypeAdapter)
+_hints = functools.cache(typing.get_type_hints)
 
 
 class Mistakes:
     """The mistakes found so far in one document, a sentence each."""
 
     def __init__(self) -> None:
-        self.sentences: list[str] = []
+        # A mapping, which keeps their order and finds each at once.
+        self._said: dict[str, None] = {}
         self.misspelt: set[tuple[str, str]] = set()
         """Place and key that an unknown one was most likely meant to be: what its being missing leads to is not said too."""
 
     def add(self, sentence: str) -> None:
         """Note a mistake, once and on one line, whatever text of the user's is in it."""
         sentence = " ".join(sentence.split())
-        if sentence not in self.sentences:
-            self.sentences.append(sentence)
+        self._said[sentence if len(sentence) <= SENTENCE else f"{sentence[: SENTENCE - 1]}…"] = None
+
+    @property
+    def sentences(self) -> list[str]:
+        """A sentence for each mistake, in the order in which they were found."""
+        return list(self._said)
 
     def end(self) -> None:
-        """Raise InputError with all of them, if there are any."""
-        if self.sentences:
-            raise InputError("\n".join(self.sentences))
+        """Raise InputError with the first `MOST` of them, if there are any."""
+        sentences = self.sentences
+        if len(sentences) > MOST:
+            where, others = sentences[0].partition(":")[0], len(sentences) - MOST
+            sentences = [*sentences[:MOST], f"{where}: and {others:,} more mistakes like these"]
+        if sentences:
+            raise InputError("\n".join(sentences))
 
     def known(self, mapping: dict, names: Collection[str], at: str, kind: str = "key") -> None:
         """Note every key of `mapping` that is none of `names`."""
-        for key in mapping:
-            if key not in names:
-                self.add(f"{at}: unknown {kind} {shown(key)}; {nearest(key, names)}")
-                meant = difflib.get_close_matches(key, names, n=1)
-                self.misspelt |= {(at, name) for name in meant if name not in mapping}
+        unknown = [key for key in mapping if key not in names]
+        for key in unknown[:UNKNOWN]:
+            self.add(f"{at}: unknown {kind} {shown(key)}; {nearest(key, names)}")
+            meant = difflib.get_close_matches(key, names, n=1)
+            self.misspelt |= {(at, name) for name in meant if name not in mapping}
+        if len(unknown) > UNKNOWN:
+            self.add(f"{at}: and {len(unknown) - UNKNOWN:,} more that are unknown")
 
     def required(self, mapping: dict, names: Iterable[str], at: str) -> None:
         """Note every one of `names` that `mapping` lacks."""
@@ -91,11 +107,14 @@ class Mistakes:
         """`value` with its ranges written out; unknown keys of dataclasses, which pydantic passes over, are noted."""
         origin, parts = typing.get_origin(kind), typing.get_args(kind)
         if dataclasses.is_dataclass(kind) and isinstance(value, dict):
-            hints = typing.get_type_hints(kind)
+            hints = _hints(kind)
             self.known(value, hints, at)
             return {key: self._prepared(hints[key], value[key], joined(at, key)) for key in value if key in hints}
         if origin is tuple and parts[0] is int and isinstance(value, list):
-            return [number for item in value for number in (_range(item, at) if isinstance(item, list) else [item])]
+            ranges = [_range(item, at) if isinstance(item, list) else [item] for item in value]
+            if (count := sum(map(len, ranges))) > LONGEST:
+                raise InputError(f"{at} holds {count:,} numbers, its ranges written out, more than {LONGEST:,}")
+            return list(itertools.chain.from_iterable(ranges))
         return value
 
     def _refuse(self, error: dict, at: str) -> None:
@@ -137,5 +156,9 @@ def joined(at: str, *keys: str) -> str:
 
 def shown(value: typing.Any) -> str:
     """A wrong value as a sentence repeats it: not all of it, if it is long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:
+        # Python writes out no number of more than a few thousand digits.
+        return "a number of thousands of digits"
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

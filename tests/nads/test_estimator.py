@@ -5,10 +5,12 @@ import json
 
 import numpy as np
 import pytest
+from torch import nn
 
-from pipeline.nads import Estimator, Source, Spectrum, imported
+from pipeline.nads import Estimator, Source, Spectrum, estimate, imported
 from pipeline.nads.plan import NADsPlan, Request
 from pipeline.nads.progress import Recipe
+from pipeline.project.errors import InputError
 
 VALUES = {
     "estimand": "secant",
@@ -30,6 +32,7 @@ VALUES = {
         ({"step": -1.0}, "step must be positive, not -1.0"),
         ({"step": float("inf")}, "step must be positive, not inf"),
         ({"step": float("nan")}, "step must be positive, not nan"),
+        ({"step": 1e-30}, r"step must lie between 0.001 and 1e\+06, not 1e-30"),
         ({"step": 9.9e-4}, r"step must lie between 0.001 and 1e\+06, not 0.00099"),
         ({"step": 1e6 + 1}, r"step must lie between 0.001 and 1e\+06, not 1000001.0"),
         (
@@ -130,3 +133,43 @@ def test_a_plan_comes_back_from_json_as_it_was():
         },
     )
     assert NADsPlan.read(json.loads(json.dumps(dataclasses.asdict(plan)))) == plan
+
+
+class Scaled(nn.Module):
+    """A linear network whose output is so many times as large: derivatives of a size that one may choose."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.fc, self.factor = nn.Linear(16, 1), factor
+
+    def forward(self, x):
+        return self.fc(self.factor * x.flatten(1))
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # in the sums, before they are looked at
+@pytest.mark.parametrize("first", [None, 2])
+@pytest.mark.parametrize(
+    ("factor", "method", "step"),
+    [
+        (0.0, "plain", 100.0),
+        (0.0, "readout", 0.5),
+        (1e-38, "plain", 1e-3),
+        (1e38, "plain", 1e6),
+        (float("nan"), "plain", 100.0),
+        (float("inf"), "readout", 100.0),
+    ],
+)
+def test_a_covariance_that_is_zero_or_no_number_is_refused_and_the_step_named(factor, method, step, first):
+    """Outputs that do not change, not even in the last bit, or leave float32's range."""
+    with pytest.raises(
+        InputError, match=r"^C, the covariance of the networks' input derivative \(secant, step "
+    ) as caught:
+        estimate(lambda: Scaled(factor), (1, 4, 4), 6, method=method, step=step, first=first)
+    assert f"step {step:g}), is zero or not finite; take another step" in str(caught.value)
+
+
+@pytest.mark.parametrize("first", [None, 2])
+@pytest.mark.parametrize("factor", [1e-3, 1.0, 1e15])
+def test_one_that_is_small_or_large_is_not(factor, first):
+    nads = estimate(lambda: Scaled(factor), (1, 4, 4), 6, method="plain", first=first)
+    assert 0.1 * factor**2 / 48 < nads.eigenvalues[0] < 100 * factor**2 / 48

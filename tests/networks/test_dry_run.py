@@ -4,7 +4,9 @@ import pytest
 import torch
 
 from pipeline import networks
-from pipeline.networks.dry_run import DryRun, _Unnormalised, dry_run
+from pipeline.nads.symmetry import SYMMETRIES
+from pipeline.networks.dry_run import STATED, DryRun, _Unnormalised, dry_run
+from pipeline.project.errors import InputError
 
 
 def test_a_linear_layer_of_4096_inputs():
@@ -39,3 +41,29 @@ def test_batch_norm_is_left_out_but_its_channels_are_checked():
         untracked = torch.nn.BatchNorm2d(3, track_running_stats=False).eval()
         assert untracked(x) is x
         assert torch.equal(torch.nn.functional.relu(x), x.clamp(min=0))
+
+
+def test_what_a_class_may_state():
+    assert STATED["symmetry"] == (*SYMMETRIES, "measured")
+    for name, place in networks.NETWORKS.items():
+        arguments = {"hidden": [5]} if name == "mlp" else {}
+        assert networks.symmetry({"network": place} | arguments) in STATED["symmetry"]
+        assert networks.together({"network": place}) in STATED["together"]
+
+
+class Unused(torch.nn.Module):
+    """A network of which one layer is frozen and another left out."""
+
+    def __init__(self, channels, outputs, frozen=False):
+        super().__init__()
+        self.fc, self.other = torch.nn.Linear(channels * 1024, outputs), torch.nn.Linear(2, 2)
+        self.fc.requires_grad_(not frozen)
+
+    def forward(self, x):
+        return self.fc(x.flatten(1))
+
+
+def test_some_weight_gets_a_gradient():
+    assert dry_run({"network": f"{__name__}:Unused"}, (1, 32, 32), 1).size == 4 * (1025 + 6)
+    with pytest.raises(InputError, match="^test_dry_run:Unused cannot be trained: none of its weights gets a gradient"):
+        dry_run({"network": f"{__name__}:Unused", "frozen": True}, (1, 32, 32), 1)

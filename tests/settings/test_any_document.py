@@ -12,10 +12,53 @@ from pipeline import experiments
 from pipeline.grid.experiment import Plan
 from pipeline.nads.plan import NADsPlan
 from pipeline.project.errors import InputError
-from pipeline.settings import CELLS, parsed, plans, read
+from pipeline.settings import parsed, plans, read
+from pipeline.settings.bounds import CELLS
+from pipeline.settings.typed import MOST
 
 TEXT = (ROOT / "params.yaml").read_text(encoding="utf-8")
 SHIPPED = read(ROOT / "params.yaml")
+
+SMOKE = SHIPPED | {"scale": "smoke", "scales": {"smoke": SHIPPED["scales"]["smoke"]}}
+
+TWO_SCALES = SHIPPED | {"scales": {name: SHIPPED["scales"][name] for name in ("smoke", "laptop")}}
+
+HOSTILE = [
+    *(None, True, 0, -1, 1, 2, 1023, 10**9, 10**12, 2**63, -(2**64), 10**399),
+    *(0.0, -0.5, 1e-320, 1e-30, 1e38, 1e300, -1e300),
+    *(
+        "",
+        " ",
+        "NA",
+        "nan",
+        "1e3",
+        "2024",
+        "~",
+        "cuda",
+        "smoke",
+        "lenet",
+        "a/b",
+        "../../evil",
+        "/dev/zero",
+        "$\\frac$|<é\u2028\n",
+        "x" * 1000,
+    ),
+    *("os:system", "torchvision:models", "timm:x", "pipeline.plan:main", ":", "a:", "lenet:x"),
+    *(
+        [],
+        [[]],
+        [1],
+        ["1"],
+        [None] * 100,
+        [[0, 10**12, 1]],
+        [[0, 10**12, 10**9]],
+        [[0, 9999, 1]] * 300,
+        [[1, 1, 1]] * 1025,
+        [[-1, 5, 0]],
+    ),
+    *({}, {"": 1}, {"lenet": 1}, {"network": "lenet"}, {"a": {"b": {"c": 1}}}, {str(n): n for n in range(500)}),
+]
+"""Values to which any setting may be put by accident, or by somebody who tries."""
 
 KEYS = st.sampled_from(
     ["lenet", "nads", "indices", "epochs", "file", "first", "input", "network", "training", "smoke", "sigma"]
@@ -46,7 +89,7 @@ def inner(value):
 @st.composite
 def mutated(draw):
     """The shipped document with one to three entries, at any depth, taken away, renamed, replaced, doubled or swapped."""
-    document = copy.deepcopy(SHIPPED)
+    document = copy.deepcopy(TWO_SCALES)
     for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
         places = list(inner(document))
         if not places:
@@ -104,12 +147,12 @@ def check_sentences(error, where="params.yaml"):
     """Assert that a refusal is lines, each a sentence that begins with the file, none said twice."""
     said = str(error).split("\n")
     assert all(sentence.startswith(where) and len(sentence.split()) > 3 for sentence in said), said
-    assert len(set(said)) == len(said)
+    assert len(set(said)) == len(said) <= MOST + 1
     assert "Traceback" not in str(error)
     assert len(str(error).splitlines()) == len(said), "no other ends of lines"
 
 
-@settings(derandomize=True, deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
+@settings(derandomize=True, deadline=None, max_examples=70, suppress_health_check=list(HealthCheck))
 @given(mutated())
 def test_a_document_changed_anywhere_gives_plans_or_sentences(document):
     before = copy.deepcopy(document)
@@ -123,7 +166,36 @@ def test_a_document_changed_anywhere_gives_plans_or_sentences(document):
     assert repr(document) == repr(before)
 
 
-@settings(derandomize=True, deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+def leaves(value, path=()):
+    """The path of everything in a document that is no mapping, and of the empty ones."""
+    if not isinstance(value, dict) or not value:
+        yield path
+        return
+    for key, item in value.items():
+        yield from leaves(item, (*path, key))
+
+
+LEAVES = list(leaves(SMOKE))
+
+
+@settings(derandomize=True, deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(LEAVES), st.sampled_from(HOSTILE), st.booleans())
+def test_a_hostile_value_anywhere_gives_plans_or_sentences(path, value, as_a_key):
+    document = place = copy.deepcopy(SMOKE)
+    *parents, last = path
+    for key in parents:
+        place = place[key]
+    if as_a_key and isinstance(value, str):
+        place[value] = place.pop(last)
+    else:
+        place[last] = copy.deepcopy(value)
+    try:
+        check_plans(plans(document))
+    except InputError as error:
+        check_sentences(error)
+
+
+@settings(derandomize=True, deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_a_text_changed_anywhere_gives_plans_or_sentences(data):
     lines = TEXT.splitlines(keepends=True)

@@ -78,12 +78,32 @@ def test_the_size_is_that_of_the_state():
     assert dry_run(own("normalised", channels_of_norm=1), (1, 32, 32), 1024).size == 4 * 4 + 8
 
 
-def test_a_dry_run_neither_computes_nor_draws():
+def test_a_network_of_ones_own_is_run_without_numbers_then_with_some_in_training_and_out_of_it():
     state = torch.get_rng_state()
     Recording.seen.clear()
     dry_run(own("Recording"), (3, 32, 32), 2)
-    assert Recording.seen == [("meta", (2, 3, 32, 32), False, False)]
+    assert Recording.seen == [
+        ("meta", (2, 3, 32, 32), False, False),
+        ("cpu", (3, 3, 32, 32), True, True),
+        ("cpu", (3, 3, 32, 32), False, False),
+        ("cpu", (1, 3, 32, 32), False, False),
+    ]
     assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_one_of_the_table_is_run_without_numbers_alone(monkeypatch):
+    monkeypatch.setitem(networks.NETWORKS, "recording", f"{HERE}:Recording")
+    Recording.seen.clear()
+    dry_run(of_table("recording"), (3, 32, 32), 2)
+    assert [device for device, *_ in Recording.seen] == ["meta"]
+
+
+@pytest.mark.parametrize("largest", [(4 * 2 * 3073 - 1, 10**9), (10**9, 2 * 3072 * 2 - 1)])
+def test_so_is_one_that_is_large(largest, monkeypatch):
+    Recording.seen.clear()
+    monkeypatch.setattr(tried, "LARGEST_WITH_NUMBERS", largest)
+    dry_run(own("Recording"), (3, 32, 32), 2)
+    assert [device for device, *_ in Recording.seen] == ["meta"]
 
 
 # Networks as a user might write them.
@@ -95,17 +115,16 @@ def normalised(channels, outputs, channels_of_norm=1):
 
 
 class ByName(nn.Module):
-    """Batch norm with keywords, and without running statistics."""
+    """Batch norm with keywords."""
 
     def __init__(self, channels, outputs, kept=1):
         super().__init__()
         self.register_buffer("mean", torch.zeros(kept))
         self.register_buffer("variance", torch.ones(kept))
-        self.free = nn.BatchNorm2d(channels, track_running_stats=False)
         self.fc = nn.Linear(channels * 1024, outputs)
 
     def forward(self, x):
-        x = F.batch_norm(input=self.free(x), running_mean=self.mean, running_var=self.variance)
+        x = F.batch_norm(input=x, running_mean=self.mean, running_var=self.variance)
         return self.fc(F.relu(input=x.flatten(1), inplace=True))
 
 
@@ -202,7 +221,11 @@ def test_networks_of_ones_own():
         (own("OfNumbers", first=1.0), " maps (2, 1, 32, 32) to (2, 1, 32, 32), not to (2, 2)"),
         (own("normalised", channels_of_norm=3), " cannot be run: ValueError: batch norm of 3 channels is given 1"),
         (own("ByName", kept=2), " cannot be run: ValueError: batch norm of 2 channels is given 1"),
-        (own("number"), " cannot be run: TypeError: 3 is not a callable object"),
+        (own("number"), " is of type int; name a class or a function that returns a torch module"),
+        (
+            {"network": "builtins:print"},
+            " is a function built into Python; name a class or a function that returns a torch module",
+        ),
     ],
 )
 def test_what_cannot_be_run_ends_with_one_sentence(specification, sentence):

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import json
 import os
+import runpy
 import subprocess
 import sys
 
@@ -141,6 +142,48 @@ def test_nothing_is_written_of_a_file_with_mistakes(folder, shipped):
         assert {path: path.read_bytes() for path in (folder / "data/plan").iterdir()} == before
 
 
+def test_a_gpu_that_is_not_there_is_missed_before_anything_is_tried(folder, shipped, monkeypatch):
+    monkeypatch.setattr(plan.torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(plan, "dry_run", None)
+    with pytest.raises(
+        InputError, match="^device is cuda, but PyTorch finds no CUDA device here; set device: auto or cpu"
+    ):
+        run(shipped | {"device": "cuda"})
+    assert not (folder / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("globals()['net'] = Net\n", "own_networks does not define net"),
+        ("from another import *\n", "own_networks does not define net"),
+        (
+            "def net(channels, outputs):\n    import broken\n    broken.loads('1')\n    return Net(channels, outputs)\n",
+            "invalid syntax",
+        ),
+    ],
+)
+def test_a_network_whose_code_cannot_be_read_is_refused_since_no_key_could_be_made_of_it(
+    text, reason, folder, monkeypatch
+):
+    net = "from torch import nn\n\ndef Net(channels, outputs):\n    layers = [nn.Flatten(), nn.Linear(1024, outputs)]\n    return nn.Sequential(*layers)\n\n"
+    (folder / "own_networks.py").write_text(net + text)
+    (folder / "another.py").write_text(net + "net = Net\n")
+    (folder / "broken.py").write_text("def f(:\n")
+    monkeypatch.syspath_prepend(folder)
+    for name in ("own_networks", "another", "broken"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(closure, "_loaded_code", closure.Code)
+    if "broken" in text:
+        monkeypatch.setitem(sys.modules, "broken", json)
+    with pytest.raises(InputError) as caught:
+        plan.tried({"mine": scales_of({"a": {"network": "own_networks:net"}}, {})})
+    assert str(caught.value).startswith(
+        "params.yaml: architectures.a: the code of own_networks:net cannot be read, by which its results are kept: "
+        + reason
+    )
+
+
 def scales_of(members, nads, name="fourier", **values):
     """Plans of one scale, of one experiment and some NADs."""
     grid = experiments.find(name).Grid
@@ -152,7 +195,10 @@ def scales_of(members, nads, name="fourier", **values):
     estimator = Estimator("secant", "readout", 100.0, "normal", True, True)
     requests = {key: Request(specification, source) for key, (specification, source) in nads.items()}
     return settings.Plans(
-        Wanted(None, "", None), Machine("cpu", True), NADsPlan("mine", 0, estimator, requests), {name: asked}
+        Wanted(None, "https://example.org/a", None),
+        Machine("cpu", True),
+        NADsPlan("mine", 0, estimator, requests),
+        {name: asked},
     )
 
 
@@ -444,22 +490,58 @@ def test_a_time_is_given_in_the_unit_that_suits_it(seconds, text):
     assert plan.duration(seconds) == text
 
 
-@pytest.mark.slow
-def test_the_command_says_what_is_wrong_and_nothing_else(tmp_path, shipped):
-    def command(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "pipeline.plan", *arguments],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(ROOT), "DVC_ROOT": str(tmp_path)},
-            capture_output=True,
-            text=True,
-        )
+def command(folder, **environment):
+    """The stage as a process of its own, in a folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "pipeline.plan"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "DVC_ROOT": str(folder)} | environment,
+        capture_output=True,
+        encoding="utf-8",
+    )
 
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(shipped | {"seed": -1, "eps1": "one"}))
-    run = command()
+
+ENDINGS = {
+    "exits": ("import sys\nsys.exit(0)\n", "SystemExit: 0"),
+    "interrupts": ("raise KeyboardInterrupt\n", "KeyboardInterrupt:"),
+    "ends": ("def net(*arguments):\n    class Ending(BaseException): pass\n    raise Ending\n", "Ending:"),
+}
+"""Modules that would end the process, and what is said of each."""
+
+
+@pytest.mark.slow
+def test_modules_that_end_the_process_do_not_pass_the_check(tmp_path, shipped):
+    for name, (text, _) in ENDINGS.items():
+        (tmp_path / f"{name}.py").write_text(text)
+        shipped["architectures"][name] = {"network": f"{name}:net"}
+    shipped["scales"]["smoke"]["nads"] |= dict.fromkeys(ENDINGS, 2)
+    (tmp_path / "params.yaml").write_text(
+        yaml.safe_dump(shipped | {"scales": {"smoke": shipped["scales"]["smoke"]}, "scale": "smoke"}, sort_keys=False)
+    )
+    run = command(tmp_path)
+    assert (run.returncode, run.stdout) == (1, "")
+    assert run.stderr.splitlines() == [
+        f"error: params.yaml: architectures.{name}: {name}:net cannot be run: {sentence}"
+        for name, (_, sentence) in ENDINGS.items()
+    ]
+
+
+@pytest.mark.slow
+def test_the_command_says_what_is_wrong_and_nothing_else_in_any_locale(tmp_path, shipped):
+    """Also in one of ASCII alone: params.yaml is read as UTF-8 all the same, and what ASCII lacks is escaped where it is printed."""
+    document = changed(shipped | {"seed": -1, "eps1": "∇"}, "image_pairs/positive", ["Zwölf"])
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
+    run = command(tmp_path, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="")
     assert (run.returncode, run.stdout) == (1, "")
     assert run.stderr.splitlines() == [
         "error: params.yaml: seed must lie between 0 and 1,000,000,000, not -1",
-        "error: params.yaml: eps1 must be a finite number, not 'one'",
+        r"error: params.yaml: eps1 must be a finite number, not '\u2207'",
     ]
-    assert command("smoke").returncode == 2
+
+
+def test_the_command_takes_no_arguments(folder, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["plan", "smoke"])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_path(plan.__file__, run_name="__main__")
+    assert caught.value.code == 2
+    assert "unrecognized arguments: smoke" in capsys.readouterr().err

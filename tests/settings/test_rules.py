@@ -6,7 +6,8 @@ import pytest
 from documents import GONE, changed, renamed, sentences
 
 from pipeline import networks
-from pipeline.settings import CELLS, NAME, plans
+from pipeline.settings import plans
+from pipeline.settings.bounds import CELLS, NAME
 from pipeline.settings.typed import LONGEST, Mistakes, joined, shown
 
 HUGE = 10**399
@@ -18,7 +19,7 @@ NADS = "scales/laptop/nads/lenet"
 SOURCE = "scales.laptop.nads.lenet"
 TOP = "seed, images, estimator, architectures, device, reuse, scale, eps1, eps2, sigma, convergence, fourier, image_pairs, nad_sweep, poison, scales"
 BLOCKS = "convergence, flip, fourier, image_pairs, linear_pairs, nad_sweep, poison"
-ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ and -, and not be a word such as none or true"
+ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ and -, and not be a word such as none, true or con"
 
 
 @pytest.mark.parametrize(
@@ -508,9 +509,9 @@ def test_every_sigma_that_is_missing_is_named(shipped):
 
 
 def test_names_that_files_and_tables_can_hold():
-    for name in ("lenet", "n", "N2", "a-b_c", "nano", "nan_2", "nullity", "trues", "a" * 64):
+    for name in ("lenet", "n", "N2", "a-b_c", "nano", "nan_2", "nullity", "trues", "cone", "com", "com10", "a" * 64):
         assert NAME.fullmatch(name), name
-    words = ("nan", "NA", "na", "null", "None", "TRUE", "False", "inf", "Infinity")
+    words = ("nan", "NA", "na", "null", "None", "TRUE", "False", "inf", "Infinity", "CON", "nul", "com1", "LPT9", "aux")
     for name in ("", "2n", "_a", "-a", "a b", "a.b", "a/b", "a\n", "é", "aé", "a" * 65, *words):
         assert not NAME.fullmatch(name), name
 
@@ -521,7 +522,11 @@ def test_wrong_names_are_said_to_be_none(shipped):
         found = sentences(renamed(shipped, path, "a\nb"))
         assert found[0] == f"params.yaml: {parent}: 'a\\nb' is no name; {ADJUST}"
         assert all(
-            re.match(r"params\.yaml: (scales\.\w+\.\S+: unknown architecture|architectures|scales: )", s) for s in found
+            re.match(
+                r"params\.yaml: ((scales\.\w+|image_pairs|nad_sweep)\.\S+: unknown architecture|architectures|scales: )",
+                s,
+            )
+            for s in found
         )
 
 
@@ -579,8 +584,9 @@ def test_a_long_value_is_not_repeated_whole():
 def test_whatever_the_user_wrote_a_sentence_is_one_line(shipped):
     (sentence,) = sentences(changed(shipped, "a\nb\r\n  c\u2028", 1))
     assert sentence.startswith("params.yaml: unknown key 'a\\nb")
-    (sentence,) = sentences(changed(shipped, "image_pairs/sigma/a\nb", "wide"))
+    sentence, unknown = sentences(changed(shipped, "image_pairs/sigma/a\nb", "wide"))
     assert sentence == "params.yaml: image_pairs.sigma.a b must be a finite number, not 'wide'"
+    assert unknown.startswith("params.yaml: image_pairs.sigma: unknown architecture 'a\\nb'; known are: resnet18, ")
 
 
 def test_ranges_stand_in_lists_of_whole_numbers_alone():
