@@ -1,12 +1,13 @@
-"""Stage `render`: the tables of reports/ as figures and a page -> reports/figures/, reports/report.md. Never a model."""
+"""Stage `render`: the tables of reports/ as figures and two pages -> reports/figures/, report.md, index.html. Never a model."""
 
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.report import convergence, flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison, style
-from pipeline.report.page import page
+from pipeline.report.page import Report, page
+from pipeline.report.site import document, provenance
 
-IN_ORDER = (nads, fourier, convergence, nad_sweep, poison, flip, linear_pairs, image_pairs)
-"""The report's sections: the NADs, paper 1's experiments, paper 2's."""
+IN_ORDER = (nads, nad_sweep, fourier, convergence, linear_pairs, image_pairs, poison, flip)
+"""The report's sections, as the story is told: the NADs, what is learned along a direction, which of two, what images make of it."""
 
 
 def main() -> None:
@@ -14,18 +15,20 @@ def main() -> None:
     images = artifacts.about_images()["name"]
     notice = None if images == "CIFAR-10" else f"images of this run: {images}"
     folder = artifacts.fresh(artifacts.FIGURES)
-    sections = []
+    sections = {}
     for part in IN_ORDER:
         section = part.section(notice)
         for picture in section.pictures:
             style.save(picture.figure, folder, picture.name)
-        sections.append(section)
+        sections[part.__name__.rpartition(".")[2]] = section
     captions = [
         "Written by the stage `render`; every number comes from the tables beside it.",
         *([f"**{notice}**"] if notice else []),
     ]
-    (artifacts.REPORTS / "report.md").write_text(page("Report of this run", captions, sections), encoding="utf-8")
-    print(f"{sum(len(section.pictures) for section in sections)} figures in {folder}/")
+    report = Report("Report of this run", captions, provenance.sentence(), sections)
+    (artifacts.REPORTS / "report.md").write_text(page(report), encoding="utf-8")
+    (artifacts.REPORTS / "index.html").write_text(document.document(report, notice), encoding="utf-8")
+    print(f"{sum(len(section.pictures) for section in sections.values())} figures in {folder}/")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""The run as a page of Markdown: what was found in sentences, then sections of a caption, a table and figures.
+"""The report of a run, and its page of Markdown: what was found in sentences, then sections of a caption, a table and figures.
 
 Every number of the page is computed from the run's tables; the published ones are quoted from the papers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,31 +44,61 @@ class Section:
     findings: Sequence[str] = ()
 
 
+@dataclass(frozen=True)
+class Report:
+    """What report.md and index.html show of a run.
+
+    captions: lines under the title; origin: a sentence on the code that made it; sections: by what was run, 'nads' or the name of
+    an experiment, in the order of the pages.
+    """
+
+    title: str
+    captions: Sequence[str]
+    origin: str
+    sections: Mapping[str, Section]
+
+
+def again(name: str) -> str:
+    """The command that makes one section again; name: 'nads' or that of an experiment."""
+    return f"dvc repro {'estimate' if name == 'nads' else f'evaluate@{name}'} render"
+
+
+LEGEND = (
+    "Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a network whose training accuracy was "
+    f"at least\n{100 * FITTED:g} % with every seed; what others do says nothing about what a network prefers."
+)
+"""How the numbers of all sections are to be read."""
+
 TEMPLATE = """\
 {% macro line(cells) %}| {{ cells | join(" | ") }} |{% endmacro %}
-# {{ title }}
+# {{ report.title }}
 
-{% for caption in captions %}
+{% for caption in report.captions %}
 {{ caption }}
 {% endfor %}
-{% if sections | selectattr("findings") | list %}
+{% if report.sections.values() | selectattr("findings") | list %}
 
 ## What was found
 
-Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a network whose training accuracy was at least
-{{ fitted }} % with every seed; what others do says nothing about what a network prefers.
+{{ legend }}
 
-{% for section in sections %}
+{% for section in report.sections.values() %}
 {% for finding in section.findings %}
 - {{ finding }}
 {% endfor %}
 {% endfor %}
 {% endif %}
-{% for section in sections %}
+
+## Where it comes from
+
+{{ report.origin }} `index.html` beside this page shows the same for looking around, in any browser and without a network.
+{% for name, section in report.sections.items() %}
 
 ## {{ section.heading }}
 
 {{ section.caption }}
+
+Made again by `{{ again(name) }}`.
 
 {{ line(section.table.header) }}
 {{ line(["---"] * section.table.header | length) }}
@@ -83,12 +113,10 @@ Behind ± stands the standard deviation over seeds, unless another error is name
 """
 
 
-def page(title: str, captions: Iterable[str], sections: Iterable[Section]) -> str:
-    """The page: a title, caption lines, and the sections."""
+def page(report: Report) -> str:
+    """The report as Markdown."""
     markdown = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
-    return markdown.from_string(TEMPLATE).render(
-        title=title, captions=captions, sections=sections, fitted=f"{100 * FITTED:g}"
-    )
+    return markdown.from_string(TEMPLATE).render(report=report, again=again, legend=LEGEND)
 
 
 def percent(mean: float, deviation: float) -> str:

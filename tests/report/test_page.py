@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from pipeline.networks import NETWORKS
 from pipeline.report import style
 from pipeline.report.labels import LABELS, label, of_full_width, of_the_papers
-from pipeline.report.page import Picture, Section, Table, page, percent
+from pipeline.report.page import Picture, Report, Section, Table, again, page, percent
 
 PAGE = """\
 # The title
@@ -18,9 +18,15 @@ PAGE = """\
 one line
 **another**
 
+## Where it comes from
+
+Code of a commit. `index.html` beside this page shows the same for looking around, in any browser and without a network.
+
 ## First
 
 how it was run
+
+Made again by `dvc repro estimate render`.
 
 | a | b |
 | --- | --- |
@@ -35,6 +41,8 @@ how it was run
 
 caption
 
+Made again by `dvc repro evaluate@flip render`.
+
 | c |
 | --- |
 """
@@ -44,7 +52,12 @@ def test_a_page_is_sections_of_a_caption_a_table_and_pictures():
     pictures = [Picture("one", Figure(), "a picture"), Picture("two", Figure(), "another & more")]
     first = Section("First", "how it was run", Table(["a", "b"], [[1, "2 ± 3"], ["x < y", "–"]]), pictures)
     second = Section("Second", "caption", Table(["c"], []), [])
-    assert page("The title", ["one line", "**another**"], [first, second]) == PAGE
+    report = Report("The title", ["one line", "**another**"], "Code of a commit.", {"nads": first, "flip": second})
+    assert page(report) == PAGE
+
+
+def test_every_part_has_a_command_that_makes_it_again():
+    assert again("nads") == "dvc repro estimate render" and again("poison") == "dvc repro evaluate@poison render"
 
 
 FOUND = """\
@@ -61,20 +74,17 @@ Behind ± stands the standard deviation over seeds, unless another error is name
 - Another: p < 0.001.
 - Of the third.
 
-## First
+## Where it comes from
 
-how it was run
-
-| a |
-| --- |
-"""
+Code of a commit. `index.html` """
 
 
 def test_a_page_opens_with_what_its_sections_found():
     table = Table(["a"], [])
     first = Section("First", "how it was run", table, [], ["LeNet 52.0 ± 3.4 % & more.", "Another: p < 0.001."])
     second, third = Section("Second", "caption", table, []), Section("Third", "caption", table, [], ("Of the third.",))
-    text = page("The title", ["one line"], [first, second, third])
+    sections = {"nads": first, "fourier": second, "flip": third}
+    text = page(Report("The title", ["one line"], "Code of a commit.", sections))
     assert text.startswith(FOUND) and text.count("What was found") == 1
 
 
@@ -166,7 +176,7 @@ def test_the_index_axis_names_indices_of_which_the_first_is_0():
     figure, ((panel,),) = style.new(1, 1, 3, 2)
     style.index_axis(panel)
     assert panel.get_xscale() == "log"
-    assert drawing.ticks(panel.xaxis) == [(1, "0"), (10, "9"), (100, "99"), (1001, "1000")]
+    assert drawing.ticks(panel.xaxis) == [(1, "0"), (11, "10"), (101, "100"), (1001, "1000")]
     assert not len(panel.get_xticks(minor=True)) and figure.get_size_inches().tolist() == [3, 2]
 
 

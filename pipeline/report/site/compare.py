@@ -1,0 +1,106 @@
+"""This run beside kept ones and the published tables, row by row."""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from pipeline import experiments
+from pipeline.project import artifacts
+from pipeline.project.errors import InputError
+from pipeline.report import papers, runs
+from pipeline.report.evaluated import Evaluated, evaluated
+from pipeline.report.frequencies import DIRECTION, canonical
+from pipeline.report.page import Table, percent
+
+PLACE = ["architecture", "place", "test_set"]
+"""The columns that tell the rows of one experiment apart."""
+
+
+def kept() -> list[runs.Run]:
+    """The runs that are kept in folders of reports/, such as reports/overnight: those that hold an experiment's tables."""
+    folders = sorted(path for path in artifacts.REPORTS.iterdir() if path.is_dir())
+    return [
+        runs.of_folder(folder)
+        for folder in folders
+        if any((folder / name / "results.csv").exists() for name in experiments.names())
+    ]
+
+
+def placed(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
+    """Rows with their coordinates as text; of a frequency and its negative, which are one direction, always the same one."""
+    coordinates = list(experiments.find(experiment).coordinates)
+    if set(DIRECTION) <= set(coordinates):
+        rows = canonical(rows)
+    return runs.placed(rows, experiment, coordinates)
+
+
+def summary(run: runs.Run, experiment: str) -> pd.Series:
+    """A run's accuracies as text, mean and standard deviation in per cent with the number of seeds, by `PLACE`.
+
+    Raises InputError where the run's summary of the experiment cannot be read.
+    """
+    path, coordinates = f"{experiment}/summary.csv", experiments.find(experiment).coordinates
+    try:
+        rows = pd.read_csv(io.BytesIO(run.read(path)))
+    except (OSError, ValueError):
+        raise InputError(f"{run.name} has no {path} that can be read") from None
+    wanted = ["architecture", *coordinates, "test_set", "mean", "std", "seeds"]
+    if lacking := [column for column in wanted if column not in rows]:
+        raise InputError(f"{path} of {run.name} has no column {lacking[0]}: another version of this project wrote it")
+    text = [f"{percent(row['mean'], row['std'])} ({row['seeds']})" for row in rows.to_dict("records")]
+    return placed(rows, experiment).assign(text=text).set_index(PLACE)["text"]
+
+
+def called(run: runs.Run, experiment: str) -> str:
+    """What a column calls a kept run: its folder and its scale."""
+    return f"{run.name} (scale {run.json(f'{experiment}/metrics.json')['scale']})"
+
+
+def published(run: Evaluated, experiment: str) -> pd.Series:
+    """The published accuracies beside this run's architectures, as text in per cent, by `PLACE`."""
+    empty = pd.Series([], pd.MultiIndex.from_arrays([[], [], []], names=PLACE), dtype=object)
+    if experiment not in papers.PUBLISHED:
+        return empty
+    pictures = artifacts.about_pictures(experiment)
+    if pictures and pictures["name"] != "CIFAR-10":
+        return empty
+    table = placed(papers.results(experiment), experiment).dropna(subset="accuracy")
+    found = []
+    for name, (called, network) in run.beside({network: network for network in table["architecture"].unique()}).items():
+        theirs = table[table["architecture"] == network].drop_duplicates(PLACE)
+        width = called.removeprefix("published")
+        found.append(
+            theirs.assign(architecture=name, text=[f"{100 * value:.1f}{width}" for value in theirs["accuracy"]])
+        )
+    return pd.concat(found).set_index(PLACE)["text"] if found else empty
+
+
+def table(experiment: str, others: Sequence[runs.Run]) -> Table | None:
+    """The rows that this run shares with another or with the papers; None where there is none."""
+    run = evaluated(experiment)
+    here = summary(runs.of_folder(artifacts.REPORTS), experiment)
+    theirs = {
+        called(other, experiment): summary(other, experiment) for other in others if experiment in other.experiments
+    }
+    theirs["published"] = published(run, experiment)
+    columns = {"this run": here} | {
+        name: values for name, values in theirs.items() if len(here.index.intersection(values.index))
+    }
+    if len(columns) == 1:
+        return None
+    beside = pd.concat(columns, axis=1).reindex(here.index)
+    beside = beside[beside.drop(columns="this run").notna().any(axis=1)].fillna("–")
+    rows = [
+        [run.labels.get(name, name), place, test, *row]
+        for (name, place, test), row in zip(beside.index, beside.to_numpy())
+    ]
+    return Table(["network", "where", "test set", *beside.columns], rows)
+
+
+def tables(sections: Mapping[str, Any]) -> dict[str, Table]:
+    """`table` of every experiment that has one, among the page's sections."""
+    others = kept()
+    found = {name: table(name, others) for name in sections if name in experiments.names()}
+    return {name: some for name, some in found.items() if some is not None}

@@ -1,0 +1,152 @@
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = (id) => document.getElementById(id);
+const [ZERO, LEVELS] = data.tile; // bytes that stand for 0, and for the distance from there to 1
+const minus = (text) => String(text).replace(/-/g, "−");
+const colour = (t) => data.colours[Math.max(0, Math.min(data.colours.length - 1, Math.round(t * (data.colours.length - 1))))];
+const css = (t) => `rgb(${colour(t).join(",")})`;
+const percent = (value, digits = 1) => (100 * value).toFixed(digits);
+const spread = (mean, deviation) => percent(mean) + (deviation === null ? "" : ` ± ${percent(deviation)}`);
+
+function element(name, attributes = {}, ...children) {
+  const made = name.startsWith("svg:")
+    ? document.createElementNS("http://www.w3.org/2000/svg", name.slice(4))
+    : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+function options(select, names) {
+  select.replaceChildren(...names.map((name, place) => element("option", { value: place }, name)));
+}
+function terms(list, rows) {
+  list.replaceChildren(...rows.flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]));
+}
+/* An accuracy [mean, deviation, seeds, fitted] in words. */
+function said([mean, deviation, seeds, fitted]) {
+  const done = fitted === seeds ? "" : `; fitted: ${fitted} of ${seeds}`;
+  return `${spread(mean, deviation)} % (${seeds} seed${seeds > 1 ? "s" : ""}${done})`;
+}
+
+/* values (channels, height, width) in [-1, 1] as grey, or three channels as colours; other numbers of them side by side. */
+function draw(canvas, values, [channels, height, width]) {
+  const wide = channels === 3 ? 1 : channels;
+  canvas.width = width * wide;
+  canvas.height = height;
+  const context = canvas.getContext("2d"), image = context.createImageData(canvas.width, height);
+  for (let row = 0; row < height; row++)
+    for (let column = 0; column < canvas.width; column++)
+      for (let c = 0; c < 3; c++) {
+        const channel = channels === 3 ? c : Math.floor(column / width);
+        const value = values[(channel * height + row) * width + (column % width)];
+        image.data[4 * (row * canvas.width + column) + c] = 127.5 * (1 + Math.max(-1, Math.min(1, value)));
+        image.data[4 * (row * canvas.width + column) + 3] = 255;
+      }
+  context.putImageData(image, 0, 0);
+}
+/* A map of numbers from 0 to 1 in the colours of the figures. */
+function heat(canvas, values, height, width) {
+  canvas.width = width;
+  canvas.height = height;
+  const context = canvas.getContext("2d"), image = context.createImageData(width, height);
+  values.forEach((value, place) => image.data.set([...colour(value), 255], 4 * place));
+  context.putImageData(image, 0, 0);
+}
+/* |DFT|², summed over channels, with frequency 0 in the middle and 1 as its largest value. */
+function energy(values, [channels, height, width]) {
+  const line = (re, im, start, stride, count) => {
+    const out = [];
+    for (let k = 0; k < count; k++) {
+      let a = 0, b = 0;
+      for (let n = 0; n < count; n++) {
+        const t = (-2 * Math.PI * ((k * n) % count)) / count, p = start + n * stride;
+        a += re[p] * Math.cos(t) - im[p] * Math.sin(t);
+        b += re[p] * Math.sin(t) + im[p] * Math.cos(t);
+      }
+      out.push([a, b]);
+    }
+    out.forEach(([a, b], k) => ([re[start + k * stride], im[start + k * stride]] = [a, b]));
+  };
+  const size = height * width, total = new Float64Array(size);
+  for (let c = 0; c < channels; c++) {
+    const re = Float64Array.from(values.subarray(c * size, (c + 1) * size)), im = new Float64Array(size);
+    for (let row = 0; row < height; row++) line(re, im, row * width, 1, width);
+    for (let column = 0; column < width; column++) line(re, im, column, width, height);
+    for (let row = 0; row < height; row++)
+      for (let column = 0; column < width; column++) {
+        const from = row * width + column;
+        const to = ((row + (height >> 1)) % height) * width + ((column + (width >> 1)) % width);
+        total[to] += re[from] ** 2 + im[from] ** 2;
+      }
+  }
+  const largest = total.reduce((a, b) => Math.max(a, b), 1e-30);
+  return total.map((value) => value / largest);
+}
+/* The bytes of a network's sprite; the promise is kept, so that each is decoded once. */
+function sheet(network) {
+  network.sheet ??= (async () => {
+    const image = new Image();
+    image.src = network.sprite;
+    await image.decode();
+    const canvas = element("canvas", { width: image.width, height: image.height });
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    context.drawImage(image, 0, 0);
+    return context.getImageData(0, 0, image.width, image.height);
+  })();
+  return network.sheet;
+}
+/* One direction from its tile, unfolded where only one half of an axis was kept. */
+function direction(network, pixels, place) {
+  const [channels, height, width] = network.shape, [rows, columns] = network.odd;
+  const kept = [rows === null ? height : (height + 1) >> 1, columns === null ? width : (width + 1) >> 1];
+  const top = Math.floor(place / network.columns) * kept[0] * channels, left = (place % network.columns) * kept[1];
+  const values = new Float32Array(channels * height * width);
+  for (let c = 0; c < channels; c++)
+    for (let row = 0; row < height; row++)
+      for (let column = 0; column < width; column++) {
+        let sign = 1, r = row, k = column;
+        if (r >= kept[0]) (r = height - 1 - r), (sign *= rows[place] === "1" ? -1 : 1);
+        if (k >= kept[1]) (k = width - 1 - k), (sign *= columns[place] === "1" ? -1 : 1);
+        const byte = pixels.data[4 * ((top + c * kept[0] + r) * pixels.width + left + k)];
+        values[(c * height + row) * width + column] = (sign * (byte - ZERO)) / LEVELS;
+      }
+  return values;
+}
+
+/* A grid of cells to point at: mouse, touch, arrow keys; one of them is chosen, and `chosen(row, column)` hears of it. */
+function grid(host, rows, columns, describe, chosen) {
+  const table = element("div", { class: "grid", role: "grid" }), cells = new Map();
+  table.style.gridTemplateColumns = `2.6em repeat(${columns.length}, minmax(0, 1fr))`;
+  const choose = (r, c, focus) => {
+    for (const cell of cells.values()) (cell.tabIndex = -1), cell.setAttribute("aria-selected", "false");
+    const cell = cells.get(`${r},${c}`);
+    cell.tabIndex = 0;
+    cell.setAttribute("aria-selected", "true");
+    if (focus) cell.focus();
+    chosen(rows[r], columns[c]);
+  };
+  const every = Math.ceil(columns.length / 8);
+  const label = (values, place) => (place % every ? "" : minus(values[place]));
+  rows.forEach((row, r) => {
+    const line = element("div", { role: "row" }, element("div", { class: "head", role: "rowheader" }, label(rows, r)));
+    columns.forEach((column, c) => {
+      const { name, text, style, empty } = describe(row, column);
+      const cell = element("div", { class: empty ? "cell empty" : "cell", role: "gridcell", "aria-label": name, style: style || "" }, text || "");
+      cell.addEventListener("pointerover", () => choose(r, c));
+      cell.addEventListener("click", () => choose(r, c, true));
+      cell.addEventListener("keydown", (event) => {
+        const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+        if (!step) return;
+        event.preventDefault();
+        const to = [r + step[0], c + step[1]];
+        if (cells.has(to.join())) choose(...to, true);
+      });
+      cells.set(`${r},${c}`, cell);
+      line.append(cell);
+    });
+    table.append(line);
+  });
+  const last = element("div", { role: "row" }, element("div"), ...columns.map((_, c) => element("div", { class: "head", role: "columnheader" }, label(columns, c))));
+  table.append(last);
+  host.replaceChildren(table);
+  return choose;
+}

@@ -1,0 +1,63 @@
+/* The pairs of channels, to point at. */
+function pairs() {
+  const { networks, points, extent, means, margin } = data.linear_pairs, select = $("pairs-network"), test = $("pairs-test");
+  options(select, networks.map((network) => network.name));
+  test.value = "first";
+  const corner = (network) => [0, network.indices.length - 1];
+  let last = corner(networks[0]);
+  function plane(cell) {
+    const bytes = Uint8Array.from(atob(cell.plane), (letter) => letter.charCodeAt(0)), canvas = $("pairs-plane");
+    const small = element("canvas");
+    heat(small, Array.from(bytes, (byte) => byte / 255), points, points);
+    const side = (canvas.width = canvas.height = 330), context = canvas.getContext("2d"), unit = side / points;
+    context.imageSmoothingEnabled = false;
+    context.setTransform(1, 0, 0, -1, 0, side); // up is along v₂
+    context.drawImage(small, 0, 0, side, side);
+    const level = 127.5, value = (r, c) => bytes[r * points + c] - level;
+    context.beginPath(); // the boundary: where neighbours lie on either side of one half
+    for (let r = 0; r + 1 < points; r++)
+      for (let c = 0; c + 1 < points; c++) {
+        const corners = [[r, c], [r, c + 1], [r + 1, c + 1], [r + 1, c]], cuts = [];
+        corners.forEach((a, n) => {
+          const b = corners[(n + 1) % 4], [p, q] = [value(...a), value(...b)];
+          if (p > 0 !== q > 0) cuts.push([(a[1] + (b[1] - a[1]) * (p / (p - q)) + 0.5) * unit, (a[0] + (b[0] - a[0]) * (p / (p - q)) + 0.5) * unit]);
+        });
+        for (let n = 0; n + 1 < cuts.length; n += 2) context.moveTo(...cuts[n]), context.lineTo(...cuts[n + 1]);
+      }
+    if (cell.learned) for (const [style, width] of [["#000", 5], ["#fff", 2.5]]) (context.strokeStyle = style), (context.lineWidth = width), context.stroke();
+    const at = (coordinate) => ((coordinate / extent) * ((points - 1) / points) + 1) * (side / 2);
+    for (const sign of [-1, 1]) {
+      const [a, b] = means.map((mean) => at(sign * mean));
+      context.beginPath();
+      if (sign < 0) context.arc(a, b, 6, 0, 7);
+      else context.moveTo(a - 7, b - 5), context.lineTo(a + 7, b - 5), context.lineTo(a, b + 8), context.closePath();
+      (context.fillStyle = "#fff"), (context.strokeStyle = "#000"), (context.lineWidth = 1.5), context.fill(), context.stroke();
+    }
+  }
+  function pick() {
+    const network = networks[select.value], { indices, cells } = network;
+    const choose = grid($("pairs-grid"), indices, indices, (first, second) => {
+      const cell = cells[`${first},${second}`], where = `NADs ${first} and ${second}`;
+      if (!cell) return { name: `${where}: not trained`, empty: true };
+      const [mean] = cell[test.value], level = 2 * mean - 1;
+      return { name: `${where}: ${percent(mean)} %`, text: percent(mean, 0), style: `background:${css(level)};color:${level > 0.56 ? "#000" : "#fff"}` };
+    }, (first, second) => {
+      last = [indices.indexOf(first), indices.indexOf(second)];
+      const cell = cells[`${first},${second}`];
+      if (!cell) return terms($("pairs-read"), [["pair", `NADs ${first} and ${second}: not trained`]]);
+      plane(cell);
+      const tilt = cell.tilt ? `${cell.tilt[0].toFixed(1)}${cell.tilt[1] === null ? "" : ` ± ${cell.tilt[1].toFixed(1)}`}° (0°: first channel only, 90°: second only, ${margin.toFixed(1)}°: maximum margin)`
+        : cell.learned ? "not given: the network was not fitted" : "none: it decides nothing in this plane";
+      terms($("pairs-read"), [
+        ["pair", `v₁: NAD ${first}, v₂: NAD ${second}`], ["both channels", said(cell.all)], ["first alone", said(cell.first)],
+        ["second alone", `${said(cell.second)}; at the best threshold ${spread(...cell.best)} %`],
+        ["training accuracy", `${percent(cell.training)} %`], ["tilt of the boundary", tilt],
+      ]);
+    });
+    $("pairs-grid").firstChild.setAttribute("aria-label", `Accuracy of ${network.name} over pairs of NADs`);
+    choose(...last);
+  }
+  select.addEventListener("change", () => ((last = corner(networks[select.value])), pick()));
+  test.addEventListener("change", pick);
+  pick();
+}
