@@ -53,7 +53,8 @@ def metrics_of(nads: NADs) -> dict[str, float | None]:
     """What `dvc metrics` shows of one estimate: rounded numbers, None for those that are not known."""
     rounded = lambda number, digits: float(f"{number:.{digits}g}") if np.isfinite(number) else None
     return {
-        "error": rounded(nads.error, 3),
+        # Not "error", by which DVC tells a file of metrics that cannot be read.
+        "relative_error": rounded(nads.error, 3),
         "split_half": rounded(nads.split_half, 3),
         "networks": nads.networks,
         "first_singular_value": rounded(np.sqrt(nads.eigenvalues[0]), 4),

@@ -47,7 +47,7 @@ def write(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=None):
         (folder / "reports" / kind / "metrics.json").write_text(json.dumps({"scale": scale}))
     (folder / "reports" / "images.json").write_text(json.dumps({"name": "CIFAR-10", "digest": digest}))
     value = 0.0019 * (1 + 0.01 * rng.standard_normal())
-    nads = {"lenet": {"first_singular_value": value, "error": 0.1, "networks": 64}}
+    nads = {"lenet": {"first_singular_value": value, "relative_error": 0.1, "networks": 64}}
     (folder / "reports" / "nads.json").write_text(json.dumps(nads))
     return folder
 

@@ -188,10 +188,10 @@ def singular_values(ours: Mapping[str, Mapping], theirs: Mapping[str, Mapping]) 
     rows = []
     for name in [name for name in ours if name in theirs]:
         pair = ours[name], theirs[name]
-        if None in (pair[0]["error"], pair[1]["error"]):
+        if None in [one.get("relative_error") for one in pair]:
             continue
         ratio = pair[0]["first_singular_value"] / pair[1]["first_singular_value"]
-        error = np.sqrt(sum((one["error"] / 2) ** 2 for one in pair) + DIGITS**2)
+        error = np.sqrt(sum((one["relative_error"] / 2) ** 2 for one in pair) + DIGITS**2)
         freedom = min(one["networks"] for one in pair) - 1
         rows.append((name, ratio, error, float(2 * stats.t.sf(abs(np.log(ratio)) / error, max(freedom, 1)))))
     return pd.DataFrame(rows, columns=["name", "ratio", "error", "chance"])

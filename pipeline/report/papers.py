@@ -63,12 +63,12 @@ def too_small(experiment: str, network: str, run: Run) -> str | None:
 def first_singular_values() -> dict[str, dict]:
     """The published first singular values as reports/nads.json has ours.
 
-    error: twice the relative standard error of the singular value, as that of an eigenvalue of n Gaussian vectors.
+    relative_error: twice the relative standard error of the singular value, as that of an eigenvalue of n Gaussian vectors.
     """
     return {
         network: {
             "first_singular_value": float(values[0]),
-            "error": float(np.sqrt(2 / PUBLISHED_ROWS[network])),
+            "relative_error": float(np.sqrt(2 / PUBLISHED_ROWS[network])),
             "networks": PUBLISHED_ROWS[network],
         }
         for network, values in published_spectra().items()

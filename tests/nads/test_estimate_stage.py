@@ -96,7 +96,7 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(folde
             np.testing.assert_array_equal(array, getattr(expected, field))
         first = np.sqrt(expected.eigenvalues[0])
         assert metrics()[name] == {
-            "error": float(f"{expected.error:.3g}"),
+            "relative_error": float(f"{expected.error:.3g}"),
             "split_half": float(f"{expected.split_half:.3g}"),
             "networks": 6,
             "first_singular_value": float(f"{first:.4g}"),
@@ -152,7 +152,7 @@ def test_an_estimate_stops_at_a_wanted_error_whatever_was_kept(folder, here):
     write(net=source(99, error=0.3))
     estimate.main()
     stopped, count = contents(), metrics()["net"]["networks"]
-    assert metrics()["net"]["error"] <= 0.3
+    assert metrics()["net"]["relative_error"] <= 0.3
     assert 4 <= count < 99
     write(net=source(99))
     estimate.main()
@@ -255,7 +255,7 @@ def test_memory_is_left_for_the_workers(folder, here, monkeypatch):
 def test_numbers_that_are_not_known_are_no_metrics():
     nads = dataclasses.replace(imported(np.eye(4), (1, 2, 2)), eigenvalues=np.array([4.00012, 1, 1, 1]), error=0.12345)
     assert estimate.metrics_of(nads) == {
-        "error": 0.123,
+        "relative_error": 0.123,
         "split_half": None,
         "networks": 0,
         "first_singular_value": 2.0,
