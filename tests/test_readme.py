@@ -224,7 +224,7 @@ def test_the_lines_to_expect_are_those_of_the_committed_run():
     for name, count, error, first in re.findall(
         r"^(\w+): .* from (\d+) .* of C ([\d.]+), .* value ([\d.e-]+);", lines, re.M
     ):
-        assert nads[name]["networks"] == int(count) and f"{nads[name]['error']:.3f}" == error
+        assert nads[name]["networks"] == int(count) and f"{nads[name]['relative_error']:.3f}" == error
         assert f"{nads[name]['first_singular_value']:.4g}" == first
 
 

@@ -90,7 +90,11 @@ def test_the_tolerance_is_where_a_difference_becomes_too_large():
 
 
 def test_first_singular_values_within_their_standard_errors():
-    estimate = lambda value, error, networks: {"first_singular_value": value, "relative_error": error, "networks": networks}
+    estimate = lambda value, error, networks: {
+        "first_singular_value": value,
+        "relative_error": error,
+        "networks": networks,
+    }
     ours = {"lenet": estimate(1.0, 0.1, 64), "vgg11": estimate(1.0, 0.1, 64), "mlp": estimate(1.0, 0.1, 64)}
     theirs = {"lenet": estimate(1.08, 0.1, 64), "vgg11": estimate(1.6, 0.1, 64), "resnet18": estimate(1.0, 0.1, 64)}
     found = agreement.singular_values(ours, theirs)
