@@ -23,7 +23,7 @@ KEPT = (
     "finished networks, and the sums of NADs as they were last saved, are kept in .cells/, and `dvc repro` or the same"
 )
 WORKERS = """
-    import pathlib, sys, time, torch
+    import pathlib, signal, time, torch
     from pipeline.machine import workers
     from pipeline.project.errors import one_sentence
 
@@ -32,16 +32,19 @@ WORKERS = """
         time.sleep(600)
 
     if __name__ == "__main__":
+        # Whoever runs these tests may have them ignore it, as a shell's `&` does.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         with one_sentence():
             for _ in workers.run(wait, ["first", "second"], dict, torch.device("cpu")):
                 pass
 """
 LONG_CALL = """
-    import ctypes, pathlib
+    import ctypes, pathlib, signal
     from pipeline.project.errors import one_sentence
 
     library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(256)
     library.pthread_mutex_init(mutex, None)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with one_sentence():
         library.pthread_mutex_lock(mutex)
         pathlib.Path("first").touch()
