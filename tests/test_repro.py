@@ -127,6 +127,7 @@ def test_the_whole_dag_runs_without_network_and_says_what_its_images_are(smoke):
         "flip_bars",
         "flip_components_lenet",
     } <= set(figures)
+    assert smoke.read("reports/index.html").startswith("<!doctype html>")
     for name in experiments.names():
         assert json.loads(smoke.read(f"reports/{name}/metrics.json"))["scale"] == "smoke"
     assert "not CIFAR-10" in json.loads(smoke.read("reports/image_pairs/metrics.json"))["images"]

@@ -12,12 +12,22 @@ import zlib
 
 import numpy as np
 import PIL.Image
+import pytest
 
 from pipeline.images import cifar10, sources
 from pipeline.images.image_set import canonical
 from pipeline.project.errors import InputError
 
 CLASSES = ("cat", "dog", "eel")
+
+
+def refusal(path):
+    """The sentence that refuses `path`, which must be one line."""
+    with pytest.raises(InputError) as refused:
+        sources.read(path)
+    sentence = str(refused.value)
+    assert sentence.isprintable() and len(sentence) < 600
+    return sentence
 
 
 def write_folders(root, classes=CLASSES, size=32, count=4):

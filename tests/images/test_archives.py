@@ -14,24 +14,14 @@ import zipfile
 import numpy as np
 import PIL.Image
 import pytest
-from small_images import attempt, member, pack, png, saved, set_of, write_folders
+from small_images import attempt, member, pack, png, refusal, saved, set_of, write_folders
 
 from pipeline.images import archives, sources
 from pipeline.images.image_set import canonical
-from pipeline.project.errors import InputError
 
 FOUR = {f"{split}/{name}/0.png": png() for split in ("train", "test") for name in ("cat", "dog")}
 BITMAP = saved(PIL.Image.new("RGB", (32, 32), "red"), "BMP")
 """An image whose format has no checksum of its own."""
-
-
-def refusal(path):
-    """The sentence that refuses `path`, which must be one line."""
-    with pytest.raises(InputError) as refused:
-        sources.read(path)
-    sentence = str(refused.value)
-    assert sentence.isprintable() and len(sentence) < 600
-    return sentence
 
 
 def tar(path, members, mode="w"):

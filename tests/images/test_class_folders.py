@@ -7,22 +7,12 @@ import socket
 import numpy as np
 import PIL.Image
 import pytest
-from small_images import pack, png, saved, set_of, write_folders
+from small_images import pack, png, refusal, saved, set_of, write_folders
 
 from pipeline.images import sources
 from pipeline.images.image_set import canonical
-from pipeline.project.errors import InputError
 
 SQUARE = saved(PIL.Image.new("L", (48, 48)), "PNG")
-
-
-def refusal(path):
-    """The sentence that refuses `path`, which must be one line."""
-    with pytest.raises(InputError) as refused:
-        sources.read(path)
-    sentence = str(refused.value)
-    assert sentence.isprintable() and len(sentence) < 600
-    return sentence
 
 
 def both(name, data=None):

@@ -201,28 +201,26 @@ def test_an_estimate_that_stopped_at_its_error_is_whole(tmp_path):
     assert again.estimation.accumulator.count == count
 
 
-def test_a_broken_file_is_passed_over(tmp_path):
-    samples = jacobians(6, 2, SHAPE)
-    whole = task(tmp_path, 6)
+def sums_of_four_and_six(folder):
+    """Keep the sums of four networks and of six; the file of the latter."""
+    samples, whole = jacobians(6, 2, SHAPE), task(folder, 6)
     for number in range(6):
         whole.estimation.add(number, samples[number])
         if number in (3, 5):
             whole.sums.put(number + 1, whole.estimation.state())
+    return folder / "nads" / "net" / "0000006.safetensors"
+
+
+def test_a_broken_file_is_passed_over(tmp_path):
+    path = sums_of_four_and_six(tmp_path)
     for cut in (100, 1500):
-        path = tmp_path / "nads" / "net" / "0000006.safetensors"
         path.write_bytes(path.read_bytes()[:-cut])
         resumed = started(tmp_path, 6)
         assert resumed.estimation.accumulator.count == 4
 
 
 def test_sums_in_which_one_bit_has_turned_are_passed_over(tmp_path, capsys):
-    samples = jacobians(6, 2, SHAPE)
-    whole = task(tmp_path, 6)
-    for number in range(6):
-        whole.estimation.add(number, samples[number])
-        if number in (3, 5):
-            whole.sums.put(number + 1, whole.estimation.state())
-    path = tmp_path / "nads" / "net" / "0000006.safetensors"
+    path = sums_of_four_and_six(tmp_path)
     content = bytearray(path.read_bytes())
     content[-100] ^= 4
     path.write_bytes(content)
@@ -232,7 +230,7 @@ def test_sums_in_which_one_bit_has_turned_are_passed_over(tmp_path, capsys):
         f"notice: {path} is damaged and counts as not kept: the digest is not that of the contents\n"
     )
     for number in (4, 5):
-        resumed.take(number, samples[number])
+        resumed.take(number, jacobians(6, 2, SHAPE)[number])
     assert resumed.sums.get(6) is not None, "and made again"
 
 
