@@ -20,7 +20,7 @@ from pipeline.report import style
 from pipeline.report.comparison import number, p_text
 from pipeline.report.evaluated import Evaluated, evaluated, not_fitted
 from pipeline.report.fourier import LARGEST_WITH_NUMBERS, by_direction
-from pipeline.report.frequencies import DIRECTION, axes_of, canonical, pair, plane
+from pipeline.report.frequencies import DIRECTION, axes_of, canonical, inside, pair, plane
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.published import table as published_table
 from pipeline.training.single import BATCH, LEARNED, WINDOW
@@ -103,10 +103,11 @@ def _map(panel: Axes, speed: Speed, norm: matplotlib.colors.LogNorm) -> None:
         corner = (column - 0.5, row - 0.5)
         panel.add_patch(matplotlib.patches.Rectangle(corner, 1, 1, fc="white", ec="0.6", linewidth=0, hatch="/////"))
     if len(axis) <= LARGEST_WITH_NUMBERS:
+        middle = sum(inside(axis)) / 2
         for (row, column), value in np.ndenumerate(steps):
             if np.isfinite(value):
                 colour = "black" if norm(value) < 0.5 else "white"
-                panel.text(column, row, f"{value:.0f}", ha="center", va="center", fontsize=6, color=colour)
+                panel.text(middle[column], middle[row], f"{value:.0f}", ha="center", va="center", fontsize=6, color=colour)
     axes_of(panel, axis)
     never = f"\nhatched: not within {speed.limit:,} steps" if np.isinf(steps).any() else ""
     panel.set_title(textwrap.fill(speed.label, 34) + never, fontsize=9)

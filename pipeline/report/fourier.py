@@ -14,7 +14,7 @@ from pipeline.networks import NETWORKS
 from pipeline.report import style
 from pipeline.report.comparison import number, rms, rms_text
 from pipeline.report.evaluated import Evaluated, evaluated, not_fitted
-from pipeline.report.frequencies import DIRECTION, axes_of, canonical, pair, plane
+from pipeline.report.frequencies import DIRECTION, axes_of, canonical, inside, pair, plane
 from pipeline.report.page import Picture, Section, Table, percent
 from pipeline.report.published import table as published_table
 
@@ -27,7 +27,7 @@ PUBLISHED_UNPOOLED = {"lenet": 1.0, "resnet18": 0.993}
 COLUMNS = 4
 """Maps in one row of the figure, at most."""
 
-LARGEST_WITH_NUMBERS = 8
+LARGEST_WITH_NUMBERS = 9
 """Frequencies along one side of the largest map in which numbers are written."""
 
 
@@ -105,17 +105,26 @@ def _map(panel: Axes, directions: pd.DataFrame) -> AxesImage:
     (_, deviations), (_, done) = plane(directions, "std"), plane(directions, "fitted")
     image = panel.imshow(100 * means, cmap=style.ACCURACY, vmin=50, vmax=100, aspect="equal")
     axes_of(panel, axis)
-    size = len(axis)
+    size, (first, last) = len(axis), inside(axis)
     if size > LARGEST_WITH_NUMBERS and not np.isnan(deviations).any():
         panel.set_xlabel(f"{panel.get_xlabel()}\n± {100 * np.median(deviations):.1f} (median over the map)")
     # On the upper half of the colours black is read better.
     colours = np.where(means > 0.78, "black", "white")
     if size <= LARGEST_WITH_NUMBERS:
+        middle = (first + last) / 2
         for (r, c), value in np.ndenumerate(100 * means):
             spread = "" if np.isnan(deviations[r, c]) else f"\n±{100 * deviations[r, c]:.1f}"
-            panel.text(c, r, f"{value:.0f}{spread}", ha="center", va="center", fontsize=6, color=colours[r, c])
+            panel.text(
+                middle[c],
+                middle[r],
+                f"{value:.0f}{spread}",
+                ha="center",
+                va="center",
+                fontsize=6,
+                color=colours[r, c],
+            )
     r, c = np.nonzero(done == 0)
-    panel.scatter(c + 0.36, r - 0.36, (12 / size) ** 2 + 0.3, c=colours[r, c], linewidths=0)
+    panel.scatter(last[c] - 0.14, first[r] + 0.14, (12 / size) ** 2 + 0.3, c=colours[r, c], linewidths=0)
     return image
 
 

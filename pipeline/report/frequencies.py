@@ -5,12 +5,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from pipeline.datasets.fourier import wrapped
+from pipeline.project.shapes import SIDE
 
 DIRECTION = ["k_row", "k_col"]
 """The columns that tell directions apart."""
 
-TICKS = 8
-"""Ticks along one side of a map, at most."""
+TICK = SIDE // 4
+"""Frequencies between two ticks of a map."""
+
+EDGE = SIDE // 2 + 1
+"""Frequency at which every map ends, so that maps of different steps have one scale: cells of the papers' step, 2, are whole."""
 
 
 def canonical(rows: pd.DataFrame) -> pd.DataFrame:
@@ -25,13 +29,15 @@ def plane(rows: pd.DataFrame, column: str) -> tuple[np.ndarray, np.ndarray]:
     """One value for each frequency, of rows that have one of each k and −k: (axis (K,), values (K, K)).
 
     rows: k_row, k_col and `column`. The axis holds, in ascending order, every frequency that the rows name in either
-    direction and either sign; the matrix has k_row along its rows and k_col along its columns, nan where there is no row.
+    direction and either sign, −side/2 as side/2 too, which is the same; the matrix has k_row along its rows and k_col along its
+    columns, nan where there is no row.
     """
     one = pd.DataFrame({"row": wrapped(rows["k_row"]), "column": wrapped(rows["k_col"]), "value": rows[column]})
     other = one.assign(row=wrapped(-one["row"]), column=wrapped(-one["column"]))
     cells = pd.concat([one, other]).drop_duplicates(["row", "column"]).set_index(["row", "column"])["value"].unstack()
     axis = np.union1d(cells.index, cells.columns)
-    return axis, cells.reindex(index=axis, columns=axis).to_numpy(float)
+    both = np.append(axis, -axis[axis == -(SIDE // 2)])
+    return both, cells.reindex(index=wrapped(both), columns=wrapped(both)).to_numpy(float)
 
 
 def signed(frequency: int) -> str:
@@ -44,12 +50,25 @@ def pair(direction: pd.Series) -> str:
     return f"({signed(direction['k_row'])}, {signed(direction['k_col'])})"
 
 
+def step_of(axis: np.ndarray) -> int:
+    """The distance between neighbours of an axis."""
+    return int(np.diff(axis).min()) if len(axis) > 1 else SIDE
+
+
+def inside(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the part of each cell lies that is within the frame: its first and its last place, in units of cells."""
+    ends = [np.clip(axis + side * step_of(axis) / 2, -EDGE, EDGE) for side in (-1, 1)]
+    first, last = ((end - axis[0]) / step_of(axis) for end in ends)
+    return first, last
+
+
 def axes_of(panel: Axes, axis: np.ndarray) -> None:
-    """Give a map its ticks and labels: every frequency, or as many as `TICKS` allows with zero among them."""
-    every = -(-len(axis) // TICKS)
-    ticks = [place for place in range(len(axis)) if (place - np.searchsorted(axis, 0)) % every == 0]
-    panel.set_xticks(ticks, [signed(axis[place]) for place in ticks])
-    panel.set_yticks(ticks, [signed(axis[place]) for place in ticks])
+    """Give a map, which is drawn in units of cells, its frame, ticks and labels: those of all maps, whatever their steps."""
+    place = lambda frequency: (frequency - axis[0]) / step_of(axis)
+    ticks = range(-(SIDE // 2), SIDE // 2 + 1, TICK)
+    panel.set(xlim=(place(-EDGE), place(EDGE)), ylim=(place(EDGE), place(-EDGE)))
+    panel.set_xticks([place(tick) for tick in ticks], [signed(tick) for tick in ticks])
+    panel.set_yticks([place(tick) for tick in ticks], [signed(tick) for tick in ticks])
     panel.tick_params(labelsize=7)
     panel.spines[:].set_visible(False)
     panel.set(xlabel="column frequency $k_c$", ylabel="row frequency $k_r$")

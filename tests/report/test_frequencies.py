@@ -17,9 +17,10 @@ def rows(pairs):
 
 def test_both_halves_of_the_plane_have_the_values_of_one():
     axis, values = maps.plane(rows(frequencies(8)), "value")
-    assert axis.tolist() == [-16, -8, 0, 8]
+    # −16 and 16 are the same frequency.
+    assert axis.tolist() == [-16, -8, 0, 8, 16]
     # Of (−8, 8) and (8, −8), and so on, the one is the other turned; rows are k_row.
-    assert values.tolist() == [[0, 1, 2, 1], [3, 4, 5, 6], [7, 8, 9, 8], [3, 6, 5, 4]]
+    assert values.tolist() == [[0, 1, 2, 1, 0], [3, 4, 5, 6, 3], [7, 8, 9, 8, 7], [3, 6, 5, 4, 3], [0, 1, 2, 1, 0]]
 
 
 def test_frequencies_are_taken_modulo_the_side():
@@ -45,12 +46,24 @@ def test_frequencies_have_a_proper_minus_sign():
     assert maps.pair(pd.Series({"k_row": -4.0, "k_col": 12})) == "(−4, 12)"
 
 
-@pytest.mark.parametrize(("step", "every"), [(8, 1), (4, 1), (2, 2), (1, 4)])
-def test_ticks_are_eight_at_most_and_zero_is_one(step, every):
+@pytest.mark.parametrize("step", [16, 8, 4, 2, 1])
+def test_maps_of_all_steps_have_one_frame(step):
     figure, axes = style.new(1, 1, 3, 3)
-    panel, axis = axes[0, 0], np.arange(-16, 16, step)
+    panel, axis = axes[0, 0], np.arange(-16, 17, step)
     panel.imshow(np.zeros((len(axis), len(axis))))
     maps.axes_of(panel, axis)
-    expected = [(n, f"{axis[n]}".replace("-", "−")) for n in range(len(axis)) if axis[n] % (step * every) == 0]
-    assert drawing.ticks(panel.xaxis) == drawing.ticks(panel.yaxis) == expected
-    assert len(expected) <= 8 and "0" in [text for _, text in expected]
+    frequency = lambda places: (np.array(places) * step - 16).tolist()
+    assert frequency(panel.get_xlim()) == [-17, 17] and frequency(panel.get_ylim()) == [17, -17]
+    for ticks in (drawing.ticks(panel.xaxis), drawing.ticks(panel.yaxis)):
+        assert frequency([place for place, _ in ticks]) == [-16, -8, 0, 8, 16]
+        assert [text for _, text in ticks] == ["−16", "−8", "0", "8", "16"]
+
+
+def test_what_is_within_the_frame_of_the_outermost_cells():
+    first, last = maps.inside(np.array([-16, 0, 16]))
+    # From −17 to −8, from −8 to 8, from 8 to 17.
+    assert first.tolist() == [-1 / 16, 0.5, 1.5] and last.tolist() == [0.5, 1.5, 2 + 1 / 16]
+
+
+def test_a_single_frequency_fills_its_frame():
+    assert [end.tolist() for end in maps.inside(np.array([0]))] == [[-0.5], [0.5]]
