@@ -107,7 +107,9 @@ def _map(panel: Axes, speed: Speed, norm: matplotlib.colors.LogNorm) -> None:
         for (row, column), value in np.ndenumerate(steps):
             if np.isfinite(value):
                 colour = "black" if norm(value) < 0.5 else "white"
-                panel.text(middle[column], middle[row], f"{value:.0f}", ha="center", va="center", fontsize=6, color=colour)
+                panel.text(
+                    middle[column], middle[row], f"{value:.0f}", ha="center", va="center", fontsize=6, color=colour
+                )
     axes_of(panel, axis)
     never = f"\nhatched: not within {speed.limit:,} steps" if np.isinf(steps).any() else ""
     panel.set_title(textwrap.fill(speed.label, 34) + never, fontsize=9)

@@ -39,7 +39,7 @@ ALIKE = 5.0
 """Standard deviation in degrees, over pairs and seeds, up to which tilts are said to be the same whatever the pair."""
 
 GALLERY = 6
-"""Number of NADs shown per network: of its grid's indices, evenly spread."""
+"""Number of NAD indices that are shown: of those of the grids, evenly spread."""
 
 PUBLISHED_CAPTION = "published: full width, mean of three seeds, read off the figure, ± 1"
 """What the caption of a figure with published maps says of them."""
@@ -73,9 +73,10 @@ def two_sufficient_channels(
     points: (N, 2) coordinates of samples along v₁⊕0 and 0⊕v₂; classes: (N,) in {0, 1}; separations: (ε₁, ε₂);
     nads: per architecture a dict index → (32, 32) NAD; labels: architecture → name.
     """
-    columns = max(len(chosen) for chosen in nads.values())
-    figure = style.blank(4.2 + 1.05 * columns, max(5.2, 1.25 + 1.75 * len(nads)))
-    left, right = figure.subfigures(1, 2, width_ratios=[4.0, 1.05 * columns])
+    indices = sorted({index for chosen in nads.values() for index in chosen})
+    size = min(1.3, 5 / len(indices))
+    figure = style.blank(4.2 + 2 * size * len(indices), max(4.6, 0.9 + (size + 0.2) * len(nads)))
+    left, right = figure.subfigures(1, 2, width_ratios=[4.0, 2 * size * len(indices)])
     axes = left.subplots()
     first, second = separations
     for label, colour, marker in ((0, "#0072B2", "o"), (1, "#D55E00", "^")):
@@ -99,25 +100,23 @@ def two_sufficient_channels(
         ylim=reach,
     )
     axes.set_title("every one of these boundaries\nseparates the two classes")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, ncols=2)
 
-    panels = right.subplots(2 * len(nads), columns, squeeze=False)
-    for row, (name, chosen) in enumerate(nads.items()):
-        for column in range(columns):
-            pixels, energy = panels[2 * row, column], panels[2 * row + 1, column]
-            for panel in (pixels, energy):
-                panel.set(xticks=[], yticks=[])
-                panel.spines[:].set_visible(False)
-            if column >= len(chosen):
-                continue
-            index, nad = list(chosen.items())[column]
+    panels = right.subplots(len(nads), 2 * len(indices), squeeze=False)
+    for panel in panels.flat:
+        panel.set(xticks=[], yticks=[])
+        panel.spines[:].set_visible(False)
+        panel.set_box_aspect(1)
+    for place, index in enumerate(indices):
+        panels[0, 2 * place].set_title(f"NAD {index}", fontsize=8)
+        panels[0, 2 * place + 1].set_title("its frequencies", fontsize=8)
+    for row, (name, chosen) in zip(panels, nads.items()):
+        row[0].set_ylabel(labels[name].replace(", width", ",\nwidth"), fontsize=7.5)
+        for index, nad in chosen.items():
+            pixels, amplitude = row[2 * indices.index(index) :][:2]
             bound = np.abs(nad).max()
             pixels.imshow(nad, cmap="gray", vmin=-bound, vmax=bound)
-            pixels.set_title(f"NAD {index}", fontsize=8)
-            energy.imshow(np.fft.fftshift(np.abs(np.fft.fft2(nad))), cmap=style.ACCURACY)
-            if column == 0:
-                pixels.set_ylabel(labels[name].replace(", width", ",\nwidth"), fontsize=7.5)
-                energy.set_ylabel("Fourier\namplitude", fontsize=7.5)
+            amplitude.imshow(np.fft.fftshift(np.abs(np.fft.fft2(nad))), cmap=style.ACCURACY)
     return style.finish(
         figure, "Two channels, each sufficient: D(v₁) ⊕ D(v₂), and NADs that v₁ and v₂ are taken from", caption, notice
     )
@@ -429,14 +428,15 @@ def used(results: pd.DataFrame, planes: pd.DataFrame, label: str, resnet18: bool
 
 
 def gallery(run: Evaluated) -> dict[str, dict[int, np.ndarray]]:
-    """Some of each architecture's NADs (32, 32) that v₁ and v₂ are taken from, by index."""
+    """Some of each architecture's NADs (32, 32) that v₁ and v₂ are taken from, by index: the same indices for all that have them."""
     vectors = artifacts.directions("linear_pairs")
-    nads = {}
-    for name in run.labels:
-        indices = sorted(run.plan.members[name].grid.indices)
-        some = [indices[i] for i in np.unique(np.linspace(0, len(indices) - 1, GALLERY).round().astype(int))]
-        nads[name] = {index: vectors[f"{name}-{index}"].reshape(SIDE, SIDE) for index in some}
-    return nads
+    grids = {name: run.plan.members[name].grid.indices for name in run.labels}
+    indices = sorted({index for grid in grids.values() for index in grid})
+    some = [indices[i] for i in np.unique(np.linspace(0, len(indices) - 1, GALLERY).round().astype(int))]
+    return {
+        name: {index: vectors[f"{name}-{index}"].reshape(SIDE, SIDE) for index in some if index in grid}
+        for name, grid in grids.items()
+    }
 
 
 def origins(labels: Mapping[str, str]) -> str:

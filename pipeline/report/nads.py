@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import matplotlib.cm
 import matplotlib.colors
 import numpy as np
 import pandas as pd
@@ -33,6 +34,9 @@ MARKED = (0, 3, 9, 30, 102, 302, 1002)
 
 CHOSEN = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 """Indices that a gallery shows, as far as there are so many."""
+
+WHOLE = 0.99
+"""Part of a NAD's energy that must lie within the frequencies that a gallery shows."""
 
 AVERAGED = {"none": "no symmetries", "transposition": "the transposition", "square": "the symmetries of the square"}
 """What an estimate of C was averaged over, in words."""
@@ -112,20 +116,25 @@ def gallery(
 
     directions: (K, D), index 0 first; shape: (C, H, W); nearby: (K, 2), as in `pipeline.nads.NADs`, or None: under each
     index stand those whose eigenvalues equal its own within the errors, since only their span means something. One channel is
-    drawn in grey, three as colours, others side by side; the energy is summed over channels.
+    drawn in grey, three as colours, others side by side; the energy is summed over channels, and shown out to the frequency
+    within which each of these NADs has `WHOLE` of it. The scale of each panel is its own.
     """
     indices = [index for index in CHOSEN if index < len(directions)]
-    figure, axes = style.new(2, len(indices), 1.0 * len(indices) + 0.6, 3.1)
-    for index, (pixels, frequencies) in zip(indices, axes.T):
-        nad = directions[index].reshape(shape)
+    figure, axes = style.new(2, len(indices), 1.0 * len(indices) + 1.2, 3.1)
+    shown = [directions[index].reshape(shape) for index in indices]
+    energies = [np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0)) for nad in shown]
+    edge = max(map(edge_of, energies))
+    reach = [(max(-(side // 2), -edge), min((side - 1) // 2, edge)) for side in shape[1:]]
+    rows, columns = (slice(side // 2 + low, side // 2 + high + 1) for side, (low, high) in zip(shape[1:], reach))
+    for index, nad, energy, (pixels, frequencies) in zip(indices, shown, energies, axes.T):
         bound = np.abs(nad).max()
         if shape[0] == 3:
             pixels.imshow(0.5 + nad.transpose(1, 2, 0) / (2 * bound))
         else:
             pixels.imshow(np.hstack(nad), cmap="gray", vmin=-bound, vmax=bound)
-        energy = np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0))
-        reach = [(-(side // 2) - 0.5, (side + 1) // 2 - 0.5) for side in shape[1:]]
-        frequencies.imshow(energy, cmap=style.ACCURACY, vmin=0, extent=(*reach[1], *reach[0][::-1]))
+        (top, bottom), (left, right) = reach
+        extent = (left - 0.5, right + 0.5, bottom + 0.5, top - 0.5)
+        frequencies.imshow(energy[rows, columns], cmap=style.ACCURACY, vmin=0, extent=extent)
         name = f"{index}"
         if nearby is not None:
             first, last = nearby[index]
@@ -136,11 +145,28 @@ def gallery(
             panel.spines[:].set_visible(False)
     axes[0, 0].set_ylabel("pixels")
     axes[1, 0].set_ylabel("frequency")
-    bottom, right = shape[1] // 2, shape[2] // 2
-    axes[1, 0].set_xticks([-right, 0, right - 1 + shape[2] % 2])
-    axes[1, 0].set_yticks([-bottom, 0, bottom - 1 + shape[1] % 2])
+    axes[1, 0].set_xticks([reach[1][0], 0, reach[1][1]])
+    axes[1, 0].set_yticks([reach[0][0], 0, reach[0][1]])
     axes[1, 0].tick_params(labelsize=6)
+    if shape[0] != 3:
+        _own_scale(figure, axes[0], "gray", {-1: "−max", 0: "0", 1: "max"})
+    _own_scale(figure, axes[1], style.ACCURACY, {0: "0", 1: "max"})
     return style.finish(figure, title, caption, notice)
+
+
+def edge_of(energy: np.ndarray) -> int:
+    """The frequency, in either direction and sign, within which an energy (H, W) has `WHOLE` of its sum; 0 is in the middle."""
+    k_row, k_col = np.indices(energy.shape)
+    largest = np.maximum(np.abs(k_row - energy.shape[0] // 2), np.abs(k_col - energy.shape[1] // 2))
+    within = np.cumsum(np.bincount(largest.ravel(), energy.ravel()))
+    return int(np.searchsorted(within, WHOLE * within[-1]))
+
+
+def _own_scale(figure: Figure, panels: np.ndarray, colours: str, ticks: Mapping[float, str]) -> None:
+    """Give a row of panels, each of which has a scale of its own, one colour bar in units of each one's largest value."""
+    shades = matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(min(ticks), max(ticks)), colours)
+    bar = figure.colorbar(shades, ax=panels, aspect=12, shrink=0.9, pad=0.01)
+    bar.set_ticks(list(ticks), labels=list(ticks.values()), fontsize=6.5)
 
 
 def bands(count: int) -> list[int]:

@@ -64,8 +64,9 @@ def directions(count, dimension):
     return np.random.default_rng(1).standard_normal((count, dimension))
 
 
-def panels_of(figure):
-    return np.reshape(figure.axes, (2, -1))
+def panels_of(figure, bars=2):
+    """A gallery's panels, without its colour bars."""
+    return np.reshape(figure.axes[:-bars], (2, -1))
 
 
 def test_a_gallery_of_one_channel_shows_pixels_above_frequencies():
@@ -90,7 +91,10 @@ def test_a_gallery_of_one_channel_shows_pixels_above_frequencies():
     assert frequencies[0].get_xticks().tolist() == [-3, 0, 2] and frequencies[0].get_yticks().tolist() == [-2, 0, 2]
     others = [*pixels, *frequencies[1:]]
     assert not any(len(panel.get_xticks()) or len(panel.get_yticks()) for panel in others)
-    assert not any(spine.get_visible() for panel in figure.axes for spine in panel.spines.values())
+    assert not any(spine.get_visible() for panel in (*pixels, *frequencies) for spine in panel.spines.values())
+    assert [drawing.ticks(bar.yaxis) for bar in figure.axes[-2:]] == [
+        [(-1, "−max"), (0, "0"), (1, "max")], [(0, "0"), (1, "max")]
+    ]  # fmt: skip
 
 
 def test_a_gallery_of_even_sides_has_frequencies_from_minus_half():
@@ -104,7 +108,7 @@ def test_a_gallery_shows_three_channels_as_colours_and_others_side_by_side():
     some = directions(2, 60)
     figure = nads.gallery(some, (3, 4, 5))
     assert figure._suptitle.get_text() == "Neural anisotropy directions" and figure._supxlabel.get_text() == ""
-    pixels, frequencies = panels_of(figure)
+    pixels, frequencies = panels_of(figure, bars=1)
     nad = some[1].reshape(3, 4, 5)
     image = pixels[1].images[0].get_array()
     assert image.shape == (4, 5, 3)
@@ -115,6 +119,25 @@ def test_a_gallery_shows_three_channels_as_colours_and_others_side_by_side():
     pixels, _ = panels_of(nads.gallery(some, (2, 5, 6), None, "NADs", *ENDING))
     nad = some[0].reshape(2, 5, 6)
     np.testing.assert_array_equal(pixels[0].images[0].get_array(), np.concatenate([nad[0], nad[1]], 1))
+
+
+def wave(k_row, k_col, side=64):
+    """A cosine of one frequency."""
+    rows, columns = np.indices((side, side))
+    return np.cos(2 * np.pi * (k_row * rows + k_col * columns) / side).ravel()
+
+
+def test_a_gallery_shows_frequencies_as_far_as_its_nads_have_energy():
+    _, frequencies = panels_of(nads.gallery(np.stack([wave(0, 0), wave(3, -5)]), (1, 64, 64), None, "NADs", *ENDING))
+    (constant,), (waves,) = (panel.images for panel in frequencies)
+    assert list(waves.get_extent()) == list(constant.get_extent()) == [-5.5, 5.5, 5.5, -5.5]
+    found = np.argwhere(waves.get_array() > 1) - 5
+    assert found.tolist() == [[-3, 5], [3, -5]]
+    # A hundredth of the energy at the highest frequency is left out, a little more is not.
+    for weight, edge in ((0.01, 3), (0.011, 32)):
+        energy = np.zeros((64, 64))
+        energy[32, 35], energy[0, 32] = 1 - weight, weight
+        assert nads.edge_of(energy) == edge
 
 
 def test_a_gallery_of_a_whole_basis_goes_on_to_1000():
