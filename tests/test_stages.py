@@ -1,5 +1,8 @@
 """dvc.yaml against the code: what every stage depends on, how rooms may import each other, how long the file is."""
 
+import re
+import subprocess
+
 import pytest
 import yaml
 from structure import ROOT, VERBS, closure, imports, room
@@ -102,3 +105,15 @@ def test_experiments_import_no_other_experiment():
 
 def test_dvc_yaml_is_short():
     assert len((ROOT / "dvc.yaml").read_text().splitlines()) <= 150
+
+
+def test_the_picture_of_the_stages_is_that_of_dvc():
+    printed = subprocess.run(["dvc", "dag", "--md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = {node: name.split("@")[0] for node, name in re.findall(r'(node\d+)\["(.*?)"\]', printed)}
+    expected = {(names[one], names[other]) for one, other in re.findall(r"(node\d+)-->(node\d+)", printed)}
+    (picture,) = re.findall("```mermaid\n(.*?)```", (ROOT / "docs" / "experiments.md").read_text(), re.S)
+    ends = [line.split("-->") for line in picture.splitlines() if "-->" in line]
+    drawn = {
+        (one.strip(), other.strip()) for left, right in ends for one in left.split("&") for other in right.split("&")
+    }
+    assert drawn == expected
