@@ -21,14 +21,21 @@ def normal(rng: np.random.Generator, count: int) -> np.ndarray:
     return rng.standard_normal((count, D), dtype=np.float32)
 
 
-def linearly_separable(draw: np.ndarray, y: np.ndarray, v: np.ndarray, eps: float, sigma: float) -> torch.Tensor:
-    """D(v) as images: (N, 1, 32, 32) float32.
+def linearly_separable(
+    draw: np.ndarray,
+    y: np.ndarray,
+    v: np.ndarray,
+    eps: float,
+    sigma: float,
+    shape: tuple[int, int, int] = (1, SIDE, SIDE),
+) -> torch.Tensor:
+    """D(v) as inputs of one shape (C, H, W): (N, C, H, W) float32.
 
-    draw: (N, D) standard normal; y: (N,) in {−1, +1}; v: (D,) unit vector; eps: amplitude ε; sigma: noise σ.
+    draw: (N, C·H·W) standard normal; y: (N,) in {−1, +1}; v: (C·H·W,) unit vector; eps: amplitude ε; sigma: noise σ.
     The component along v is ε y exactly, the rest is noise (paper 2, eq. 1).
     """
     draw, y, v = (torch.as_tensor(a).to(torch.float32) for a in (draw, y, v))
-    return (sigma * draw + torch.outer(eps * y - sigma * (draw @ v), v)).reshape(-1, 1, SIDE, SIDE)
+    return (sigma * draw + torch.outer(eps * y - sigma * (draw @ v), v)).reshape(-1, *shape)
 
 
 def draws(seed: int, name: str, train_samples: int, test_samples: int, channels: int) -> dict[str, np.ndarray]:

@@ -44,6 +44,15 @@ def test_v_may_be_a_pixel():
     torch.testing.assert_close(x[:, 0], expected)
 
 
+def test_v_may_lie_in_inputs_of_any_shape():
+    """v = e₁₁ over two channels of 3×4 pixels is their pixel (2, 3) of the first, and the second holds noise alone."""
+    g, y = stream(0, "shape").standard_normal((3, 24), dtype=np.float32), np.array([1, -1, -1])
+    x = separable.linearly_separable(g, y, np.eye(24)[11], 0.5, 2.0, (2, 3, 4))
+    expected = 2 * torch.as_tensor(g).reshape(3, 2, 3, 4)
+    expected[:, 0, 2, 3] = torch.tensor([0.5, -0.5, -0.5])
+    torch.testing.assert_close(x, expected)
+
+
 def test_noise_has_variance_sigma_squared_in_every_direction_but_v():
     v, rng = direction(0), stream(1, "test")
     y, g = separable.labels(rng, 400), separable.normal(rng, 400)
