@@ -1,7 +1,8 @@
 """Stage `plan`: params.yaml, checked at every scale -> data/plan/, what every other stage is asked for; prints what will run.
 
 The only reader of params.yaml. images.json, nads.json, {experiment}.json: the images, the NADs and the grids of the chosen scale;
-machine.json: where they are made. What is wrong in params.yaml, at whichever scale, ends it here with a sentence for each mistake.
+machine.json: where they are made. With digests of what is the user's own, to which .own/ holds links, by which DVC sees edits of it.
+What is wrong in params.yaml, at whichever scale, ends it here with a sentence for each mistake.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ from pipeline.networks.dry_run import DryRun, dry_run
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
 from pipeline.project.shapes import SIDE
-from pipeline.settings import Plans
+from pipeline.settings import Plans, own
 
 CIFAR10_CLASSES = 10
 """Outputs with which a network is tried where the images decide how many there are: they may not be here yet."""
@@ -168,6 +169,8 @@ def main() -> None:
     workers.device_of(plans.machine.device)
     runs = tried(scales)
     check_files(plans)
+    plans = own.with_digests(plans)
+    own.link(own.files(plans))
     artifacts.fresh(artifacts.PLAN)
     for name, plan in {
         "images": plans.images,

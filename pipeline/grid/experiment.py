@@ -106,7 +106,7 @@ class Member:
 
     specification: its network's place and arguments (see `pipeline.networks`); training: how it is trained; grid: its part of
     the grid, the experiment's `Grid`; estimands: those whose NADs of it are estimated, the chosen one first; seeds: how many of the
-    plan's seeds it is trained with, None for all.
+    plan's seeds it is trained with, None for all; digest: of the code of a network that is not built in, None of one that is.
     """
 
     specification: dict[str, typing.Any]
@@ -114,6 +114,7 @@ class Member:
     grid: typing.Any
     estimands: tuple[str, ...] = ()
     seeds: int | None = None
+    digest: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,6 +142,7 @@ class Plan:
                 experiment.Grid(**tuples(member["grid"])),
                 tuple(member["estimands"]),
                 member["seeds"],
+                member["digest"],
             )
             for name, member in document["members"].items()
         }

@@ -64,11 +64,11 @@ class _Stripped(ast.NodeTransformer):
 
 class Source:
     """One module's top level: `definitions` (name → statements that bind it), `imports` (name → (module, name or None)), and
-    `effects`, the statements that bind nothing and act when the module is imported.
+    `effects`, the statements that bind nothing and act when the module is imported. `path` is its file.
     """
 
     def __init__(self, name: str, path: str) -> None:
-        self.name = name
+        self.name, self.path = name, path
         package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
         self.definitions, self.imports, self.effects = {}, {}, []
         tree = _Stripped().visit(ast.parse(Path(path).read_bytes()))
@@ -323,6 +323,13 @@ def _loaded_code():
 def digest(*things: typing.Any) -> str:
     """sha256 of all code that functions, classes and bound methods reach, with the versions of the packages it uses."""
     return _digest(tuple(map(root, things)))
+
+
+def files(*things: typing.Any) -> list[str]:
+    """The files that were read to tell what functions, classes and bound methods reach: an edit elsewhere changes no `digest` of them."""
+    code = Code()
+    code.reached(*map(root, things))
+    return sorted(source.path for source in code.sources.values() if source)
 
 
 def _version(package: str) -> str:

@@ -8,10 +8,15 @@ from pipeline.nads.estimator import Estimator, Source
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """The NADs that are asked for of one architecture: its network's place and arguments, and where they come from."""
+    """The NADs that are asked for of one architecture: its network's place and arguments, and where they come from.
+
+    digest: of what decides them and lies outside the package: of the file that they come from, or of the code of a network that
+    is not built in; None where nothing does.
+    """
 
     specification: dict[str, typing.Any]
     source: Source
+    digest: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,5 +34,5 @@ class NADsPlan:
         members = {}
         for name, member in document["members"].items():
             source = member["source"] | {"input": tuple(member["source"]["input"])}
-            members[name] = Request(member["specification"], Source(**source))
+            members[name] = Request(member["specification"], Source(**source), member["digest"])
         return cls(document["scale"], document["seed"], Estimator(**document["estimator"]), members)

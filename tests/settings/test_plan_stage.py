@@ -89,7 +89,11 @@ def test_the_smoke_scale_as_it_is_written(folder, shipped):
         "fallback": "digits",
     }
     source = {"networks": 16, "error": None, "input": [1, 32, 32], "first": None, "file": None}
-    assert artifacts.planned("nads")["members"]["lenet"] == {"specification": LENET, "source": source}
+    assert artifacts.planned("nads")["members"]["lenet"] == {
+        "specification": LENET,
+        "source": source,
+        "digest": None,
+    }
     assert artifacts.planned("fourier")["members"]["lenet"] == {
         "specification": LENET,
         "training": {
@@ -104,6 +108,7 @@ def test_the_smoke_scale_as_it_is_written(folder, shipped):
         "grid": {"step": 8},
         "estimands": [],
         "seeds": None,
+        "digest": None,
     }
     assert {key: value for key, value in artifacts.planned("fourier").items() if key != "members"} == {
         "experiment": "fourier",
