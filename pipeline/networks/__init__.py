@@ -9,14 +9,17 @@ Once read, an architecture is a *specification*: {"network": "package.module:nam
 of it depends on that place alone, not on what else stands in the table.
 """
 
+import difflib
 import importlib
 import inspect
+import re
 import typing
 from collections.abc import Callable
 
 import torch
 from torch import nn
 
+from pipeline.networks.libraries import LIBRARIES, of_timm
 from pipeline.project.errors import InputError, nearest
 
 NETWORKS = {
@@ -31,6 +34,9 @@ NETWORKS = {
 unchanged, as a word or, where it depends on its arguments, as a function of them; and how several of it are trained `together`
 on a GPU: in a 'stack', or each in a recorded 'graph' of its own, which batch norm needs (`pipeline.training.ensembles`)."""
 
+PLACE = re.compile(r"[^:/\\]*(?<!\.py):.*", re.DOTALL)
+"""What the place of a network looks like: a colon after a module, which is named without folders and ending."""
+
 Specification = dict[str, typing.Any]
 Shape = tuple[int, int, int]
 
@@ -41,49 +47,52 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
     Raises InputError if the name is neither in the table nor of the form `package.module:name`.
     """
     name = architecture.get("network")
-    if not isinstance(name, str) or name not in NETWORKS and ":" not in name:
+    if not isinstance(name, str) or name not in NETWORKS and not PLACE.fullmatch(name):
         raise InputError(
-            f"the network {name!r} is unknown; {nearest(name, NETWORKS)} One of your own is named package.module:name"
+            f"the network {name!r} is unknown; {_meant(str(name))} One of your own is named package.module:name, a library's "
+            "torchvision.models:name or timm:name"
         )
     return architecture | {"network": NETWORKS.get(name, name)}
 
 
-def _torchvision(make: Callable) -> Callable:
-    """A constructor of torchvision as ours are called: it takes three channels and names the outputs `num_classes`."""
-
-    def build(channels, outputs, **arguments):
-        if channels != 3:
-            raise ValueError(f"torchvision's networks take 3 channels, not {channels}")
-        return make(num_classes=outputs, **arguments)
-
-    return build
-
-
-def _timm(make: Callable) -> Callable:
-    """A constructor of timm as ours are called."""
-    return lambda channels, outputs, **arguments: make(in_chans=channels, num_classes=outputs, **arguments)
-
-
-LIBRARIES = {"torchvision": _torchvision, "timm": _timm}
-"""Packages whose networks can be named without code of one's own, and how they are called."""
+def _meant(name: str) -> str:
+    """What to write instead of a name that is none: the table's nearest, or a place with its colon where it belongs."""
+    module, _, attribute = name.partition(":")
+    if module.endswith(".py") and attribute:
+        folder, _, file = module.removesuffix(".py").rpartition("/")
+        path = f", with {folder} in the environment variable PYTHONPATH" if folder else ""
+        return f"write '{file}:{attribute}'{path}"
+    if ":" not in name and "." in name.strip(".") and "/" not in name:
+        module, _, attribute = name.rpartition(".")
+        return f"write '{module}:{attribute}'"
+    return nearest(name, NETWORKS)
 
 
 def constructor(place: str) -> Callable[..., nn.Module]:
     """What builds a network: the callable at `package.module:name`.
 
     It is called with the numbers of input channels and of outputs, then the specification's keyword arguments, and returns a
-    torch module; those of `LIBRARIES` are adapted to that. A network of one's own may state a `symmetry` as the built-in ones
-    do. Raises InputError if it cannot be imported.
+    torch module; those of `LIBRARIES` are adapted to that, and `timm:name` is what timm lists under that name. A network of
+    one's own may state a `symmetry` as the built-in ones do. Raises InputError if it cannot be imported.
     """
     module, _, attribute = place.partition(":")
+    if module == "timm":
+        return of_timm(attribute)
     try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+        imported = importlib.import_module(module)
+    except (ImportError, ValueError) as error:
         raise InputError(
-            f"the network {place!r} cannot be imported ({error}); its module must be importable from the "
-            f"repository's root"
+            f"the network {place!r} cannot be imported ({error}); its module must lie in the repository's root, or in a folder "
+            "that the environment variable PYTHONPATH names"
         ) from None
     package = module.partition(".")[0]
+    if not hasattr(imported, attribute):
+        where = "torchvision.models" if module == "torchvision" else module
+        known = dir(importlib.import_module(where))
+        near = difflib.get_close_matches(attribute, known, n=1)
+        meant = f"; did you mean '{where}:{near[0]}'?" if near else ""
+        raise InputError(f"the network {place!r} cannot be imported: {module} has no {attribute!r}{meant}")
+    found = getattr(imported, attribute)
     return LIBRARIES[package](found) if package in LIBRARIES else found
 
 

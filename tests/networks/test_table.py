@@ -1,13 +1,9 @@
 """The table of networks: how one is named, built and refused, and what it states of itself."""
 
-import sys
-import types
-
 import pytest
 import torch
 
 from pipeline import networks
-from pipeline.machine import closure
 from pipeline.networks.dry_run import dry_run
 from pipeline.project.errors import InputError
 from pipeline.report.labels import LABELS, label
@@ -78,6 +74,14 @@ def test_a_specification_holds_the_place_of_the_network_instead_of_its_name():
         ),
         ({}, "the network None is unknown"),
         ({"network": 3}, "the network 3 is unknown"),
+        ({"network": "torchvision.models.resnet18"}, "is unknown; write 'torchvision.models:resnet18' "),
+        ({"network": "timm.resnet10t"}, "is unknown; write 'timm:resnet10t' "),
+        ({"network": "my_networks.py:Mixer"}, "is unknown; write 'my_networks:Mixer' "),
+        (
+            {"network": "~/research/my_networks.py:Mixer"},
+            "is unknown; write 'my_networks:Mixer', with ~/research in the environment variable PYTHONPATH ",
+        ),
+        ({"network": "resnet50"}, r"did you mean 'resnet18'\? .* a library's torchvision.models:name or timm:name"),
     ],
 )
 def test_what_is_in_no_table_is_refused(architecture, sentence):
@@ -175,30 +179,6 @@ def test_outputs_and_initial_weights(architecture):
 def test_inputs_of_64_pixels(architecture):
     for channels, outputs in ((1, 1), (3, 2)):
         dry_run(networks.specification(architecture), (channels, 64, 64), outputs)
-
-
-def test_networks_of_torchvision_are_named_without_code():
-    specification = networks.specification({"network": "torchvision.models:mobilenet_v3_small"})
-    dry_run(specification, (3, 64, 64), 1)
-    assert networks.symmetry(specification) == "measured" and networks.together(specification) == "alone"
-    assert closure.Code().reached(specification["network"])[1] == {"torchvision"}
-    assert label(specification) == "mobilenet_v3_small"
-    with pytest.raises(InputError, match="take 3 channels, not 1"):
-        dry_run(specification, (1, 32, 32), 1)
-
-
-def test_networks_of_timm_are_called_by_its_own_names(monkeypatch):
-    """timm is the user's own dependency: a stand-in with its calling convention takes its place here."""
-    stand_in = types.ModuleType("timm.models")
-
-    def create(in_chans, num_classes, depth=1):
-        return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(in_chans * 64, num_classes * depth))
-
-    stand_in.tiny = create
-    monkeypatch.setitem(sys.modules, "timm", types.ModuleType("timm"))
-    monkeypatch.setitem(sys.modules, "timm.models", stand_in)
-    network = networks.build({"network": "timm.models:tiny", "depth": 2}, 4, 3, 0)
-    assert network(torch.zeros(5, 4, 8, 8)).shape == (5, 6)
 
 
 def test_every_network_has_a_label_and_states_its_symmetry():

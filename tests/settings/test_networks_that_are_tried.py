@@ -262,9 +262,18 @@ def test_what_cannot_be_run_ends_with_one_sentence(specification, sentence):
             of_table("lenet", side=40_000),
             "pipeline.networks.lenet:LeNet cannot be run: its weights take 768 GB, more than 4",
         ),
-        ({"network": "torchvision.models:resnet18"}, "torchvision's networks take 3 channels, not 1"),
+        (
+            {"network": "torchvision:resnet18"},
+            "the network 'torchvision:resnet18' cannot be imported: torchvision has no 'resnet18'; "
+            "did you mean 'torchvision.models:resnet18'?",
+        ),
+        ({"network": f"{HERE}:ow"}, f"{HERE} has no 'ow'; did you mean '{HERE}:own'?"),
         ({"network": f"{HERE}:no_such_name"}, "cannot be imported"),
-        ({"network": "no_such_module:net"}, "cannot be imported (No module named 'no_such_module')"),
+        (
+            {"network": "no_such_module:net"},
+            "cannot be imported (No module named 'no_such_module'); its module "
+            "must lie in the repository's root, or in a folder that the environment variable PYTHONPATH names",
+        ),
         ({"network": ":net"}, "cannot be imported"),
         ({"network": "..a:net"}, "cannot be run: TypeError"),
     ],
@@ -287,7 +296,11 @@ def test_the_largest_network_that_is_tried(monkeypatch):
         ("import sys\nsys.exit(0)\n", "cannot be run: SystemExit: 0"),
         ("raise RuntimeError('no\\nluck')\n", "cannot be run: RuntimeError: no luck"),
         ("1 / 0\n", "cannot be run: ZeroDivisionError: division by zero"),
-        ("import no_such_module\n", "cannot be imported (No module named 'no_such_module')"),
+        (
+            "import no_such_module\n",
+            "cannot be imported (No module named 'no_such_module'); its module "
+            "must lie in the repository's root, or in a folder that the environment variable PYTHONPATH names",
+        ),
         # Of one release of Python a SyntaxError, of another a ValueError, which an import may raise.
         ("\x00", "source code string cannot contain null bytes"),
     ],

@@ -285,7 +285,7 @@ def test_every_network_that_cannot_be_run_is_named_once(folder):
         plan.tried({"mine": asked, "other": again})
     assert str(caught.value).split("\n") == [
         "params.yaml: architectures.x: the network 'none:X' cannot be imported (No module named 'none'); "
-        "its module must be importable from the repository's root",
+        "its module must lie in the repository's root, or in a folder that the environment variable PYTHONPATH names",
         "params.yaml: architectures.a: the network pipeline.networks.lenet:LeNet cannot be built with {'side': 30}: "
         "side must be a multiple of 4, at least 16",
         "params.yaml: architectures.c: the network pipeline.networks.mlp:LogReg takes no argument 'width'; known are: side.",

@@ -107,13 +107,14 @@ ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ 
             "architectures/lenet",
             {"network": "lenet7"},
             ": architectures.lenet: the network 'lenet7' is unknown; did you mean 'lenet'? "
-            "One of your own is named package.module:name",
+            "One of your own is named package.module:name, a library's torchvision.models:name or timm:name",
         ),
         (
             "architectures/lenet",
             {},
             ": architectures.lenet: the network None is unknown; known are: "
-            f"{', '.join(networks.NETWORKS)}. One of your own is named package.module:name",
+            f"{', '.join(networks.NETWORKS)}. One of your own is named package.module:name, a library's torchvision.models:name "
+            "or timm:name",
         ),
         ("architectures/my net", {"network": "lenet"}, f": architectures: 'my net' is no name; {ADJUST}"),
         ("architectures/a.gradient", {"network": "lenet"}, f": architectures: 'a.gradient' is no name; {ADJUST}"),
@@ -432,7 +433,7 @@ def test_several_mistakes_are_said_at_once_each_once(shipped):
         "params.yaml: fourier: eps must not be negative, not -1.0",
         "params.yaml: eps1 must be a finite number, not 'one'",
         "params.yaml: architectures.mine: the network 'mine' is unknown; known are: "
-        f"{', '.join(networks.NETWORKS)}. One of your own is named package.module:name",
+        f"{', '.join(networks.NETWORKS)}. One of your own is named package.module:name, a library's torchvision.models:name or timm:name",
         "params.yaml: scales.laptop.precision must be one of float32, bfloat16, not 'half'",
         "params.yaml: scales.laptop.nads.lenet: networks must be at least 2 (halves are compared), not 1",
         f"{at}.seeds must be a whole number, not 'one'",

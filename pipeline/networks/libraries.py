@@ -1,0 +1,65 @@
+"""Networks of torchvision and timm, called as ours are: with the numbers of channels and outputs, then keyword arguments."""
+
+import contextlib
+import difflib
+import importlib
+from collections.abc import Callable, Iterator
+
+from torch import nn
+
+from pipeline.project.errors import InputError
+
+
+@contextlib.contextmanager
+def _first_convolution(channels: int) -> Iterator[None]:
+    """Context in which the first convolution that is made reads `channels` channels where it would read three.
+
+    It is made so, not exchanged afterwards: then the network draws its weights by its own law.
+    """
+    plain = nn.Conv2d.__init__
+
+    def first(self, in_channels, *arguments, **keywords):
+        nn.Conv2d.__init__ = plain
+        if in_channels != 3:
+            raise ValueError(
+                f"its first convolution reads {in_channels} channels, not 3, so that none can be {channels}"
+            )
+        plain(self, channels, *arguments, **keywords)
+
+    nn.Conv2d.__init__ = first
+    try:
+        yield
+    finally:
+        nn.Conv2d.__init__ = plain
+
+
+def torchvision(make: Callable) -> Callable:
+    """A constructor of torchvision, whose networks read three channels and name the outputs `num_classes`."""
+
+    def build(channels, outputs, **arguments):
+        with _first_convolution(channels) if channels != 3 else contextlib.nullcontext():
+            return make(num_classes=outputs, **arguments)
+
+    return build
+
+
+def timm(make: Callable) -> Callable:
+    """A constructor of timm, which draws the first convolution for any number of channels itself."""
+    return lambda channels, outputs, **arguments: make(in_chans=channels, num_classes=outputs, **arguments)
+
+
+def of_timm(name: str) -> Callable:
+    """The constructor of the network that timm lists under a name; raises InputError if it is not installed or lists none."""
+    try:
+        library = importlib.import_module("timm")
+    except ImportError as error:
+        raise InputError(f"the network 'timm:{name}' needs timm ({error}); `pip install timm`") from None
+    if not library.is_model(name):
+        near = difflib.get_close_matches(name, library.list_models(), n=1)
+        known = f"did you mean 'timm:{near[0]}'?" if near else "`timm.list_models()` names those that it has"
+        raise InputError(f"timm has no network {name!r}; {known}")
+    return timm(lambda **arguments: library.create_model(name, **arguments))
+
+
+LIBRARIES = {"torchvision": torchvision, "timm": timm}
+"""Packages whose networks can be named without code of one's own, and how they are called."""
