@@ -14,7 +14,7 @@ import torch
 from pipeline import experiments, settings
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
-from pipeline.grid.experiment import Experiment, Plan
+from pipeline.grid.experiment import Experiment, Member, Plan
 from pipeline.machine import closure, store, workers
 from pipeline.machine.notes import DRY_RUNS, RATES, Notes
 from pipeline.machine.rates import speed
@@ -23,7 +23,6 @@ from pipeline.networks import Specification
 from pipeline.networks.dry_run import DryRun, dry_run
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
-from pipeline.project.shapes import SIDE
 from pipeline.settings import Plans, own
 
 CIFAR10_CLASSES = 10
@@ -33,9 +32,9 @@ Use = tuple[str, tuple[int, ...], int]
 """An architecture, the shape (C, H, W) of the inputs that it is given, and how many outputs it has."""
 
 
-def use_of(name: str, experiment: Experiment) -> Use:
+def use_of(name: str, member: Member, experiment: Experiment) -> Use:
     """How an experiment uses an architecture."""
-    return name, (experiment.channels, SIDE, SIDE), experiment.outputs or CIFAR10_CLASSES
+    return name, (experiment.channels, *member.input), experiment.outputs or CIFAR10_CLASSES
 
 
 def uses(plans: Plans) -> Iterator[tuple[Specification, Use]]:
@@ -45,7 +44,7 @@ def uses(plans: Plans) -> Iterator[tuple[Specification, Use]]:
             yield request.specification, (name, request.source.input, 1)
     for plan in plans.experiments.values():
         for name, member in plan.members.items():
-            yield member.specification, use_of(name, experiments.find(plan.experiment))
+            yield member.specification, use_of(name, member, experiments.find(plan.experiment))
 
 
 def key_of(specification: Specification, use: Use) -> str:
@@ -145,7 +144,7 @@ def forecast(plans: Plans, runs: dict[Use, DryRun]) -> list[list[str]]:
         seconds, size = 0.0, 0
         for architecture, member in plan.members.items():
             mine = {n for n, cell in enumerate(cells) if cell["architecture"] == architecture}
-            run = runs[use_of(architecture, experiment)]
+            run = runs[use_of(architecture, member, experiment)]
             each = rates.get(grid_jobs.kind(member, experiment.channels)) or run.operations / operations
             due = mine - kept if plans.machine.reuse else mine
             seconds += len(due) * plan.train_samples * member.training.epochs * each

@@ -31,9 +31,13 @@ def run(*command, where, **keywords):
 
 
 class Copy:
-    """A copy of the repository at smoke scale, without network and without CIFAR-10, after its first `dvc repro`."""
+    """A copy of the repository at smoke scale, without network and without CIFAR-10, after its first `dvc repro`.
 
-    def __init__(self, root):
+    prepare: changes the copy before that; targets: the stages that are run, all where there are none; environment: beside the
+    copy's own.
+    """
+
+    def __init__(self, root, prepare=lambda copy: None, targets=(), environment=()):
         self.root = root
         ignored = shutil.ignore_patterns(
             ".git", "data", "models", ".cells", ".venv", "cache", "tmp", "__pycache__", ".pytest_cache", "dvc.lock"
@@ -46,7 +50,9 @@ class Copy:
             "HOME": str(root.parent),
             "LANG": "C.UTF-8",
             "XDG_CACHE_HOME": str(root.parent / "cache"),
+            **dict(environment),
         }
+        prepare(self)
         for command in (
             ["init", "-q"],
             ["config", "user.name", "test"],
@@ -55,7 +61,7 @@ class Copy:
             ["commit", "-qm", "smoke"],
         ):
             run("git", *command, where=root, env=self.environment)
-        self.output = self.dvc("repro")
+        self.output = self.dvc("repro", *targets)
 
     def read(self, path):
         return (self.root / path).read_text()

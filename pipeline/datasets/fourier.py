@@ -1,17 +1,19 @@
 """Directions of one channel that need no estimate: the Fourier basis.
 
-v(r, c) ∝ cos(2π(k_row r + k_col c)/side). Frequencies are taken modulo the side, and k and −k give the same v.
+v(r, c) ∝ cos(2π(k_row r/H + k_col c/W)). Frequencies are taken modulo the sides, and k and −k give the same v.
 """
 
 import numpy as np
 
-from pipeline.project.shapes import SIDE
+from pipeline.project.shapes import INPUT, SIDE, Input
 
 
-def fourier(k_row: int, k_col: int, side: int = SIDE) -> np.ndarray:
-    """The unit vector (side²,) of one frequency, float32."""
-    rows, columns = np.meshgrid(np.arange(side), np.arange(side), indexing="ij")
-    wave = np.cos(2 * np.pi * (k_row * rows + k_col * columns) / side)
+def fourier(k_row: int, k_col: int, pixels: Input = INPUT) -> np.ndarray:
+    """The unit vector (H·W,) of one frequency, float32."""
+    height, width = pixels
+    rows, columns = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
+    # Whole numbers until the end: at 32×32 these are the bits of a division by 32.
+    wave = np.cos(2 * np.pi * (k_row * rows * width + k_col * columns * height) / (height * width))
     return (wave / np.linalg.norm(wave)).astype(np.float32).ravel()
 
 
@@ -20,13 +22,12 @@ def wrapped(frequency: int, side: int = SIDE) -> int:
     return (frequency + side // 2) % side - side // 2
 
 
-def frequencies(step: int, side: int = SIDE) -> list[tuple[int, int]]:
+def frequencies(step: int, pixels: Input = INPUT) -> list[tuple[int, int]]:
     """One (k_row, k_col) for each different v among the multiples of `step` from −side/2 to side/2 − 1, in order."""
-    axis = [k for k in range(-(side // 2), side // 2) if k % step == 0]
-    kept = []
-    for row in axis:
-        for column in axis:
-            other = wrapped(-row, side), wrapped(-column, side)
-            if other not in kept:
-                kept.append((row, column))
-    return kept
+    rows, columns = ([k for k in range(-(side // 2), side // 2) if k % step == 0] for side in pixels)
+    kept = {}
+    for row in rows:
+        for column in columns:
+            if (wrapped(-row, pixels[0]), wrapped(-column, pixels[1])) not in kept:
+                kept[row, column] = None
+    return list(kept)

@@ -4,11 +4,13 @@ D(v), paper 2 eq. 1:  x = ε y v + w,  w ~ N(0, σ²(I − v vᵀ)),  y ∈ {−
 x = σ g + (ε y − σ⟨g, v⟩) v, a rank-one change of one standard-normal draw g, which therefore serves every v, ε and σ.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import torch
 
 from pipeline.project.seeds import stream
-from pipeline.project.shapes import SIDE, D
+from pipeline.project.shapes import INPUT, SIDE, D, Input, as_text, dimension
 
 
 def labels(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -16,9 +18,9 @@ def labels(rng: np.random.Generator, count: int) -> np.ndarray:
     return (2 * rng.integers(0, 2, count) - 1).astype(np.int8)
 
 
-def normal(rng: np.random.Generator, count: int) -> np.ndarray:
-    """One draw: (count, D) independent standard-normal numbers, float32."""
-    return rng.standard_normal((count, D), dtype=np.float32)
+def normal(rng: np.random.Generator, count: int, dimension: int = D) -> np.ndarray:
+    """One draw: (count, dimension) independent standard-normal numbers, float32."""
+    return rng.standard_normal((count, dimension), dtype=np.float32)
 
 
 def linearly_separable(
@@ -38,18 +40,30 @@ def linearly_separable(
     return (sigma * draw + torch.outer(eps * y - sigma * (draw @ v), v)).reshape(-1, *shape)
 
 
-def draws(seed: int, name: str, train_samples: int, test_samples: int, channels: int) -> dict[str, np.ndarray]:
-    """One seed's labels (N,) and draws (N, channels, D) of both splits, for the experiment `name`."""
+def drawn(split: str, pixels: Input) -> str:
+    """The name of a split's draw for inputs of so many pixels: 'train_normal', and 'train_normal_64x48' where there are others."""
+    return f"{split}_normal" + ("" if pixels == INPUT else f"_{pixels[0]}x{pixels[1]}")
+
+
+def draws(
+    seed: int, name: str, train_samples: int, test_samples: int, channels: int, inputs: Iterable[Input] = (INPUT,)
+) -> dict[str, np.ndarray]:
+    """One seed's labels (N,) of both splits, and draws (N, channels, D) for each of `inputs`, for the experiment `name`.
+
+    Draws do not depend on which other inputs there are.
+    """
     arrays = {}
     for split, count in (("train", train_samples), ("test", test_samples)):
         rng = stream(seed, name, split)
         arrays[f"{split}_labels"] = labels(rng, count)
-        arrays[f"{split}_normal"] = np.stack([normal(rng, count) for _ in range(channels)], 1)
+        for pixels in inputs:
+            own = rng if pixels == INPUT else stream(seed, name, split, as_text(pixels))
+            arrays[drawn(split, pixels)] = np.stack([normal(own, count, dimension(pixels)) for _ in range(channels)], 1)
     return arrays
 
 
 def direct_sum(*parts: torch.Tensor) -> torch.Tensor:
-    """D₁ ⊕ D₂ ⊕ …: channels stacked, (N, C₁ + C₂ + …, 32, 32); the samples are already paired by label."""
+    """D₁ ⊕ D₂ ⊕ …: channels stacked, (N, C₁ + C₂ + …, H, W); the samples are already paired by label."""
     return torch.cat(parts, 1)
 
 

@@ -10,7 +10,7 @@ import dataclasses
 import torch
 
 from pipeline.datasets import pictures
-from pipeline.grid.experiment import Experiment
+from pipeline.grid.experiment import Experiment, Part
 from pipeline.measures.fitted import counts
 from pipeline.project.seeds import stream
 from pipeline.project.shapes import D
@@ -26,7 +26,7 @@ SINGLE = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 
 
 @dataclasses.dataclass(frozen=True)
-class Whole:
+class Whole(Part):
     """One architecture's part of the grid: nothing to choose, a flip takes the whole basis."""
 
     def last(self) -> int:

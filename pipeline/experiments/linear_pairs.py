@@ -9,10 +9,9 @@ import itertools
 
 import torch
 
-from pipeline.grid.experiment import OfDirections, check_amplitude, check_positive
+from pipeline.grid.experiment import OfDirections, check_amplitude, check_positive, pixels
 from pipeline.measures.boundaries import mean_tilt
 from pipeline.measures.fitted import counts, fitted
-from pipeline.project.shapes import SIDE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,9 +51,9 @@ class LinearPairs(OfDirections):
         return cell["eps1"], cell["eps2"]
 
     def plane(self, cell, draw, directions):
-        """v₁⊕0 and 0⊕v₂, each (2, 32, 32)."""
-        first, second = torch.zeros(2, SIDE, SIDE), torch.zeros(2, SIDE, SIDE)
-        first[0], second[1] = (torch.as_tensor(v).reshape(SIDE, SIDE) for v in directions)
+        """v₁⊕0 and 0⊕v₂, each (2, H, W)."""
+        first, second = torch.zeros(2, *pixels(cell)), torch.zeros(2, *pixels(cell))
+        first[0], second[1] = (torch.as_tensor(v).reshape(pixels(cell)) for v in directions)
         return first, second
 
     def metrics(self, tables, directions):

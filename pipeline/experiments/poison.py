@@ -9,7 +9,7 @@ import dataclasses
 import torch
 
 from pipeline.datasets import pictures
-from pipeline.grid.experiment import Experiment, check_indices, check_positive
+from pipeline.grid.experiment import Experiment, Part, check_indices, check_positive
 from pipeline.measures.fitted import counts
 from pipeline.project.errors import InputError
 from pipeline.project.seeds import stream
@@ -30,7 +30,7 @@ class Carriers:
 
 
 @dataclasses.dataclass(frozen=True)
-class FirstIndices:
+class FirstIndices(Part):
     """One architecture's part of the grid: first NAD index of the carriers, on the images and on the Gaussian mixture.
 
     Either list may be empty, not both; where one is not, a network is also trained on that data without carriers.

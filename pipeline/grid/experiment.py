@@ -8,14 +8,20 @@ import numpy as np
 import torch
 
 from pipeline.datasets import separable
-from pipeline.project.shapes import D
+from pipeline.project.shapes import INPUT, D, Input, dimension
 from pipeline.training import Training
 
 Cell = dict[str, typing.Any]
-"""One training run: its architecture, its seed, its coordinates in the grid, and the values its data are made with."""
+"""One training run: its architecture, its seed, its coordinates in the grid, the values its data are made with, and, where these
+are no images, the height and width of its inputs."""
 
 Labelled = tuple[torch.Tensor, torch.Tensor]
 """Inputs (N, C, H, W) and class numbers (N,)."""
+
+
+def pixels(cell: Cell) -> Input:
+    """Height and width of a cell's inputs: those of images, where it does not say."""
+    return cell.get("height", INPUT[0]), cell.get("width", INPUT[1])
 
 
 def tuples(values: dict[str, typing.Any]) -> dict[str, typing.Any]:
@@ -28,8 +34,15 @@ class Nothing:
     """A block without keys."""
 
 
+class Part:
+    """One architecture's part of a grid."""
+
+    def check(self, pixels: Input) -> None:
+        """Raise ValueError unless there are such places for inputs of so many pixels."""
+
+
 @dataclasses.dataclass(frozen=True)
-class Indices:
+class Indices(Part):
     """One architecture's part of a grid over its own NADs: their indices."""
 
     indices: tuple[int, ...]
@@ -37,19 +50,22 @@ class Indices:
     def __post_init__(self) -> None:
         if not self.indices:
             raise ValueError("indices is empty; name at least one NAD index")
-        check_indices(self.indices)
+
+    def check(self, pixels: Input) -> None:
+        """They are different indices of NADs."""
+        check_indices(self.indices, count=dimension(pixels))
 
     def last(self) -> int:
         """The last NAD index that the estimate must hold."""
         return max(self.indices)
 
 
-def check_indices(indices: tuple[int, ...], name: str = "indices") -> None:
-    """Raise ValueError unless `indices` are different NAD indices."""
+def check_indices(indices: tuple[int, ...], name: str = "indices", count: int = D) -> None:
+    """Raise ValueError unless `indices` are different indices of `count` NADs."""
     found = set()
     for index in indices:
-        if not 0 <= index < D:
-            raise ValueError(f"NAD index {index} is out of range; indices run from 0 to {D - 1}")
+        if not 0 <= index < count:
+            raise ValueError(f"NAD index {index} is out of range; indices run from 0 to {count - 1}")
         if index in found:
             raise ValueError(f"{name} repeat a value, {index}")
         found.add(index)
@@ -106,7 +122,8 @@ class Member:
 
     specification: its network's place and arguments (see `pipeline.networks`); training: how it is trained; grid: its part of
     the grid, the experiment's `Grid`; estimands: those whose NADs of it are estimated, the chosen one first; seeds: how many of the
-    plan's seeds it is trained with, None for all; digest: of the code of a network that is not built in, None of one that is.
+    plan's seeds it is trained with, None for all; input: height and width of its inputs; digest: of the code of a network that is
+    not built in, None of one that is.
     """
 
     specification: dict[str, typing.Any]
@@ -114,6 +131,7 @@ class Member:
     grid: typing.Any
     estimands: tuple[str, ...] = ()
     seeds: int | None = None
+    input: Input = INPUT
     digest: str | None = None
 
 
@@ -142,12 +160,18 @@ class Plan:
                 experiment.Grid(**tuples(member["grid"])),
                 tuple(member["estimands"]),
                 member["seeds"],
+                tuple(member["input"]),
                 member["digest"],
             )
             for name, member in document["members"].items()
         }
         settings = experiment.Settings(**tuples(document["settings"]))
         return cls(**tuples(document) | {"settings": settings, "members": members})
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The heights and widths that the inputs have."""
+        return sorted({member.input for member in self.members.values()})
 
     @property
     def precision(self) -> str:
@@ -202,7 +226,10 @@ class Experiment:
     def cells(self, plan: Plan) -> list[Cell]:
         """The grid: architecture by architecture and seed by seed, every place."""
         return [
-            {"architecture": name, "seed": seed} | place | self.values(plan, name)
+            {"architecture": name, "seed": seed}
+            | place
+            | self.values(plan, name)
+            | ({} if self.needs_images else dict(zip(("height", "width"), member.input)))
             for name, member in plan.members.items()
             for seed in plan.seeds[: member.seeds]
             for place in self.places(member)
@@ -230,6 +257,10 @@ class Experiment:
         only the test begin with `test`.
         """
         raise NotImplementedError
+
+    def reads(self, cell: Cell, array: str) -> bool:
+        """Whether an array of the draw decides the data sets of a cell."""
+        return True
 
     def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
         """A cell's training or test set; directions: those that it uses."""
@@ -266,14 +297,21 @@ class OfDirections(Experiment):
         return (cell["eps"],)
 
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
-        """Labels (N,) and draws (N, C, D) of both splits."""
-        return separable.draws(seed, self.name, plan.train_samples, plan.test_samples, self.channels)
+        """Labels (N,) and draws (N, C, D) of both splits, for all inputs of the plan."""
+        sizes = plan.train_samples, plan.test_samples
+        return separable.draws(seed, self.name, *sizes, self.channels, plan.inputs)
+
+    def reads(self, cell: Cell, array: str) -> bool:
+        """Labels, and the draws for inputs like the cell's."""
+        return array.endswith("labels") or array in (
+            separable.drawn(split, pixels(cell)) for split in ("train", "test")
+        )
 
     def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
-        """Inputs (N, C, 32, 32) and class numbers (N,); directions: v of each channel, (D,)."""
-        y, normal = draw[f"{split}_labels"], draw[f"{split}_normal"]
+        """Inputs (N, C, H, W) and class numbers (N,); directions: v of each channel, (D,)."""
+        y, normal = draw[f"{split}_labels"], draw[separable.drawn(split, pixels(cell))]
         channels = [
-            separable.linearly_separable(normal[:, channel], y, v, eps, cell["sigma"])
+            separable.linearly_separable(normal[:, channel], y, v, eps, cell["sigma"], (1, *pixels(cell)))
             for channel, (v, eps) in enumerate(zip(directions, self.amplitudes(cell)))
         ]
         return separable.direct_sum(*channels), torch.as_tensor(y > 0).long()

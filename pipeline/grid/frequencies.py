@@ -3,19 +3,23 @@
 import dataclasses
 
 from pipeline.datasets.fourier import fourier, frequencies
-from pipeline.grid.experiment import Amplitude, OfDirections
-from pipeline.project.shapes import SIDE
+from pipeline.grid.experiment import Amplitude, OfDirections, Part, pixels
+from pipeline.project.shapes import Input
 
 
 @dataclasses.dataclass(frozen=True)
-class Frequencies:
+class Frequencies(Part):
     """One architecture's part of the grid: all frequencies that are multiples of `step` (paper 1: 2)."""
 
     step: int
 
-    def __post_init__(self) -> None:
-        if self.step <= 0 or SIDE // 2 % self.step:
-            raise ValueError(f"step must divide {SIDE // 2}, so that 0 and −{SIDE // 2} are in")
+    def check(self, pixels: Input) -> None:
+        """The sides are even, and the step leads to 0 and to the highest frequencies, which are half the sides."""
+        for side in pixels:
+            if side % 2:
+                raise ValueError(f"frequencies go up to half of each side, so give it inputs of even sides, not {side}")
+            if self.step <= 0 or side // 2 % self.step:
+                raise ValueError(f"step must divide {side // 2}, so that 0 and −{side // 2} are in")
 
 
 class OfFrequencies(OfDirections):
@@ -32,7 +36,7 @@ class OfFrequencies(OfDirections):
 
     def places(self, member):
         """One of each k and −k."""
-        for row, column in frequencies(member.grid.step):
+        for row, column in frequencies(member.grid.step, member.input):
             yield {"k_row": row, "k_col": column}
 
     def values(self, plan, architecture):
@@ -40,10 +44,19 @@ class OfFrequencies(OfDirections):
         return {"eps": plan.settings.eps, "sigma": plan.settings.sigma}
 
     def directions(self, plan, nads):
-        """The Fourier directions of the grid, by '{k_row}_{k_col}'."""
-        steps = sorted({member.grid.step for member in plan.members.values()})
-        return {f"{row}_{column}": fourier(row, column) for step in steps for row, column in frequencies(step)}
+        """The Fourier directions of the grid, by the pixels of the inputs and '{k_row}_{k_col}'."""
+        parts = sorted({(member.input, member.grid.step) for member in plan.members.values()})
+        return {
+            _name(pixels, row, column): fourier(row, column, pixels)
+            for pixels, step in parts
+            for row, column in frequencies(step, pixels)
+        }
 
     def uses(self, cell):
         """v."""
-        return [f"{cell['k_row']}_{cell['k_col']}"]
+        return [_name(pixels(cell), cell["k_row"], cell["k_col"])]
+
+
+def _name(pixels: Input, row: int, column: int) -> str:
+    """What the direction of a frequency is called, for example '32x32_0_-4'."""
+    return f"{pixels[0]}x{pixels[1]}_{row}_{column}"

@@ -12,10 +12,9 @@ from torch import nn
 from pipeline import networks as table
 from pipeline import training
 from pipeline.grid.data import Data
-from pipeline.grid.experiment import Cell, Experiment, Member, Plan
+from pipeline.grid.experiment import Cell, Experiment, Member, Plan, pixels
 from pipeline.machine import closure, store
 from pipeline.project import seeds
-from pipeline.project.shapes import SIDE
 from pipeline.training import Outcome, Training, ensembles, memory
 
 TOGETHER = ("cuda",)
@@ -89,18 +88,18 @@ def train_together(data: Data, jobs: list[Job]) -> list[Exception | float]:
 
 
 def groups(jobs: Iterable[Job], channels: int, outputs: int, samples: int, free: int) -> list[list[tuple[int, Job]]]:
-    """The jobs as lists of (position, job) that can be trained together: neighbours of one architecture and training.
+    """The jobs as lists of (position, job) that can be trained together: neighbours of one architecture, input and training.
 
     samples: of each job's training set; free: bytes of memory on the device, into which a group must fit.
     """
     found = []
-    same = lambda numbered: (numbered[1].specification, numbered[1].training)
-    for (specification, how), members in itertools.groupby(enumerate(jobs), same):
+    same = lambda numbered: (numbered[1].specification, numbered[1].training, pixels(numbered[1].cell))
+    for (specification, how, shape), members in itertools.groupby(enumerate(jobs), same):
         members = list(members)
         network, together = table.build(specification, channels, outputs, 0), table.together(specification)
         size = ensembles.at_once(network, together)
         if size > 1:
-            needed = memory.needed(network, (channels, SIDE, SIDE), samples, how, together)
+            needed = memory.needed(network, (channels, *shape), samples, how, together)
             size = min(size, memory.fitting(needed, free))
         found += [members[start : start + size] for start in range(0, len(members), size)]
     return found
@@ -134,12 +133,12 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
             "identity": identity,
             "code": closure.digest(*decisive(engine, experiment, place)),
             "device": device.type,
-            "draw": draws[cell["seed"]],
+            "draw": {name: found for name, found in draws[cell["seed"]].items() if experiment.reads(cell, name)},
             "directions": [directions[name] for name in experiment.uses(cell)],
         }
         yield Job(cell, member.specification, member.training, identity, device.type, store.digest(decides), folder)
 
 
 def kind(member: Member, channels: int) -> str:
-    """What tells how long a sample takes in training: the network, the channels of its inputs and the arithmetic."""
-    return store.digest([member.specification, channels, member.training.precision])
+    """What tells how long a sample takes in training: the network, its inputs and the arithmetic."""
+    return store.digest([member.specification, (channels, *member.input), member.training.precision])

@@ -17,10 +17,25 @@ EDGE = SIDE // 2 + 1
 """Frequency at which every map ends, so that maps of different steps have one scale: cells of the papers' step, 2, are whole."""
 
 
+def sides(rows: pd.DataFrame) -> pd.DataFrame:
+    """The sides of the inputs, by the names of `DIRECTION`, for every row: twice the highest frequency of its architecture.
+
+    A whole grid reaches it. Where it is below that of 32 pixels, 32 serves as well: frequencies are then their own remainders.
+    """
+    highest = rows[DIRECTION].abs()
+    highest = (
+        highest.groupby(rows["architecture"]).transform("max")
+        if "architecture" in rows
+        else highest * 0 + highest.max()
+    )
+    return (2 * highest).clip(lower=SIDE)
+
+
 def canonical(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the one of their k and −k, which are the same v, that comes last in order; modulo the side."""
-    k = wrapped(rows[DIRECTION])
-    other = wrapped(-k)
+    """Rows with the one of their k and −k, which are the same v, that comes last in order; modulo the sides."""
+    modulo = sides(rows)
+    k = wrapped(rows[DIRECTION], modulo)
+    other = wrapped(-k, modulo)
     turned = (other["k_row"] > k["k_row"]) | (other["k_row"] == k["k_row"]) & (other["k_col"] > k["k_col"])
     return rows.assign(**k.where(~turned, other))
 
@@ -32,9 +47,10 @@ def plane(rows: pd.DataFrame, column: str) -> tuple[np.ndarray, np.ndarray]:
     direction and either sign, −side/2 as side/2 too, which is the same; the matrix has k_row along its rows and k_col along its
     columns, nan where there is no row.
     """
-    one = pd.DataFrame({"row": wrapped(rows["k_row"]), "column": wrapped(rows["k_col"]), "value": rows[column]})
-    other = one.assign(row=wrapped(-one["row"]), column=wrapped(-one["column"]))
-    cells = pd.concat([one, other]).drop_duplicates(["row", "column"]).set_index(["row", "column"])["value"].unstack()
+    modulo = sides(rows)
+    k = wrapped(rows[DIRECTION], modulo)
+    both = pd.concat([k, wrapped(-k, modulo)]).assign(value=[*rows[column]] * 2)
+    cells = both.drop_duplicates(DIRECTION).set_index(DIRECTION)["value"].unstack()
     axis = np.union1d(cells.index, cells.columns)
     both = np.append(axis, -axis[axis == -(SIDE // 2)])
     return both, cells.reindex(index=wrapped(both), columns=wrapped(both)).to_numpy(float)

@@ -22,7 +22,6 @@ from pipeline.measures.fitted import FITTED, fitted
 from pipeline.nads.plan import NADsPlan
 from pipeline.networks import NETWORKS, Specification
 from pipeline.project import artifacts
-from pipeline.project.shapes import SIDE
 from pipeline.report import published, style
 from pipeline.report.evaluated import Evaluated, all_fitted, evaluated, not_fitted, training
 from pipeline.report.page import Picture, Section, Table, percent
@@ -428,13 +427,15 @@ def used(results: pd.DataFrame, planes: pd.DataFrame, label: str, resnet18: bool
 
 
 def gallery(run: Evaluated) -> dict[str, dict[int, np.ndarray]]:
-    """Some of each architecture's NADs (32, 32) that v₁ and v₂ are taken from, by index: the same indices for all that have them."""
+    """Some of each architecture's NADs (H, W) that v₁ and v₂ are taken from, by index: the same indices for all that have them."""
     vectors = artifacts.directions("linear_pairs")
     grids = {name: run.plan.members[name].grid.indices for name in run.labels}
     indices = sorted({index for grid in grids.values() for index in grid})
     some = [indices[i] for i in np.unique(np.linspace(0, len(indices) - 1, GALLERY).round().astype(int))]
     return {
-        name: {index: vectors[f"{name}-{index}"].reshape(SIDE, SIDE) for index in some if index in grid}
+        name: {
+            index: vectors[f"{name}-{index}"].reshape(run.plan.members[name].input) for index in some if index in grid
+        }
         for name, grid in grids.items()
     }
 

@@ -15,8 +15,8 @@ from pipeline.images.wanted import Wanted
 from pipeline.machine.workers import Machine
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.plan import NADsPlan, Request
-from pipeline.project.errors import InputError
-from pipeline.project.shapes import SIDE
+from pipeline.project.shapes import INPUT, Input, as_text
+from pipeline.settings.architectures import specifications_of
 from pipeline.settings.bounds import check_extent, check_names
 from pipeline.settings.reading import parsed, read
 from pipeline.settings.typed import Mistakes, joined, shown
@@ -78,13 +78,14 @@ class OwnSeeds:
 
 @dataclasses.dataclass(frozen=True)
 class Top:
-    """The top level of params.yaml: its values, the specification of every architecture, the `Settings` of every experiment.
+    """The top level of params.yaml: its values, the specification and the input of every architecture, the `Settings` of every experiment.
 
     None stands for what has a mistake; `sound` says whether nothing has.
     """
 
     common: Common | None
     specifications: dict[str, table.Specification | None]
+    inputs: dict[str, Input]
     settings: dict[str, typing.Any]
     sound: bool
 
@@ -153,29 +154,14 @@ def _top(mistakes: Mistakes, document: dict[str, typing.Any], known: dict[str, E
             settings[name] = mistakes.typed(experiment.Settings, _some(document, _keys(experiment.Settings)), where)
         elif name in document:
             settings[name] = mistakes.typed(experiment.Settings, document[name], joined(where, name))
-    specifications = {}
+    specifications, inputs = {}, {}
     if isinstance(architectures := document.get("architectures"), dict):
-        specifications = _specifications(mistakes, architectures, joined(where, "architectures"))
+        specifications, inputs = specifications_of(mistakes, architectures, joined(where, "architectures"))
     for name in blocks if specifications else ():
         _check_keys(mistakes, known[name].Settings, document.get(name), specifications, joined(where, name))
     if "scales" in document:
         _check_scales(mistakes, document["scales"], document.get("scale"), where)
-    return Top(common, specifications, settings, sound=not mistakes.sentences)
-
-
-def _specifications(mistakes: Mistakes, architectures: dict[str, typing.Any], at: str) -> dict[str, typing.Any]:
-    """The architectures by name, each with the place of its network; None for those that have none."""
-    found = dict.fromkeys(architectures)
-    check_names(mistakes, architectures, at)
-    for name, architecture in architectures.items():
-        if isinstance(architecture, dict):
-            try:
-                found[name] = table.specification(architecture)
-            except InputError as error:
-                mistakes.add(f"{joined(at, name)}: {error}")
-    if not architectures:
-        mistakes.add(f"{at} is empty; name at least one network")
-    return found
+    return Top(common, specifications, inputs, settings, sound=not mistakes.sentences)
 
 
 def _check_keys(mistakes: Mistakes, kind: type, block: typing.Any, specifications: dict, at: str) -> None:
@@ -230,6 +216,8 @@ def _sources(mistakes: Mistakes, top: Top, nads: dict[str, typing.Any], at: str)
     for name, source in nads.items():
         # In the file, a number alone is the number of networks.
         values = {"networks": source} if type(source) is int else source
+        if isinstance(values, dict) and name in top.inputs:
+            values = {"input": [1, *top.inputs[name]]} | values
         found[name] = mistakes.typed(Source, values, joined(at, name))
     return found
 
@@ -310,15 +298,26 @@ def _member(
     training = mistakes.typed(Training, TRAINING | _some(values, TRAINING) | how, at)
     grid = mistakes.typed(experiment.Grid, _some(values, keys), at)
     own = mistakes.typed(OwnSeeds, _some(values, ["seeds"]), at)
-    source, estimands = scale.sources.get(name), ()
+    source, estimands, pixels = scale.sources.get(name), (), top.inputs.get(name, INPUT)
+    if experiment.needs_images and pixels != INPUT:
+        mistakes.add(
+            f"{at}: {experiment.name} is made of images of {as_text(INPUT)} pixels, and the inputs of {name} have {as_text(pixels)}; "
+            "name an architecture without `input` here"
+        )
+    elif grid is not None:
+        try:
+            grid.check(pixels)
+        except ValueError as error:
+            mistakes.add(f"{at}: {error}")
+            grid = None
     if experiment.needs_nads and name in top.specifications and name not in scale.sources:
         mistakes.add(f"{at}: it has no NADs at this scale; name it under nads")
     elif experiment.needs_nads and source is not None:
         if grid is not None:
-            _check_source(mistakes, source, grid.last(), at)
+            _check_source(mistakes, source, pixels, grid.last(), at)
         if top.sound:
             estimands = _estimands(top.common.estimator, source)
-    return Member(top.specifications.get(name), training, grid, estimands, own and own.seeds)
+    return Member(top.specifications.get(name), training, grid, estimands, own and own.seeds, pixels)
 
 
 def _estimands(estimator: Estimator, source: Source) -> tuple[str, ...]:
@@ -327,10 +326,12 @@ def _estimands(estimator: Estimator, source: Source) -> tuple[str, ...]:
     return (estimator.estimand, *([estimator.other().estimand] if both else []))
 
 
-def _check_source(mistakes: Mistakes, source: Source, last: int, at: str) -> None:
+def _check_source(mistakes: Mistakes, source: Source, pixels: Input, last: int, at: str) -> None:
     """Note where NADs cannot serve an experiment that takes their indices up to `last`."""
-    if source.input != (1, SIDE, SIDE):
-        size = "×".join(map(str, source.input))
-        mistakes.add(f"{at}: its NADs are for inputs {size}; experiments have channels of {SIDE}×{SIDE}")
+    if source.input != (1, *pixels):
+        give = f"; give the architecture input: {list(source.input[1:])}" if source.input[0] == 1 else ""
+        mistakes.add(
+            f"{at}: its NADs are for inputs {as_text(source.input)}; experiments have channels of {as_text(pixels)}{give}"
+        )
     elif not source.covers(last):
         mistakes.add(f"{at}: NAD {last} is not among the first {source.first}; give nads a larger first")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from pipeline.grid.experiment import Experiment, Plan
-from pipeline.project.shapes import D
+from pipeline.project.shapes import dimension
 from pipeline.settings.typed import Mistakes, shown
 
 NAME = re.compile(
@@ -44,7 +44,8 @@ def check_extent(mistakes: Mistakes, experiment: Experiment, plan: Plan, at: str
         mistakes.add(f"{at}: {count:,} networks would be trained, more than {CELLS:,}; ask for fewer seeds or places")
     elif not experiment.needs_images:
         # Of pictures, no more are drawn than there are.
-        draw, seeds = FLOAT * D * experiment.channels * (plan.train_samples + plan.test_samples), len(plan.seeds)
+        values = sum(map(dimension, plan.inputs)) * experiment.channels
+        draw, seeds = FLOAT * values * (plan.train_samples + plan.test_samples), len(plan.seeds)
         for size, most, whose in ((draw, DRAW, "one seed"), (draw * seeds, DRAWS, f"{seeds:,} seeds")):
             if size > most:
                 mistakes.add(

@@ -27,7 +27,7 @@ def test_the_grid_runs_from_minus_half_the_side_in_order():
         (-8, -16), (-8, -8), (-8, 0), (-8, 8),
         (0, -16), (0, -8), (0, 0),
     ]  # fmt: skip
-    assert frequencies(4, side=8) == [(-4, -4), (-4, 0), (0, -4), (0, 0)]
+    assert frequencies(4, (8, 8)) == [(-4, -4), (-4, 0), (0, -4), (0, 0)]
 
 
 @DERANDOMISED
@@ -56,7 +56,7 @@ def test_a_direction_is_a_cosine_of_rows_and_columns():
     np.testing.assert_allclose(v, np.outer(np.cos(np.arange(32) * np.pi / 4), np.ones(32)) / np.sqrt(512), atol=1e-7)
     energy = np.abs(np.fft.fft2(fourier(3, -5).reshape(32, 32))) ** 2
     assert np.flatnonzero(energy > 1e-6).tolist() == [3 * 32 + 27, 29 * 32 + 5]
-    energy = np.abs(np.fft.fft2(fourier(1, 2, side=8).reshape(8, 8))) ** 2
+    energy = np.abs(np.fft.fft2(fourier(1, 2, (8, 8)).reshape(8, 8))) ** 2
     assert np.flatnonzero(energy > 1e-6).tolist() == [1 * 8 + 2, 7 * 8 + 6]
 
 
@@ -66,3 +66,22 @@ def test_frequencies_are_wrapped_around_the_side(frequency, half):
     found = wrapped(frequency, 2 * half)
     assert -half <= found < half and (found - frequency) % (2 * half) == 0
     assert wrapped(16) == -16 and wrapped(-17) == 15 and wrapped(15) == 15
+
+
+def test_inputs_need_not_be_square():
+    """All different v of 6×4 pixels are an orthonormal basis with their shifts by a quarter, and each is one pair of frequencies."""
+    kept = frequencies(1, (6, 4))
+    assert len(kept) == (24 + 4) // 2 and kept[0] == (-3, -2)
+    for row, column in kept:
+        v = fourier(row, column, (6, 4))
+        energy = np.abs(np.fft.fft2(v.reshape(6, 4))) ** 2
+        assert np.linalg.norm(v) == pytest.approx(1, abs=1e-6)
+        assert {(r % 6, c % 4) for r, c in ((row, column), (-row, -column))} == set(
+            zip(*(axis.tolist() for axis in np.nonzero(energy > 0.01)))
+        )
+
+
+def test_a_frequency_counts_waves_in_the_whole_picture():
+    """(2, 4) has as many waves in every picture: each second pixel of 64×64 is 32×32."""
+    large = fourier(2, 4, (64, 64)).reshape(64, 64)[::2, ::2].ravel()
+    np.testing.assert_allclose(large / np.linalg.norm(large), fourier(2, 4), atol=1e-6)

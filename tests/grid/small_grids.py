@@ -17,6 +17,9 @@ ARCHITECTURES = {
     "logreg": {"network": networks.NETWORKS["logreg"]},
     "mlp": {"network": networks.NETWORKS["mlp"], "hidden": [6, 4]},
 }
+SQUARE = {"height": 32, "width": 32}
+"""What the cells of directions say of inputs of 32×32 pixels."""
+
 HOW = Training(epochs=2, lr=0.1, momentum=0.9, weight_decay=0.0)
 
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from small_grids import HOW, nads_of, orthonormal, plan_of
+from small_grids import HOW, SQUARE, nads_of, orthonormal, plan_of
 
 from pipeline import experiments, settings
 from pipeline.grid.experiment import (
@@ -59,9 +59,10 @@ def test_the_precision_of_a_plan_is_that_of_its_networks():
     ("make", "sentence"),
     [
         (lambda: Indices(()), "indices is empty; name at least one NAD index"),
-        (lambda: Indices((0, 1024)), "NAD index 1024 is out of range; indices run from 0 to 1023"),
-        (lambda: Indices((-1,)), "NAD index -1 is out of range"),
-        (lambda: Indices((4, 1, 4)), "^indices repeat a value, 4$"),
+        (lambda: Indices((0, 1024)).check((32, 32)), "NAD index 1024 is out of range; indices run from 0 to 1023"),
+        (lambda: Indices((0, 48)).check((8, 6)), "NAD index 48 is out of range; indices run from 0 to 47"),
+        (lambda: Indices((-1,)).check((32, 32)), "NAD index -1 is out of range"),
+        (lambda: Indices((4, 1, 4)).check((32, 32)), "^indices repeat a value, 4$"),
         (lambda: Amplitude(-0.5, 1.0), "^eps must not be negative, not -0.5"),
         (lambda: Amplitude(float("nan"), 1.0), "^eps must not be negative, not nan"),
         (lambda: Amplitude(1.0, 0.0), "^sigma must be positive, not 0.0"),
@@ -102,7 +103,7 @@ def test_what_an_experiment_does_unless_it_says_otherwise():
     )
     assert bare.name == "experiment" and bare.check(plan) is None and bare.values(plan, "lenet") == {}
     assert bare.cells(plan) == [
-        {"architecture": name, "seed": seed, "index": index}
+        {"architecture": name, "seed": seed, "index": index} | SQUARE
         for name, indices in (("lenet", (4, 2)), ("mlp", (3,)))
         for seed in (0, 1)
         for index in indices

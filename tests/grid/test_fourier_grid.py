@@ -1,5 +1,7 @@
 """`fourier` against paper 1, §2: D(v) along every different vector of the Fourier basis."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from small_grids import plan_of, separable, table
@@ -30,12 +32,26 @@ def test_the_data_are_separable_along_the_wave():
 @pytest.mark.parametrize("step", [0, -2, 3, 32])
 def test_a_step_divides_16(step):
     with pytest.raises(ValueError, match="step must divide 16, so that 0 and −16 are in"):
-        EXPERIMENT.Grid(step)
+        EXPERIMENT.Grid(step).check((32, 32))
 
 
 @pytest.mark.parametrize("step", [1, 2, 4, 8, 16])
 def test_every_divisor_of_16_is_a_step(step):
-    assert EXPERIMENT.Grid(step).step == step
+    EXPERIMENT.Grid(step).check((32, 32))
+
+
+@pytest.mark.parametrize(
+    ("step", "pixels", "sentence"),
+    [
+        (16, (64, 48), "step must divide 24, so that 0 and −24 are in"),
+        (8, (64, 48), None),
+        (32, (64, 64), None),
+        (1, (64, 33), "frequencies go up to half of each side, so give it inputs of even sides, not 33"),
+    ],
+)
+def test_a_step_divides_half_of_every_side(step, pixels, sentence):
+    with contextlib.nullcontext() if sentence is None else pytest.raises(ValueError, match=sentence):
+        EXPERIMENT.Grid(step).check(pixels)
 
 
 def test_metrics():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_grids import plan_of
+from small_grids import SQUARE, plan_of
 
 from pipeline import experiments
 from pipeline.datasets.fourier import fourier, frequencies
@@ -25,10 +25,10 @@ def test_the_grid_is_every_different_frequency(name):
     expected = [("lenet", seed, *k) for seed in (0, 1) for k in frequencies(8)]
     expected += [("logreg", seed, *k) for seed in (0, 1) for k in ((-16, -16), (-16, 0), (0, -16), (0, 0))]
     assert experiment.cells(plan) == [
-        {"architecture": architecture, "seed": seed, "k_row": row, "k_col": column, "eps": 1.5, "sigma": 3.0}
+        {"architecture": architecture, "seed": seed, "k_row": row, "k_col": column, "eps": 1.5, "sigma": 3.0} | SQUARE
         for architecture, seed, row, column in expected
     ]
     directions = experiment.directions(plan, None)
-    assert sorted(directions) == sorted(f"{row}_{column}" for row, column in frequencies(8))
+    assert sorted(directions) == sorted(f"32x32_{row}_{column}" for row, column in frequencies(8))
     assert {used for cell in experiment.cells(plan) for used in experiment.uses(cell)} == set(directions)
-    assert np.array_equal(directions["-8_0"], fourier(-8, 0))
+    assert np.array_equal(directions["32x32_-8_0"], fourier(-8, 0))

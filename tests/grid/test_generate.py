@@ -45,7 +45,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     )
     cells = artifacts.cells("linear_pairs")
     assert cells == experiment.cells(PLAN) and type(cells[0]["index_1"]) is int
-    assert list(pd.read_csv(stale.parent / "cells.csv")) == ["architecture", "seed", "index_1", "index_2", "eps1", "eps2", "sigma"]  # fmt: skip
+    assert list(pd.read_csv(stale.parent / "cells.csv")) == ["architecture", "seed", "index_1", "index_2", "eps1", "eps2", "sigma", "height", "width"]  # fmt: skip
     data = Data(experiment)
     noted = json.loads((stale.parent / "digests.json").read_text())
     for cell in cells:
@@ -89,7 +89,7 @@ def test_fourier_directions_need_no_nads(folder):
     )
     lay_down_plan(plan)
     generate.main("fourier")
-    assert set(artifacts.directions("fourier")) == {"-16_-16", "-16_0", "0_-16", "0_0"}
+    assert set(artifacts.directions("fourier")) == {f"32x32_{k}" for k in ("-16_-16", "-16_0", "0_-16", "0_0")}
     assert artifacts.about_pictures("fourier") is None
 
 

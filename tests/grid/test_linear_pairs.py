@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from small_grids import nads_of, orthonormal, plan_of, separable, table
+from small_grids import SQUARE, nads_of, orthonormal, plan_of, separable, table
 
 from pipeline import experiments
 from pipeline.project.seeds import stream
@@ -25,7 +25,7 @@ def test_the_grid_is_every_pair_of_indices_architecture_by_architecture_and_seed
     places = [(1, 1), (1, 800), (800, 1), (800, 800)]
     expected = [("lenet", seed, *place) for seed in (0, 1) for place in places] + [("mlp", s, 3, 3) for s in (0, 1)]
     assert EXPERIMENT.cells(PLAN) == [
-        {"architecture": name, "seed": seed, "index_1": first, "index_2": second} | VALUES
+        {"architecture": name, "seed": seed, "index_1": first, "index_2": second} | VALUES | SQUARE
         for name, seed, first, second in expected
     ]
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from small_grids import nads_of, orthonormal, plan_of, separable, table
+from small_grids import SQUARE, nads_of, orthonormal, plan_of, separable, table
 
 from pipeline import experiments
 
@@ -25,7 +25,7 @@ def test_the_grid_is_every_index_of_every_estimand_with_each_networks_own_noise(
     expected = [("lenet", s, estimand, index, 1.0) for s in (0, 1) for estimand in BOTH for index in (0, 10)]
     expected += [("mlp", s, estimand, 7, 3.0) for s in (0, 1) for estimand in BOTH]
     assert EXPERIMENT.cells(PLAN) == [
-        {"architecture": name, "seed": seed, "estimand": estimand, "index": index, "eps": 1.0, "sigma": sigma}
+        {"architecture": name, "seed": seed, "estimand": estimand, "index": index, "eps": 1.0, "sigma": sigma} | SQUARE
         for name, seed, estimand, index, sigma in expected
     ]
     alone = plan_of("nad_sweep", SETTINGS, {"lenet": {"indices": (0, 10)}}, estimands=("gradient",))

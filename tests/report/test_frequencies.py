@@ -24,9 +24,24 @@ def test_both_halves_of_the_plane_have_the_values_of_one():
 
 
 def test_frequencies_are_taken_modulo_the_side():
-    axis, values = maps.plane(rows([(32, 64), (24, -32)]), "value")
-    assert axis.tolist() == [-8, 0, 8]
-    np.testing.assert_array_equal(values, [[np.nan, 1, np.nan], [np.nan, 0, np.nan], [np.nan, 1, np.nan]])
+    axis, values = maps.plane(rows([(16, 0), (0, 16)]), "value")
+    assert axis.tolist() == [-16, 0]
+    np.testing.assert_array_equal(values, [[np.nan, 0], [1, np.nan]])
+
+
+def test_maps_of_other_inputs_reach_as_far_as_their_own_grids():
+    """Of 64×48 pixels and of 32×32, in one table: 16 is its own negative for the one alone."""
+    axis, values = maps.plane(rows(frequencies(8, (64, 48))), "value")
+    assert axis.tolist() == [*range(-32, 32, 8)]
+    shown = np.isfinite(values)
+    assert shown[:, 1:7].all() and not shown[:, [0, 7]].any(), "columns go from −24 to 16"
+    assert values[0, 2] == values[0, 6] and values[2, 1] == values[6, 1], "(−32, ±16) and (±16, −24)"
+    both = [*frequencies(8, (64, 48)), *frequencies(8)]
+    table = rows(both).assign(architecture=["wide"] * len(frequencies(8, (64, 48))) + ["lenet"] * len(frequencies(8)))
+    found = maps.canonical(table)
+    assert not found.duplicated(["architecture", "k_row", "k_col"]).any()
+    assert found[found["architecture"] == "wide"]["k_row"].max() == 24
+    assert found[found["architecture"] == "lenet"]["k_row"].max() == 8
 
 
 def test_infinite_values_stay_apart_from_missing_ones():
@@ -35,9 +50,9 @@ def test_infinite_values_stay_apart_from_missing_ones():
 
 
 def test_of_k_and_minus_k_the_last_in_order_stands_for_both():
-    found = maps.canonical(rows([(0, -4), (0, 4), (-4, 4), (4, -4), (-16, 3), (-16, -16), (36, 0)]))
+    found = maps.canonical(rows([(0, -4), (0, 4), (-4, 4), (4, -4), (-16, 3), (-16, -16), (16, 0)]))
     assert list(zip(found["k_row"], found["k_col"])) == [
-        (0, 4), (0, 4), (4, -4), (4, -4), (-16, 3), (-16, -16), (4, 0)
+        (0, 4), (0, 4), (4, -4), (4, -4), (-16, 3), (-16, -16), (-16, 0)
     ]  # fmt: skip
     assert found["value"].tolist() == [0, 1, 2, 3, 4, 5, 6]
 

@@ -276,7 +276,7 @@ def test_a_trial_that_the_user_stops_is_stopped(monkeypatch):
         ("import own_module.net\n", "the network 'own_module:net' cannot be imported ("),
         (
             "def other(): pass\n",
-            "the network 'own_module:net' cannot be imported (module 'own_module' has no attribute 'net')",
+            "the network 'own_module:net' cannot be imported: own_module has no 'net'",
         ),
         ("net = 'a name'\n", "own_module:net is of type str; name a class or a function that returns a torch module"),
         (

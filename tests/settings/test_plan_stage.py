@@ -108,6 +108,7 @@ def test_the_smoke_scale_as_it_is_written(folder, shipped):
         "grid": {"step": 8},
         "estimands": [],
         "seeds": None,
+        "input": [32, 32],
         "digest": None,
     }
     assert {key: value for key, value in artifacts.planned("fourier").items() if key != "members"} == {
@@ -272,7 +273,10 @@ def test_a_network_that_cannot_be_run_is_tried_again_each_time(folder):
     ],
 )
 def test_how_an_experiment_uses_a_network(name, use):
-    assert plan.use_of("x", experiments.find(name)) == use
+    channels, outputs = use[1][0], use[2]
+    for pixels in ((32, 32), (64, 48)):
+        member = Member(LENET, HOW, None, input=pixels)
+        assert plan.use_of("x", member, experiments.find(name)) == ("x", (channels, *pixels), outputs)
 
 
 def test_every_network_that_cannot_be_run_is_named_once(folder):

@@ -12,7 +12,6 @@ from pipeline.measures.boundaries import EXTENT, POINTS, max_margin_tilt
 from pipeline.measures.fitted import fitted
 from pipeline.nads.plan import NADsPlan
 from pipeline.project import artifacts
-from pipeline.project.shapes import SIDE
 from pipeline.report import linear_pairs, style
 from pipeline.report.evaluated import Evaluated, evaluated
 from pipeline.report.fourier import by_direction
@@ -108,7 +107,7 @@ def fourier() -> dict[str, Any]:
             f"{row['k_row']},{row['k_col']}": _value(row)
             for row in rows[rows["architecture"] == name].to_dict("records")
         }
-        maps.append({"name": text, "cells": cells})
+        maps.append({"name": text, "cells": cells, "sides": run.plan.members[name].input})
         if name in published:
             called, known = published[name]
             cells = {
@@ -116,7 +115,7 @@ def fourier() -> dict[str, Any]:
                 for row in by_direction(known).to_dict("records")
             }
             maps[-1] |= {"called": called, "published": cells}
-    return {"side": SIDE, "maps": maps}
+    return {"maps": maps}
 
 
 def pairs() -> dict[str, Any]:

@@ -1,0 +1,103 @@
+"""Networks whose inputs are not 32×32 pixels: their data have their own shape, and those of the others stay what they were."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from small_grids import data_of, plan_of
+
+from pipeline import experiments
+from pipeline.datasets.fourier import fourier
+from pipeline.grid import jobs
+from pipeline.grid.experiment import pixels
+
+WIDE = (6, 4)
+SETTINGS = {
+    "linear_pairs": {"eps1": 1.0, "eps2": 0.5, "sigma": 1.0},
+    "nad_sweep": {"eps": 1.0, "sigma": {"lenet": 1.0, "logreg": 1.0}},
+    "fourier": {"eps": 1.0, "sigma": 1.0},
+    "convergence": {"eps": 1.0, "sigma": 1.0},
+}
+BASIS = np.linalg.qr(np.random.default_rng(0).standard_normal((24, 24)))[0].T
+
+
+def nads(name, estimand=None):
+    return {"directions": np.eye(1024) if name == "lenet" else BASIS, "eigenvalues": np.linspace(1, 0, 24)}
+
+
+def plans_of(name):
+    """A plan with LeNet alone, and with a network of 6×4 pixels beside it."""
+    grid = {"step": 1} if name in ("fourier", "convergence") else {"indices": (0, 3)}
+    lenet = {"step": 16} if "step" in grid else grid
+    both = plan_of(name, SETTINGS[name], {"lenet": lenet, "logreg": grid}, seeds=(3,))
+    wide = dataclasses.replace(both.members["logreg"], input=WIDE)
+    alone = dataclasses.replace(both, members={"lenet": both.members["lenet"]})
+    return alone, dataclasses.replace(both, members=both.members | {"logreg": wide})
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_data_have_the_shape_of_their_networks_inputs_and_lie_along_v(name):
+    experiment, (_, plan) = experiments.find(name), plans_of(name)
+    vectors, draw = experiment.directions(plan, nads), experiment.draw(plan, 3, None)
+    cells = [cell for cell in experiment.cells(plan) if cell["architecture"] == "logreg"]
+    assert len(cells) == {"linear_pairs": 4, "nad_sweep": 2}.get(name, 14)
+    for cell in cells:
+        directions = [vectors[used] for used in experiment.uses(cell)]
+        for split, count in (("train", 50), ("test", 30)):
+            x, classes = experiment.dataset(cell, split, draw, directions)
+            assert x.shape == (count, experiment.channels, *WIDE) and x.dtype == torch.float32
+            for channel, (v, eps) in enumerate(zip(directions, experiment.amplitudes(cell))):
+                found = x[:, channel].flatten(1).numpy() @ v
+                np.testing.assert_allclose(found, eps * (2 * classes.numpy() - 1), atol=1e-5)
+    if name == "linear_pairs":
+        first, second = experiment.plane(cells[1], draw, [vectors["logreg-0"], vectors["logreg-3"]])
+        assert first.shape == second.shape == (2, *WIDE)
+        np.testing.assert_allclose(second[1].flatten(), BASIS[3].astype(np.float32))
+
+
+def test_waves_of_inputs_that_are_not_square_are_their_own():
+    experiment, (_, plan) = experiments.find("fourier"), plans_of("fourier")
+    vectors = experiment.directions(plan, nads)
+    assert len(vectors) == 4 + 14
+    assert np.array_equal(vectors["6x4_-2_1"], fourier(-2, 1, WIDE))
+    assert np.array_equal(vectors["32x32_-16_0"], fourier(-16, 0))
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_network_of_other_inputs_changes_no_cell_of_those_beside_it(name):
+    experiment, keys, sets = experiments.find(name), [], []
+    for plan in plans_of(name):
+        cells = [cell for cell in experiment.cells(plan) if cell["architecture"] == "lenet"]
+        data = data_of(name, {3: experiment.draw(plan, 3, None)}, experiment.directions(plan, nads))
+        keys.append([job.key for job in jobs.of_cells(plan, data, cells, torch.device("cpu"), "")])
+        sets.append(data.dataset(cells[0], "train")[0])
+    assert keys[0] == keys[1] and torch.equal(*sets)
+
+
+def test_other_draws_are_of_other_numbers():
+    experiment, (_, plan) = experiments.find("fourier"), plans_of("fourier")
+    draw = experiment.draw(plan, 3, None)
+    assert {key: array.shape for key, array in draw.items() if key.startswith("train")} == {
+        "train_labels": (50,),
+        "train_normal": (50, 1, 1024),
+        "train_normal_6x4": (50, 1, 24),
+    }
+    own, others = draw["train_normal_6x4"].ravel(), draw["train_normal"].ravel()
+    assert abs(np.corrcoef(own, others[: len(own)])[0, 1]) < 0.1 and abs(own.std() - 1) < 0.1
+
+
+def test_networks_of_the_same_kind_and_of_different_inputs_are_not_trained_together(monkeypatch):
+    shapes = []
+    monkeypatch.setattr(jobs.memory, "needed", lambda network, shape, *others: shapes.append(shape) or np.ones(100))
+    monkeypatch.setattr(jobs.memory, "fitting", lambda needed, free: 100)
+    experiment, (_, plan) = experiments.find("fourier"), plans_of("fourier")
+    first, second = (next(c for c in experiment.cells(plan) if c["architecture"] == n) for n in ("lenet", "logreg"))
+    member = plan.members["logreg"]
+    make = lambda cell: jobs.Job(cell, member.specification | {"side": 32}, member.training, (), "cpu", "", "")
+    assert pixels(first) == (32, 32) and pixels(second) == WIDE
+    found = jobs.groups([make(first), make(first), make(second)], 1, 2, 50, 10**12)
+    assert [[number for number, _ in group] for group in found] == [[0, 1], [2]]
+    assert shapes == [(1, 32, 32), (1, *WIDE)], "by which it is planned how many fit into memory"
+    kinds = {jobs.kind(dataclasses.replace(member, input=size), 1) for size in ((32, 32), WIDE)}
+    assert len(kinds) == 2, "a sample takes another time"
