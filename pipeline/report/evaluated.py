@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from pipeline import experiments
-from pipeline.grid.experiment import Plan
+from pipeline.grid.experiment import Member, Plan
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
+from pipeline.project.shapes import INPUT
 from pipeline.report.labels import label, of_full_width, of_the_papers
 
 Value = TypeVar("Value")
@@ -79,7 +80,12 @@ class Evaluated:
         }
 
     def _specifications(self) -> dict[str, dict[str, Any]]:
-        return {name: self.plan.members[name].specification for name in self.labels}
+        return {name: described(self.plan.members[name]) for name in self.labels}
+
+
+def described(member: Member) -> dict[str, Any]:
+    """The specification of an architecture's network, with its input where that is not 32×32: nothing is published of those."""
+    return member.specification | ({} if member.input == INPUT else {"input": member.input})
 
 
 def evaluated(experiment: str) -> Evaluated:
@@ -87,7 +93,7 @@ def evaluated(experiment: str) -> Evaluated:
     plan = Plan.read(experiments.find(experiment), artifacts.planned(experiment))
     results = table_of(experiment, "results")
     names = results["architecture"].unique()
-    return Evaluated(plan, results, {name: label(plan.members[name].specification) for name in names})
+    return Evaluated(plan, results, {name: label(described(plan.members[name])) for name in names})
 
 
 def table_of(experiment: str, name: str) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pipeline.networks import NETWORKS
-from pipeline.project.shapes import SIDE
+from pipeline.project.shapes import SIDE, as_text
 
 Value = TypeVar("Value")
 
@@ -22,14 +22,14 @@ LABELS = {
 def label(specification: Mapping[str, Any]) -> str:
     """How a figure names the architecture: for example 'MLP (100, 20)' or 'ResNet-18, width ×0.125'.
 
-    specification: a network's place, `package.module:name`, with its arguments. A network that is not the project's own is
+    specification: a network's place, `package.module:name`, with its arguments, and its `input` where that is not 32×32. A network that is not the project's own is
     called by its name and all its arguments.
     """
     arguments = dict(specification)
-    network = arguments.pop("network")
+    network, pixels = arguments.pop("network"), arguments.pop("input", None)
     if network not in LABELS:
-        described = ", ".join(f"{key} {value}" for key, value in arguments.items())
-        return network.rpartition(":")[2] + (f" ({described})" if described else "")
+        described = [f"{key} {value}" for key, value in arguments.items()] + ([as_text(pixels)] if pixels else [])
+        return network.rpartition(":")[2] + (f" ({', '.join(described)})" if described else "")
     name = LABELS[network]
     if "hidden" in arguments:
         name += f" ({', '.join(map(str, arguments['hidden']))})"
@@ -43,8 +43,9 @@ def label(specification: Mapping[str, Any]) -> str:
         name += ", no skip connections"
     if arguments.get("growth", 32) != 32:
         name += f", growth {arguments['growth']}"
-    if arguments.get("side", SIDE) != SIDE:
-        name += f", {arguments['side']}×{arguments['side']}"
+    side = arguments.get("side", SIDE)
+    if pixels or side != SIDE:
+        name += f", {as_text(pixels or (side, side))}"
     return name
 
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from pipeline.nads.estimator import Source
 from pipeline.nads.plan import NADsPlan
 from pipeline.project import artifacts
+from pipeline.project.shapes import INPUT
 from pipeline.report import style
 from pipeline.report.labels import label, of_the_papers
 from pipeline.report.page import Picture, Section, Table
@@ -344,9 +345,11 @@ def section(notice: str | None) -> Section:
     sources = {name: member.source for name, member in plan.members.items()}
     every = {name: artifacts.nads(name) for name in plan.members}
     estimates = {name: nads for name, nads in every.items() if nads["networks"]}
-    # The published singular values are those of secants.
+    # The published singular values are those of secants, for one channel of 32×32.
     secants = {
-        name: plan.members[name].specification for name, nads in estimates.items() if nads["estimand"] == "secant"
+        name: plan.members[name].specification
+        for name, nads in estimates.items()
+        if nads["estimand"] == "secant" and tuple(nads["shape"]) == (1, *INPUT)
     }
     published = of_the_papers(secants, published_spectra())
 

@@ -7,10 +7,13 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from pipeline.grid.experiment import Member
 from pipeline.networks import NETWORKS
 from pipeline.report import style
+from pipeline.report.evaluated import described
 from pipeline.report.labels import LABELS, label, of_full_width, of_the_papers
 from pipeline.report.page import Picture, Report, Section, Table, again, page, percent
+from pipeline.training import Training
 
 PAGE = """\
 # The title
@@ -104,6 +107,8 @@ def test_accuracies_are_per_cent_with_their_spread(mean, deviation, text):
         ("lenet", {"downsampling": "none"}, "LeNet, no pooling"),
         ("lenet", {"downsampling": "stride", "side": 64}, "LeNet, stride for pooling, 64×64"),
         ("vgg11", {"width": 0.125, "side": 224}, "VGG-11, width ×0.125, 224×224"),
+        ("resnet18", {"width": 0.125, "input": (64, 48)}, "ResNet-18, width ×0.125, 64×48"),
+        ("lenet", {"side": 64, "input": (64, 64)}, "LeNet, 64×64"),
         ("resnet18", {"width": 1, "skip": True, "downsampling": "stride"}, "ResNet-18"),
         ("resnet18", {"width": 2.0, "skip": False}, "ResNet-18, width ×2, no skip connections"),
         ("resnet18", {"downsampling": "none"}, "ResNet-18, no pooling"),
@@ -115,9 +120,19 @@ def test_own_networks_are_called_by_what_differs_from_the_papers(network, argume
     assert label({"network": NETWORKS[network], **arguments}) == text
 
 
+def test_nothing_is_published_of_other_inputs():
+    how = Training(1, 0.1, 0.9, 0.0)
+    found = {
+        name: described(Member({"network": NETWORKS["resnet18"]}, how, None, input=pixels))
+        for name, pixels in (("own", (64, 64)), ("papers", (32, 32)))
+    }
+    assert of_the_papers(found, {"resnet18": 1.0}) == {"papers": 1.0}
+
+
 def test_other_networks_are_called_by_their_name_and_all_arguments():
     assert label({"network": "my.package:tiny", "filters": 3, "width": 1}) == "tiny (filters 3, width 1)"
     assert label({"network": "torchvision.models:alexnet"}) == "alexnet"
+    assert label({"network": "my_networks:Mixer", "depth": 4, "input": (64, 48)}) == "Mixer (depth 4, 64×48)"
     assert set(LABELS) == set(NETWORKS.values()) and len(set(LABELS.values())) == len(LABELS)
 
 
