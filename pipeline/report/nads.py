@@ -349,7 +349,7 @@ def section(notice: str | None) -> Section:
     secants = {
         name: plan.members[name].specification
         for name, nads in estimates.items()
-        if nads["estimand"] == "secant" and tuple(nads["shape"]) == (1, *INPUT)
+        if nads["estimand"] == "secant" and sources[name].input == (1, *INPUT)
     }
     published = of_the_papers(secants, published_spectra())
 

@@ -2,7 +2,7 @@
 function fourier() {
   const { maps } = data.fourier, select = $("fourier-map");
   const wrapped = (k, side) => ((k + side / 2) % side + side) % side - side / 2;
-  const at = (cells, r, c, [height, width]) => cells[`${r},${c}`] || cells[`${wrapped(-r, height)},${wrapped(-c, width)}`];
+  const at = (cells, r, c, [height, width]) => cells[`${r},${c}`] || cells[`${wrapped(-r, height)},${wrapped(-c, width)}`] || cells[`${-r},${-c}`];
   const every = maps.flatMap((map) => [[map.name, map.cells, map.sides], ...(map.published ? [[`${map.name}, ${map.called}`, map.published, map.sides]] : [])]);
   options(select, every.map(([name]) => name));
   select.value = every.reduce((best, [, cells], n) => (Object.keys(cells).length > Object.keys(every[best][1]).length && !every[n][0].includes("published") ? n : best), 0);
