@@ -10,12 +10,6 @@ from pipeline.project.shapes import SIDE
 DIRECTION = ["k_row", "k_col"]
 """The columns that tell directions apart."""
 
-TICK = SIDE // 4
-"""Frequencies between two ticks of a map."""
-
-EDGE = SIDE // 2 + 1
-"""Frequency at which every map ends, so that maps of different steps have one scale: cells of the papers' step, 2, are whole."""
-
 
 def sides(rows: pd.DataFrame) -> pd.DataFrame:
     """The sides of the inputs, by the names of `DIRECTION`, for every row: twice the highest frequency of its architecture.
@@ -49,11 +43,13 @@ def plane(rows: pd.DataFrame, column: str) -> tuple[np.ndarray, np.ndarray]:
     """
     modulo = sides(rows)
     k = wrapped(rows[DIRECTION], modulo)
-    both = pd.concat([k, wrapped(-k, modulo)]).assign(value=[*rows[column]] * 2)
-    cells = both.drop_duplicates(DIRECTION).set_index(DIRECTION)["value"].unstack()
+    shown = pd.concat([k, wrapped(-k, modulo)]).assign(value=[*rows[column]] * 2)
+    for name in DIRECTION:
+        edge = shown[shown[name] == -modulo[name].max() // 2]
+        shown = pd.concat([shown, edge.assign(**{name: -edge[name]})])
+    cells = shown.drop_duplicates(DIRECTION).set_index(DIRECTION)["value"].unstack()
     axis = np.union1d(cells.index, cells.columns)
-    both = np.append(axis, -axis[axis == -(SIDE // 2)])
-    return both, cells.reindex(index=wrapped(both), columns=wrapped(both)).to_numpy(float)
+    return axis, cells.reindex(index=axis, columns=axis).to_numpy(float)
 
 
 def signed(frequency: int) -> str:
@@ -66,23 +62,35 @@ def pair(direction: pd.Series) -> str:
     return f"({signed(direction['k_row'])}, {signed(direction['k_col'])})"
 
 
+def side_of(axis: np.ndarray) -> int:
+    """The side of the inputs whose frequencies an axis holds, at least 32: twice its highest one."""
+    return max(SIDE, 2 * int(np.abs(axis).max()))
+
+
+def edge_of(axis: np.ndarray) -> int:
+    """Frequency at which a map ends, so that maps of different steps have one scale: cells of the papers' step, 2, are whole."""
+    return side_of(axis) // 2 + 1
+
+
 def step_of(axis: np.ndarray) -> int:
     """The distance between neighbours of an axis."""
-    return int(np.diff(axis).min()) if len(axis) > 1 else SIDE
+    return int(np.diff(axis).min()) if len(axis) > 1 else side_of(axis)
 
 
 def inside(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where the part of each cell lies that is within the frame: its first and its last place, in units of cells."""
-    ends = [np.clip(axis + side * step_of(axis) / 2, -EDGE, EDGE) for side in (-1, 1)]
+    edge = edge_of(axis)
+    ends = [np.clip(axis + sign * step_of(axis) / 2, -edge, edge) for sign in (-1, 1)]
     first, last = ((end - axis[0]) / step_of(axis) for end in ends)
     return first, last
 
 
 def axes_of(panel: Axes, axis: np.ndarray) -> None:
-    """Give a map, which is drawn in units of cells, its frame, ticks and labels: those of all maps, whatever their steps."""
+    """Give a map, which is drawn in units of cells, its frame, ticks and labels: those of all maps of one side, whatever their steps."""
     place = lambda frequency: (frequency - axis[0]) / step_of(axis)
-    ticks = range(-(SIDE // 2), SIDE // 2 + 1, TICK)
-    panel.set(xlim=(place(-EDGE), place(EDGE)), ylim=(place(EDGE), place(-EDGE)))
+    edge, side = edge_of(axis), side_of(axis)
+    ticks = range(-(side // 2), side // 2 + 1, side // 4)
+    panel.set(xlim=(place(-edge), place(edge)), ylim=(place(edge), place(-edge)))
     panel.set_xticks([place(tick) for tick in ticks], [signed(tick) for tick in ticks])
     panel.set_yticks([place(tick) for tick in ticks], [signed(tick) for tick in ticks])
     panel.tick_params(labelsize=7)

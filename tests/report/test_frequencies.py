@@ -25,17 +25,18 @@ def test_both_halves_of_the_plane_have_the_values_of_one():
 
 def test_frequencies_are_taken_modulo_the_side():
     axis, values = maps.plane(rows([(16, 0), (0, 16)]), "value")
-    assert axis.tolist() == [-16, 0]
-    np.testing.assert_array_equal(values, [[np.nan, 0], [1, np.nan]])
+    assert axis.tolist() == [-16, 0, 16]
+    np.testing.assert_array_equal(values, [[np.nan, 0, np.nan], [1, np.nan, 1], [np.nan, 0, np.nan]])
 
 
 def test_maps_of_other_inputs_reach_as_far_as_their_own_grids():
     """Of 64×48 pixels and of 32×32, in one table: 16 is its own negative for the one alone."""
     axis, values = maps.plane(rows(frequencies(8, (64, 48))), "value")
-    assert axis.tolist() == [*range(-32, 32, 8)]
+    assert axis.tolist() == [*range(-32, 33, 8)]
     shown = np.isfinite(values)
-    assert shown[:, 1:7].all() and not shown[:, [0, 7]].any(), "columns go from −24 to 16"
+    assert shown[:, 1:8].all() and not shown[:, [0, 8]].any(), "columns go from −24 to 24"
     assert values[0, 2] == values[0, 6] and values[2, 1] == values[6, 1], "(−32, ±16) and (±16, −24)"
+    assert np.array_equal(values[0], values[8], equal_nan=True) and np.array_equal(values[:, 1], values[:, 7])
     both = [*frequencies(8, (64, 48)), *frequencies(8)]
     table = rows(both).assign(architecture=["wide"] * len(frequencies(8, (64, 48))) + ["lenet"] * len(frequencies(8)))
     found = maps.canonical(table)
