@@ -5,19 +5,19 @@ machine.json: where they are made. With digests of what is the user's own, to wh
 What is wrong in params.yaml, at whichever scale, ends it here with a sentence for each mistake.
 """
 
-import contextlib
 import dataclasses
+import functools
 from collections.abc import Iterator
 
 import torch
 
 from pipeline import experiments, settings
-from pipeline.grid import jobs as grid_jobs
-from pipeline.grid.data import Data
-from pipeline.grid.experiment import Experiment, Member, Plan
+from pipeline.grid.experiment import Experiment, Member
+from pipeline.grid.forecast import COLUMNS, Forecast, forecast
 from pipeline.machine import closure, store, workers
+from pipeline.machine.disk import check_room
 from pipeline.machine.notes import DRY_RUNS, RATES, Notes
-from pipeline.machine.rates import speed
+from pipeline.machine.rates import described, speed
 from pipeline.nads import imported
 from pipeline.networks import Specification
 from pipeline.networks.dry_run import DryRun, dry_run
@@ -105,69 +105,32 @@ def check_files(plans: Plans) -> None:
         raise InputError("\n".join(sentences))
 
 
-def stored(plan: Plan, cells: list, device: str) -> set[int]:
-    """Positions of the cells that the store holds already, as far as the data tell that an earlier plan left on disk."""
-    experiment, kept, found = experiments.find(plan.experiment), store.Store(store.default_folder()), set()
-    data = Data(experiment)
-    for seed in plan.seeds:
-        with contextlib.suppress(InputError):  # no data of this seed have been generated yet
-            if artifacts.drawn(plan.experiment, seed) != drawn(plan):
-                continue
-            mine = [
-                n
-                for n, cell in enumerate(cells)
-                if cell["seed"] == seed and all(name in data.vectors for name in experiment.uses(cell))
-            ]
-            jobs = grid_jobs.of_cells(plan, data, [cells[n] for n in mine], workers.device_of(device), "")
-            found |= {n for n, job in zip(mine, jobs) if kept.holds(job.key)}
+def forecasts(plans: Plans, runs: dict[Use, DryRun], device: torch.device) -> dict[str, Forecast]:
+    """What each experiment takes, by name."""
+    rates, measured = Notes(store.default_folder(), RATES), functools.cache(speed)
+    found = {}
+    for name, plan in plans.experiments.items():
+        experiment = experiments.find(name)
+        mine = {a: runs[use_of(a, member, experiment)] for a, member in plan.members.items()}
+        fast = functools.partial(measured, device, plan.precision)
+        found[name] = forecast(experiment, plan, plans.machine.reuse, device, mine, rates, fast)
     return found
 
 
-def drawn(plan: Plan) -> int:
-    """Training samples that a draw will hold: as many as are asked for, or all pictures where there are fewer."""
-    about = artifacts.about_pictures(plan.experiment)
-    return min(plan.train_samples, about["train"]) if about else plan.train_samples
-
-
-def at_once(device: str) -> int:
-    """Networks that train at the same time: one on each core; a GPU's rates are of each network's share of it."""
-    return 1 if device != "cpu" and torch.cuda.is_available() else workers.cores()
-
-
-def forecast(plans: Plans, runs: dict[Use, DryRun]) -> list[list[str]]:
-    """Per experiment: its cells, how many of them are in the store, the minutes that the others take, and their disk space."""
-    rates, rows, operations = Notes(store.default_folder(), RATES), [], speed()
-    for name, plan in plans.experiments.items():
-        experiment = experiments.find(name)
-        cells = experiment.cells(plan)
-        kept = stored(plan, cells, plans.machine.device)
-        seconds, size = 0.0, 0
-        for architecture, member in plan.members.items():
-            mine = {n for n, cell in enumerate(cells) if cell["architecture"] == architecture}
-            run = runs[use_of(architecture, member, experiment)]
-            each = rates.get(grid_jobs.kind(member, experiment.channels)) or run.operations / operations
-            due = mine - kept if plans.machine.reuse else mine
-            seconds += len(due) * plan.train_samples * member.training.epochs * each
-            size += len(mine) * run.size
-        left = duration(seconds / at_once(plans.machine.device))
-        rows.append([name, f"{len(cells):,}", f"{len(kept):,}", left, f"{size / 1e9:,.2f}"])
-    return rows
-
-
-def duration(seconds: float) -> str:
-    """A time that is known roughly, in the unit that suits it."""
-    unit, length = ("min", 60) if seconds < 5400 else ("h", 3600) if seconds < 48 * 3600 else ("days", 86400)
-    return f"{seconds / length:,.1f} {unit}"
-
-
 def main() -> None:
-    """Check params.yaml, write what it asks for, and say what that is."""
+    """Check params.yaml, say what it asks for, and write that where the disk has room for it."""
     torch.set_num_threads(1)
     scales = settings.plans(settings.read())
     plans = next(iter(scales.values()))
-    workers.device_of(plans.machine.device)
+    device, scale = workers.device_of(plans.machine.device), plans.nads.scale
     runs = tried(scales)
     check_files(plans)
+    found = forecasts(plans, runs, device)
+    total = sum(found.values(), Forecast())
+    print(f"params.yaml is sound; scale {scale} on {described(device)}, as far as earlier runs or sizes tell:")
+    for name, *row in [("", *COLUMNS), *((name, *one.row()) for name, one in found.items()), ("all", *total.row())]:
+        print("{:14s}{:>8s}{:>8s}{:>15s}{:>14s}{:>10s}{:>10s}".format(name, *row))
+    check_room(total.left, f"scale {scale}")
     plans = own.with_digests(plans)
     own.link(own.files(plans))
     artifacts.fresh(artifacts.PLAN)
@@ -178,12 +141,6 @@ def main() -> None:
         **plans.experiments,
     }.items():
         artifacts.write_json(artifacts.PLAN / f"{name}.json", dataclasses.asdict(plan))
-    rows = forecast(plans, runs)
-    print(
-        f"params.yaml is sound; scale {plans.nads.scale} on {workers.cores()} cores, as far as earlier runs or sizes tell:"
-    )
-    for row in [["", "cells", "stored", "time left", "GB"], *rows]:
-        print("{:14s}{:>8s}{:>8s}{:>14s}{:>8s}".format(*row))
 
 
 if __name__ == "__main__":

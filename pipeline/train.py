@@ -23,6 +23,7 @@ from pipeline.grid.experiment import Experiment, Plan
 from pipeline.grid.jobs import Job
 from pipeline.machine import store, workers
 from pipeline.machine.notes import RATES, Notes
+from pipeline.machine.rates import described
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
 from pipeline.training import memory
@@ -108,7 +109,7 @@ def main(name: str) -> None:
     print(
         f"{name}: {trained} cells trained, {reused} reused, {len(failures)} failed; {minutes:.1f} min"
         + (f", {trained / minutes:.1f} models per minute" if trained else "")
-        + f" on {f'{workers.cores()} cores' if device.type == 'cpu' else torch.cuda.get_device_name()}"
+        + f" on {described(device)}"
     )
     models = artifacts.fresh(artifacts.MODELS / name)
     if failures:

@@ -4,25 +4,40 @@ import time
 
 import torch
 
+from pipeline.machine import workers
+
 PASSES = 3
 """Multiples of a forward pass's operations that a step of training takes: forward, and twice as many backward."""
 
 EFFICIENCY = 0.3
-"""Part of a matrix product's speed at which networks train: LeNets reach 0.29 of it, ResNet-18 0.54 (docs/speed.md)."""
+"""Part of a matrix product's speed at which networks train: on a core LeNets reach 0.29 of it, ResNet-18 0.54 (docs/speed.md);
+for a GPU the same is a choice, since none was measured."""
 
-SIDE = 512
-"""Side of the matrices whose product is timed."""
+SIDES = {"cpu": 512, "cuda": 8192}
+"""Side of the matrices whose product is timed, by kind of device."""
 
 
-def speed() -> float:
-    """Operations of a forward pass that one thread of this machine trains on in a second, by the time of a product of matrices."""
-    threads, x = torch.get_num_threads(), torch.ones(SIDE, SIDE)
+def speed(device: torch.device, precision: str) -> float:
+    """Operations of a forward pass that one core, or the GPU, trains on in a second, by the time of a product of matrices.
+
+    precision: of what is multiplied, 'float32' or 'bfloat16'.
+    """
+    threads, side = torch.get_num_threads(), SIDES[device.type]
+    x = torch.ones(side, side, device=device, dtype=getattr(torch, precision))
+    wait = torch.cuda.synchronize if device.type == "cuda" else lambda: None
     torch.set_num_threads(1)
     try:
         x @ x
+        wait()
         started = time.perf_counter()
         for _ in range(4):
             x @ x
-        return EFFICIENCY / PASSES * 4 * 2 * SIDE**3 / (time.perf_counter() - started)
+        wait()
+        return EFFICIENCY / PASSES * 4 * 2 * side**3 / (time.perf_counter() - started)
     finally:
         torch.set_num_threads(threads)
+
+
+def described(device: torch.device) -> str:
+    """What networks train on, in words: the number of cores, or the GPU's name."""
+    return f"{workers.cores()} cores" if device.type == "cpu" else torch.cuda.get_device_name()

@@ -18,7 +18,7 @@ def test_the_speed_of_a_machine_on_which_four_products_take_two_seconds(monkeypa
     torch.set_num_threads(2)
     try:
         monkeypatch.setattr(rates.time, "perf_counter", clock)
-        assert rates.speed() == pytest.approx(0.3 / 3 * 4 * 2 * 512**3 / 2)
+        assert rates.speed(torch.device("cpu"), "float32") == pytest.approx(0.3 / 3 * 4 * 2 * 512**3 / 2)
         assert seen == [1, 1], "timed with one thread"
         assert torch.get_num_threads() == 2, "and the caller's threads are restored"
     finally:

@@ -1,10 +1,10 @@
 """The stage `plan`: what it writes, what it forecasts, and what it says of what cannot be run."""
 
-import dataclasses
 import functools
 import json
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 
@@ -15,13 +15,10 @@ from documents import changed
 from structure import ROOT
 
 from pipeline import experiments, plan, settings
-from pipeline.grid import jobs as grid_jobs
-from pipeline.grid.data import Data
 from pipeline.grid.experiment import Amplitude, Member, Plan
 from pipeline.grid.frequencies import Frequencies
 from pipeline.images.wanted import Wanted
-from pipeline.machine import closure, store, workers
-from pipeline.machine.notes import RATES, Notes
+from pipeline.machine import closure, workers
 from pipeline.machine.workers import Machine
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.plan import NADsPlan, Request
@@ -42,11 +39,13 @@ def tried_once(specification, shape, outputs):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty repository in which every network is tried once by all tests together."""
+    """An empty repository in which every network is tried once by all tests together, on a disk with room for everything."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DVC_ROOT", str(tmp_path))
     monkeypatch.setattr(plan, "dry_run", lambda specification, *use: tried_once(json.dumps(specification), *use))
     monkeypatch.setattr(workers, "cores", lambda: 2)
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=10**15))
     return tmp_path
 
 
@@ -73,11 +72,32 @@ def test_the_stage_writes_what_the_chosen_scale_asks_for(scale, folder, shipped,
     assert Machine(**artifacts.planned("machine")) == Machine("cpu", True)
     head, *table = capsys.readouterr().out.splitlines()
     assert head == f"params.yaml is sound; scale {scale} on 2 cores, as far as earlier runs or sizes tell:"
-    assert table[0] == "                 cells  stored     time left      GB"
-    assert [row.split()[0] for row in table[1:]] == NAMES
-    cells = [len(experiments.find(name).cells(asked.experiments[name])) for name in NAMES]
-    assert [row.split()[1:3] for row in table[1:]] == [[f"{count:,}", "0"] for count in cells]
-    assert {len(row) for row in table} == {52}
+    assert table[0].split("  ")[-1] == "to write" and {len(row) for row in table} == {79}
+    assert [row.split()[0] for row in table[1:]] == [*NAMES, "all"]
+    grids = {name: experiments.find(name).cells(asked.experiments[name]) for name in NAMES}
+    passes = {
+        name: sum(asked.experiments[name].members[cell["architecture"]].training.epochs for cell in cells)
+        * asked.experiments[name].train_samples
+        for name, cells in grids.items()
+    }
+    rows = [(len(grids[name]), passes[name]) for name in NAMES]
+    rows.append(tuple(map(sum, zip(*rows))))
+    assert [row.split()[1:4] for row in table[1:]] == [[f"{cells:,}", "0", f"{count:,}"] for cells, count in rows]
+
+
+def test_a_disk_without_room_ends_it_before_anything_is_written(folder, shipped, monkeypatch, capsys):
+    """The table is printed all the same, so that one sees what takes the room."""
+    usage = shutil.disk_usage(folder)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=100))
+    with pytest.raises(InputError) as caught:
+        run(shipped | {"scale": "smoke"})
+    *_, last = capsys.readouterr().out.splitlines()
+    left = last.split()[-1]
+    assert str(caught.value) == (
+        f"scale smoke has {left} GB still to write, and the disk of {folder}/.cells has 0.00 GB free; free space there "
+        "(`python -m pipeline.prune DAYS` and `dvc gc -w` remove what is no longer used) or ask for less"
+    )
+    assert float(left) > 0 and not (folder / "data/plan").exists()
 
 
 def test_the_smoke_scale_as_it_is_written(folder, shipped):
@@ -350,153 +370,6 @@ def test_files_of_nads_that_cannot_be_used(folder):
         assert said[name] == sentence
     plan.check_files(scales_of({}, {"good": (LENET, Source(file="good.npy"))}))
     plan.check_files(scales_of({}, {"estimated": (LENET, Source(2))}))
-
-
-# Forecasts.
-
-
-def forecast_of(*plans, device="cpu", reuse=True, runs=None):
-    """The forecast of some experiments."""
-    asked = dataclasses.replace(
-        scales_of({}, {}), machine=Machine(device, reuse), experiments={one.experiment: one for one in plans}
-    )
-    return plan.forecast(asked, runs)
-
-
-def fourier_plan(seeds=(0,), train_samples=1000, **epochs):
-    """A plan of `fourier` with a grid of step 8, of 10 different frequencies, for some networks."""
-    members = {
-        name: Member(
-            {"lenet": LENET, "logreg": LOGREG}[name], dataclasses.replace(HOW, epochs=count), Frequencies(8), ()
-        )
-        for name, count in epochs.items()
-    }
-    return Plan("fourier", "mine", seeds, train_samples, 500, Amplitude(1.0, 3.0), members)
-
-
-def test_a_forecast_worked_out_by_hand(folder, monkeypatch):
-    """10 frequencies and 2 seeds: 20 cells of each network."""
-    asked = fourier_plan((0, 1), lenet=3, logreg=5)
-    assert len(experiments.find("fourier").cells(asked)) == 40
-    runs = {
-        ("lenet", (1, 32, 32), 2): DryRun(2_000_000_000, 9_000_000),
-        ("logreg", (1, 32, 32), 2): DryRun(500_000_000, 4_000),
-    }
-    monkeypatch.setattr(plan, "speed", lambda: 1_000_000.0)
-    # 20 cells · 1000 samples: 3 epochs of 9 s each by its operations, 5 of 4 ms; on two cores.
-    seconds = (20_000 * 3 * 9 + 20_000 * 5 * 0.004) / 2
-    assert forecast_of(asked, runs=runs) == [["fourier", "40", "0", f"{seconds / 86400:.1f} days", "50.00"]]
-    rates = Notes(store.default_folder(), RATES)
-    rates.add([(grid_jobs.kind(asked.members["lenet"], 1), 0.0003)])
-    seconds = (20_000 * 3 * 0.0003 + 20_000 * 5 * 0.004) / 2
-    assert forecast_of(asked, runs=runs) == [["fourier", "40", "0", f"{seconds / 60:.1f} min", "50.00"]]
-    rates.add([(grid_jobs.kind(asked.members["logreg"], 1), 0.0001)])
-    seconds = (20_000 * 3 * 0.0003 + 20_000 * 5 * 0.0001) / 2
-    assert f"{seconds / 60:.1f}" == "0.2"
-    assert forecast_of(asked, runs=runs) == [["fourier", "40", "0", "0.2 min", "50.00"]]
-    rates.add([(grid_jobs.kind(asked.members["logreg"], 2), 1e9)])
-    assert forecast_of(asked, runs=runs)[0][3] == "0.2 min", "a rate for other channels is another one's"
-
-
-def test_the_disk_space_is_that_of_the_networks(folder):
-    asked = fourier_plan((0,), logreg=1)
-    asked = dataclasses.replace(
-        asked, members={"logreg": dataclasses.replace(asked.members["logreg"], grid=Frequencies(1))}
-    )
-    cells = len(experiments.find("fourier").cells(asked))
-    one = 4 * (1024 * 2 + 2)
-    ((_, _, _, _, size),) = forecast_of(
-        asked, runs=plan.tried({"mine": dataclasses.replace(scales_of({}, {}), experiments={"fourier": asked})})
-    )
-    assert size == f"{cells * one / 1e9:.2f}"
-
-
-def lay_data(asked):
-    """What `generate` would lay down of a plan."""
-    experiment, where = experiments.find(asked.experiment), artifacts.DATASETS / asked.experiment
-    artifacts.fresh(where)
-    np.savez(where / "directions.npz", **experiment.directions(asked, None))
-    for seed in asked.seeds:
-        np.savez(where / f"draw-{seed}.npz", **experiment.draw(asked, seed, None))
-
-
-def keep(asked, cells, device="cpu"):
-    """Put cells into the store."""
-    data, kept = Data(experiments.find(asked.experiment)), store.Store(store.default_folder())
-    for job in grid_jobs.of_cells(asked, data, cells, workers.device_of(device), ""):
-        kept.put(job.key, {}, {"losses": [1.0], "accuracy": 1.0})
-
-
-def test_cells_in_the_store_are_counted_and_not_trained_again(folder, monkeypatch):
-    asked = fourier_plan((0, 1), train_samples=8, lenet=3, logreg=5)
-    cells = experiments.find("fourier").cells(asked)
-    runs = {("lenet", (1, 32, 32), 2): DryRun(10**9, 10**6), ("logreg", (1, 32, 32), 2): DryRun(10**9, 10**6)}
-    monkeypatch.setattr(plan, "speed", lambda: 10.0**6)
-    assert plan.stored(asked, cells, "cpu") == set(), "there are no data yet"
-    lay_data(asked)
-    assert plan.stored(asked, cells, "cpu") == set()
-    kept = [0, 1, 5, 9, 10, 19, 21, 39]
-    keep(asked, [cells[n] for n in kept])
-    assert plan.stored(asked, cells, "cpu") == set(kept)
-    # Kept are 6 of 20 LeNets and 2 of 20 logistic regressions; a sample takes one second.
-    seconds = (14 * 8 * 3 + 18 * 8 * 5) / 2
-    assert forecast_of(asked, runs=runs) == [["fourier", "40", "8", f"{seconds / 60:.1f} min", "40.00"]]
-    seconds = (20 * 8 * 3 + 20 * 8 * 5) / 2
-    assert forecast_of(asked, reuse=False, runs=runs) == [["fourier", "40", "8", f"{seconds / 60:.1f} min", "40.00"]]
-
-
-def test_what_is_stored_is_told_as_far_as_the_data_go(folder, monkeypatch):
-    asked = fourier_plan((0, 1), train_samples=8, logreg=5)
-    cells = experiments.find("fourier").cells(asked)
-    lay_data(asked)
-    keep(asked, cells)
-    assert plan.stored(asked, cells, "cpu") == set(range(20))
-    three = dataclasses.replace(asked, seeds=(2, 0, 1))
-    assert len(plan.stored(three, experiments.find("fourier").cells(three), "cpu")) == 20, "seed 2 has no data"
-    more = dataclasses.replace(asked, train_samples=9)
-    assert plan.stored(more, cells, "cpu") == set(), "the data on disk are of another plan"
-    finer = dataclasses.replace(
-        asked, members={"logreg": dataclasses.replace(asked.members["logreg"], grid=Frequencies(4))}
-    )
-    finer_cells = experiments.find("fourier").cells(finer)
-    assert len(finer_cells) > 20 and len(plan.stored(finer, finer_cells, "cpu")) == 20, "some directions are not there"
-    longer = dataclasses.replace(asked, members={"logreg": dataclasses.replace(asked.members["logreg"], training=HOW)})
-    assert plan.stored(longer, cells, "cpu") == set(), "they were trained otherwise"
-    assert plan.stored(asked, cells, "auto") == set(range(20))
-    monkeypatch.setattr(plan.torch.cuda, "is_available", lambda: False)
-    assert plan.stored(asked, cells, "cuda") == set(), "this machine has none"
-
-
-def test_where_there_are_fewer_pictures_all_of_them_are_drawn(folder):
-    asked = fourier_plan(train_samples=8, logreg=5)
-    assert plan.drawn(asked) == 8
-    for there, drawn in ((7, 7), (9, 8)):
-        artifacts.write_json(artifacts.DATASETS / "fourier" / "images.json", {"train": there})
-        assert plan.drawn(asked) == drawn
-
-
-def test_networks_train_one_on_each_core_or_one_after_another_on_a_gpu(monkeypatch):
-    monkeypatch.setattr(workers, "cores", lambda: 3)
-    for there, numbers in ((False, [3, 3, 3]), (True, [3, 1, 1])):
-        monkeypatch.setattr(plan.torch.cuda, "is_available", lambda there=there: there)
-        assert [plan.at_once(device) for device in ("cpu", "auto", "cuda")] == numbers
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0.0 min"),
-        (6, "0.1 min"),
-        (60, "1.0 min"),
-        (5399, "90.0 min"),
-        (5400, "1.5 h"),
-        (48 * 3600 - 1, "48.0 h"),
-        (48 * 3600, "2.0 days"),
-        (1e9, "11,574.1 days"),
-    ],
-)
-def test_a_time_is_given_in_the_unit_that_suits_it(seconds, text):
-    assert plan.duration(seconds) == text
 
 
 def command(folder, **environment):
