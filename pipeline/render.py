@@ -27,7 +27,10 @@ def main() -> None:
     ]
     report = Report("Report of this run", captions, provenance.sentence(), sections)
     (artifacts.REPORTS / "report.md").write_text(page(report), encoding="utf-8")
-    (artifacts.REPORTS / "index.html").write_text(document.document(report, notice), encoding="utf-8")
+    found = document.document(report, notice)
+    # What an earlier run left may be the same file as one in DVC's cache, so it is replaced and not written into.
+    (artifacts.REPORTS / "index.html").unlink(missing_ok=True)
+    (artifacts.REPORTS / "index.html").write_text(found, encoding="utf-8")
     print(f"{sum(len(section.pictures) for section in sections.values())} figures in {folder}/")
 
 

@@ -7,7 +7,6 @@ Finished cells come from the store; a run that was killed goes on where it stopp
 
 import collections
 import functools
-import shutil
 import statistics
 import time
 from pathlib import Path
@@ -78,8 +77,7 @@ def write(
         cell = job.cell
         if (outcome := outcomes[job.key]) is None:
             raise InputError(f"{kept.path(job.key)} was removed or damaged after it was trained; run train again")
-        copy = folder / f"{artifacts.cell_name(cell, experiment.coordinates)}.safetensors"
-        shutil.copyfile(kept.path(job.key), copy)
+        kept.lay_down(job.key, folder / f"{artifacts.cell_name(cell, experiment.coordinates)}.safetensors")
         place = {name: cell[name] for name in ("architecture", "seed", *experiment.coordinates)}
         rows.append(place | {"loss": outcome["losses"][-1], "accuracy": outcome["accuracy"], "steps": outcome["steps"]})
         losses += [place | {"epoch": epoch, "loss": round(loss, 6)} for epoch, loss in enumerate(outcome["losses"], 1)]

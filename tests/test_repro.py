@@ -168,6 +168,15 @@ def test_a_wrong_value_ends_a_named_target_too(smoke):
     assert not trained(smoke.dvc("repro", "plan"))
 
 
+def test_a_page_that_is_drawn_without_dvc_leaves_its_cache_whole(smoke):
+    """Where DVC's cache and reports/index.html are one file."""
+    page = smoke.root / "reports/index.html"
+    kept = [path for path in (smoke.root / ".dvc/cache").rglob("*") if path.is_file() and path.samefile(page)]
+    content = page.read_bytes()
+    smoke.stage("render")
+    assert kept and all(path.read_bytes() == content and not path.samefile(page) for path in kept)
+
+
 def test_cells_that_are_stored_are_not_trained_again(smoke):
     before = smoke.models()
     assert "linear_pairs: 0 cells trained, 9 reused, 0 failed" in smoke.stage("train", "linear_pairs").stdout

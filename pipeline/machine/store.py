@@ -4,7 +4,8 @@ A cell's key is the digest of everything that decides its weights; its weights l
 `.cells/` of the main repository (DVC's `$DVC_ROOT`, so that `--temp` and queued runs share it). The sums of an estimate of
 NADs lie there too, under the number of networks they hold, so that more networks go on from them. Writes are atomic: a
 process killed at any moment leaves either a whole file or none. Every file holds a digest of its contents, which is checked
-when they are used: what a disk has altered counts as not kept.
+when they are used: what a disk has altered counts as not kept. A cell's file, models/ and DVC's cache are one file where the
+file system knows hard links, so nobody may write into it: it is read-only.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -33,6 +35,10 @@ Arrays = dict[str, torch.Tensor] | dict[str, np.ndarray]
 
 NOTE = "kept"
 """The one entry of a file's metadata, what `note` makes: safetensors writes several in an order that differs from run to run."""
+
+
+READ_ONLY = 0o444
+"""The mode of a cell's file; DVC gives the files of its cache the same."""
 
 
 class Unwritable(OSError):
@@ -77,7 +83,19 @@ class Store:
         # Cloned, since a file of this kind takes no two tensors that share their memory, as tied weights do.
         tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
         metadata = {NOTE: note(tensors, outcome)}
-        atomically(self.path(key), lambda path: safetensors.torch.save_file(tensors, path, metadata))
+        atomically(self.path(key), lambda path: safetensors.torch.save_file(tensors, path, metadata), READ_ONLY)
+
+    def lay_down(self, key: str, path: Path) -> None:
+        """Make the cell `key` the file `path` too, which must not exist: a hard link, or a copy where there can be none."""
+        kept = self.path(key)
+        try:
+            with contextlib.suppress(PermissionError):  # another user's
+                os.chmod(kept, READ_ONLY)
+            os.link(kept, path)
+        except FileNotFoundError:
+            raise
+        except OSError:
+            shutil.copyfile(kept, path)
 
 
 def note(arrays: Arrays, outcome: dict | None) -> str:
@@ -124,9 +142,14 @@ def whole(path: Path, framework: str) -> tuple[Arrays, dict | None] | None:
         return None
     except (OSError, ValueError, safetensors.SafetensorError) as error:
         print(f"notice: {path} is damaged and counts as not kept: {' '.join(str(error).split())}", file=sys.stderr)
+        with contextlib.suppress(OSError):
+            # DVC trusts a file of its cache, which this may be, as long as mode and time are those that it knows.
+            os.chmod(path, 0o644)
+            os.utime(path)
         return None
     with contextlib.suppress(OSError):  # a store that can only be read
-        os.utime(path)
+        # Not the time of the contents: DVC would read all links of the file again.
+        os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
     return arrays, outcome
 
 
@@ -143,7 +166,7 @@ def weights(path: Path | str, stage: str) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def atomically(path: Path, write: Callable[[str], None]) -> None:
+def atomically(path: Path, write: Callable[[str], None], mode: int = 0o644) -> None:
     """Call `write` on a temporary file beside `path`, which then takes its place; raises Unwritable where the disk refuses."""
     temporary = None
     try:
@@ -151,7 +174,7 @@ def atomically(path: Path, write: Callable[[str], None]) -> None:
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
         os.close(handle)
         write(temporary)
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except (OSError, safetensors.SafetensorError) as error:
         # safetensors gives the number of the operating system's error in its text alone.
@@ -219,7 +242,7 @@ def items(folder: Path | str) -> list[Item]:
         with contextlib.suppress(FileNotFoundError):
             if kind and path.is_file():
                 status = path.stat()
-                found.append(Item(path, kind, status.st_size, (time.time() - status.st_mtime) / 86_400))
+                found.append(Item(path, kind, status.st_size, (time.time() - status.st_atime) / 86_400))
     return found
 
 

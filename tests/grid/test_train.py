@@ -108,6 +108,7 @@ def test_a_damaged_cell_is_trained_again(plan, in_this_process, capsys):
     train.main("linear_pairs")
     _, work = every_job(plan)
     path = store.Store(store.default_folder()).path(work[2].key)
+    path.chmod(0o644)
     path.write_bytes(path.read_bytes()[:-3])
     capsys.readouterr()
     train.main("linear_pairs")
@@ -120,6 +121,7 @@ def test_a_cell_in_which_one_bit_has_turned_is_trained_again_and_replaced(plan, 
     _, work = every_job(plan)
     path = store.Store(store.default_folder()).path(work[2].key)
     content = path.read_bytes()
+    path.chmod(0o644)
     path.write_bytes(content[:-9] + bytes([content[-9] ^ 64]) + content[-8:])
     capsys.readouterr()
     train.main("linear_pairs")
@@ -134,6 +136,7 @@ def test_evaluation_checks_its_copies(plan, in_this_process):
     train.main("linear_pairs")
     path = artifacts.MODELS / "linear_pairs/mlp-1-1-seed3.safetensors"
     content = path.read_bytes()
+    path.chmod(0o644)
     path.write_bytes(content[:-9] + bytes([content[-9] ^ 64]) + content[-8:])
     with pytest.raises(
         InputError, match=rf"^{path} is damaged \(.*\); `python -m pipeline.train linear_pairs` makes it"

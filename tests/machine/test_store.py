@@ -28,6 +28,7 @@ def test_a_damaged_cell_is_as_if_it_were_not_there(tmp_path):
     kept = store.Store(tmp_path)
     kept.put("ab12", {"w": torch.ones(100)}, {"loss": 0.5})
     path = kept.path("ab12")
+    path.chmod(0o644)
     path.write_bytes(path.read_bytes()[:-7])
     assert kept.get("ab12") is None
 
@@ -50,7 +51,7 @@ def test_a_cell_lies_in_a_folder_of_its_keys_first_two_letters(tmp_path):
     kept = store.Store(tmp_path)
     kept.put("ab12", {"w": torch.ones(2, 3).T}, {"accuracy": 1.0})
     path = tmp_path / "ab" / "ab12.safetensors"
-    assert kept.path("ab12") == path and path.stat().st_mode & 0o777 == 0o644
+    assert kept.path("ab12") == path and path.stat().st_mode & 0o777 == 0o444
     kept.put("ab12", {"w": torch.zeros(1)}, {"accuracy": 0.5})
     assert kept.get("ab12") == {"accuracy": 0.5} and kept.get("ab13") is None
 
@@ -71,6 +72,7 @@ def test_numbers_that_json_has_no_words_for_have_no_digest():
 def rotten(path):
     """Yields after each bit of a file in turn has been turned; the file is whole again at the end."""
     content = path.read_bytes()
+    path.chmod(0o644)
     for bit in range(8 * len(content)):
         turned = bytearray(content)
         turned[bit // 8] ^= 1 << bit % 8
@@ -176,3 +178,45 @@ def test_tied_weights_are_kept_as_two_tensors(tmp_path):
     assert kept.get("ab" * 32) == {"losses": [1.0]}
     loaded = safetensors.torch.load_file(kept.path("ab" * 32))
     assert torch.equal(loaded["one"], shared) and torch.equal(loaded["other"], shared.view(2, 2))
+
+
+def test_a_cell_and_its_copy_are_one_file_that_nobody_writes_into(tmp_path):
+    kept, copy = store.Store(tmp_path / "store"), tmp_path / "copy.safetensors"
+    kept.put("ab12", {"w": torch.ones(2)}, {"loss": 0.5})
+    kept.path("ab12").chmod(0o644)  # as earlier versions left it
+    kept.lay_down("ab12", copy)
+    assert copy.samefile(kept.path("ab12")) and copy.stat().st_mode & 0o777 == 0o444
+    with pytest.raises(FileNotFoundError):
+        kept.lay_down("cd34", tmp_path / "other.safetensors")
+    # Who replaces or removes one of the two has a file of their own.
+    content = copy.read_bytes()
+    copy.unlink()
+    copy.write_bytes(b"")
+    assert kept.path("ab12").read_bytes() == content
+
+
+def test_where_no_link_can_be_made_there_is_a_copy(tmp_path, monkeypatch):
+    def other_file_system(*_):
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", other_file_system)
+    kept, copy = store.Store(tmp_path / "store"), tmp_path / "copy.safetensors"
+    kept.put("ab12", {"w": torch.ones(2)}, {"loss": 0.5})
+    kept.lay_down("ab12", copy)
+    assert copy.read_bytes() == kept.path("ab12").read_bytes() and not copy.samefile(kept.path("ab12"))
+
+
+def test_use_is_noted_beside_the_time_of_the_contents_and_damage_with_it(tmp_path, capsys):
+    """DVC, whose cache may hold the same file, takes it for unchanged as long as mode, time and size are."""
+    kept = store.Store(tmp_path)
+    kept.put("ab12", {"w": torch.ones(2)}, {"loss": 0.5})
+    path = kept.path("ab12")
+    os.utime(path, (1e9, 1e9))
+    assert kept.get("ab12")
+    assert path.stat().st_mtime == 1e9 and path.stat().st_atime > 1.7e9
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    path.chmod(0o444)
+    os.utime(path, (1e9, 1e9))
+    assert kept.get("ab12") is None and "is damaged" in capsys.readouterr().err
+    assert path.stat().st_mtime > 1.7e9 and path.stat().st_mode & 0o777 == 0o644
