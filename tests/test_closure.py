@@ -98,7 +98,7 @@ EDITS = {
     "a comment": ("training/single.py", "# Losses stay on the device", "# They stay there", set()),
     "an annotation": ("training/single.py", "how: Training, seed: int) -> Outcome", "how, seed: int)", set()),
     "a figure": ("report/style.py", 'ACCURACY = "cividis"', 'ACCURACY = "viridis"', set()),
-    "the store": ("machine/store.py", "os.chmod(temporary, 0o644)", "os.chmod(temporary, 0o640)", set()),
+    "the store": ("machine/store.py", "os.chmod(temporary, mode)", "os.chmod(temporary, 0o640)", set()),
     "a constant of training": ("training/single.py", "BATCH = 128", "BATCH = 64", NAMED),
     "one network": ("networks/lenet.py", "self.fc2 = nn.Linear(120, 84)", "self.fc2 = nn.Linear(120, 85)", of("LeNet")),
     "a part of one network": (

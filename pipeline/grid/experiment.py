@@ -211,6 +211,15 @@ class Experiment:
         """The experiment's name: that of its file."""
         return type(self).__module__.rpartition(".")[2]
 
+    @property
+    def needs_networks(self) -> bool:
+        """Whether a later stage needs the trained networks themselves: for a boundary, or to ask them about altered inputs.
+
+        Of all others, what is kept is what they make of their test sets.
+        """
+        kind = type(self)
+        return kind.plane is not Experiment.plane or kind.alterations is not Experiment.alterations
+
     def check(self, plan: Plan) -> None:
         """Raise ValueError on a plan whose values are right one by one but not together."""
 

@@ -19,6 +19,9 @@ from pipeline.project.shapes import D
 FLOAT = 4
 """Bytes of a float32, of which draws are made at most."""
 
+CLASSES = 10
+"""Classes of the images where they are not here yet: CIFAR-10's."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Forecast:
@@ -73,10 +76,19 @@ def forecast(
         found += Forecast(
             passes=len(mine) * passes,
             seconds=len(due) * passes * each / at_once(device),
-            size=len(mine) * run.size,
-            left=len(due) * run.size,
+            size=len(mine) * kept_of(experiment, plan, run),
+            left=len(due) * kept_of(experiment, plan, run),
         )
     return found
+
+
+def kept_of(experiment: Experiment, plan: Plan, run: DryRun) -> int:
+    """Bytes of what is kept of a cell: its weights, or what it makes of its test sets, of which there is one for all parts
+    of the inputs and one for each part (and seldom more).
+    """
+    if experiment.needs_networks:
+        return run.size
+    return plan.test_samples * (1 + len(experiment.parts)) * (experiment.outputs or CLASSES) * FLOAT
 
 
 def stored(experiment: Experiment, plan: Plan, cells: list[Cell], device: torch.device) -> set[int]:

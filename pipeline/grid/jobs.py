@@ -25,7 +25,8 @@ TOGETHER = ("cuda",)
 class Job:
     """All that a worker needs to train one cell, besides the data.
 
-    specification: of its network; identity: the parts from which its seeds derive; key: of the result in the store at `folder`.
+    specification: of its network; identity: the parts from which its seeds derive; trained: the digest of all that decides its
+    weights; key: of what the store at `folder` keeps of it, which is the same where that is the weights.
     """
 
     cell: Cell
@@ -33,6 +34,7 @@ class Job:
     training: Training
     identity: tuple[typing.Any, ...]
     device: str
+    trained: str
     key: str
     folder: str
 
@@ -64,15 +66,38 @@ def trained_together(data: Data, jobs: list[Job]) -> tuple[list[nn.Module], list
     return networks, ensembles.train(networks, sets, first.training, orders, torch.device(first.device), way)
 
 
-def keep(job: Job, network: nn.Module, outcome: Outcome) -> None:
-    """Put a trained cell into the store."""
-    store.Store(job.folder).put(job.key, network.state_dict(), dataclasses.asdict(outcome))
+def restored(
+    data: Data, specification: table.Specification, weights: dict[str, torch.Tensor], device: torch.device
+) -> nn.Module:
+    """A cell's network with the given weights, on a device."""
+    network = table.build(specification, data.experiment.channels, data.outputs, 0)
+    network.load_state_dict(weights)
+    return network.to(device)
+
+
+def logits(network: nn.Module, x: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """What a network on a device makes of inputs x (N, C, H, W): (N, outputs), on the CPU."""
+    return training.logits(network, training.arranged(x, device)).cpu()
+
+
+def tested(data: Data, job: Job, network: nn.Module) -> dict[str, torch.Tensor]:
+    """What a cell's trained network makes of each of its test sets, by their names."""
+    device = torch.device(job.device)
+    # Built anew, as one that is read from a file is: the layout of weights in memory decides the last bits.
+    network = restored(data, job.specification, network.state_dict(), device)
+    return {name: logits(network, x, device) for name, x, _ in data.test_sets(job.cell)}
+
+
+def keep(data: Data, job: Job, network: nn.Module, outcome: Outcome) -> None:
+    """Put a trained cell into the store: its weights where a later stage needs them, else what it makes of its test sets."""
+    tensors = network.state_dict() if data.experiment.needs_networks else tested(data, job, network)
+    store.Store(job.folder).put(job.key, tensors, dataclasses.asdict(outcome))
 
 
 def train_one(data: Data, job: Job) -> float:
     """Train one cell and keep it; returns the seconds that it took. Runs in a worker."""
     started = time.monotonic()
-    keep(job, *trained(data, job))
+    keep(data, job, *trained(data, job))
     return time.monotonic() - started
 
 
@@ -82,7 +107,7 @@ def train_together(data: Data, jobs: list[Job]) -> list[Exception | float]:
     networks, results = trained_together(data, jobs)
     for job, network, result in zip(jobs, networks, results):
         if not isinstance(result, Exception):
-            keep(job, network, result)
+            keep(data, job, network, result)
     seconds = (time.monotonic() - started) / len(jobs)
     return [result if isinstance(result, Exception) else seconds for result in results]
 
@@ -110,12 +135,17 @@ def decisive(engine: Callable, experiment: Experiment, network: str) -> list:
     return [engine, (Data, "dataset"), (Data, "outputs"), experiment.dataset, network]
 
 
+def tests(experiment: Experiment, network: str) -> list:
+    """The code from which all that decides what a trained network makes of its test sets is reached."""
+    return [tested, (Data, "test_sets"), (Data, "outputs"), experiment.test_sets, network]
+
+
 def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device, folder: str) -> Iterator[Job]:
     """The job of every cell.
 
-    Its key is the digest of all that decides its weights: the code that is reached from the worker's function, from the
-    experiment's data sets and from the network (`pipeline.machine.closure`), what they are given, and the bytes of the
-    directions and draws.
+    All that decides its weights is the code that is reached from the worker's function, from the experiment's data sets and from
+    the network (`pipeline.machine.closure`), what they are given, and the bytes of the directions and draws. Where what it makes
+    of its test sets is kept instead, the key also holds what decides these.
     """
     experiment, draws = data.experiment, {}
     engine = trained_together if device.type in TOGETHER else trained
@@ -125,6 +155,7 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
         place = member.specification["network"]
         if cell["seed"] not in draws:
             draws[cell["seed"]] = data.digests(cell["seed"])
+        draw = {name: found for name, found in draws[cell["seed"]].items() if experiment.reads(cell, name)}
         identity = (cell["seed"], plan.experiment, cell["architecture"], *(cell[c] for c in experiment.coordinates))
         decides = {
             "cell": cell,
@@ -133,10 +164,13 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
             "identity": identity,
             "code": closure.digest(*decisive(engine, experiment, place)),
             "device": device.type,
-            "draw": {name: found for name, found in draws[cell["seed"]].items() if experiment.reads(cell, name)},
+            "draw": {name: digest for name, digest in draw.items() if not name.startswith("test")},
             "directions": [directions[name] for name in experiment.uses(cell)],
         }
-        yield Job(cell, member.specification, member.training, identity, device.type, store.digest(decides), folder)
+        key = weights = store.digest(decides)
+        if not experiment.needs_networks:
+            key = store.digest({"trained": weights, "code": closure.digest(*tests(experiment, place)), "draw": draw})
+        yield Job(cell, member.specification, member.training, identity, device.type, weights, key, folder)
 
 
 def kind(member: Member, channels: int) -> str:

@@ -1,7 +1,7 @@
 """Finished work, kept by content: what was trained or estimated once is never done again.
 
-A cell's key is the digest of everything that decides its weights; its weights lie in one safetensors file under
-`.cells/` of the main repository (DVC's `$DVC_ROOT`, so that `--temp` and queued runs share it). The sums of an estimate of
+A cell's key is the digest of everything that decides what is kept of it: its weights, or what it makes of its test sets. That
+lies in one safetensors file under `.cells/` of the main repository (DVC's `$DVC_ROOT`, so that `--temp` and queued runs share it). The sums of an estimate of
 NADs lie there too, under the number of networks they hold, so that more networks go on from them. Writes are atomic: a
 process killed at any moment leaves either a whole file or none. Every file holds a digest of its contents, which is checked
 when they are used: what a disk has altered counts as not kept. A cell's file, models/ and DVC's cache are one file where the
@@ -74,12 +74,12 @@ class Store:
             return False
 
     def get(self, key: str) -> dict | None:
-        """What was kept with the cell `key` (a dict of numbers), or None unless it is kept and its weights are whole."""
+        """What was kept with the cell `key` (a dict of numbers), or None unless it is kept and whole."""
         found = whole(self.path(key), "pt")
         return None if found is None else found[1]
 
     def put(self, key: str, tensors: dict[str, torch.Tensor], outcome: dict) -> None:
-        """Keep the weights `tensors` (name → tensor) and `outcome` (a dict of numbers) as the cell `key`, atomically."""
+        """Keep `tensors` (by name) and `outcome` (a dict of numbers) as the cell `key`, atomically."""
         # Cloned, since a file of this kind takes no two tensors that share their memory, as tied weights do.
         tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
         metadata = {NOTE: note(tensors, outcome)}
@@ -153,17 +153,17 @@ def whole(path: Path, framework: str) -> tuple[Arrays, dict | None] | None:
     return arrays, outcome
 
 
-def weights(path: Path | str, stage: str) -> dict[str, torch.Tensor]:
+def tensors(path: Path | str, stage: str) -> dict[str, torch.Tensor]:
     """The tensors of a copy of a cell's file; raises InputError naming the stage that makes it if the copy is damaged."""
     try:
-        tensors, said = contents(path, "pt")
+        found, said = contents(path, "pt")
         if said is not None:
-            outcome_of(tensors, said)
+            outcome_of(found, said)
     except (ValueError, safetensors.SafetensorError) as error:
         raise InputError(
             f"{path} is damaged ({' '.join(str(error).split())}); `python -m pipeline.{stage}` makes it again"
         ) from None
-    return tensors
+    return found
 
 
 def atomically(path: Path, write: Callable[[str], None], mode: int = 0o644) -> None:

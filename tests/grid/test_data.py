@@ -55,10 +55,14 @@ def test_a_cells_data_are_those_of_its_seed_and_directions(pairs):
 def test_digests_of_a_draw_are_of_its_arrays_where_none_were_noted(pairs):
     experiment, plan = pairs
     draw = experiment.draw(plan, 1, None)
-    expected = {name: store.digest(draw[name]) for name in ("train_labels", "train_normal")}
+    names = ("test_labels", "test_normal", "train_labels", "train_normal")
+    expected = {name: store.digest(draw[name]) for name in names}
     assert Data(experiment).digests(1) == expected
-    artifacts.write_json(artifacts.DATASETS / "linear_pairs/digests.json", {"1": {"train_labels": "noted"}})
-    assert Data(experiment).digests(1) == {"train_labels": "noted"} and Data(experiment).digests(0) != expected
+    noted = artifacts.DATASETS / "linear_pairs/digests.json"
+    artifacts.write_json(noted, {"1": {"test_labels": "noted"}})
+    assert Data(experiment).digests(1) == {"test_labels": "noted"} and Data(experiment).digests(0) != expected
+    artifacts.write_json(noted, {"1": {"train_labels": "noted"}})
+    assert Data(experiment).digests(1) == expected, "earlier versions noted none of the test's"
 
 
 def test_each_file_is_read_once_and_one_draw_is_kept_at_a_time(pairs, monkeypatch):

@@ -11,7 +11,6 @@ import torch
 from small_grids import ARCHITECTURES, data_of, orthonormal, plan_of
 
 from pipeline import evaluate, experiments
-from pipeline.datasets.fourier import fourier
 from pipeline.evaluate import Trained
 from pipeline.machine import workers
 from pipeline.project import artifacts
@@ -139,7 +138,10 @@ def test_which_predictions_change_when_a_component_is_removed_or_turned(tmp_path
 
 @pytest.fixture
 def fourier_run(folder):
-    """`fourier` with two cells and two seeds, whose networks are right for 3, 1, 4 and 4 of four samples; on disk."""
+    """`fourier` with two cells and two seeds, whose networks are right for 3, 1, 4 and 4 of four samples; on disk.
+
+    What is kept of each is the outputs of a logistic regression, 0 and factor ⟨x, v⟩ + bias, where ⟨x, v⟩ = y.
+    """
     experiment = experiments.find("fourier")
     plan = plan_of("fourier", {"eps": 1.0, "sigma": 1.0}, {"logreg": {"step": 16}}, samples=(4, 4))
     datasets, models = artifacts.DATASETS / "fourier", artifacts.MODELS / "fourier"
@@ -151,13 +153,14 @@ def fourier_run(folder):
     labels = np.array([1, 1, 1, -1], np.int8)
     for seed in (0, 1):
         np.savez(datasets / f"draw-{seed}.npz", test_labels=labels, test_normal=np.zeros((4, 1, 1024), np.float32))
-    # By (seed, k_col), the factor of ⟨x, v⟩ = y and the bias: always class 1; wrong everywhere but there; and right.
+    # By (seed, k_col), the factor and the bias: always class 1; wrong everywhere but there; and right.
     logits = {(0, -16): (0.0, 1.0), (1, -16): (0.0, -1.0), (0, 0): (1.0, 0.0), (1, 0): (1.0, 0.0)}
     for cell in cells:
         factor, bias = logits[cell["seed"], cell["k_col"]]
-        v = fourier(cell["k_row"], cell["k_col"])
-        weights = linear([0 * v, factor * v], [0.0, bias])
-        safetensors.torch.save_file(weights, models / f"logreg-0-{cell['k_col']}-seed{cell['seed']}.safetensors")
+        outputs = torch.tensor([[0.0, factor * y + bias] for y in labels.tolist()])
+        safetensors.torch.save_file(
+            {"all": outputs}, models / f"logreg-0-{cell['k_col']}-seed{cell['seed']}.safetensors"
+        )
     pd.DataFrame({"architecture": ["logreg"], "epoch": [1], "loss": [0.5]}).to_csv(models / "losses.csv", index=False)
     (models / "training.csv").write_text(
         "architecture,seed,k_row,k_col,loss,accuracy,steps\nlogreg,1,0,0,0.5,1.0,12\nlogreg,0,0,-16,0.1234567,0.99,\n"
@@ -208,6 +211,18 @@ def test_a_network_that_was_not_trained_is_named(fourier_run, in_this_process):
         InputError, match=r"logreg-0-0-seed1.safetensors is missing; `python -m pipeline.train fourier`"
     ):
         evaluate.main("fourier")
+
+
+@pytest.mark.parametrize("tensors", [{"1.weight": (2, 1024)}, {"all": (3, 2)}, {"all": (4, 3)}])
+def test_what_a_network_made_of_other_tests_is_refused(tensors, fourier_run, in_this_process):
+    """Weights, as earlier versions kept them, and other numbers of samples and classes."""
+    path = artifacts.MODELS / "fourier/logreg-0-0-seed1.safetensors"
+    safetensors.torch.save_file({name: torch.zeros(shape) for name, shape in tensors.items()}, path)
+    with pytest.raises(InputError) as caught:
+        evaluate.main("fourier")
+    assert str(caught.value) == (
+        f"{path} does not hold what its network makes of the test set 'all'; `python -m pipeline.train fourier` makes it again"
+    )
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from pipeline.grid.experiment import Amplitude, Member, Plan
 from pipeline.grid.frequencies import Frequencies
 from pipeline.machine import store, workers
 from pipeline.machine.notes import RATES, Notes
-from pipeline.networks.dry_run import DryRun, dry_run
+from pipeline.networks.dry_run import DryRun
 from pipeline.project import artifacts
 from pipeline.training import Training
 
@@ -24,6 +24,9 @@ SPECIFICATIONS = {
     "logreg": {"network": "pipeline.networks.mlp:LogReg"},
 }
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
+KEPT = 500 * 2 * 4
+"""Bytes of what is kept of a cell of `fourier`: two outputs for each of 500 test samples, in float32."""
+
 DRAW = 1500 * 1024 * 4
 """Bytes of the draw of one seed: 1000 training and 500 test samples of one channel, in float32."""
 
@@ -55,10 +58,9 @@ def test_a_forecast_worked_out_by_hand(folder):
     runs = {"lenet": DryRun(2_000_000_000, 9_000_000), "logreg": DryRun(500_000_000, 4_000)}
     # 20 cells · 1000 samples: 3 epochs of 9 s each by its operations, 5 of 4 ms; on two cores.
     seconds = (20_000 * 3 * 9 + 20_000 * 5 * 0.004) / 2
-    size = 50_000_000_000
-    expected = told.Forecast(40, 0, 160_000, seconds, size, size + 2 * DRAW)
+    expected = told.Forecast(40, 0, 160_000, seconds, 40 * KEPT, 40 * KEPT + 2 * DRAW)
     assert forecast_of(plan, runs) == expected
-    assert expected.row() == ["40", "0", "160,000", f"{seconds / 86400:.1f} days", "50.00", "50.01"]
+    assert expected.row() == ["40", "0", "160,000", f"{seconds / 86400:.1f} days", "0.00", "0.01"]
     rates = Notes(store.default_folder(), RATES)
     rates.add([(grid_jobs.kind(plan.members["lenet"], 1), 0.0003)])
     assert forecast_of(plan, runs).seconds == pytest.approx((20_000 * 3 * 0.0003 + 20_000 * 5 * 0.004) / 2)
@@ -76,14 +78,17 @@ def test_forecasts_add_up():
     assert len(one.row()) == len(told.COLUMNS)
 
 
-def test_the_disk_space_is_that_of_the_networks(folder):
-    plan = fourier_plan(logreg=1)
-    plan = dataclasses.replace(
-        plan, members={"logreg": dataclasses.replace(plan.members["logreg"], grid=Frequencies(1))}
-    )
-    cells = len(FOURIER.cells(plan))
-    runs = {"logreg": dry_run(SPECIFICATIONS["logreg"], (1, 32, 32), 2)}
-    assert forecast_of(plan, runs).size == cells * 4 * (1024 * 2 + 2)
+def test_the_room_is_that_of_the_networks_where_they_are_needed_again_and_of_their_outputs_else(folder):
+    kept = {}
+    for name in experiments.names():
+        plan = dataclasses.replace(fourier_plan(logreg=1), experiment=name)
+        kept[name] = told.kept_of(experiments.find(name), plan, DryRun(10**9, 0))
+    assert kept == dict.fromkeys(("flip", "image_pairs", "linear_pairs"), 10**9) | {
+        "convergence": KEPT,
+        "fourier": KEPT,
+        "nad_sweep": KEPT,
+        "poison": 5 * KEPT,
+    }
 
 
 def lay_data(plan):
@@ -113,9 +118,9 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     assert told.stored(FOURIER, plan, cells, CPU) == set(kept)
     # Kept are 6 of 20 LeNets and 2 of 20 logistic regressions; a sample takes one second.
     seconds = (14 * 8 * 3 + 18 * 8 * 5) / 2
-    assert forecast_of(plan, runs) == told.Forecast(40, 8, 20 * 8 * 8, seconds, 40 * 10**9, 32 * 10**9)
+    assert forecast_of(plan, runs) == told.Forecast(40, 8, 20 * 8 * 8, seconds, 40 * KEPT, 32 * KEPT)
     seconds = (20 * 8 * 3 + 20 * 8 * 5) / 2
-    assert forecast_of(plan, runs, reuse=False) == told.Forecast(40, 8, 20 * 8 * 8, seconds, 40 * 10**9, 40 * 10**9)
+    assert forecast_of(plan, runs, reuse=False) == told.Forecast(40, 8, 20 * 8 * 8, seconds, 40 * KEPT, 40 * KEPT)
     assert forecast_of(plan, runs, reuse=False, device=GPU).seconds == 2 * seconds
 
 

@@ -137,6 +137,60 @@ def test_a_cell_is_trained_from_the_weights_and_in_the_order_of_its_identity(mad
         assert set(loaded) == set(weights) and all(torch.equal(loaded[name], weights[name]) for name in weights)
 
 
+@pytest.fixture
+def sweep():
+    """The same of `fourier`, whose networks no later stage needs: logistic regression along four frequencies."""
+    plan = plan_of("fourier", {"eps": 1.0, "sigma": 1.0}, {"logreg": {"step": 16}}, seeds=(0,), samples=(150, 20))
+    experiment = experiments.find("fourier")
+    data = data_of("fourier", {0: experiment.draw(plan, 0, None)}, experiment.directions(plan, None))
+    return plan, data, experiment.cells(plan)
+
+
+def test_of_a_network_that_no_later_stage_needs_its_outputs_are_kept(sweep, tmp_path, monkeypatch):
+    plan, data, cells = sweep
+    found = list(jobs.of_cells(plan, data, cells, CPU, str(tmp_path)))
+    network, outcome = jobs.trained(data, found[0])
+    jobs.train_one(data, found[0])
+    assert jobs.train_together(data, found[1:2])[0] > 0
+    kept = store.Store(tmp_path)
+    assert kept.get(found[0].key) == dataclasses.asdict(outcome) and kept.get(found[1].key)
+    tensors = safetensors.torch.load_file(kept.path(found[0].key))
+    ((name, x, _),) = data.test_sets(cells[0])
+    assert set(tensors) == {name} == {"all"} and tensors["all"].shape == (20, 2)
+    weights = network.state_dict()
+    expected = x.flatten(1) @ weights["1.weight"].T + weights["1.bias"]
+    torch.testing.assert_close(tensors["all"], expected)
+
+
+def test_which_networks_are_needed_again():
+    needed = {name for name in experiments.names() if experiments.find(name).needs_networks}
+    assert needed == {"linear_pairs", "image_pairs", "flip"}
+
+
+def test_what_decides_the_tests_decides_the_key_of_outputs_and_not_the_weights(sweep, monkeypatch):
+    plan, data, cells = sweep
+    before = [(job.trained, job.key) for job in jobs.of_cells(plan, data, cells, CPU, "")]
+    assert len(set(before)) == len({key for pair in before for key in pair}) / 2 == 4
+
+    def same(data):
+        found = [(job.trained, job.key) for job in jobs.of_cells(plan, data, cells, CPU, "")]
+        return [all(one[n] == other[n] for one, other in zip(found, before)) for n in (0, 1)]
+
+    assert same(data) == [True, True]
+    for name in ("test_labels", "test_normal"):
+        assert same(data_of("fourier", changed({0: data.draw(0)}, 0, name), data.vectors)) == [True, False]
+    assert same(data_of("fourier", changed({0: data.draw(0)}, 0, "train_labels"), data.vectors)) == [False, False]
+    real = jobs.closure.digest
+    monkeypatch.setattr(jobs.closure, "digest", lambda *roots: real(*roots) + "edit" * (roots[0] is jobs.tested))
+    assert same(data) == [True, False]
+    # Accuracies are worked out from what is kept, so an edit of how they are measured trains nothing again.
+    texts, _ = jobs.closure.Code().reached(
+        *map(jobs.closure.root, jobs.tests(data.experiment, ARCHITECTURES["logreg"]["network"]))
+    )
+    assert {"pipeline.grid.jobs:tested:0", "pipeline.networks.mlp:LogReg:0"} <= set(texts)
+    assert not [name for name in texts if name.startswith(("pipeline.measures", "pipeline.evaluate"))]
+
+
 def test_a_network_has_the_channels_and_the_outputs_of_its_experiment(made):
     (job,) = itertools.islice(jobs.of_cells(*made, CPU, ""), 1)
     for name, outputs, inputs in (("fourier", 2, 1024), ("image_pairs", 2, 4096), ("flip", 7, 3072)):
@@ -197,7 +251,7 @@ def test_groups_are_neighbours_of_one_architecture_and_training(monkeypatch):
     own = {"network": "torchvision.models:resnet18"}
     short, long = HOW, dataclasses.replace(HOW, epochs=3)
     work = [
-        jobs.Job({}, specification, how, (), "cuda", "", "")
+        jobs.Job({}, specification, how, (), "cuda", "", "", "")
         for specification, how, count in (
             (lenet, short, 130), (lenet, long, 2), (vgg, long, 2), (resnet, long, 5), (own, long, 2), (lenet, short, 1),
         )

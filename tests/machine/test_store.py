@@ -103,15 +103,15 @@ def test_a_copy_of_a_cell_is_checked_too(tmp_path):
     kept, copy = store.Store(tmp_path), tmp_path / "copy.safetensors"
     kept.put("ab12", {"w": torch.tensor([1.0, -2.5])}, {"loss": 0.5})
     copy.write_bytes(kept.path("ab12").read_bytes())
-    assert torch.equal(store.weights(copy, "train flip")["w"], torch.tensor([1.0, -2.5]))
+    assert torch.equal(store.tensors(copy, "train flip")["w"], torch.tensor([1.0, -2.5]))
     for content in (copy.read_bytes()[:-1] + b"x", copy.read_bytes()[:-1], b""):
         copy.write_bytes(content)
         with pytest.raises(
             InputError, match=r"^\S+/copy.safetensors is damaged \(.*\); `python -m pipeline.train flip`"
         ):
-            store.weights(copy, "train flip")
+            store.tensors(copy, "train flip")
     safetensors.torch.save_file({"w": torch.ones(2)}, copy)
-    assert store.weights(copy, "train flip")["w"].sum() == 2, "a file from elsewhere has no digest"
+    assert store.tensors(copy, "train flip")["w"].sum() == 2, "a file from elsewhere has no digest"
 
 
 def test_what_has_no_digest_is_not_kept_until_it_is_made_again(tmp_path, capsys):
