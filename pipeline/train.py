@@ -20,6 +20,7 @@ from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
 from pipeline.grid.experiment import Experiment, Plan
 from pipeline.grid.jobs import Job
+from pipeline.grid.order import early_first
 from pipeline.machine import store, workers
 from pipeline.machine.notes import RATES, Notes
 from pipeline.machine.rates import described
@@ -95,9 +96,11 @@ def main(name: str) -> None:
     device, data = workers.device_of(machine.device), Data(experiment)
     folder = store.default_folder()
     kept = store.Store(folder)
-    jobs = list(grid_jobs.of_cells(plan, data, artifacts.cells(name), device, str(folder)))
+    cells = artifacts.cells(name)
+    jobs = list(grid_jobs.of_cells(plan, data, cells, device, str(folder)))
     outcomes = {job.key: kept.get(job.key) for job in jobs} if machine.reuse else {}
-    due = [job for job in jobs if outcomes.get(job.key) is None]
+    in_order = (jobs[position] for position in early_first(cells, experiment.coordinates))
+    due = [job for job in in_order if outcomes.get(job.key) is None]
     started, reused = time.monotonic(), len(jobs) - len(due)
     with tqdm(desc=f"train {name}", total=len(jobs), initial=reused, unit="cell", disable=None) as bar:
         bar.set_postfix(reused=reused, failed=0)

@@ -86,6 +86,24 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, in_this_proce
     }
 
 
+def test_the_coarse_grid_of_each_seed_is_trained_first_and_laid_down_in_its_place(folder, in_this_process, monkeypatch):
+    plan = plan_of(
+        "linear_pairs", SETTINGS, {"mlp": {"indices": (1, 2, 9)}, "logreg": {"indices": (1,)}}, samples=(50, 4)
+    )
+    lay_down_plan(plan)
+    lay_down_nads(logreg=orthonormal(), mlp=orthonormal())
+    generate.main("linear_pairs")
+    seen = []
+    monkeypatch.setattr(jobs, "train_one", lambda data, job, real=jobs.train_one: seen.append(job) or real(data, job))
+    train.main("linear_pairs")
+    places = [(job.cell["seed"], job.cell["architecture"], job.cell["index_1"], job.cell["index_2"]) for job in seen]
+    coarse = [("mlp", 1, 1), ("mlp", 1, 9), ("mlp", 9, 1), ("mlp", 9, 9), ("logreg", 1, 1)]
+    fine = [("mlp", 1, 2), ("mlp", 2, 1), ("mlp", 2, 2), ("mlp", 2, 9), ("mlp", 9, 2)]
+    assert places == [(seed, *place) for seed in (0, 1) for place in coarse + fine]
+    training, _ = tables()
+    assert training["architecture"].tolist() == ["mlp"] * 18 + ["logreg"] * 2, "as cells.csv has them"
+
+
 def test_finished_cells_are_reused_and_one_more_index_trains_only_its_cells(plan, in_this_process, capsys):
     train.main("linear_pairs")
     before = {path.name: path.read_bytes() for path in (artifacts.MODELS / "linear_pairs").iterdir()}
