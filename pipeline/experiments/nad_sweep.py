@@ -1,19 +1,32 @@
 """`nad_sweep` (paper 1, §4, fig 6): test accuracy on D(uᵢ) along the network's own NADs; does it fall with the index?
 
-Both estimands' NADs are swept where both are estimated (`estimator.compare`), so that one sees which predicts training
-better; the training loss of the first epochs tells how fast each direction is learned.
+Both estimands' NADs are swept where both are estimated (`estimator.compare`) and an architecture's line does not say
+otherwise, so that one sees which predicts training better; the training loss of the first epochs tells how fast each direction is learned.
 """
 
+import dataclasses
 import math
 
 import numpy as np
 
-from pipeline.grid.experiment import AmplitudePerArchitecture, OfDirections, check_every_noise
+from pipeline.grid.experiment import AmplitudePerArchitecture, Indices, OfDirections, check_every_noise
 from pipeline.measures.fitted import counts
 from pipeline.measures.ranks import early, spearman
 
 EQUAL = 8
 """Digits after the point to which eigenvalues are compared, in units of the first."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep(Indices):
+    """One architecture's part of the grid: indices of its NADs; compare: whether those of the other estimand are swept too."""
+
+    compare: bool = True
+
+
+def swept(member):
+    """The estimands whose NADs are swept, the chosen one first."""
+    return member.estimands if member.grid.compare else member.estimands[:1]
 
 
 class NADSweep(OfDirections):
@@ -22,6 +35,7 @@ class NADSweep(OfDirections):
     coordinates = ("estimand", "index")
     schedule = "linear"
     Settings = AmplitudePerArchitecture
+    Grid = Sweep
 
     def check(self, plan):
         """Every architecture has its σ."""
@@ -29,7 +43,7 @@ class NADSweep(OfDirections):
 
     def places(self, member):
         """Every index of every estimand."""
-        for estimand in member.estimands:
+        for estimand in swept(member):
             for index in member.grid.indices:
                 yield {"estimand": estimand, "index": index}
 
@@ -41,7 +55,7 @@ class NADSweep(OfDirections):
         """The NADs at the grid's indices, by '{architecture}-{estimand}-{index}', and all eigenvalues, by '…-eigenvalues'."""
         found = {}
         for name, member in plan.members.items():
-            for estimand in member.estimands:
+            for estimand in swept(member):
                 arrays = nads(name, estimand)
                 for index in member.grid.indices:
                     found[f"{name}-{estimand}-{index}"] = arrays["directions"][index]

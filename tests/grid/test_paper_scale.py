@@ -1,4 +1,4 @@
-"""The scale `paper` of the shipped params.yaml is what the papers state: data, networks, training, grids."""
+"""The scale `paper` of the shipped params.yaml is what the papers state and show: data, networks, training, grids; and no more."""
 
 import dataclasses
 
@@ -75,20 +75,22 @@ def test_image_pairs(paper):
 def test_fourier(paper):
     """Paper 1, §2: every even frequency from −16 to 14, k and −k once."""
     plan = paper["fourier"]
-    assert (plan.settings.eps, plan.settings.sigma) == (1.0, 3.0) and sizes(plan)[:2] == (10_000, 10_000)
-    assert {"logreg", "lenet", "vgg11", "resnet18", "densenet121", "lenet_unpooled", "resnet18_unpooled"} <= set(
-        plan.members
-    )
+    assert (plan.settings.eps, plan.settings.sigma) == (1.0, 3.0) and sizes(plan) == (10_000, 10_000, 1)
+    shown = {"logreg", "lenet", "vgg11", "resnet18", "densenet121", "lenet_unpooled", "resnet18_unpooled"}
+    assert set(plan.members) == shown
     assert set(trained(plan).values()) == {Training(20, 0.5, 0.0, 0.0, "linear")}
     different = {frozenset([k, tuple((-part + 16) % 32 - 16 for part in k)]) for k in places(plan, "lenet")}
     square = {(row, column) for row in range(-16, 16, 2) for column in range(-16, 16, 2)}
     assert len(different) == len(places(plan, "lenet")) and set().union(*different) == square
+    coarser = {(row, column) for row, column in places(plan, "lenet") if row % 4 == column % 4 == 0}
+    for name in plan.members:
+        assert set(places(plan, name)) == (coarser if name == "resnet18_unpooled" else set(places(plan, "lenet")))
 
 
 def test_convergence(paper):
     """Paper 1, fig. 2: the frequencies of `fourier`, with little noise."""
     plan = paper["convergence"]
-    assert (plan.settings.eps, plan.settings.sigma) == (1.0, 0.5) and sizes(plan) == (10_000, 10_000, 3)
+    assert (plan.settings.eps, plan.settings.sigma) == (1.0, 0.5) and sizes(plan) == (10_000, 10_000, 1)
     assert trained(plan) == dict.fromkeys(["densenet121", "resnet18", "lenet"], Training(20, 0.5, 0.0, 0.0, "linear"))
     for name in plan.members:
         assert places(plan, name) == places(paper["fourier"], name)
@@ -97,7 +99,7 @@ def test_convergence(paper):
 def test_nad_sweep(paper):
     """Paper 1, §4: indices 0–10, 14, 18, …, 1022."""
     plan = paper["nad_sweep"]
-    assert plan.settings.eps == 1.0 and sizes(plan)[:2] == (10_000, 10_000)
+    assert plan.settings.eps == 1.0 and sizes(plan) == (10_000, 10_000, 1)
     assert {name: plan.settings.sigma[name] for name in plan.members} == {
         "densenet121": 3.0,
         "resnet18": 3.0,
@@ -106,13 +108,15 @@ def test_nad_sweep(paper):
     }
     assert set(trained(plan).values()) == {Training(20, 0.5, 0.0, 0.0, "linear")}
     indices = [*range(11), *range(14, 1023, 4)]
-    assert [index for estimand, index in places(plan, "lenet") if estimand == "secant"] == indices
+    for name in plan.members:
+        both = ("secant", "gradient") if name == "lenet" else ("secant",)
+        assert places(plan, name) == [(estimand, index) for estimand in both for index in indices]
 
 
 def test_poison(paper):
     """Paper 1, §5, fig 7: first indices 0, 10, …, 1020."""
     plan = paper["poison"]
-    assert plan.settings.size == 0.05 and sizes(plan)[:2] == (50_000, 10_000)
+    assert plan.settings.size == 0.05 and sizes(plan) == (50_000, 10_000, 1)
     assert trained(plan) == {"resnet18": Training(50, 0.21, 0.9, 5e-4, "linear")}
     assert [index for data, index in places(plan, "resnet18") if data == "images"] == [-1, *range(0, 1021, 10)]
 
@@ -120,7 +124,7 @@ def test_poison(paper):
 def test_flip(paper):
     """Paper 1, §5, table 1."""
     plan = paper["flip"]
-    assert sizes(plan)[:2] == (50_000, 10_000)
+    assert sizes(plan) == (50_000, 10_000, 1)
     assert set(trained(plan).values()) == {Training(30, 0.21, 0.9, 5e-4, "triangular")}
     assert set(plan.members) == {"densenet121", "resnet18", "vgg11", "lenet"}
     assert places(plan, "vgg11") == [("plain",), ("flipped",)]
