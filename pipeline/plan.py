@@ -125,6 +125,9 @@ def main() -> None:
     device, scale = workers.device_of(plans.machine.device), plans.nads.scale
     runs = tried(scales)
     check_files(plans)
+    for name in plans.experiments:
+        # Here, since DVC removes what a stage made before it runs it again: what `dvc pull` fetched needs no training.
+        store.Store(store.default_folder()).adopt(artifacts.MODELS / name)
     found = forecasts(plans, runs, device)
     total = sum(found.values(), Forecast())
     print(f"params.yaml is sound; scale {scale} on {described(device)}, as far as earlier runs or sizes tell:")

@@ -67,48 +67,74 @@ class Store:
 
     def holds(self, key: str) -> bool:
         """Whether the cell `key` is kept, as far as the head of its file tells."""
-        try:
-            with safetensors.safe_open(self.path(key), "pt") as file:
-                return NOTE in (file.metadata() or {})
-        except (OSError, safetensors.SafetensorError):
-            return False
+        return _head(self.path(key)) is not None
 
     def get(self, key: str) -> dict | None:
         """What was kept with the cell `key` (a dict of numbers), or None unless it is kept and whole."""
-        found = whole(self.path(key), "pt")
+        found = whole(self.path(key), "pt", key)
         return None if found is None else found[1]
 
     def put(self, key: str, tensors: dict[str, torch.Tensor], outcome: dict) -> None:
         """Keep `tensors` (by name) and `outcome` (a dict of numbers) as the cell `key`, atomically."""
         # Cloned, since a file of this kind takes no two tensors that share their memory, as tied weights do.
         tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-        metadata = {NOTE: note(tensors, outcome)}
+        metadata = {NOTE: note(tensors, outcome, key)}
         atomically(self.path(key), lambda path: safetensors.torch.save_file(tensors, path, metadata), READ_ONLY)
 
     def lay_down(self, key: str, path: Path) -> None:
-        """Make the cell `key` the file `path` too, which must not exist: a hard link, or a copy where there can be none."""
-        kept = self.path(key)
-        try:
-            with contextlib.suppress(PermissionError):  # another user's
-                os.chmod(kept, READ_ONLY)
-            os.link(kept, path)
-        except FileNotFoundError:
-            raise
-        except OSError:
-            shutil.copyfile(kept, path)
+        """Make the cell `key` the file `path` too: a hard link, or a copy where there can be none."""
+        with contextlib.suppress(PermissionError):  # another user's
+            os.chmod(self.path(key), READ_ONLY)
+        _link(self.path(key), path)
+
+    def adopt(self, folder: Path | str) -> int:
+        """Keep the cells among the files of `folder` that are not kept yet, such as those that DVC fetched; returns how many.
+
+        A file says in its note which cell it is. Only heads are read: what the rest holds is checked when it is used.
+        """
+        adopted = 0
+        for path in sorted(Path(folder).glob("*.safetensors")):
+            key = (_head(path) or {}).get("key")
+            if isinstance(key, str) and re.fullmatch("[0-9a-f]{64}", key) and not self.holds(key):
+                atomically(self.path(key), lambda temporary, path=path: _link(path, temporary), READ_ONLY)
+                adopted += 1
+        return adopted
 
 
-def note(arrays: Arrays, outcome: dict | None) -> str:
-    """What a file says of its contents: JSON of `outcome`, and of the sha256 of that and of the arrays.
+def _link(source: Path, target: Path | str) -> None:
+    """Make `target` the same file as `source`, in place of what is there: a hard link, or a copy where there can be none."""
+    Path(target).unlink(missing_ok=True)
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def _head(path: Path) -> dict | None:
+    """The note of a file of the store, of which nothing else is read; None where it has none."""
+    try:
+        with safetensors.safe_open(path, "pt") as file:
+            found = json.loads((file.metadata() or {})[NOTE])
+    except (OSError, KeyError, ValueError, RecursionError, safetensors.SafetensorError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def note(arrays: Arrays, outcome: dict | None, key: str | None = None) -> str:
+    """What a file says of its contents: JSON of `outcome`, of the cell's `key` where it is one's, and of the sha256 of all.
 
     arrays: contiguous, in any order; their names, types, shapes and bytes count.
     """
-    found = hashlib.sha256(json.dumps(outcome).encode())
+    said = {"outcome": outcome} | ({} if key is None else {"key": key})
+    # Notes without a key begin as earlier versions wrote them.
+    found = hashlib.sha256(json.dumps(outcome if key is None else [outcome, key]).encode())
     for name, array in sorted(arrays.items()):
         found.update(json.dumps([name, str(array.dtype), list(array.shape)]).encode())
         flat = array.reshape(-1)
         found.update(flat.view(torch.uint8).numpy() if isinstance(flat, torch.Tensor) else flat.view(np.uint8))
-    return json.dumps({"sha256": found.hexdigest(), "outcome": outcome})
+    return json.dumps({"sha256": found.hexdigest()} | said)
 
 
 def contents(path: Path | str, framework: str) -> tuple[Arrays, str | None]:
@@ -117,27 +143,34 @@ def contents(path: Path | str, framework: str) -> tuple[Arrays, str | None]:
         return {name: file.get_tensor(name) for name in file.keys()}, (file.metadata() or {}).get(NOTE)
 
 
-def outcome_of(arrays: Arrays, said: str) -> dict | None:
-    """The outcome in a file's note; raises ValueError unless the note is that of the arrays, to the letter."""
+def outcome_of(arrays: Arrays, said: str, key: str | None = None) -> dict | None:
+    """The outcome in a file's note; raises ValueError unless the note is that of the arrays, to the letter, and of the cell `key`.
+
+    Earlier versions wrote no key, and None asks for none.
+    """
     try:
-        outcome = json.loads(said)["outcome"]
-    except (KeyError, TypeError, RecursionError):
+        found = json.loads(said)
+        outcome, named = found["outcome"], found.get("key")
+    except (AttributeError, KeyError, TypeError, RecursionError):
         raise ValueError("the note has no outcome") from None
-    if note(arrays, outcome) != said:
+    if note(arrays, outcome, named) != said:
         raise ValueError("the digest is not that of the contents")
+    if None not in (key, named) and named != key:
+        raise ValueError("it is another cell's")
     return outcome
 
 
-def whole(path: Path, framework: str) -> tuple[Arrays, dict | None] | None:
+def whole(path: Path, framework: str, key: str | None = None) -> tuple[Arrays, dict | None] | None:
     """The arrays and the outcome of a file of the store, which counts as used now; None unless it is there as it was written.
 
-    One that is there and damaged is said on stderr. One without a note, as earlier versions wrote it, is not kept.
+    key: of the cell that it shall be. One that is there and damaged is said on stderr. One without a note, as earlier versions
+    wrote it, is not kept.
     """
     try:
         arrays, said = contents(path, framework)
         if said is None:
             return None
-        outcome = outcome_of(arrays, said)
+        outcome = outcome_of(arrays, said, key)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, safetensors.SafetensorError) as error:

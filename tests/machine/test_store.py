@@ -195,6 +195,63 @@ def test_a_cell_and_its_copy_are_one_file_that_nobody_writes_into(tmp_path):
     assert kept.path("ab12").read_bytes() == content
 
 
+KEYS = [letter * 64 for letter in "abcd"]
+
+
+def laid_down(folder, keys=KEYS):
+    """Files as another machine's store lays them down: for each key a tensor and an outcome that tell it from the others."""
+    kept = store.Store(folder / "theirs")
+    (folder / "models").mkdir()
+    for number, key in enumerate(keys):
+        kept.put(key, {"w": torch.full((2,), float(number))}, {"loss": number})
+        kept.lay_down(key, folder / "models" / f"{number}.safetensors")
+    return folder / "models"
+
+
+def test_cells_that_were_fetched_are_kept_under_the_key_that_their_files_name(tmp_path):
+    models, mine = laid_down(tmp_path), store.Store(tmp_path / "mine")
+    mine.put(KEYS[1], {"w": torch.ones(2)}, {"loss": "mine"})
+    for number in (0, 1):
+        (models / f"{number}.safetensors").chmod(0o644)
+    assert mine.adopt(models) == 3
+    assert [mine.get(key) for key in KEYS] == [{"loss": 0}, {"loss": "mine"}, {"loss": 2}, {"loss": 3}]
+    assert mine.path(KEYS[0]).samefile(models / "0.safetensors") and mine.path(KEYS[0]).stat().st_mode & 0o777 == 0o444
+    assert mine.adopt(models) == 0 and mine.adopt(tmp_path / "none") == 0
+    assert not [path for path in (tmp_path / "mine").rglob("*.part")]
+
+
+def test_no_file_can_say_of_itself_that_it_lies_elsewhere_or_is_another_cell(tmp_path, capsys):
+    models, mine = laid_down(tmp_path), store.Store(tmp_path / "mine")
+    outcome, w = {"loss": 1}, {"w": torch.ones(2)}
+    for number, key in enumerate(("../../" + "a" * 58, "A" * 64, 7, None, ["a"])):
+        said = store.note(w, outcome, key)
+        safetensors.torch.save_file(w, models / f"hostile{number}.safetensors", {store.NOTE: said})
+    safetensors.torch.save_file(w, models / "no_note.safetensors")
+    safetensors.torch.save_file(w, models / "no_object.safetensors", {store.NOTE: "[1]"})
+    safetensors.torch.save_file(w, models / "no_json.safetensors", {store.NOTE: "{"})
+    (models / "empty.safetensors").touch()
+    assert mine.adopt(models) == 4
+    assert {path.name for path in (tmp_path / "mine").rglob("*.safetensors")} == {f"{key}.safetensors" for key in KEYS}
+    # The key counts for the digest, so a file that is given another cell's is not that cell.
+    forged = store.note(w, outcome, KEYS[0]).replace(KEYS[0], "e" * 64)
+    safetensors.torch.save_file(w, models / "forged.safetensors", {store.NOTE: forged})
+    assert mine.adopt(models) == 1 and mine.get("e" * 64) is None
+    mine.path("f" * 64).parent.mkdir()
+    mine.path(KEYS[1]).rename(mine.path("f" * 64))
+    assert mine.get("f" * 64) is None
+    said = capsys.readouterr().err
+    assert "the digest is not that of the contents" in said and "it is another cell's" in said
+
+
+def test_a_cell_that_an_earlier_version_kept_without_its_key_stays_kept(tmp_path):
+    kept, w = store.Store(tmp_path), {"w": torch.ones(2)}
+    said = store.note(w, {"loss": 0.5})
+    assert "key" not in said
+    kept.path(KEYS[0]).parent.mkdir()
+    safetensors.torch.save_file(w, kept.path(KEYS[0]), {store.NOTE: said})
+    assert kept.holds(KEYS[0]) and kept.get(KEYS[0]) == {"loss": 0.5}
+
+
 def test_where_no_link_can_be_made_there_is_a_copy(tmp_path, monkeypatch):
     def other_file_system(*_):
         raise OSError(errno.EXDEV, "Invalid cross-device link")

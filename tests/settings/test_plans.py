@@ -8,6 +8,7 @@ import pytest
 from documents import GONE, changed, sentences
 
 from pipeline import experiments
+from pipeline.experiments.nad_sweep import Sweep
 from pipeline.grid.experiment import Amplitude, AmplitudePerArchitecture, Indices, Member, Nothing, Plan
 from pipeline.images.wanted import Wanted
 from pipeline.machine.workers import Machine
@@ -172,9 +173,9 @@ def test_the_paper_scale_is_that_of_paper_1(shipped):
     assert named == set(fourier.members)
     assert set(trainings(fourier).values()) == set(trainings(sweep).values()) == {(20, 0.5, 0.0, 0.0)}
     assert {name: grid.step for name, grid in lines(fourier).items() if grid.step != 2} == {"resnet18_unpooled": 4}
-    assert lines(sweep) == dict.fromkeys(
-        ["densenet121", "resnet18", "vgg11", "lenet"], Indices((*range(11), *range(14, 1023, 4)))
-    )
+    indices = (*range(11), *range(14, 1023, 4))
+    along_one = dict.fromkeys(["densenet121", "resnet18", "vgg11"], Sweep(indices, compare=False))
+    assert lines(sweep) == along_one | {"lenet": Sweep(indices, compare=True)}
     assert (sweep.settings.eps, sweep.settings.sigma["lenet"]) == (1.0, 1.0)
     assert trainings(poison) == {"resnet18": (50, 0.21, 0.9, 5e-4)}
     assert poison.members["resnet18"].grid.indices == tuple(range(0, 1021, 10))
