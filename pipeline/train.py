@@ -9,6 +9,7 @@ import collections
 import functools
 import statistics
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -22,6 +23,7 @@ from pipeline.grid.experiment import Experiment, Plan
 from pipeline.grid.jobs import Job
 from pipeline.grid.order import early_first
 from pipeline.machine import store, workers
+from pipeline.machine.claims import Claims
 from pipeline.machine.notes import RATES, Notes
 from pipeline.machine.rates import described
 from pipeline.project import artifacts, command
@@ -29,29 +31,73 @@ from pipeline.project.errors import InputError, one_sentence
 from pipeline.training import memory
 
 
+def results(
+    due: list[Job], mine: Callable[[Job], bool], samples: int, data: Data, device: torch.device
+) -> Iterator[tuple[Job, Exception | float]]:
+    """Yields each cell that this run trains and keeps, with the seconds that it took or why it failed.
+
+    mine: asked of a cell just before its turn, whether this run trains it; samples: of each cell's training set.
+    """
+    if device.type in grid_jobs.TOGETHER:
+        free = memory.free(device) if due else 0
+        for group in grid_jobs.groups(due, data.experiment.channels, data.outputs, samples, free):
+            group = [(position, job) for position, job in group if mine(job)]
+            for position, result in workers.run_together(
+                grid_jobs.train_together, [group] if group else [], lambda: data
+            ):
+                yield due[position], result
+    else:
+        taken = []
+
+        def one_by_one():
+            for job in filter(mine, due):
+                taken.append(job)
+                yield job
+
+        make_data = functools.partial(Data, data.experiment)
+        for position, result in workers.run(grid_jobs.train_one, one_by_one(), make_data, device):
+            yield taken[position], result
+
+
 def train(
-    due: list[Job], samples: int, data: Data, device: torch.device, bar: tqdm
+    due: list[Job], samples: int, data: Data, device: torch.device, bar: tqdm, kept: store.Store, reuse: bool
 ) -> tuple[list[dict[str, str]], list[tuple[Job, float]]]:
     """Train and keep the cells that are due; returns a row, cell and reason, for each that failed, and the others' seconds.
 
-    samples: of each cell's training set. Raises Unwritable at the first cell that the store cannot take: it would take none of the others.
+    Cells that another run is training are left to it, and waited for when there is nothing else to do; reuse: whether what it
+    keeps of them will do. samples: of each cell's training set. Raises Unwritable at the first cell that the store cannot take:
+    it would take none of the others.
     """
-    make_data, failures, seconds = functools.partial(Data, data.experiment), [], []
-    if device.type in grid_jobs.TOGETHER and due:
-        together = grid_jobs.groups(due, data.experiment.channels, data.outputs, samples, memory.free(device))
-        work = workers.run_together(grid_jobs.train_together, together, make_data)
-    else:
-        work = workers.run(grid_jobs.train_one, due, make_data, device)
-    for position, result in work:
-        if isinstance(result, store.Unwritable):
-            raise result
-        if isinstance(result, Exception):
-            cell = artifacts.cell_name(due[position].cell, data.experiment.coordinates)
-            failures.append({"cell": cell, "reason": f"{type(result).__name__}: {result}"})
-            bar.set_postfix(reused=bar.total - len(due), failed=len(failures))
-        else:
-            seconds.append((due[position], result))
-        bar.update()
+    failures, seconds, others, reused = [], [], [], bar.n
+    with Claims(kept.folder) as claims:
+
+        def mine(job):
+            if not claims.take(job.key):
+                others.append(job)
+            elif reuse and kept.holds(job.key):
+                claims.release(job.key)
+                bar.update()
+            else:
+                return True
+            return False
+
+        while due:
+            for job, result in results(due, mine, samples, data, device):
+                claims.release(job.key)
+                if isinstance(result, store.Unwritable):
+                    raise result
+                if isinstance(result, Exception):
+                    cell = artifacts.cell_name(job.cell, data.experiment.coordinates)
+                    failures.append({"cell": cell, "reason": f"{type(result).__name__}: {result}"})
+                    bar.set_postfix(reused=reused, failed=len(failures))
+                else:
+                    seconds.append((job, result))
+                bar.update()
+            if len(others) == len(due):
+                # Only here, with no cell in hand that the other run could be waiting for.
+                claims.wait(others[0].key)
+            due = others.copy()
+            others.clear()
     return failures, seconds
 
 
@@ -101,12 +147,18 @@ def main(name: str) -> None:
     outcomes = {job.key: kept.get(job.key) for job in jobs} if machine.reuse else {}
     in_order = (jobs[position] for position in early_first(cells, experiment.coordinates))
     due = [job for job in in_order if outcomes.get(job.key) is None]
+    if machine.reuse:
+        for job in due:
+            kept.drop(
+                job.key
+            )  # if it is there, it is damaged, and shall not be taken for what another run has finished since
     started, reused = time.monotonic(), len(jobs) - len(due)
     with tqdm(desc=f"train {name}", total=len(jobs), initial=reused, unit="cell", disable=None) as bar:
         bar.set_postfix(reused=reused, failed=0)
-        failures, seconds = train(due, plan.train_samples, data, device, bar)
+        failures, seconds = train(due, plan.train_samples, data, device, bar, kept, machine.reuse)
     note(seconds, plan, experiment, Notes(folder, RATES))
-    minutes, trained = (time.monotonic() - started) / 60, len(due) - len(failures)
+    minutes, trained = (time.monotonic() - started) / 60, len(seconds)
+    reused = len(jobs) - trained - len(failures)
     print(
         f"{name}: {trained} cells trained, {reused} reused, {len(failures)} failed; {minutes:.1f} min"
         + (f", {trained / minutes:.1f} models per minute" if trained else "")

@@ -81,6 +81,10 @@ class Store:
         metadata = {NOTE: note(tensors, outcome, key)}
         atomically(self.path(key), lambda path: safetensors.torch.save_file(tensors, path, metadata), READ_ONLY)
 
+    def drop(self, key: str) -> None:
+        """Keep the cell `key` no longer."""
+        self.path(key).unlink(missing_ok=True)
+
     def lay_down(self, key: str, path: Path) -> None:
         """Make the cell `key` the file `path` too: a hard link, or a copy where there can be none."""
         with contextlib.suppress(PermissionError):  # another user's

@@ -4,7 +4,11 @@ import contextlib
 import dataclasses
 import errno
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import threading
 import time
 
@@ -15,11 +19,13 @@ import pytest
 import safetensors.torch
 import torch
 from small_grids import ARCHITECTURES, HOW, lay_down_nads, lay_down_plan, orthonormal, plan_of
+from structure import ROOT
 
 from pipeline import evaluate, experiments, generate, networks, train
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
+from pipeline.machine.claims import Claims
 from pipeline.machine.notes import RATES, Notes
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError, one_sentence
@@ -120,6 +126,64 @@ def test_finished_cells_are_reused_and_one_more_index_trains_only_its_cells(plan
     lay_down_plan(larger, reuse=False)
     train.main("linear_pairs")
     assert "8 cells trained, 0 reused, 0 failed" in capsys.readouterr().out, "where reuse is not wanted"
+
+
+STAGE = "from pipeline import train; train.main('linear_pairs')"
+
+
+@pytest.mark.slow
+def test_two_runs_at_once_train_every_cell_once(folder):
+    """Each takes what the other is not training, and waits for the rest; a third, killed beforehand, keeps none from them."""
+    plan = plan_of("linear_pairs", SETTINGS, {"mlp": {"indices": tuple(range(6))}}, seeds=(3,), samples=(5000, 64))
+    lay_down_plan(plan)
+    lay_down_nads(mlp=orthonormal())
+    generate.main("linear_pairs")
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    start = lambda where: subprocess.Popen(
+        [sys.executable, "-c", STAGE], cwd=where, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    shutil.copytree("data", folder / "other/data")
+    runs = [start(folder), start(folder / "other")]
+    said = [run.communicate(timeout=300)[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0]
+    found = [
+        tuple(map(int, re.search(r": (\d+) cells trained, (\d+) reused, 0 failed", text).groups())) for text in said
+    ]
+    assert [sum(each) for each in found] == [36, 36] and found[0][0] + found[1][0] == 36
+    assert all(trained > 0 for trained, _ in found), "neither only waited"
+    one, other = (
+        {path.name: path.read_bytes() for path in (where / "models/linear_pairs").iterdir()}
+        for where in (folder, folder / "other")
+    )
+    assert one == other and len(one) == 36 + 3
+
+
+def test_a_cell_that_another_run_finishes_meanwhile_is_taken_from_it_and_one_that_it_gives_up_is_trained(
+    plan, in_this_process, monkeypatch, capsys
+):
+    """The other run holds two cells when this one begins: it finishes one of them and lets go of the other."""
+    data, work = every_job(plan)
+    held, events = {work[1].key: True, work[2].key: False}, []
+
+    class Elsewhere(Claims):
+        def take(self, key):
+            return key not in held
+
+        def wait(self, key):
+            events.append(key)
+            for job in work:
+                if held.pop(job.key, False):
+                    jobs.train_one(data, job)
+
+    monkeypatch.setattr(train, "Claims", Elsewhere)
+    monkeypatch.setattr(
+        jobs, "train_one", lambda data, job, real=jobs.train_one: events.append(job.key) or real(data, job)
+    )
+    train.main("linear_pairs")
+    assert "4 cells trained, 1 reused, 0 failed" in capsys.readouterr().out
+    first = [work[n].key for n in (0, 3, 4)]
+    assert events == [*first, work[1].key, work[1].key, work[2].key], "waited only when nothing else was left"
+    assert len(tables()[0]) == 5
 
 
 def test_a_damaged_cell_is_trained_again(plan, in_this_process, capsys):
@@ -365,6 +429,7 @@ def test_the_pool_is_asked_for_what_is_due_alone(plan, monkeypatch):
     seen = []
 
     def run(function, work, make_context, device):
+        work = list(work)
         seen.append((function, [job.cell for job in work], device))
         context = make_context()
         assert isinstance(context, Data) and context.experiment.name == "linear_pairs"
