@@ -53,7 +53,8 @@ def code(page, language):
 def test_the_pages_are_there():
     wanted = {"README.md", "data/README.md", "models/README.md"}
     assert set(PAGES) == wanted | {
-        f"docs/{name}.md" for name in ("estimator", "experiments", "extending", "fidelity", "remote", "speed", "trust", "verify")
+        f"docs/{name}.md"
+        for name in ("estimator", "experiments", "extending", "fidelity", "remote", "speed", "trust", "verify")
     }
 
 
