@@ -94,7 +94,7 @@ def test_networks_of_the_same_kind_and_of_different_inputs_are_not_trained_toget
     experiment, (_, plan) = experiments.find("fourier"), plans_of("fourier")
     first, second = (next(c for c in experiment.cells(plan) if c["architecture"] == n) for n in ("lenet", "logreg"))
     member = plan.members["logreg"]
-    make = lambda cell: jobs.Job(cell, member.specification | {"side": 32}, member.training, (), "cpu", "", "")
+    make = lambda cell: jobs.Job(cell, member.specification | {"side": 32}, member.training, (), "cpu", "", "", "")
     assert pixels(first) == (32, 32) and pixels(second) == WIDE
     found = jobs.groups([make(first), make(first), make(second)], 1, 2, 50, 10**12)
     assert [[number for number, _ in group] for group in found] == [[0, 1], [2]]
