@@ -17,7 +17,7 @@ from pipeline.grid.forecast import COLUMNS, Forecast, forecast
 from pipeline.machine import closure, store, workers
 from pipeline.machine.disk import check_room
 from pipeline.machine.notes import DRY_RUNS, RATES, Notes
-from pipeline.machine.rates import described, speed
+from pipeline.machine.rates import speed
 from pipeline.nads import imported
 from pipeline.networks import Specification
 from pipeline.networks.dry_run import DryRun, dry_run
@@ -130,7 +130,7 @@ def main() -> None:
         store.Store(store.default_folder()).adopt(artifacts.MODELS / name)
     found = forecasts(plans, runs, device)
     total = sum(found.values(), Forecast())
-    print(f"params.yaml is sound; scale {scale} on {described(device)}, as far as earlier runs or sizes tell:")
+    print(f"params.yaml is sound; scale {scale} on {workers.place(device)}, as far as earlier runs or sizes tell:")
     for name, *row in [("", *COLUMNS), *((name, *one.row()) for name, one in found.items()), ("all", *total.row())]:
         print("{:14s}{:>8s}{:>8s}{:>15s}{:>14s}{:>10s}{:>10s}".format(name, *row))
     check_room(total.left, f"scale {scale}")

@@ -25,7 +25,6 @@ from pipeline.grid.order import early_first
 from pipeline.machine import store, workers
 from pipeline.machine.claims import Claims
 from pipeline.machine.notes import RATES, Notes
-from pipeline.machine.rates import described
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
 from pipeline.training import memory
@@ -38,14 +37,13 @@ def results(
 
     mine: asked of a cell just before its turn, whether this run trains it; samples: of each cell's training set.
     """
+    make_data = functools.partial(Data, data.experiment)
     if device.type in grid_jobs.TOGETHER:
-        free = memory.free(device) if due else 0
-        for group in grid_jobs.groups(due, data.experiment.channels, data.outputs, samples, free):
-            group = [(position, job) for position, job in group if mine(job)]
-            for position, result in workers.run_together(
-                grid_jobs.train_together, [group] if group else [], lambda: data
-            ):
-                yield due[position], result
+        free = workers.room(memory.free, device) if due else 0
+        groups = grid_jobs.groups(due, data.experiment.channels, data.outputs, samples, free)
+        left = ([(position, job) for position, job in group if mine(job)] for group in groups)
+        for position, result in workers.run_together(grid_jobs.train_together, filter(None, left), make_data):
+            yield due[position], result
     else:
         taken = []
 
@@ -54,7 +52,6 @@ def results(
                 taken.append(job)
                 yield job
 
-        make_data = functools.partial(Data, data.experiment)
         for position, result in workers.run(grid_jobs.train_one, one_by_one(), make_data, device):
             yield taken[position], result
 
@@ -162,7 +159,7 @@ def main(name: str) -> None:
     print(
         f"{name}: {trained} cells trained, {reused} reused, {len(failures)} failed; {minutes:.1f} min"
         + (f", {trained / minutes:.1f} models per minute" if trained else "")
-        + f" on {described(device)}"
+        + f" on {workers.place(device)}"
     )
     models = artifacts.fresh(artifacts.MODELS / name)
     if failures:

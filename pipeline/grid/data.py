@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -24,6 +25,11 @@ class Data:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment, self.draws = experiment, {}
+
+    @staticmethod
+    def reads(experiment: Experiment) -> list[Path]:
+        """The folders that the data of an experiment are read from."""
+        return [artifacts.DATASETS / experiment.name]
 
     @functools.cached_property
     def vectors(self) -> dict[str, np.ndarray]:

@@ -37,6 +37,19 @@ class WorkerDied(InputError):
     """A job at which one worker process after another died."""
 
 
+def died(what: str, last: object) -> WorkerDied:
+    """The result of a job at which `TRIES` of `what` died; last: what became of the last, as text."""
+    return WorkerDied(
+        f"{TRIES} {what} died at it, one after another (the last {last}); what was finished is kept, so run it again once the "
+        "cause is gone, most often a want of memory"
+    )
+
+
+def notice_of_death(how: str) -> None:
+    """Say that a worker died, and what follows."""
+    tqdm.write(f"notice: {how}; what it did is tried {TRIES} times", file=sys.stderr)
+
+
 class _Death(Exception):
     """A worker process died; the text says how."""
 
@@ -54,7 +67,7 @@ def _leave_with_parent() -> None:
     os._exit(1)
 
 
-def _portable(error: BaseException) -> Exception:
+def portable(error: BaseException) -> Exception:
     """An exception as one that travels to the parent, with where it was raised as a note unless it is the user's affair."""
     note = "In a worker process:\n" + "".join(traceback.format_exception(error))
     try:
@@ -89,7 +102,7 @@ def _outcome(function: Callable, context: Any, job: bytes) -> bytes:
     try:
         return pickle.dumps(function(context, pickle.loads(job)))
     except BaseException as error:
-        return pickle.dumps(_portable(error))
+        return pickle.dumps(portable(error))
 
 
 def _serve(connection: multiprocessing.connection.Connection, task: bytes) -> None:
@@ -99,7 +112,7 @@ def _serve(connection: multiprocessing.connection.Connection, task: bytes) -> No
     try:
         function, context = _context(task)
     except BaseException as error:
-        connection.send_bytes(pickle.dumps(_portable(error)))
+        connection.send_bytes(pickle.dumps(portable(error)))
         return
     with contextlib.suppress(EOFError, OSError):  # the parent has gone
         connection.send_bytes(pickle.dumps(None))
@@ -142,10 +155,7 @@ class _Worker:
                 return pickle.loads(answer)
             except Exception as error:
                 return error
-        return WorkerDied(
-            f"{TRIES} worker processes died at it, one after another (the last {last}); what was finished is kept, so "
-            "run it again once the cause is gone, most often a want of memory"
-        )
+        return died("worker processes", last)
 
     def _start(self) -> None:
         """Start a process in place of the last and wait until it has made its context; raises the exception that this raised,
@@ -190,7 +200,7 @@ class _Worker:
         self.end()
         code = process.exitcode
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
-        tqdm.write(f"notice: a worker process {how}; what it did is tried {TRIES} times", file=sys.stderr)
+        notice_of_death(f"a worker process {how}")
         raise _Death(how)
 
     def end(self) -> None:

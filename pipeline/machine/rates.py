@@ -36,8 +36,3 @@ def speed(device: torch.device, precision: str) -> float:
         return EFFICIENCY / PASSES * 4 * 2 * side**3 / (time.perf_counter() - started)
     finally:
         torch.set_num_threads(threads)
-
-
-def described(device: torch.device) -> str:
-    """What networks train on, in words: the number of cores, or the GPU's name."""
-    return f"{workers.cores()} cores" if device.type == "cpu" else torch.cuda.get_device_name()

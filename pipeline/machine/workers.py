@@ -1,13 +1,16 @@
-"""Many independent pieces of work on this machine: a process per core with one thread each, or the GPU in this process.
+"""Many independent pieces of work: on this machine, a process per core with one thread each or the GPU in this process, or by Ray.
 
 Jobs travel to the workers, tensors do not: each worker makes its own `context` (the data) once, then takes one job
-after another.
+after another. Who does the work is said by the environment alone: NADS_EXECUTOR is `local` unless it is `ray`.
 """
 
 import dataclasses
+import functools
 import gc
+import importlib.util
 import itertools
 import os
+import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
@@ -15,7 +18,9 @@ import torch
 
 from pipeline.machine import store
 from pipeline.machine.processes import Crew
-from pipeline.project.errors import InputError
+from pipeline.project.errors import InputError, nearest
+
+EXECUTORS = ("local", "ray")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,18 +31,38 @@ class Machine:
     reuse: bool
 
 
+def by_ray() -> types.ModuleType | None:
+    """What does the work by Ray, `pipeline.machine.cluster`, or None where this machine does it.
+
+    Raises InputError for an unknown NADS_EXECUTOR, and where Ray is not installed.
+    """
+    executor = os.environ.get("NADS_EXECUTOR", "local")
+    if executor not in EXECUTORS:
+        raise InputError(f"NADS_EXECUTOR is {executor!r}; {nearest(executor, EXECUTORS)}")
+    if executor == "local":
+        return None
+    if importlib.util.find_spec("ray") is None:
+        raise InputError(
+            "NADS_EXECUTOR is ray, but Ray is not installed; `pip install -r requirements-cluster.txt` installs it"
+        )
+    from pipeline.machine import cluster  # importing Ray takes time and memory
+
+    return cluster
+
+
 def device_of(choice: str) -> torch.device:
-    """The torch device for params.yaml's `device`: 'auto' is CUDA where there is one, else the CPU.
+    """The torch device for params.yaml's `device`: 'auto' is CUDA where there is one, here or in Ray's cluster, else the CPU.
 
     From then on this process multiplies float32 as float32 on it, not as TF32, which rounds to three digits. Raises
     InputError if 'cuda' is asked for and there is none.
     """
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
-    available = torch.cuda.is_available()
+    if (cluster := by_ray()) and choice != "cpu":
+        available, finder = cluster.slots(torch.device("cuda")) > 0, "Ray finds no node with a GPU"
+    else:
+        available, finder = torch.cuda.is_available(), "PyTorch finds no CUDA device here"
     if choice == "cuda" and not available:
-        raise InputError(
-            "device is cuda, but PyTorch finds no CUDA device here; set device: auto or cpu in params.yaml"
-        )
+        raise InputError(f"device is cuda, but {finder}; set device: auto or cpu in params.yaml")
     return torch.device(choice if choice != "auto" else "cuda" if available else "cpu")
 
 
@@ -46,18 +71,35 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
+def place(device: torch.device) -> str:
+    """Where the work runs, in a few words for a person."""
+    if cluster := by_ray():
+        return cluster.place(device)
+    return f"{cores()} cores" if device.type == "cpu" else torch.cuda.get_device_name()
+
+
+def room(free: Callable[[torch.device], int], device: torch.device) -> int:
+    """Bytes of memory that work may take on the device: those that are `free(device)` where it will run."""
+    if cluster := by_ray():
+        return cluster.room(free, device)
+    return free(device)
+
+
 def run_together(
-    function: Callable[[Any, list], list], groups: list[list[tuple[int, Any]]], make_context: Callable[[], Any]
+    function: Callable[[Any, list], list], groups: Iterable[list[tuple[int, Any]]], make_context: Callable[[], Any]
 ) -> Iterator[tuple[int, Any]]:
     """Yield (position, result) of every job of every group, in this process, group by group.
 
-    groups: lists of (position, job); `function(context, jobs)` returns their results, exceptions among them for jobs
+    groups: lists of (position, job), asked for when their turn comes; `function(context, jobs)` returns their results, exceptions among them for jobs
     that failed alone. Where the call itself raises, for want of memory on the GPU or through one of the jobs, the group is
     halved, down to the job whose exception it is; a store that cannot be written fails them all, so that is raised.
+    By Ray, each group is a task with a GPU or its part of one, and they finish in any order.
     """
-    context, waiting = make_context(), list(reversed(groups))
-    while waiting:
-        group = waiting.pop()
+    if cluster := by_ray():
+        yield from cluster.run(function, groups, make_context, torch.device("cuda"))
+        return
+    context, groups, halves = make_context(), iter(groups), []
+    while group := halves.pop() if halves else next(groups, None):
         try:
             results = function(context, [job for _, job in group])
         except store.Unwritable:
@@ -70,7 +112,7 @@ def run_together(
             gc.collect()
             torch.cuda.empty_cache()
             middle = len(group) // 2
-            waiting += [group[middle:], group[:middle]]
+            halves += [group[middle:], group[:middle]]
             continue
         yield from zip((position for position, _ in group), results)
 
@@ -85,8 +127,17 @@ def run(
     results must pickle; results should be small. An exception in one job is yielded as its result, the rest go on. A worker
     that dies is replaced, and the job that was in progress in it is done again; at its third death `WorkerDied` is its
     result. Raises the exception that `make_context` raised, and InputError if the workers die at it.
+
+    Ray's workers may be on other machines. There, a job's field `folder` is a folder of the node's own, and the files that the
+    job leaves in it are put into the real one here; a job's field `weights` is the path of a file that it reads; and where
+    `make_context` is a class with a static method `reads`, or a partial of one, that gives the folders that it reads.
     """
     jobs = enumerate(jobs)
+    if cluster := by_ray():
+        yield from cluster.run(
+            functools.partial(cluster.node.each, function), ([job] for job in jobs), make_context, device
+        )
+        return
     if device.type == "cuda":
         context = make_context()
         for position, job in jobs:
