@@ -5,6 +5,7 @@ process that asked for the work, the driver, writes the store. A task is one job
 of a task that it lost is taken as the death of a worker: the task is done again, and after a third death its jobs have failed.
 """
 
+import atexit
 import collections
 import contextlib
 import dataclasses
@@ -144,10 +145,14 @@ def probe(wanted: bool) -> Iterator[str | None]:
         return
     path = artifacts.DATASETS.parent / f"ray-{uuid.uuid4().hex}"
     path.touch()
+    # Where an exception ends the program while it holds the generator of the results, nobody leaves this context.
+    remove = functools.partial(path.unlink, missing_ok=True)
+    atexit.register(remove)
     try:
         yield str(path)
     finally:
-        path.unlink(missing_ok=True)
+        remove()
+        atexit.unregister(remove)
 
 
 def read_by(make_context: Callable[[], Any]) -> list[Path]:

@@ -45,7 +45,9 @@ def by_ray() -> types.ModuleType | None:
         raise InputError(
             "NADS_EXECUTOR is ray, but Ray is not installed; `pip install -r requirements-cluster.txt` installs it"
         )
-    from pipeline.machine import cluster  # importing Ray takes time and memory
+    # What is lost with a node is said in one line of ours; Ray, which reads this when it is imported, would add forty.
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
+    from pipeline.machine import cluster  # only here, since importing Ray takes time and memory
 
     return cluster
 
