@@ -16,6 +16,7 @@ import re
 import signal
 import socket
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -32,6 +33,9 @@ from pipeline.project.errors import InputError
 
 LEFT_OUT = [".git", ".dvc", ".cells", ".venv", "data", "models", "reports"]
 """Folders at the root of the project that do not travel with its code."""
+
+LOOK = 0.2
+"""Seconds for which Ray waits before this process looks for Ctrl-C: Ray itself would look once a second, which is too late."""
 
 PATIENCE = 60.0
 """Seconds without any result after which it is looked whether a node is left that could make one."""
@@ -276,7 +280,7 @@ def run(
     work.again.append(Piece(first))
     with probe(bool(work.paths)) as name:
         order = node.Order(work.work, node.versions(), os.getcwd(), name, device.type)
-        warned = False
+        last, warned = time.monotonic(), False
         try:
             while True:
                 for _ in range(max(1, 2 * slots(device)) - len(work.flying)):
@@ -286,8 +290,10 @@ def run(
                     work.submit(piece, order)
                 if not work.flying:
                     return
-                ready, _ = ray.wait(list(work.flying), timeout=PATIENCE)
-                if not ready and not warned and not slots(device):
+                ready, _ = ray.wait(list(work.flying), timeout=LOOK)
+                if ready:
+                    last = time.monotonic()
+                elif time.monotonic() > last + PATIENCE and not warned and not slots(device):
                     warned = True
                     tqdm.write(
                         "notice: no node is left in the Ray cluster that could do this; it goes on when one joins",
@@ -295,6 +301,9 @@ def run(
                     )
                 for reference in ready:
                     yield from work.results(reference)
+        except SystemError as error:
+            # What a signal raises within Ray's compiled code, if it is not KeyboardInterrupt, is the cause of this one.
+            raise (error.__cause__ or error) from None
         finally:
             for reference in work.flying:
                 ray.cancel(reference, force=True)

@@ -4,8 +4,6 @@ import time
 
 import torch
 
-from pipeline.machine import workers
-
 PASSES = 3
 """Multiples of a forward pass's operations that a step of training takes: forward, and twice as many backward."""
 
