@@ -75,7 +75,13 @@ def evaluate_one(data: Data, trained: Trained) -> tuple[dict[str, list[dict]], n
 
 def main(name: str) -> None:
     """Evaluate every cell and write the tables."""
-    experiment, grid, cells = experiments.find(name), artifacts.grid(name), artifacts.cells(name)
+    experiment = experiments.find(name)
+    coordinates = experiment.coordinates
+    cells = artifacts.cells(name, coordinates)
+    grid = artifacts.grid(name, {cell["architecture"] for cell in cells})
+    Data(experiment).check(cells)
+    trained = artifacts.trained(name, "training", coordinates, ["loss", "accuracy", "steps"], cells)
+    losses = artifacts.trained(name, "losses", coordinates, ["epoch", "loss"], cells)
     device = workers.device_of(workers.Machine(**artifacts.planned("machine")).device)
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
     files = [artifacts.present(artifacts.MODELS / name / f"{n}.safetensors", f"train {name}") for n in names]
@@ -86,8 +92,14 @@ def main(name: str) -> None:
     outcomes = [None] * len(cells)
     results = workers.run(evaluate_one, work, functools.partial(Data, experiment), device)
     for position, result in tqdm(results, f"evaluate {name}", len(work), unit="cell", disable=None):
-        if isinstance(result, Exception):
+        if isinstance(result, (InputError, OSError)):
             raise result
+        if isinstance(result, Exception):
+            said = " ".join(f"{type(result).__name__}: {result}".split())
+            raise InputError(
+                f"the network {files[position]} cannot be evaluated ({said}); `python -m pipeline.generate {name}` and "
+                f"`python -m pipeline.train {name}` make it and its data again"
+            )
         outcomes[position] = result
 
     rows, sections = {}, {}
@@ -97,7 +109,7 @@ def main(name: str) -> None:
             rows.setdefault(kind, []).extend(place | row for row in some)
         if section is not None:
             sections[cell_name] = section
-    trained = pd.read_csv(artifacts.MODELS / name / "training.csv", dtype={"steps": "Int64"}).rename(columns=TRAINING)
+    trained = trained.astype({"steps": "Int64"}).rename(columns=TRAINING)
     keys = ["architecture", "seed", *experiment.coordinates]
     tables = {kind: pd.DataFrame(some).merge(trained.round(6), on=keys, how="left") for kind, some in rows.items()}
     folder = artifacts.fresh(artifacts.REPORTS / name)
@@ -120,7 +132,7 @@ def main(name: str) -> None:
     summary.round(6).reset_index().to_csv(folder / "summary.csv", index=False)
     if sections:
         np.savez_compressed(folder / "cross_sections.npz", **sections)
-    tables["losses"] = pd.read_csv(artifacts.MODELS / name / "losses.csv")
+    tables["losses"] = losses
     sizes = {key: grid[key] for key in ("scale", "seeds", "precision")}
     pictures = artifacts.about_pictures(name)
     about = {"images": pictures["name"]} if pictures else {}

@@ -1,8 +1,10 @@
 """Stage `render`: the tables of reports/ as figures and two pages -> reports/figures/, report.md, index.html. Never a model."""
 
+from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.report import convergence, flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison, style
+from pipeline.report.evaluated import check
 from pipeline.report.page import Report, page
 from pipeline.report.site import document, provenance
 
@@ -12,15 +14,18 @@ IN_ORDER = (nads, nad_sweep, fourier, convergence, linear_pairs, image_pairs, po
 
 def main() -> None:
     """Render every figure afresh."""
+    parts = {part.__name__.rpartition(".")[2]: part for part in IN_ORDER}
+    for name in (name for name in experiments.names() if name in parts):
+        check(name)
     images = artifacts.about_images()["name"]
     notice = None if images == "CIFAR-10" else f"images of this run: {images}"
     folder = artifacts.fresh(artifacts.FIGURES)
     sections = {}
-    for part in IN_ORDER:
+    for name, part in parts.items():
         section = part.section(notice)
         for picture in section.pictures:
             style.save(picture.figure, folder, picture.name)
-        sections[part.__name__.rpartition(".")[2]] = section
+        sections[name] = section
     captions = [
         "Written by the stage `render`; every number comes from the tables beside it.",
         *([f"**{notice}**"] if notice else []),

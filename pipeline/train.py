@@ -139,7 +139,8 @@ def main(name: str) -> None:
     device, data = workers.device_of(machine.device), Data(experiment)
     folder = store.default_folder()
     kept = store.Store(folder)
-    cells = artifacts.cells(name)
+    cells = artifacts.cells(name, planned=experiment.cells(plan))
+    data.check(cells)
     jobs = list(grid_jobs.of_cells(plan, data, cells, device, str(folder)))
     outcomes = {job.key: kept.get(job.key) for job in jobs} if machine.reuse else {}
     in_order = (jobs[position] for position in early_first(cells, experiment.coordinates))

@@ -54,7 +54,17 @@ def test_the_pages_are_there():
     wanted = {"README.md", "data/README.md", "models/README.md"}
     assert set(PAGES) == wanted | {
         f"docs/{name}.md"
-        for name in ("cluster", "estimator", "experiments", "extending", "fidelity", "remote", "speed", "trust", "verify")
+        for name in (
+            "cluster",
+            "estimator",
+            "experiments",
+            "extending",
+            "fidelity",
+            "remote",
+            "speed",
+            "trust",
+            "verify",
+        )
     }
 
 

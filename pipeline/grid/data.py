@@ -1,7 +1,7 @@
 """One experiment's data sets, from what the stage `generate` laid down: its directions, and one draw per seed."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ import torch
 from pipeline.grid.experiment import Cell, Experiment, Labelled
 from pipeline.machine import store
 from pipeline.project import artifacts
+from pipeline.project.errors import InputError
 
 
 def digests_of(draw: dict[str, np.ndarray]) -> dict[str, str]:
@@ -35,6 +36,17 @@ class Data:
     def vectors(self) -> dict[str, np.ndarray]:
         """The experiment's directions by name."""
         return artifacts.directions(self.experiment.name)
+
+    def check(self, cells: Collection[Cell]) -> None:
+        """Raise InputError unless what `generate` left is whole and holds all that these cells' data are made of."""
+        name = self.experiment.name
+        artifacts.check_shared(name, {direction for cell in cells for direction in self.experiment.uses(cell)})
+        for seed in dict.fromkeys(cell["seed"] for cell in cells):
+            noted, draw = artifacts.draw_digests(name, seed), artifacts.check_draw(name, seed)
+            if noted is not None and noted != digests_of(draw):
+                raise InputError(
+                    f"data/datasets/{name}/draw-{seed}.npz is not what was drawn; `python -m pipeline.generate {name}` makes it again"
+                )
 
     def draw(self, seed: int) -> dict[str, np.ndarray]:
         """The arrays of one seed's draw."""

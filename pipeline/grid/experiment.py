@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from pipeline.datasets import separable
+from pipeline.project import artifacts
 from pipeline.project.shapes import INPUT, D, Input, dimension
 from pipeline.training import Training
 
@@ -17,16 +18,13 @@ are no images, the height and width of its inputs."""
 
 Labelled = tuple[torch.Tensor, torch.Tensor]
 """Inputs (N, C, H, W) and class numbers (N,)."""
+Settings, Grid = typing.TypeVar("Settings"), typing.TypeVar("Grid")
+"""The types of an experiment's own values, and of an architecture's part of its grid."""
 
 
 def pixels(cell: Cell) -> Input:
     """Height and width of a cell's inputs: those of images, where it does not say."""
     return cell.get("height", INPUT[0]), cell.get("width", INPUT[1])
-
-
-def tuples(values: dict[str, typing.Any]) -> dict[str, typing.Any]:
-    """A mapping from JSON, its lists as the tuples that they were."""
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +115,7 @@ def check_positive(size: float, name: str = "sigma") -> None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Member:
+class Member(typing.Generic[Grid]):
     """One architecture's part of an experiment.
 
     specification: its network's place and arguments (see `pipeline.networks`); training: how it is trained; grid: its part of
@@ -128,7 +126,7 @@ class Member:
 
     specification: dict[str, typing.Any]
     training: Training
-    grid: typing.Any
+    grid: Grid
     estimands: tuple[str, ...] = ()
     seeds: int | None = None
     input: Input = INPUT
@@ -136,7 +134,7 @@ class Member:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class Plan(typing.Generic[Settings, Grid]):
     """One experiment at one scale, checked: all that params.yaml says of it.
 
     seeds: of the cells; train_samples, test_samples: per cell; settings: the experiment's `Settings`; members: by architecture.
@@ -147,26 +145,14 @@ class Plan:
     seeds: tuple[int, ...]
     train_samples: int
     test_samples: int
-    settings: typing.Any
-    members: dict[str, Member]
+    settings: Settings
+    members: dict[str, Member[Grid]]
 
     @classmethod
     def read(cls, experiment: "Experiment", document: dict[str, typing.Any]) -> "Plan":
-        """The plan of an experiment from what JSON holds of it."""
-        members = {
-            name: Member(
-                member["specification"],
-                Training(**member["training"]),
-                experiment.Grid(**tuples(member["grid"])),
-                tuple(member["estimands"]),
-                member["seeds"],
-                tuple(member["input"]),
-                member["digest"],
-            )
-            for name, member in document["members"].items()
-        }
-        settings = experiment.Settings(**tuples(document["settings"]))
-        return cls(**tuples(document) | {"settings": settings, "members": members})
+        """The plan of an experiment from what JSON holds of it; raises InputError where that is no plan of it."""
+        kind = cls[experiment.Settings, experiment.Grid]
+        return artifacts.as_planned(kind, experiment.name, document, experiment=experiment.name)
 
     @property
     def inputs(self) -> list[Input]:

@@ -4,6 +4,7 @@ import dataclasses
 import typing
 
 from pipeline.nads.estimator import Estimator, Source
+from pipeline.project import artifacts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,9 +31,5 @@ class NADsPlan:
 
     @classmethod
     def read(cls, document: dict[str, typing.Any]) -> "NADsPlan":
-        """The plan from what JSON holds of it."""
-        members = {}
-        for name, member in document["members"].items():
-            source = member["source"] | {"input": tuple(member["source"]["input"])}
-            members[name] = Request(member["specification"], Source(**source), member["digest"])
-        return cls(document["scale"], document["seed"], Estimator(**document["estimator"]), members)
+        """The plan from what JSON holds of it; raises InputError where that is none."""
+        return artifacts.as_planned(cls, "nads", document)

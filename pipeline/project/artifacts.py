@@ -11,14 +11,27 @@ reports/{experiment}/         results.csv, summary.csv, metrics.json; for some a
                               changes.csv
 """
 
+import contextlib
 import json
 import typing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from pipeline.project import formats
+from pipeline.project.contents import (
+    DRAW_SHAPES,
+    IMAGE_SHAPES,
+    NADS_SHAPES,
+    About,
+    Digests,
+    Grid,
+    Machine,
+)
 from pipeline.project.errors import InputError
+from pipeline.project.shapes import D
 
 PLAN = Path("data/plan")
 IMAGES = Path("data/images")
@@ -56,18 +69,66 @@ def write_json(path: Path | str, value: typing.Any) -> None:
     Path(path).write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+@contextlib.contextmanager
+def whole(path: Path, stage: str) -> Iterator[None]:
+    """Context in which a file is read: where it is missing or damaged, it ends in one sentence that names the stage that makes it."""
+    with formats.whole(present(path, stage), f"`python -m pipeline.{stage}` makes it again"):
+        yield
+
+
+# The keys of finished cells hold the text of the next two, and of `about_pictures`, `directions` and `draw`: they stay as they are,
+# and what they would stumble over is found before they are called, by `check_shared` and `check_draw`.
+
+
 def _read_json(path: Path, stage: str) -> typing.Any:
     return json.loads(present(path, stage).read_text(encoding="utf-8"))
 
 
+def _arrays(path: Path, stage: str) -> dict[str, np.ndarray]:
+    with np.load(present(path, stage), allow_pickle=False) as file:
+        return {key: file[key] for key in file}
+
+
+def _json(kind: typing.Any, path: Path, stage: str) -> dict[str, typing.Any]:
+    """The mapping in a JSON file, after checking that it is a `kind`."""
+    with whole(path, stage):
+        found = formats.typed(kind, path.read_bytes())
+    return found if isinstance(found, dict) else vars(found)
+
+
+def _table(path: Path, stage: str, wanted: Iterable[str]) -> pd.DataFrame:
+    """The table in a CSV file, which has the columns `wanted`."""
+    with whole(path, stage):
+        return formats.table(path.read_bytes(), wanted)
+
+
+def _npz(
+    path: Path, stage: str, shapes: formats.Shapes, needed: Iterable[str], names: Iterable[str] | None = None
+) -> dict[str, np.ndarray]:
+    """The arrays of an .npz file (those of `names`), after checking that all that are `needed` are there, as `shapes` says."""
+    with whole(path, stage):
+        found = formats.arrays(path, shapes, names)
+        formats.lacking(found, needed)
+    return found
+
+
 def planned(name: str) -> dict[str, typing.Any]:
     """What `plan` wrote of an experiment, of 'nads', 'images' or 'machine'."""
-    return _read_json(PLAN / f"{name}.json", "plan")
+    return _json(Machine if name == "machine" else dict[str, typing.Any], PLAN / f"{name}.json", "plan")
+
+
+def as_planned(kind: typing.Any, name: str, document: dict[str, typing.Any], **fixed: str) -> typing.Any:
+    """What `planned` gives of `name` as an instance of the type `kind`; raises InputError if it is none, or has not the values `fixed`."""
+    with formats.whole(PLAN / f"{name}.json", "`python -m pipeline.plan` makes it again"):
+        found = formats.typed(kind, json.dumps(document))
+        if wrong := [value for key, value in fixed.items() if document[key] != value]:
+            raise ValueError(f"it is not of {wrong[0]}")
+    return found
 
 
 def about_images() -> dict:
     """What data/images holds: name, classes, counts, digest, mean and deviation."""
-    return _read_json(IMAGES / "about.json", "download")
+    return _json(About, IMAGES / "about.json", "download")
 
 
 def about_pictures(experiment: str) -> dict | None:
@@ -80,23 +141,32 @@ def images() -> dict:
     """The images as a dict: {train,test}_images uint8 (N, 3, 32, 32) mapped from disk, {train,test}_labels (N,), classes,
     and mean and deviation (3,) of the whole training split's values in [0, 1].
     """
-    about = about_images()
-    arrays = {
-        f"{s}_{k}": np.load(IMAGES / f"{s}_{k}.npy", mmap_mode="r", allow_pickle=False)
-        for s in ("train", "test")
-        for k in ("images", "labels")
-    }
+    about, arrays = about_images(), {}
+    for split in ("train", "test"):
+        found = {}
+        for kind in IMAGE_SHAPES:
+            path = IMAGES / f"{split}_{kind}.npy"
+            with whole(path, "download"):
+                found[kind] = np.lib.format.open_memmap(path, mode="r")
+                formats.check_shapes(found, IMAGE_SHAPES)
+                if len(found[kind]) != about[split]:
+                    raise ValueError(f"it has {len(found[kind])} of {about[split]} {kind}")
+                if kind == "labels" and not np.isin(found[kind], np.arange(len(about["classes"]))).all():
+                    raise ValueError("a label is no class's number")
+            arrays[f"{split}_{kind}"] = found[kind]
     return arrays | {key: about[key] for key in ("classes", "mean", "deviation")}
-
-
-def _arrays(path: Path, stage: str) -> dict[str, np.ndarray]:
-    with np.load(present(path, stage), allow_pickle=False) as file:
-        return {key: file[key] for key in file}
 
 
 def nads(name: str, estimand: str | None = None) -> dict[str, np.ndarray]:
     """The NADs of an architecture as a dict of the arrays of `pipeline.nads.NADs`; estimand: the other one's, compared."""
-    return _arrays(NADS / (f"{name}.npz" if estimand is None else f"{name}.{estimand}.npz"), "estimate")
+    path = NADS / (f"{name}.npz" if estimand is None else f"{name}.{estimand}.npz")
+    found = _npz(path, "estimate", NADS_SHAPES, NADS_SHAPES)
+    with whole(path, "estimate"):
+        if np.prod(found["shape"]) != found["directions"].shape[1]:
+            raise ValueError("its directions are not of its shape")
+        if not np.isfinite(found["directions"]).all():
+            raise ValueError("its directions are no finite numbers")
+    return found
 
 
 def nad_file(path: str) -> np.ndarray:
@@ -120,28 +190,120 @@ def draw(experiment: str, seed: int) -> dict[str, np.ndarray]:
     return _arrays(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}")
 
 
+def vectors(experiment: str, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """An experiment's directions by name, as `directions` gives them, after checking that those of `names` are among them."""
+    path, stage = DATASETS / experiment / "directions.npz", f"generate {experiment}"
+    found = _npz(path, stage, {}, names)
+    with whole(path, stage):
+        for name, vector in found.items():
+            formats.check_shapes(found, {name: ("fiu", ("K",) if vector.ndim == 1 else ("K", D))})
+            if not np.isfinite(vector).all() and not name.endswith("-eigenvalues"):
+                raise ValueError(f"{name} is of other than finite numbers")
+    return found
+
+
+def labels(experiment: str, seed: int, split: str) -> np.ndarray:
+    """The labels (N,) of one seed's draw, of which nothing else is read."""
+    path, name = DATASETS / experiment / f"draw-{seed}.npz", f"{split}_labels"
+    return _npz(path, f"generate {experiment}", DRAW_SHAPES, [], [name])[name]
+
+
 def drawn(experiment: str, seed: int) -> int:
-    """Training samples in one seed's draw, of which the labels alone are read."""
-    with np.load(
-        present(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}"), allow_pickle=False
-    ) as file:
-        return len(file["train_labels"])
+    """Training samples in one seed's draw; raises InputError where this, or what all draws share, is not whole."""
+    check_shared(experiment)
+    return len(labels(experiment, seed, "train"))
 
 
 def draw_digests(experiment: str, seed: int) -> dict[str, str] | None:
     """The digests that `generate` noted of the arrays of one seed's draw; None where it noted none."""
     path = DATASETS / experiment / DIGESTS
-    return _read_json(path, f"generate {experiment}").get(str(seed)) if path.exists() else None
+    return _json(Digests, path, f"generate {experiment}").get(str(seed)) if path.exists() else None
 
 
-def cells(experiment: str) -> list[dict[str, typing.Any]]:
-    """The grid of an experiment, in the order of cells.csv."""
-    return pd.read_csv(present(DATASETS / experiment / "cells.csv", f"generate {experiment}")).to_dict("records")
+def check_shared(experiment: str, names: Iterable[str] = ()) -> None:
+    """Raise InputError unless what an experiment's data share is whole: what the pictures are, and directions, also those of `names`."""
+    path = DATASETS / experiment / "images.json"
+    if path.exists():
+        _json(About, path, f"generate {experiment}")
+    vectors(experiment, names)
 
 
-def grid(experiment: str) -> dict:
-    """What the trained networks of an experiment are: scale, seeds, precision, specifications by architecture."""
-    return _read_json(MODELS / experiment / GRID, f"train {experiment}")
+def check_draw(experiment: str, seed: int) -> dict[str, np.ndarray]:
+    """What `draw` gives, after checking that it is whole: both splits, and all that was noted of it."""
+    needed = {f"{split}_labels" for split in ("train", "test")} | set(draw_digests(experiment, seed) or ())
+    path, stage = DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}"
+    found = _npz(path, stage, DRAW_SHAPES, needed)
+    with whole(path, stage):
+        formats.lacking(found, [name.replace("train_", "test_") for name in found])
+        for split in ("train", "test"):
+            counts = {len(array) for name, array in found.items() if name.startswith(f"{split}_")}
+            if len(counts) > 1:
+                raise ValueError(f"its {split} arrays are of unequal length")
+    return found
+
+
+def cells(experiment: str, wanted: Iterable[str] = (), planned: Sequence[Mapping] = ()) -> list[dict[str, typing.Any]]:
+    """The grid of an experiment, in the order of cells.csv; wanted: columns that it must have; planned: the cells that it must be."""
+    path, stage = DATASETS / experiment / "cells.csv", f"generate {experiment}"
+    columns = dict.fromkeys(key for cell in planned for key in cell)
+    found = _table(path, stage, ["architecture", "seed", *wanted, *columns])
+    with whole(path, stage):
+        if planned:
+            keys = [column for column in columns if not any(isinstance(cell[column], float) for cell in planned)]
+            same_cells(found, pd.DataFrame(planned), keys)
+    return found.to_dict("records")
+
+
+def trained(
+    experiment: str, name: str, coordinates: Sequence[str], wanted: Sequence[str], cells: Sequence[Mapping]
+) -> pd.DataFrame:
+    """A table of models/{experiment}, 'training' or 'losses', with rows for each of the cells and for no other."""
+    keys = ["architecture", "seed", *coordinates]
+    path, stage = MODELS / experiment / f"{name}.csv", f"train {experiment}"
+    found = _table(path, stage, [*keys, *wanted])
+    with whole(path, stage):
+        same_cells(found, pd.DataFrame(cells), keys)
+    return found
+
+
+def same_cells(rows: pd.DataFrame, others: pd.DataFrame, keys: Sequence[str]) -> None:
+    """Raise ValueError unless two tables have rows of the same `keys`."""
+    here, there = (set(some[list(keys)].itertuples(index=False, name=None)) for some in (rows, others))
+    if odd := sorted(here ^ there, key=str):
+        what = ", ".join(f"{key} {value}" for key, value in zip(keys, odd[0]))
+        raise ValueError(f"it has {'no' if odd[0] in there else 'a'} row of {what}")
+
+
+def evaluated(experiment: str, name: str, wanted: Sequence[str]) -> pd.DataFrame:
+    """A table of reports/{experiment}: 'results', 'summary', 'boundaries' or 'changes', which has the columns `wanted`."""
+    return _table(REPORTS / experiment / f"{name}.csv", f"evaluate {experiment}", wanted)
+
+
+def metrics(experiment: str, kind: typing.Any, architectures: Iterable[str]) -> dict[str, typing.Any]:
+    """What reports/{experiment}/metrics.json holds of each of some architectures, as instances of the type `kind`."""
+    path, stage = REPORTS / experiment / "metrics.json", f"evaluate {experiment}"
+    found = _json(dict[str, typing.Any], path, stage)
+    with whole(path, stage):
+        formats.lacking(found, architectures)
+        return {name: formats.typed(kind, json.dumps(found[name])) for name in architectures}
+
+
+def cross_sections(experiment: str, shape: tuple[int, int], names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The cross-sections of the cells of `names`, each of `shape`."""
+    path = REPORTS / experiment / "cross_sections.npz"
+    shapes = dict.fromkeys(names, ("f", shape))
+    return _npz(path, f"evaluate {experiment}", shapes, names)
+
+
+def grid(experiment: str, architectures: Iterable[str] = ()) -> dict:
+    """What the trained networks of an experiment are: scale, seeds, precision, specifications of all `architectures` and others."""
+    path, stage = MODELS / experiment / GRID, f"train {experiment}"
+    found = _json(Grid, path, stage)
+    with whole(path, stage):
+        formats.lacking(found["architectures"], architectures)
+        for specification in found["architectures"].values():
+            formats.lacking(specification, ["network"])
+    return found
 
 
 def cell_name(cell: dict[str, typing.Any], coordinates: tuple[str, ...]) -> str:

@@ -242,7 +242,7 @@ def speed_of(name: str, run: Evaluated, other: Evaluated, published: Mapping[str
 
 def section(notice: str | None) -> Section:
     """The section of `convergence`."""
-    run, other = evaluated("convergence"), evaluated("fourier")
+    run, other = evaluated("convergence", "steps"), evaluated("fourier")
     values = published_table("fourier")
     networks = values.columns.drop(DIRECTION)
     published = run.beside({name: values[DIRECTION].assign(accuracy=values[name] / 100) for name in networks})

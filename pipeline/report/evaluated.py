@@ -9,7 +9,7 @@ import pandas as pd
 from pipeline import experiments
 from pipeline.grid.experiment import Member, Plan
 from pipeline.measures.fitted import FITTED, fitted
-from pipeline.project import artifacts
+from pipeline.project import artifacts, formats
 from pipeline.project.shapes import INPUT
 from pipeline.report.labels import label, of_full_width, of_the_papers
 
@@ -28,9 +28,28 @@ class Evaluated:
     results: pd.DataFrame
     labels: dict[str, str]
 
-    def table(self, name: str) -> pd.DataFrame:
-        """Another table of its reports: 'summary', 'boundaries' or 'changes'."""
-        return table_of(self.plan.experiment, name)
+    def summary(self, *wanted: str) -> pd.DataFrame:
+        """The results as mean and standard deviation over seeds, reports/{experiment}/summary.csv, with the columns `wanted` too."""
+        name, coordinates = self.plan.experiment, experiments.find(self.plan.experiment).coordinates
+        found = artifacts.evaluated(name, "summary", [*SUMMARY, *coordinates, *wanted])
+        keys = ["architecture", *coordinates, "test_set"]
+        with artifacts.whole(artifacts.REPORTS / name / "summary.csv", f"evaluate {name}"):
+            artifacts.same_cells(found, self.results, keys)
+            if found["seeds"].sum() != len(self.results):
+                raise ValueError("it is not of as many networks as results.csv")
+        return found
+
+    def table(self, name: str, *wanted: str) -> pd.DataFrame:
+        """Another table of its reports: 'boundaries', of every cell, or 'changes', of cells whose test inputs are altered."""
+        experiment, keys = self.plan.experiment, ["architecture", "seed"]
+        if name == "boundaries":
+            keys += experiments.find(experiment).coordinates
+        found = artifacts.evaluated(experiment, name, [*keys, *wanted])
+        with artifacts.whole(artifacts.REPORTS / experiment / f"{name}.csv", f"evaluate {experiment}"):
+            artifacts.same_cells(found, self.results, keys)
+            if found.groupby(keys).size().nunique() > 1:
+                raise ValueError("it does not have as many rows of every network")
+        return found
 
     def sizes(self, architectures: Iterable[str] | None = None) -> str:
         """The caption of some architectures (all): scale, seeds, training samples, epochs, precision.
@@ -88,17 +107,34 @@ def described(member: Member) -> dict[str, Any]:
     return member.specification | ({} if member.input == INPUT else {"input": member.input})
 
 
-def evaluated(experiment: str) -> Evaluated:
-    """The run of an experiment, read from its plan and its results; raises InputError where either is missing."""
-    plan = Plan.read(experiments.find(experiment), artifacts.planned(experiment))
-    results = table_of(experiment, "results")
+RESULTS = ("architecture", "seed", "test_set", "accuracy", "train_accuracy")
+SUMMARY = ("architecture", "test_set", "mean", "seeds", "fitted", "train_accuracy")
+"""Columns of results.csv and summary.csv, besides an experiment's coordinates."""
+
+
+def evaluated(experiment: str, *wanted: str) -> Evaluated:
+    """The run of an experiment, read from its plan and its results, which have the columns `wanted` too.
+
+    Raises InputError where either is missing or damaged.
+    """
+    one = experiments.find(experiment)
+    plan = Plan.read(one, artifacts.planned(experiment))
+    results = artifacts.evaluated(experiment, "results", [*RESULTS, *one.coordinates, *wanted])
     names = results["architecture"].unique()
+    with artifacts.whole(artifacts.REPORTS / experiment / "results.csv", f"evaluate {experiment}"):
+        formats.lacking(plan.members, names)
     return Evaluated(plan, results, {name: label(described(plan.members[name])) for name in names})
 
 
-def table_of(experiment: str, name: str) -> pd.DataFrame:
-    """One table of an experiment's reports; raises InputError if it is missing."""
-    return pd.read_csv(artifacts.present(artifacts.REPORTS / experiment / f"{name}.csv", f"evaluate {experiment}"))
+def check(experiment: str) -> None:
+    """Raise InputError unless the results of an experiment are of the cells that are planned, all of them and no others.
+
+    They are not where the plan was made anew and the cells were not, or where lines of the table are gone.
+    """
+    run, one = evaluated(experiment), experiments.find(experiment)
+    keys = ["architecture", "seed", *one.coordinates]
+    with artifacts.whole(artifacts.REPORTS / experiment / "results.csv", f"evaluate {experiment}"):
+        artifacts.same_cells(run.results, pd.DataFrame(one.cells(run.plan)), keys)
 
 
 def all_fitted(rows: pd.DataFrame, places: Sequence[str]) -> pd.Series:

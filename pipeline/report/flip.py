@@ -193,7 +193,7 @@ def findings(run: Evaluated, summary: pd.DataFrame, published: Mapping[str, Publ
 def section(notice: str | None) -> Section:
     """The section of `flip`."""
     run, images = evaluated("flip"), artifacts.about_images()
-    summary = run.table("summary")
+    summary = run.summary()
     caption = f"{run.sizes()} · images: {images['name']}{run.deviations()}"
     values = published_table("flip").set_index("network")
     # What is published is of CIFAR-10; of other images it says nothing.
@@ -203,7 +203,7 @@ def section(notice: str | None) -> Section:
     marked = not_fitted(run.results, ["architecture", "images"], "dashed outlines", "bars")
     figure = bars(run.results, run.labels, published, chance, f"{caption}\n{marked}", notice)
     pictures = [Picture("flip_bars", figure, "accuracy on plain and flipped images")]
-    changes = run.table("changes")
+    changes = run.table("changes", "operation", "first", "last", "changed", "relative_change")
     for name, label in run.labels.items():
         title = f"What the predictions of {label} rest on: test images with NAD components altered"
         cell = summary[(summary["architecture"] == name) & (summary["images"] == "plain")].iloc[0]

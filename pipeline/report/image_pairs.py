@@ -94,9 +94,7 @@ def majority(seeds: Iterable[int]) -> float:
     """The larger side's share of the test sets of all seeds, in per cent."""
     labels = []
     for seed in seeds:
-        path = artifacts.present(artifacts.DATASETS / "image_pairs" / f"draw-{seed}.npz", "generate image_pairs")
-        with np.load(path, allow_pickle=False) as draw:
-            labels.append(draw["test_labels"] > 0)
+        labels.append(artifacts.labels("image_pairs", seed, "test") > 0)
     share = float(np.concatenate(labels).mean())
     return 100 * max(share, 1 - share)
 
@@ -158,7 +156,7 @@ def section(notice: str | None) -> Section:
     return Section(
         "image_pairs: images ⊕ D(v)",
         f"{caption} · {sides} · NAD indices begin at 0, which for paper 2 is a choice",
-        table(run.table("summary"), run.labels),
+        table(run.summary(), run.labels),
         [Picture("images_or_linear_channel", figure, "images or linear channel")],
         [used(rows[rows["architecture"] == name], label) for name, label in run.labels.items()],
     )

@@ -40,6 +40,9 @@ ALIKE = 5.0
 GALLERY = 6
 """Number of NAD indices that are shown: of those of the grids, evenly spread."""
 
+MEASURED = ("tilt", "margin_1", "margin_2", "train_accuracy")
+"""What boundaries.csv has of every cell."""
+
 PUBLISHED_CAPTION = "published: full width, mean of three seeds, read off the figure, ± 1"
 """What the caption of a figure with published maps says of them."""
 
@@ -428,8 +431,8 @@ def used(results: pd.DataFrame, planes: pd.DataFrame, label: str, resnet18: bool
 
 def gallery(run: Evaluated) -> dict[str, dict[int, np.ndarray]]:
     """Some of each architecture's NADs (H, W) that v₁ and v₂ are taken from, by index: the same indices for all that have them."""
-    vectors = artifacts.directions("linear_pairs")
     grids = {name: run.plan.members[name].grid.indices for name in run.labels}
+    vectors = artifacts.vectors("linear_pairs", [f"{name}-{index}" for name, grid in grids.items() for index in grid])
     indices = sorted({index for grid in grids.values() for index in grid})
     some = [indices[i] for i in np.unique(np.linspace(0, len(indices) - 1, GALLERY).round().astype(int))]
     return {
@@ -456,15 +459,15 @@ def mean_probabilities(planes: pd.DataFrame) -> dict[Pair, np.ndarray]:
     planes: its rows of reports/linear_pairs/boundaries.csv.
     """
     coordinates = experiments.find("linear_pairs").coordinates
-    path = artifacts.present(artifacts.REPORTS / "linear_pairs" / "cross_sections.npz", "evaluate linear_pairs")
-    with np.load(path, allow_pickle=False) as file:
-        return {
-            pair: np.mean(
-                [file[artifacts.cell_name(cell, coordinates)].astype(np.float64) for cell in cells.to_dict("records")],
-                0,
-            )
-            for pair, cells in planes.groupby(list(coordinates))
-        }
+    names = [artifacts.cell_name(cell, coordinates) for cell in planes.to_dict("records")]
+    sections = artifacts.cross_sections("linear_pairs", (POINTS, POINTS), names)
+    return {
+        pair: np.mean(
+            [sections[artifacts.cell_name(cell, coordinates)].astype(np.float64) for cell in cells.to_dict("records")],
+            0,
+        )
+        for pair, cells in planes.groupby(list(coordinates))
+    }
 
 
 def is_resnet18(specification: Specification) -> bool:
@@ -474,11 +477,11 @@ def is_resnet18(specification: Specification) -> bool:
 
 def section(notice: str | None) -> Section:
     """The section of `linear_pairs`."""
-    run = evaluated("linear_pairs")
+    run = evaluated("linear_pairs", "best_accuracy")
     settings, labels = run.plan.settings, run.labels
     separations = (settings.eps1, settings.eps2)
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
-    measured = run.table("boundaries")
+    measured = run.table("boundaries", *MEASURED)
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     rows = {name: run.results[run.results["architecture"] == name] for name in labels}
     over_fitted = f"{' ± standard deviation' if run.deviations() else ''} over the seeds that were fitted"
@@ -508,7 +511,7 @@ def section(notice: str | None) -> Section:
         "linear_pairs: D(v₁) ⊕ D(v₂)",
         f"{caption}{run.deviations()} · tilt: of the seeds that were fitted (training accuracy at least {100 * FITTED:g} %) and have a "
         f"boundary · used is a channel that alone gives more than {100 * USED:g} % · NAD indices begin at 0, which for paper 2 is a choice",
-        table(run.table("summary"), measured, labels, resnets),
+        table(run.summary("best_mean", "best_std"), measured, labels, resnets),
         pictures,
         [
             used(rows[name], planes[name], label, name in resnets, max_margin_tilt(*separations))

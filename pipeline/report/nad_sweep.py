@@ -1,8 +1,8 @@
 """`nad_sweep` in the report: accuracy on D(u_i), speed of training and spectrum against the NAD index (paper 1, fig. 6)."""
 
-import json
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pipeline import experiments
 from pipeline.measures.ranks import early, spearman
 from pipeline.project import artifacts
 from pipeline.report import style
@@ -26,6 +27,24 @@ QUOTED = (0, 10, 102, 302)
 
 MANY = 30
 """Points from which on a curve has small ones."""
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Spearman's correlations of one estimand's sweep, or their p-values, as metrics.json has them; None where one is undefined."""
+
+    accuracy_index: float | None
+    accuracy_eigenvalue: float | None
+    early_loss_index: float | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What metrics.json says of one estimand's sweep, as far as the report shows it."""
+
+    spearman: Correlations
+    p_value: Correlations
+
 
 LOOKS = {
     "secant": {"color": "#000000", "linestyle": "-", "marker": "o"},
@@ -137,13 +156,13 @@ def _curve(
 
 def table(
     summary: pd.DataFrame,
-    metrics: Mapping[str, Any],
+    metrics: Mapping[str, Mapping[str, Found]],
     labels: Mapping[str, str],
     published: Mapping[str, Published],
 ) -> Table:
     """One row per architecture and estimand: accuracies, the published ones, and Spearman's correlations with their p-values.
 
-    metrics: reports/nad_sweep/metrics.json; published: as in `sweep`.
+    metrics: of reports/nad_sweep/metrics.json, by architecture and estimand; published: as in `sweep`.
     """
     rows = []
     for (name, estimand), cells in _of(summary):
@@ -171,14 +190,17 @@ def _of(summary: pd.DataFrame) -> Sequence[tuple[tuple[str, str], pd.DataFrame]]
     return list(summary[summary["test_set"] == "all"].groupby(["architecture", "estimand"], sort=False))
 
 
-def _with_p(found: Mapping[str, Any], key: str) -> str:
+def _with_p(found: Found, key: str) -> str:
     """One of Spearman's correlations with its p-value, from one estimand's part of metrics.json."""
-    rho = found["spearman"][key]
-    return "–" if rho is None else f"{number(rho, 3)} ({p_text(found['p_value'][key])})"
+    rho, p = getattr(found.spearman, key), getattr(found.p_value, key)
+    return "–" if rho is None or p is None else f"{number(rho, 3)} ({p_text(p)})"
 
 
 def findings(
-    run: Evaluated, summary: pd.DataFrame, metrics: Mapping[str, Any], published: Mapping[str, Published]
+    run: Evaluated,
+    summary: pd.DataFrame,
+    metrics: Mapping[str, Mapping[str, Found]],
+    published: Mapping[str, Published],
 ) -> list[str]:
     """What the sweeps show: accuracy at the ends, its rank correlation with the index, the distance from the published curve."""
     curves, compared = [], []
@@ -205,14 +227,14 @@ def findings(
 def section(notice: str | None) -> Section:
     """The section of `nad_sweep`."""
     run = evaluated("nad_sweep")
-    vectors = artifacts.directions("nad_sweep")
-    spectra = {
-        (name, estimand): vectors[f"{name}-{estimand}-eigenvalues"]
-        for name, estimand in run.results.groupby(["architecture", "estimand"]).groups
+    swept = {
+        pair: "{}-{}-eigenvalues".format(*pair) for pair in run.results.groupby(["architecture", "estimand"]).groups
     }
-    losses = pd.read_csv(artifacts.present(artifacts.MODELS / "nad_sweep" / "losses.csv", "train nad_sweep"))
-    path = artifacts.present(artifacts.REPORTS / "nad_sweep" / "metrics.json", "evaluate nad_sweep")
-    metrics, summary = json.loads(path.read_text(encoding="utf-8")), run.table("summary")
+    vectors = artifacts.vectors("nad_sweep", swept.values())
+    spectra = {pair: vectors[name] for pair, name in swept.items()}
+    coordinates, cells = experiments.find("nad_sweep").coordinates, run.results.to_dict("records")
+    losses = artifacts.trained("nad_sweep", "losses", coordinates, ["epoch", "loss"], cells)
+    metrics, summary = artifacts.metrics("nad_sweep", dict[str, Found], run.labels), run.summary()
     sigmas = ", ".join(f"{run.plan.settings.sigma[name]:g} ({label})" for name, label in run.labels.items())
     caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g}, σ = {sigmas}{run.deviations()}"
     values = published_table("nad_sweep").set_index("index")

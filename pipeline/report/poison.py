@@ -213,7 +213,9 @@ def with_and_without_carriers(
         return [], []
     cells = [cells[i] for i in np.unique(np.linspace(0, len(cells) - 1, CELLS).round().astype(int))]
     draw = data.draw(seed)
-    first = [int(np.flatnonzero(draw["train_labels"] == number)[0]) for number in range(min(CLASSES, classes))]
+    # Of many classes, few samples may have none.
+    drawn = [np.flatnonzero(draw["train_labels"] == number) for number in range(min(CLASSES, classes))]
+    first = [int(places[0]) for places in drawn if len(places)]
     x, y = experiment.clean(
         cells[0], "train", draw | {key: draw[key][first] for key in ("train_pictures", "train_labels")}
     )
@@ -225,7 +227,7 @@ def with_and_without_carriers(
 def section(notice: str | None) -> Section:
     """The section of `poison`."""
     run, images = evaluated("poison"), artifacts.about_images()
-    summary = run.table("summary")
+    summary = run.summary()
     shown = f"coefficient ± {run.plan.settings.size:g} · images: {images['name']}"
     caption = f"{run.sizes()} · {shown}{run.deviations()}"
     values = published_table("poison").set_index("index")

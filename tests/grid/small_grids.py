@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
+from hand_overs import nads_of_file
 from scipy.linalg import hadamard
 
 from pipeline import experiments, networks
@@ -74,4 +75,4 @@ def lay_down_nads(**bases):
     """Write what the stage `estimate` leaves, of the estimand that is chosen: architecture → (1024, 1024)."""
     artifacts.NADS.mkdir(parents=True, exist_ok=True)
     for name, basis in bases.items():
-        np.savez(artifacts.NADS / f"{name}.npz", directions=basis, eigenvalues=np.linspace(1, 0, len(basis)))
+        np.savez(artifacts.NADS / f"{name}.npz", **nads_of_file(basis, (1, 32, 32)))

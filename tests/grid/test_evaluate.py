@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import safetensors.torch
 import torch
+from hand_overs import ABOUT
 from small_grids import ARCHITECTURES, data_of, orthonormal, plan_of
 
 from pipeline import evaluate, experiments
@@ -152,7 +153,13 @@ def fourier_run(folder):
     np.savez(datasets / "directions.npz", **experiment.directions(plan, None))
     labels = np.array([1, 1, 1, -1], np.int8)
     for seed in (0, 1):
-        np.savez(datasets / f"draw-{seed}.npz", test_labels=labels, test_normal=np.zeros((4, 1, 1024), np.float32))
+        normal = np.zeros((4, 1, 1024), np.float32)
+        draw = {
+            f"{split}_{kind}": array
+            for split in ("train", "test")
+            for kind, array in (("labels", labels), ("normal", normal))
+        }
+        np.savez(datasets / f"draw-{seed}.npz", **draw)
     # By (seed, k_col), the factor and the bias: always class 1; wrong everywhere but there; and right.
     logits = {(0, -16): (0.0, 1.0), (1, -16): (0.0, -1.0), (0, 0): (1.0, 0.0), (1, 0): (1.0, 0.0)}
     for cell in cells:
@@ -161,7 +168,8 @@ def fourier_run(folder):
         safetensors.torch.save_file(
             {"all": outputs}, models / f"logreg-0-{cell['k_col']}-seed{cell['seed']}.safetensors"
         )
-    pd.DataFrame({"architecture": ["logreg"], "epoch": [1], "loss": [0.5]}).to_csv(models / "losses.csv", index=False)
+    losses = pd.DataFrame(cells)[["architecture", "seed", "k_row", "k_col"]].assign(epoch=1, loss=0.5)
+    losses.to_csv(models / "losses.csv", index=False)
     (models / "training.csv").write_text(
         "architecture,seed,k_row,k_col,loss,accuracy,steps\nlogreg,1,0,0,0.5,1.0,12\nlogreg,0,0,-16,0.1234567,0.99,\n"
         "logreg,0,0,0,0.5,1.0,7\nlogreg,1,0,-16,0.25,0.9899,\n"
@@ -245,12 +253,13 @@ def test_boundaries_sections_and_pictures_of_a_run_in_whatever_order_the_cells_f
     np.savez(datasets / "directions.npz", **{"logreg-1": BASIS[1], "logreg-9": BASIS[9]})
     draw = experiment.draw(plan, 0, images)
     np.savez(datasets / "draw-0.npz", **draw)
-    artifacts.write_json(datasets / "images.json", {"name": "noise", "classes": list("abcd")})
+    artifacts.write_json(datasets / "images.json", ABOUT)
     pixel = np.eye(4096)[1024 + 5] * np.sign(draw["half_gap"][1].ravel()[5])
     for index, normal in ((1, np.concatenate([np.zeros(3072), BASIS[1]])), (9, pixel)):
         weights = linear([0 * normal, normal], [0.0, 0.0])
         safetensors.torch.save_file(weights, models / f"logreg-{index}-seed0.safetensors")
-    pd.DataFrame({"architecture": ["logreg"], "epoch": [1], "loss": [0.5]}).to_csv(models / "losses.csv", index=False)
+    losses = pd.DataFrame(cells)[["architecture", "seed", "index"]].assign(epoch=1, loss=0.5)
+    losses.to_csv(models / "losses.csv", index=False)
     trained = "architecture,seed,index,loss,accuracy,steps\nlogreg,0,1,0.5,1.0,\nlogreg,0,9,0.5,0.995,\n"
     (models / "training.csv").write_text(trained)
     artifacts.write_json(
@@ -299,18 +308,15 @@ def test_the_losses_of_training_reach_the_metrics_and_changes_their_table(folder
     pd.DataFrame(cells).to_csv(datasets / "cells.csv", index=False)
     np.savez(datasets / "directions.npz", logreg=BASIS)
     pictures = np.random.default_rng(0).integers(0, 256, (6, 3, 32, 32)).astype(np.uint8)
-    draw = {
-        "test_pictures": pictures,
-        "test_labels": np.array([0, 1, 2] * 2),
-        "mean": np.zeros(3),
-        "deviation": np.ones(3),
-    }
+    draw = {"mean": np.zeros(3), "deviation": np.ones(3)}
+    for split in ("train", "test"):
+        draw |= {f"{split}_pictures": pictures, f"{split}_labels": np.array([0, 1, 2] * 2)}
     np.savez(datasets / "draw-0.npz", **draw)
-    artifacts.write_json(datasets / "images.json", {"name": "noise", "classes": list("abc")})
+    artifacts.write_json(datasets / "images.json", ABOUT | {"classes": list("abc")})
     for cell in cells:
         name = artifacts.cell_name(cell, experiment.coordinates)
         safetensors.torch.save_file(linear(np.zeros((3, 3072)), [0.0, 1.0, 0.0]), models / f"{name}.safetensors")
-    losses = pd.DataFrame({"architecture": ["logreg"], "epoch": [1], "loss": [0.125]})
+    losses = pd.DataFrame(cells).assign(epoch=1, loss=0.125)
     losses.to_csv(models / "losses.csv", index=False)
     trained = "architecture,seed,images,loss,accuracy,steps\nlogreg,0,plain,0.125,0.5,\nlogreg,0,flipped,0.125,0.5,\n"
     (models / "training.csv").write_text(trained)

@@ -41,9 +41,12 @@ def test_the_numbers_of_a_cell_come_back_from_the_file_as_they_were(tmp_path, mo
     monkeypatch.setattr(artifacts, "DATASETS", tmp_path)
     values = [0.1, 1 / 3, 1e-5, 0.1 + 0.2, *np.random.default_rng(0).standard_normal(1000).tolist()]
     (tmp_path / "linear_pairs").mkdir()
-    pd.DataFrame({"sigma": values, "index": 3}).to_csv(tmp_path / "linear_pairs" / "cells.csv", index=False)
+    pd.DataFrame({"architecture": "NA", "seed": 0, "sigma": values, "index": 3}).to_csv(
+        tmp_path / "linear_pairs" / "cells.csv", index=False
+    )
     cells = artifacts.cells("linear_pairs")
     assert [cell["sigma"] for cell in cells] == values and all(type(cell["index"]) is int for cell in cells)
+    assert {cell["architecture"] for cell in cells} == {"NA"}
 
 
 def test_the_name_of_a_cell():
@@ -53,16 +56,27 @@ def test_the_name_of_a_cell():
 
 def test_images_are_the_arrays_with_what_they_are(tmp_path, monkeypatch):
     monkeypatch.setattr(artifacts, "IMAGES", tmp_path)
-    arrays = {f"{split}_{kind}": np.arange(n) for n, (split, kind) in enumerate(
-        [("train", "images"), ("train", "labels"), ("test", "images"), ("test", "labels")], 1)}  # fmt: skip
+    arrays = {
+        f"{split}_{kind}": np.ones((count, *shape), kind_of)
+        for split, count in (("train", 3), ("test", 2))
+        for kind, shape, kind_of in (("images", (3, 32, 32), np.uint8), ("labels", (), np.int64))
+    }
     for name, array in arrays.items():
         np.save(tmp_path / f"{name}.npy", array)
-    about = {"name": "x", "classes": ["a", "b"], "mean": [1, 2, 3], "deviation": [4, 5, 6], "digest": "d"}
+    about = {
+        "name": "x",
+        "classes": ["a", "b"],
+        "train": 3,
+        "test": 2,
+        "digest": "d",
+        "mean": [1, 2, 3],
+        "deviation": [4, 5, 6],
+    }
     artifacts.write_json(tmp_path / "about.json", about)
     found = artifacts.images()
     assert set(found) == {*arrays, "classes", "mean", "deviation"}
     assert all(np.array_equal(found[name], array) for name, array in arrays.items())
-    assert (found["classes"], found["mean"], found["deviation"]) == (["a", "b"], [1, 2, 3], [4, 5, 6])
+    assert (found["classes"], found["mean"], found["deviation"]) == (["a", "b"], (1, 2, 3), (4, 5, 6))
 
 
 def test_a_users_file_of_nads(tmp_path):

@@ -5,6 +5,7 @@ import json
 from html.parser import HTMLParser
 
 import numpy as np
+from hand_overs import ABOUT, nads_of_file
 from matplotlib.figure import Figure
 from PIL import Image
 from test_sections import LENET, lay, lay_plan, results, save
@@ -34,13 +35,14 @@ def lay_every_nads(name, directions, networks):
     values = np.geomspace(1e-6, 1e-10, len(directions))
     save(
         artifacts.NADS / f"{name}.npz",
-        directions=directions,
-        shape=np.array([1, 32, 32]),
-        eigenvalues=values,
-        standard_errors=values / 10,
-        nearby=np.stack([np.arange(len(values)), np.minimum(np.arange(len(values)) + 3, len(values) - 1)], 1),
-        error=np.array(0.25),
-        networks=np.array(networks),
+        **nads_of_file(directions, (1, 32, 32))
+        | dict(
+            eigenvalues=values,
+            standard_errors=values / 10,
+            nearby=np.stack([np.arange(len(values)), np.minimum(np.arange(len(values)) + 3, len(values) - 1)], 1),
+            error=np.array(0.25),
+            networks=np.array(networks),
+        ),
     )
 
 
@@ -84,6 +86,8 @@ def lay_run():
             "index_1": a,
             "index_2": b,
             "tilt": 10.0 * a + b + seed,
+            "margin_1": 1.0,
+            "margin_2": 2.0,
             "train_accuracy": 1.0,
         }
         for name in ("z", "a")
@@ -105,7 +109,7 @@ def report(*names, captions=("one line",)):
 def page(folder, patch):
     """The page of the run, which is laid down in a folder."""
     patch.chdir(folder)
-    about = {"name": EVIL, "classes": [EVIL, "b"], "train": 700, "test": 90}
+    about = ABOUT | {"name": EVIL, "classes": [EVIL, "b"], "train": 700, "test": 90}
     artifacts.write_json(artifacts.IMAGES / "about.json", about)
     lay_run()
     return document.document(report(*NAMES), f"images of this run: {EVIL}")

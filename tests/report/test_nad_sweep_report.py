@@ -7,6 +7,7 @@ import pytest
 from drawing import ENDING
 
 from pipeline.report import nad_sweep
+from pipeline.report.nad_sweep import Correlations, Found
 
 LABELS = {"z": "Zeta, with a name that is 2 long, width ×2", "a": "Alpha"}
 INDICES = (0, 102, 10)
@@ -197,7 +198,7 @@ def test_the_table_has_accuracies_beside_the_published_ones_and_correlations_wit
     keys = ("accuracy_index", "accuracy_eigenvalue", "early_loss_index")
 
     def found(rho, p):
-        return {"spearman": dict(zip(keys, rho)), "p_value": dict(zip(keys, p))}
+        return Found(*(Correlations(**dict(zip(keys, values))) for values in (rho, p)))
 
     metrics = {
         "z": {

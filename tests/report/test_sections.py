@@ -7,6 +7,7 @@ import drawing
 import numpy as np
 import pandas as pd
 import pytest
+from hand_overs import ABOUT, nads_of_file
 
 from pipeline import experiments, render
 from pipeline.grid.experiment import Member, Plan
@@ -29,7 +30,7 @@ CLASSES = ["ape", "bee", "cat", "dog", "eel"]
 @pytest.fixture(autouse=True)
 def _project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    about = {"name": "Animals", "classes": CLASSES, "train": 700, "test": 90}
+    about = ABOUT | {"name": "Animals", "classes": CLASSES, "train": 700, "test": 90}
     artifacts.write_json(artifacts.IMAGES / "about.json", about)
 
 
@@ -168,9 +169,10 @@ def lay_flip(unfitted=0):
     lay_plan("flip", {}, [{}, {}])
     results("flip", [({"images": "plain"}, ["all"]), ({"images": "flipped"}, ["all"])], unfitted=unfitted)
     rows = [
-        {"architecture": name, "seed": 5, "operation": operation, "first": index, "last": index}
+        {"architecture": name, "seed": seed, "operation": operation, "first": index, "last": index}
         | {"changed": changed, "relative_change": 0.1}
         for name, changed in (("z", 0.25), ("a", 0.75))
+        for seed in (5, 6)
         for operation in ("remove", "flip")
         for index in (0, 2)
     ]
@@ -342,20 +344,21 @@ def lay_nads(
     """data/nads of one architecture whose inputs have four values."""
     save(
         artifacts.NADS / f"{name}{part}.npz",
-        directions=np.eye(4) if directions is None else directions,
-        shape=np.array([1, 2, 2]),
-        eigenvalues=np.array(eigenvalues),
-        standard_errors=np.array([0.5, 0.25, 0.0, 0.0]),
-        nearby=np.array([[0, 1], [0, 1], [2, 2], [3, 3]]),
-        groups=np.array([0, 0, 2, 3]),
-        halves=np.array([[9.0, 1, 1, 1], [1.0, 1, 1, 1]]),
-        overlap=np.array([0.9, 0.8, 0.7, 1.0]),
-        error=np.array(error),
-        networks=np.array(networks),
-        estimand=np.array(estimand),
-        method=np.array("plain"),
-        point=np.array("zero" if part else "many"),
-        symmetry=np.array("none" if part else "square"),
+        **nads_of_file(np.eye(4) if directions is None else directions, (1, 2, 2))
+        | dict(
+            eigenvalues=np.array(eigenvalues),
+            standard_errors=np.array([0.5, 0.25, 0.0, 0.0]),
+            nearby=np.array([[0, 1], [0, 1], [2, 2], [3, 3]]),
+            groups=np.array([0, 0, 2, 3]),
+            halves=np.array([[9.0, 1, 1, 1], [1.0, 1, 1, 1]]),
+            overlap=np.array([0.9, 0.8, 0.7, 1.0]),
+            error=np.array(error),
+            networks=np.array(networks),
+            estimand=np.array(estimand),
+            method=np.array("plain"),
+            point=np.array("zero" if part else "many"),
+            symmetry=np.array("none" if part else "square"),
+        ),
     )
 
 
@@ -624,7 +627,9 @@ def test_poison():
 
 
 def test_poison_of_few_classes_and_one_index():
-    artifacts.write_json(artifacts.IMAGES / "about.json", {"name": "Two", "classes": ["a", "b"], "train": 8, "test": 8})
+    artifacts.write_json(
+        artifacts.IMAGES / "about.json", ABOUT | {"name": "Two", "classes": ["a", "b"], "train": 8, "test": 8}
+    )
     cell = {"architecture": "z", "seed": 5, "data": "images", "index": 3, "size": 0.25}
     lay_poison([cell])
     section = poison.section(None)
@@ -747,7 +752,7 @@ def test_render_writes_the_page_and_its_figures_and_nothing_of_before(monkeypatc
     monkeypatch.setattr(render, "IN_ORDER", (flip, fourier))
     lay_plan("fourier", {"eps": 1.5, "sigma": 3.0}, [{"step": 16}] * 2)
     lay_flip()
-    results("fourier", [({"k_row": 0, "k_col": 0}, ["all"])])
+    results("fourier", [({"k_row": r, "k_col": c}, ["all"]) for r in (-16, 0) for c in (-16, 0)])
     lay(artifacts.FIGURES / "of_before.png", [])
     render.main()
     assert capsys.readouterr().out == "4 figures in reports/figures/\n"

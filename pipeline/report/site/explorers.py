@@ -86,7 +86,7 @@ EIGENVALUES = {"eigenvalues": "eigenvalues", "errors": "standard_errors"}
 def along_nads() -> dict[str, dict[str, Any]]:
     """Accuracies of `nad_sweep`: by architecture and estimand, index → value; under 'published', index → per cent."""
     run, found = evaluated("nad_sweep"), {}
-    summary = run.table("summary")
+    summary = run.summary()
     for row in summary[summary["test_set"] == "all"].to_dict("records"):
         found.setdefault(row["architecture"], {}).setdefault(row["estimand"], {})[row["index"]] = _value(row)
     values = published_table("nad_sweep").set_index("index")
@@ -98,7 +98,7 @@ def along_nads() -> dict[str, dict[str, Any]]:
 def fourier() -> dict[str, Any]:
     """Maps of accuracy over the frequency of v: ours and, beside them, published ones."""
     run, maps = evaluated("fourier"), []
-    rows = canonical(run.table("summary").query("test_set == 'all'"))
+    rows = canonical(run.summary().query("test_set == 'all'"))
     values = published_table("fourier")
     networks = values.columns.drop(DIRECTION)
     published = run.beside({name: values[DIRECTION].assign(accuracy=values[name] / 100) for name in networks})
@@ -121,7 +121,7 @@ def fourier() -> dict[str, Any]:
 def pairs() -> dict[str, Any]:
     """The cells of `linear_pairs`: accuracies, tilts and boundaries of every pair of NAD indices, by network."""
     run = evaluated("linear_pairs")
-    settings, planes = run.plan.settings, run.table("boundaries")
+    settings, planes = run.plan.settings, run.table("boundaries", *linear_pairs.MEASURED)
     separations = (settings.eps1, settings.eps2)
     networks = [
         {"name": text, "indices": indices(run, name), "cells": cells(run, planes[planes["architecture"] == name], name)}
@@ -143,7 +143,7 @@ def indices(run: Evaluated, name: str) -> list[int]:
 
 def cells(run: Evaluated, planes: pd.DataFrame, name: str) -> dict[str, dict[str, Any]]:
     """The cells of one architecture by 'index_1,index_2'; planes: its rows of reports/linear_pairs/boundaries.csv."""
-    summary = run.table("summary")
+    summary = run.summary("best_mean", "best_std")
     probabilities = linear_pairs.mean_probabilities(planes)
     found = {}
     for (first, second), rows in summary[summary["architecture"] == name].groupby(linear_pairs.PAIR):

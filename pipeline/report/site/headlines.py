@@ -23,7 +23,7 @@ def headline(name: str, section: Section) -> str:
 def _first(run: Evaluated) -> tuple[pd.DataFrame, str]:
     """The rows of summary.csv of the run's first architecture, and what figures call it."""
     name, text = next(iter(run.labels.items()))
-    summary = run.table("summary")
+    summary = run.summary()
     return summary[summary["architecture"] == name], text
 
 
