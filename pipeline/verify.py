@@ -124,10 +124,10 @@ def against(run: Run, other: Run) -> Iterator[Line]:
             yield name, UNJUDGED, reason
     if not (alike := [name for name, reason in reasons.items() if not reason]):
         return
-    images = [one.json("images.json") for one in (run, other)]
+    images = [one.json("images.json", runs.Images) for one in (run, other)]
     names = [f"{about['name']} ({about['digest'][:8]})" for about in images]
     yield "images", AGREES if len(set(names)) == 1 else UNJUDGED, " and ".join(dict.fromkeys(names))
-    nads = [one.json("nads.json") for one in (run, other)]
+    nads = [one.json("nads.json", dict[str, runs.Estimate]) for one in (run, other)]
     yield from of_singular_values(*nads)
     ours, theirs = (runs.together(one, alike) for one in (run, other))
     yield from of_accuracies(
@@ -137,7 +137,7 @@ def against(run: Run, other: Run) -> Iterator[Line]:
 
 def against_the_papers(run: Run) -> Iterator[Line]:
     """The lines of one run beside the published values."""
-    yield from of_singular_values(run.json("nads.json"), papers.first_singular_values())
+    yield from of_singular_values(run.json("nads.json", dict[str, runs.Estimate]), papers.first_singular_values())
     ours, theirs = [], []
     for name in papers.PUBLISHED:
         table = papers.results(name)

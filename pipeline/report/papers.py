@@ -7,7 +7,7 @@ from pipeline import experiments
 from pipeline.networks import NETWORKS
 from pipeline.report import published
 from pipeline.report.nads import PUBLISHED_ROWS, published_spectra
-from pipeline.report.runs import Run, placed
+from pipeline.report.runs import Metrics, Run, placed
 
 PUBLISHED = {
     "fourier": (["k_row", "k_col"], "architecture", {"test_set": "all"}),
@@ -45,12 +45,13 @@ def results(experiment: str) -> pd.DataFrame:
 
 def too_small(experiment: str, network: str, run: Run) -> str | None:
     """Why an experiment's network, which a run has, is not compared with the published one; None where it is the paper's own."""
-    about, plan = run.json(f"{experiment}/metrics.json"), run.plan(experiment)
+    about, plan = run.json(f"{experiment}/metrics.json", Metrics), run.plan(experiment)
     if about.get("images", "CIFAR-10") != "CIFAR-10":
         return f"the images are {about['images']}"
     if plan is None:
         return None if about["scale"] in FULL_SCALES else f"scale {about['scale']} is smaller than the paper's"
-    member = plan["members"][network]
+    if (member := plan["members"].get(network)) is None:
+        return f"{network} is not in its plan"
     if member["specification"] != {"network": NETWORKS[network]}:
         return f"{network} is not as the paper has it"
     samples, epochs = FULL_SIZE[experiment]

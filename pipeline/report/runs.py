@@ -1,7 +1,7 @@
 """The reports of a run, read from a folder or from a commit, and whether those of two runs can be compared."""
 
+import contextlib
 import functools
-import io
 import json
 import subprocess
 from collections.abc import Callable, Sequence
@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pydantic
 
 from pipeline import experiments
-from pipeline.project import artifacts
+from pipeline.project import artifacts, formats
 from pipeline.project.errors import InputError
 
 
@@ -28,33 +29,87 @@ class Run:
     experiments: Sequence[str]
     plans: Path | None = None
 
-    def json(self, path: str) -> Any:
-        """A JSON file."""
-        try:
-            return json.loads(self.read(path))
-        except (OSError, ValueError):
-            raise InputError(f"{self.name} has no {path} that can be read") from None
+    def json(self, path: str, kind: Any) -> Any:
+        """What a JSON file holds, after checking that it is of the type `kind`."""
+        with self._whole(path):
+            formats.typed(kind, text := self.read(path))
+            return json.loads(text)
+
+    def table(self, path: str, wanted: Sequence[str]) -> pd.DataFrame:
+        """A CSV file, which has the columns `wanted`."""
+        with self._whole(path):
+            return formats.table(self.read(path), wanted)
+
+    def _whole(self, path: str) -> contextlib.AbstractContextManager[None]:
+        remedy = (
+            "bring it back as it was written, or take the run away; another version of this project may have written it"
+        )
+        return formats.whole(f"{path} of {self.name}", remedy)
 
     def results(self, experiment: str) -> pd.DataFrame:
         """The results of an experiment with the columns of `agreement.PLACE`."""
-        path, coordinates = f"{experiment}/results.csv", list(experiments.find(experiment).coordinates)
-        try:
-            rows = pd.read_csv(io.BytesIO(self.read(path)))
-        except (OSError, ValueError):
-            raise InputError(f"{self.name} has no {path} that can be read") from None
+        coordinates = list(experiments.find(experiment).coordinates)
         wanted = ["architecture", "seed", *coordinates, "test_set", "accuracy", "n", "train_accuracy"]
-        if lacking := [column for column in wanted if column not in rows]:
-            raise InputError(
-                f"{path} of {self.name} has no column {lacking[0]}: another version of this project wrote it"
-            )
-        return placed(rows, experiment, coordinates)
+        return placed(self.table(f"{experiment}/results.csv", wanted), experiment, coordinates)
 
     def plan(self, experiment: str) -> dict[str, Any] | None:
         """What was planned of an experiment, where that is known: the plan beside these reports, if it has their scale."""
         if self.plans is None or not (path := self.plans / f"{experiment}.json").exists():
             return None
-        document = json.loads(path.read_text(encoding="utf-8"))
-        return document if document["scale"] == self.json(f"{experiment}/metrics.json")["scale"] else None
+        with artifacts.whole(path, "plan"):
+            formats.typed(Planned, text := path.read_bytes())
+            document = json.loads(text)
+        return document if document["scale"] == self.json(f"{experiment}/metrics.json", Metrics)["scale"] else None
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """How long a network is trained."""
+
+    epochs: int
+
+
+@dataclass(frozen=True)
+class PlannedMember:
+    """What is compared of an architecture's part of a plan."""
+
+    specification: dict[str, Any]
+    training: Epochs
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What is compared of an experiment's plan."""
+
+    scale: str
+    train_samples: int
+    settings: dict[str, Any]
+    members: dict[str, PlannedMember]
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """What an experiment's metrics.json says of its scale and of its images, where it has some."""
+
+    scale: str
+    images: str | None = None
+
+
+@dataclass(frozen=True)
+class Images:
+    """What reports/images.json says of the images."""
+
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What reports/nads.json says of one estimate of NADs."""
+
+    networks: int
+    first_singular_value: pydantic.PositiveFloat | None
+    relative_error: pydantic.PositiveFloat | None = None
 
 
 def placed(rows: pd.DataFrame, experiment: str, coordinates: Sequence[str]) -> pd.DataFrame:
@@ -103,12 +158,12 @@ def unlike(experiment: str, run: Run, other: Run) -> str | None:
     """Why an experiment of two runs cannot be compared: it is in one of them only, or their sizes or images are not the same."""
     if lacking := [one.name for one in (run, other) if experiment not in one.experiments]:
         return f"{lacking[0]} does not have it"
-    here, there = (one.json(f"{experiment}/metrics.json") for one in (run, other))
+    here, there = (one.json(f"{experiment}/metrics.json", Metrics) for one in (run, other))
     if here["scale"] != there["scale"]:
         return f"scale {here['scale']} here, {there['scale']} there: unequal sizes are not compared"
     if (
         experiments.find(experiment).needs_images
-        and len({one.json("images.json")["digest"] for one in (run, other)}) > 1
+        and len({one.json("images.json", Images)["digest"] for one in (run, other)}) > 1
     ):
         return "other images"
     plans = [one.plan(experiment) for one in (run, other)]

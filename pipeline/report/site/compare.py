@@ -1,6 +1,5 @@
 """This run beside kept ones and the published tables, row by row."""
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,7 +7,6 @@ import pandas as pd
 
 from pipeline import experiments
 from pipeline.project import artifacts
-from pipeline.project.errors import InputError
 from pipeline.report import papers, runs
 from pipeline.report.evaluated import Evaluated, evaluated
 from pipeline.report.frequencies import DIRECTION, canonical
@@ -41,21 +39,15 @@ def summary(run: runs.Run, experiment: str) -> pd.Series:
 
     Raises InputError where the run's summary of the experiment cannot be read.
     """
-    path, coordinates = f"{experiment}/summary.csv", experiments.find(experiment).coordinates
-    try:
-        rows = pd.read_csv(io.BytesIO(run.read(path)))
-    except (OSError, ValueError):
-        raise InputError(f"{run.name} has no {path} that can be read") from None
-    wanted = ["architecture", *coordinates, "test_set", "mean", "std", "seeds"]
-    if lacking := [column for column in wanted if column not in rows]:
-        raise InputError(f"{path} of {run.name} has no column {lacking[0]}: another version of this project wrote it")
+    wanted = ["architecture", *experiments.find(experiment).coordinates, "test_set", "mean", "std", "seeds"]
+    rows = run.table(f"{experiment}/summary.csv", wanted)
     text = [f"{percent(row['mean'], row['std'])} ({row['seeds']})" for row in rows.to_dict("records")]
     return placed(rows, experiment).assign(text=text).set_index(PLACE)["text"]
 
 
 def called(run: runs.Run, experiment: str) -> str:
     """What a column calls a kept run: its folder and its scale."""
-    return f"{run.name} (scale {run.json(f'{experiment}/metrics.json')['scale']})"
+    return f"{run.name} (scale {run.json(f'{experiment}/metrics.json', runs.Metrics)['scale']})"
 
 
 def published(run: Evaluated, experiment: str) -> pd.Series:
