@@ -92,7 +92,7 @@ def main(name: str) -> None:
     outcomes = [None] * len(cells)
     results = workers.run(evaluate_one, work, functools.partial(Data, experiment), device)
     for position, result in tqdm(results, f"evaluate {name}", len(work), unit="cell", disable=None):
-        if isinstance(result, (InputError, OSError)):
+        if isinstance(result, (InputError, PermissionError)):
             raise result
         if isinstance(result, Exception):
             said = " ".join(f"{type(result).__name__}: {result}".split())

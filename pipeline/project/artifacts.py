@@ -220,11 +220,15 @@ def draw_digests(experiment: str, seed: int) -> dict[str, str] | None:
     return _json(Digests, path, f"generate {experiment}").get(str(seed)) if path.exists() else None
 
 
+def checked_pictures(experiment: str) -> dict | None:
+    """What `about_pictures` gives, after checking that it is whole."""
+    path = DATASETS / experiment / "images.json"
+    return _json(About, path, f"generate {experiment}") if path.exists() else None
+
+
 def check_shared(experiment: str, names: Iterable[str] = ()) -> None:
     """Raise InputError unless what an experiment's data share is whole: what the pictures are, and directions, also those of `names`."""
-    path = DATASETS / experiment / "images.json"
-    if path.exists():
-        _json(About, path, f"generate {experiment}")
+    checked_pictures(experiment)
     vectors(experiment, names)
 
 
@@ -263,6 +267,10 @@ def trained(
     found = _table(path, stage, [*keys, *wanted])
     with whole(path, stage):
         same_cells(found, pd.DataFrame(cells), keys)
+        # One row of every epoch, or one row: as many of each cell of an architecture.
+        counts = found.groupby(keys).size()
+        if (counts.groupby(level=0).nunique() > 1).any() or ("epoch" not in found and (counts > 1).any()):
+            raise ValueError("it does not have as many rows of every network")
     return found
 
 

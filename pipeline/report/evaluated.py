@@ -108,7 +108,7 @@ def described(member: Member) -> dict[str, Any]:
 
 
 RESULTS = ("architecture", "seed", "test_set", "accuracy", "train_accuracy")
-SUMMARY = ("architecture", "test_set", "mean", "seeds", "fitted", "train_accuracy")
+SUMMARY = ("architecture", "test_set", "mean", "std", "seeds", "fitted", "train_accuracy")
 """Columns of results.csv and summary.csv, besides an experiment's coordinates."""
 
 

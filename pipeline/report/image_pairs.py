@@ -145,7 +145,7 @@ def listed(indices: Sequence[int]) -> str:
 def section(notice: str | None) -> Section:
     """The section of `image_pairs`."""
     run, images = evaluated("image_pairs"), artifacts.about_images()
-    settings, rows = run.plan.settings, run.results
+    settings, rows, summary = run.plan.settings, run.results, run.summary()
     negative, positive = settings.sides(images["classes"])
     caption = f"{run.sizes()} · ε = {settings.eps:g} · images: {images['name']}{run.deviations()}"
     sides = f"one side: {named(negative)} · the other: {named(positive)}"
@@ -156,7 +156,7 @@ def section(notice: str | None) -> Section:
     return Section(
         "image_pairs: images ⊕ D(v)",
         f"{caption} · {sides} · NAD indices begin at 0, which for paper 2 is a choice",
-        table(run.summary(), run.labels),
+        table(summary, run.labels),
         [Picture("images_or_linear_channel", figure, "images or linear channel")],
         [used(rows[rows["architecture"] == name], label) for name, label in run.labels.items()],
     )

@@ -481,7 +481,7 @@ def section(notice: str | None) -> Section:
     settings, labels = run.plan.settings, run.labels
     separations = (settings.eps1, settings.eps2)
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
-    measured = run.table("boundaries", *MEASURED)
+    measured, summary = run.table("boundaries", *MEASURED), run.summary("best_mean", "best_std")
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     rows = {name: run.results[run.results["architecture"] == name] for name in labels}
     over_fitted = f"{' ± standard deviation' if run.deviations() else ''} over the seeds that were fitted"
@@ -511,7 +511,7 @@ def section(notice: str | None) -> Section:
         "linear_pairs: D(v₁) ⊕ D(v₂)",
         f"{caption}{run.deviations()} · tilt: of the seeds that were fitted (training accuracy at least {100 * FITTED:g} %) and have a "
         f"boundary · used is a channel that alone gives more than {100 * USED:g} % · NAD indices begin at 0, which for paper 2 is a choice",
-        table(run.summary("best_mean", "best_std"), measured, labels, resnets),
+        table(summary, measured, labels, resnets),
         pictures,
         [
             used(rows[name], planes[name], label, name in resnets, max_margin_tilt(*separations))

@@ -202,16 +202,17 @@ def with_and_without_carriers(
     architecture's grid.
     """
     experiment = experiments.find("poison")
-    data = Data(experiment)
+    data, planned = Data(experiment), artifacts.cells("poison", experiment.coordinates)
     cells = [
         cell
-        for cell in artifacts.cells("poison")
+        for cell in planned
         if (cell["architecture"], cell["data"], cell["seed"]) == (architecture, "images", seed)
         and cell["index"] != CLEAN
     ]
     if not cells:
         return [], []
     cells = [cells[i] for i in np.unique(np.linspace(0, len(cells) - 1, CELLS).round().astype(int))]
+    data.check(cells)
     draw = data.draw(seed)
     # Of many classes, few samples may have none.
     drawn = [np.flatnonzero(draw["train_labels"] == number) for number in range(min(CLASSES, classes))]

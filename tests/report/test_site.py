@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from hand_overs import ABOUT
 from matplotlib.figure import Figure
 from PIL import Image
 from site_run import EVIL, NAMES, Reader, data_of, page, report, section
@@ -225,7 +226,7 @@ def test_a_run_stands_beside_kept_ones_and_the_published_values(text):
     # The row k_row = 0 of the published map is set beside nothing, as in `pipeline.report.papers`.
     assert [row[1] for row in tables["fourier"].rows] == ["k_row -16, k_col -16", "k_row -16, k_col 0"]
     # What is published is of CIFAR-10, and nothing is shared with another run.
-    artifacts.write_json(artifacts.DATASETS / "flip" / "images.json", {"name": "Animals"})
+    artifacts.write_json(artifacts.DATASETS / "flip" / "images.json", ABOUT | {"name": "Animals"})
     assert "flip" in tables and "flip" not in compare.tables({"flip": None})
     lay(kept / "nad_sweep" / "summary.csv", [{"architecture": "a"}])
     with pytest.raises(

@@ -55,7 +55,7 @@ def published(run: Evaluated, experiment: str) -> pd.Series:
     empty = pd.Series([], pd.MultiIndex.from_arrays([[], [], []], names=PLACE), dtype=object)
     if experiment not in papers.PUBLISHED:
         return empty
-    pictures = artifacts.about_pictures(experiment)
+    pictures = artifacts.checked_pictures(experiment)
     if pictures and pictures["name"] != "CIFAR-10":
         return empty
     table = placed(papers.results(experiment), experiment).dropna(subset="accuracy")
