@@ -5,7 +5,7 @@ from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.report import convergence, flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison, style
 from pipeline.report.evaluated import check
-from pipeline.report.page import Report, page
+from pipeline.report.page import Report, literal, page
 from pipeline.report.site import document, provenance
 
 IN_ORDER = (nads, nad_sweep, fourier, convergence, linear_pairs, image_pairs, poison, flip)
@@ -28,7 +28,7 @@ def main() -> None:
         sections[name] = section
     captions = [
         "Written by the stage `render`; every number comes from the tables beside it.",
-        *([f"**{notice}**"] if notice else []),
+        *([f"**{literal(notice)}**"] if notice else []),
     ]
     report = Report("Report of this run", captions, provenance.sentence(), sections)
     (artifacts.REPORTS / "report.md").write_text(page(report), encoding="utf-8")

@@ -95,7 +95,7 @@ def bars(
     ticks = [labels[name].replace(", ", ",\n") for name in names]
     wide = {name: published[name][0] for name in names if name in published and published[name][0] != "published"}
     ticks = [tick + (f"\n({wide[name]})" if name in wide else "") for name, tick in zip(names, ticks)]
-    panel.set_xticks(range(len(names)), ticks)
+    panel.set_xticks(range(len(names)), [style.without_formulas(tick) for tick in ticks])
     panel.set(ylabel="test accuracy (%)", ylim=(0, 105), xlim=(-0.6, len(names) - 0.4))
     panel.set_yticks(range(0, 101, 20))
     panel.tick_params(axis="x", length=0)

@@ -19,6 +19,10 @@ LABELS = {
 """The names of the project's own networks, by their place."""
 
 
+LONGEST = 80
+"""Letters of a name in figures."""
+
+
 def label(specification: Mapping[str, Any]) -> str:
     """How a figure names the architecture: for example 'MLP (100, 20)' or 'ResNet-18, width ×0.125'.
 
@@ -28,8 +32,12 @@ def label(specification: Mapping[str, Any]) -> str:
     arguments = dict(specification)
     network, pixels = arguments.pop("network"), arguments.pop("input", None)
     if network not in LABELS:
-        described = [f"{key} {value}" for key, value in arguments.items()] + ([as_text(pixels)] if pixels else [])
-        return network.rpartition(":")[2] + (f" ({', '.join(described)})" if described else "")
+        parts = [f"{key} {value}" for key, value in arguments.items()] + ([as_text(pixels)] if pixels else [])
+        described = ", ".join(parts)
+        name = network.rpartition(":")[2]
+        # A legend leaves out what begins with an underscore.
+        name = (network if name.startswith("_") else name) + (f" ({described})" if described else "")
+        return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
     name = LABELS[network]
     if "hidden" in arguments:
         name += f" ({', '.join(map(str, arguments['hidden']))})"

@@ -3,6 +3,7 @@
 These are paper 2's figures 1, 2a, 2b and 4–8. NAD indices begin at 0, which for paper 2 is a choice: its text does not say.
 """
 
+import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -168,19 +169,22 @@ def heat_map(
     """
     size = max(mean.shape)
     font = 8 if size <= 6 else 6
-    seaborn.heatmap(
-        mean,
-        ax=panel,
-        vmin=limits[0],
-        vmax=limits[1],
-        cmap=style.ACCURACY,
-        annot=text,
-        fmt="",
-        square=True,
-        annot_kws={"fontsize": font},
-        linewidths=0.4,
-        **bar,
-    )
+    style.as_they_are(panel.get_figure(root=True))
+    # seaborn draws the whole figure to measure its texts; what there is to be warned of is said when it is saved.
+    with warnings.catch_warnings(action="ignore"):
+        seaborn.heatmap(
+            mean,
+            ax=panel,
+            vmin=limits[0],
+            vmax=limits[1],
+            cmap=style.ACCURACY,
+            annot=text,
+            fmt="",
+            square=True,
+            annot_kws={"fontsize": font},
+            linewidths=0.4,
+            **bar,
+        )
     panel.set_facecolor("0.88")
     for row, column in np.argwhere(mean.isna().to_numpy()):
         panel.text(column + 0.5, row + 0.5, "–", ha="center", va="center", color="0.15", fontsize=font)

@@ -3,6 +3,7 @@
 Every number of the page is computed from the run's tables; the published ones are quoted from the papers.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,8 +70,32 @@ LEGEND = (
 )
 """How the numbers of all sections are to be read."""
 
+MARKUP = re.compile(
+    r"""[`*$\[\]]                              # code, emphasis, mathematics, links
+    |\\(?=[!-/:-@\[-`{-~])                    # what is escaped already
+    |(?<![^\W_])_|_(?![^\W_])                 # emphasis: an underscore inside a word is none
+    """,
+    re.VERBOSE,
+)
+"""What Markdown would read as markup in a text, as names of classes, images and networks may be."""
+
+HTML = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
+"""What Markdown would take for HTML."""
+
+
+def literal(text: Any) -> str:
+    """A text as Markdown that shows it as it is, on one line."""
+    text = MARKUP.sub(lambda found: f"\\{found[0]}", " ".join(str(text).split()))
+    return HTML.sub(lambda found: {"<": "&lt;", "&": "&amp;"}[found[0]], text)
+
+
+def in_table(cell: Any) -> str:
+    """`literal` of a text that stands in a cell of a table."""
+    return literal(cell).replace("|", "\\|")
+
+
 TEMPLATE = """\
-{% macro line(cells) %}| {{ cells | join(" | ") }} |{% endmacro %}
+{% macro line(cells) %}| {{ cells | map("in_table") | join(" | ") }} |{% endmacro %}
 # {{ report.title }}
 
 {% for caption in report.captions %}
@@ -84,7 +109,7 @@ TEMPLATE = """\
 
 {% for section in report.sections.values() %}
 {% for finding in section.findings %}
-- {{ finding }}
+- {{ finding | literal }}
 {% endfor %}
 {% endfor %}
 {% endif %}
@@ -94,9 +119,9 @@ TEMPLATE = """\
 {{ report.origin }} `index.html` beside this page shows the same for looking around, in any browser and without a network.
 {% for name, section in report.sections.items() %}
 
-## {{ section.heading }}
+## {{ section.heading | literal }}
 
-{{ section.caption }}
+{{ section.caption | literal }}
 
 Made again by `{{ again(name) }}`.
 
@@ -107,7 +132,7 @@ Made again by `{{ again(name) }}`.
 {% endfor %}
 {% for picture in section.pictures %}
 
-![{{ picture.text }}](figures/{{ picture.name }}.png)
+![{{ picture.text | literal }}](figures/{{ picture.name }}.png)
 {% endfor %}
 {% endfor %}
 """
@@ -116,6 +141,7 @@ Made again by `{{ again(name) }}`.
 def page(report: Report) -> str:
     """The report as Markdown."""
     markdown = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
+    markdown.filters |= {"literal": literal, "in_table": in_table}
     return markdown.from_string(TEMPLATE).render(report=report, again=again, legend=LEGEND)
 
 

@@ -1,6 +1,9 @@
 """What all figures share: type, colours that survive grey print and colour blindness, caption line, exact bytes."""
 
+import re
+import sys
 import textwrap
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -49,6 +52,11 @@ SPECTRA = (
 
 PUBLISHED = "#D55E00"
 """The colour of published values beside ours."""
+
+FORMULAS = re.compile(
+    r"(\$(?:k_[cr]|v(?:_[12])?(?: \\oplus 0)?|0 \\oplus v_2|\\sqrt\{\\lambda\}|s/\\sqrt\{n\}|\\langle x, v \\rangle)\$)"
+)
+"""The formulas in figures; nothing else between two $ is one."""
 
 RC = {
     "font.size": 9,
@@ -136,8 +144,39 @@ def finish(figure: Figure, title: str, caption: str, notice: str | None = None) 
     return figure
 
 
+def as_they_are(figure: Figure) -> None:
+    """Have the texts of a figure drawn as they are, but for `FORMULAS`: names of the user's may hold a $."""
+    figures = [figure, *figure.subfigs]
+    legends = [legend for panel in figure.axes if (legend := panel.get_legend())]
+    legends += [legend for one in figures for legend in one.legends]
+    texts = [text for one in figures for text in one.texts]
+    texts += [*(text for legend in legends for text in (*legend.get_texts(), legend.get_title()))]
+    for panel in figure.axes:
+        texts += [panel.title, panel.xaxis.label, panel.yaxis.label, *panel.texts]
+    for text in texts:
+        text.set_text(without_formulas(text.get_text()))
+
+
+def without_formulas(text: str) -> str:
+    """A text as matplotlib takes it, in which nothing is a formula but `FORMULAS`."""
+    parts = FORMULAS.split(text)
+    return "".join(part if place % 2 else re.sub(r"(?<!\\)\$", r"\\$", part) for place, part in enumerate(parts))
+
+
 def save(figure: Figure, folder: Path, name: str) -> None:
-    """Write {name}.png and {name}.svg into `folder`, with bytes that depend on the figure alone."""
+    """Write {name}.png and {name}.svg into `folder`, with bytes that depend on the figure alone.
+
+    What matplotlib warns of, such as letters that its typeface has not, is said once on stderr.
+    """
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        _save(figure, folder, name)
+    for said in dict.fromkeys(" ".join(str(warning.message).split()) for warning in found):
+        print(f"notice: figure {name}: {said}", file=sys.stderr)
+
+
+def _save(figure: Figure, folder: Path, name: str) -> None:
+    as_they_are(figure)
     # The layout is solved once: savefig would solve it again for each file.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
