@@ -25,6 +25,57 @@ Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds;
 import signal
 import sys
 
+PYTHONS = ((3, 11), (3, 12))
+"""Versions of Python on which all that requirements.txt names exists and was run."""
+
+NEEDED = {
+    "jinja2": None,
+    "matplotlib": None,
+    "numpy": None,
+    "pandas": None,
+    "pillow": None,
+    "psutil": None,
+    "pydantic": None,
+    "ruamel.yaml": None,
+    "safetensors": None,
+    "scikit-learn": None,
+    "scipy": None,
+    "seaborn": None,
+    "threadpoolctl": None,
+    "torch": (2, 11),
+    "tqdm": None,
+}
+"""The packages that the stages import, with the first version that will do where another is known not to."""
+
+
+def lacking(python):
+    """What a Python of this version lacks to run the stages, as a sentence that says what to do; None where it lacks nothing.
+
+    Versions that are too old for all other files read this one, so it is written for them too.
+    """
+    if tuple(python[:2]) not in PYTHONS:
+        return (
+            f"this project needs Python 3.11 or 3.12, and this is Python {python[0]}.{python[1]}; make an environment with one of "
+            "them: `python3.12 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt`"
+        )
+    from importlib import metadata  # is not in every Python that gets as far as here
+
+    for name, least in NEEDED.items():
+        try:
+            found = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return f"the package {name} is not installed in {sys.prefix}; run `pip install -r requirements.txt` there"
+        if least and tuple(int(part) for part in found.split(".")[:2]) < least:
+            needed = ".".join(map(str, least))
+            return f"{name} {found} is too old, {needed} is needed; run `pip install -r requirements.txt`"
+    return None
+
+
+if sys.argv[:1] == ["-m"]:
+    sentence = lacking(sys.version_info)
+    if sentence:
+        sys.exit(f"error: {sentence}")
+
 if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # A stage's imports have nothing to keep, so Ctrl-C ends them without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

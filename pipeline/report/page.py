@@ -79,13 +79,18 @@ MARKUP = re.compile(
 )
 """What Markdown would read as markup in a text, as names of classes, images and networks may be."""
 
+CODE = re.compile(r"(`[a-z_]+`)")
+"""A word as code, which sentences of the report hold."""
+
 HTML = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 """What Markdown would take for HTML."""
 
 
 def literal(text: Any) -> str:
     """A text as Markdown that shows it as it is, on one line."""
-    text = MARKUP.sub(lambda found: f"\\{found[0]}", " ".join(str(text).split()))
+    parts = CODE.split(" ".join(str(text).split()))
+    parts[::2] = [MARKUP.sub(lambda found: f"\\{found[0]}", part) for part in parts[::2]]
+    text = "".join(parts)
     return HTML.sub(lambda found: {"<": "&lt;", "&": "&amp;"}[found[0]], text)
 
 

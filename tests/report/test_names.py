@@ -86,6 +86,7 @@ def test_bars_and_examples_of_such_classes_are_drawn(tmp_path):
         ("linear_pairs", "linear_pairs"),
         ("_a_ *b*", "\\_a\\_ \\*b\\*"),
         ("`x", "\\`x"),
+        ("of `fourier`", "of `fourier`"),
         ("two\nlines\r\n# x", "two lines # x"),
         ("[a](b)", "\\[a\\](b)"),
         ("&lt; & b", "&amp;lt; & b"),
