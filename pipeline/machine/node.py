@@ -22,7 +22,7 @@ import pipeline
 from pipeline.machine import processes, workers
 from pipeline.project.errors import InputError
 
-WRITES, READS = "folder", "weights"
+WRITES, READS = "folder", "file"
 """The fields by which a job says where it writes, a folder, and what it reads besides its context, one file."""
 
 

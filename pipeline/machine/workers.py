@@ -131,7 +131,7 @@ def run(
     result. Raises the exception that `make_context` raised, and InputError if the workers die at it.
 
     Ray's workers may be on other machines. There, a job's field `folder` is a folder of the node's own, and the files that the
-    job leaves in it are put into the real one here; a job's field `weights` is the path of a file that it reads; and where
+    job leaves in it are put into the real one here; a job's field `file` is the path of a file that it reads; and where
     `make_context` is a class with a static method `reads`, or a partial of one, that gives the folders that it reads.
     """
     jobs = enumerate(jobs)

@@ -31,7 +31,6 @@ from pipeline.project.contents import (
     Machine,
 )
 from pipeline.project.errors import InputError
-from pipeline.project.shapes import D
 
 PLAN = Path("data/plan")
 IMAGES = Path("data/images")
@@ -196,7 +195,7 @@ def vectors(experiment: str, names: Iterable[str]) -> dict[str, np.ndarray]:
     found = _npz(path, stage, {}, names)
     with whole(path, stage):
         for name, vector in found.items():
-            formats.check_shapes(found, {name: ("fiu", ("K",) if vector.ndim == 1 else ("K", D))})
+            formats.check_shapes(found, {name: ("fiu", ("K",) if vector.ndim == 1 else ("K", "D"))})
             if not np.isfinite(vector).all() and not name.endswith("-eigenvalues"):
                 raise ValueError(f"{name} is of other than finite numbers")
     return found

@@ -12,7 +12,7 @@ from hand_overs import ABOUT
 from small_grids import ARCHITECTURES, data_of, orthonormal, plan_of
 
 from pipeline import evaluate, experiments
-from pipeline.evaluate import Trained
+from pipeline.grid.evaluation import Trained, evaluate_one
 from pipeline.machine import workers
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
@@ -53,7 +53,7 @@ def test_a_linear_network_on_two_channels(tmp_path):
     normal = np.concatenate([2 * BASIS[1], 6 * BASIS[9]])
     # Half of it from either output: only the difference counts, which is also that of 100 more on both.
     weights = linear([-normal / 2, normal / 2], [100.0, 102.4])
-    tables, section = evaluate.evaluate_one(data, trained(tmp_path, cell, weights))
+    tables, section = evaluate_one(data, trained(tmp_path, cell, weights))
     assert set(tables) == {"results", "boundaries"}
     assert tables["results"] == [
         {"test_set": "all", "accuracy": 1.0, "n": 5, "best_accuracy": 1.0},
@@ -89,7 +89,7 @@ def test_a_linear_network_on_pictures_and_a_channel(tmp_path):
     cell = {"architecture": "logreg", "seed": 0, "index": 9, "eps": 1.0, "sigma": 1.0}
     # One for the pixel, which is 1 in every picture, two for v: 1 + 2y.
     normal = np.concatenate([np.eye(3 * 1024)[1024 + 2 * 32 + 3], 2 * BASIS[9]])
-    tables, _ = evaluate.evaluate_one(data, trained(tmp_path, cell, linear([0 * normal, normal], [0.0, 0.0])))
+    tables, _ = evaluate_one(data, trained(tmp_path, cell, linear([0 * normal, normal], [0.0, 0.0])))
     assert [row["accuracy"] for row in tables["results"]] == [1.0, 0.666667, 1.0, 1.0]
     # Scores 3, 3, −1: the median, 3, is at six times half the gap, which is out of reach, and at 1.5 times v.
     assert tables["boundaries"] == [
@@ -120,7 +120,7 @@ def test_which_predictions_change_when_a_component_is_removed_or_turned(tmp_path
     data = data_of("flip", {0: draw}, {"logreg": BASIS})
     data.outputs = 3
     cell = {"architecture": "logreg", "seed": 0, "images": "plain"}
-    tables, section = evaluate.evaluate_one(data, trained(tmp_path, cell, weights))
+    tables, section = evaluate_one(data, trained(tmp_path, cell, weights))
     assert section is None and set(tables) == {"results", "changes"}
     assert tables["results"] == [{"test_set": "all", "accuracy": 0.75, "n": 4}]
     rows = {(row["operation"], row["first"], row["last"]): row for row in tables["changes"]}
@@ -133,7 +133,7 @@ def test_which_predictions_change_when_a_component_is_removed_or_turned(tmp_path
         assert row["relative_change"] == pytest.approx(moved, abs=1e-5) and row["n"] == 4
         assert row["changed"] == float(decides)
         assert row["accuracy"] == (0.75 if not decides else 0.25 if operation == "flip" else 0.0)
-    tables, _ = evaluate.evaluate_one(data, trained(tmp_path, cell | {"images": "flipped"}, weights))
+    tables, _ = evaluate_one(data, trained(tmp_path, cell | {"images": "flipped"}, weights))
     assert set(tables) == {"results"}, "of networks on flipped images nothing is altered"
 
 

@@ -116,7 +116,7 @@ class Written:
 
     number: int
     folder: str
-    weights: str | None = None
+    file: str | None = None
 
 
 class Numbers:
@@ -134,7 +134,7 @@ class Numbers:
 def write(context, job):
     path = Path(job.folder) / "ab" / f"{job.number}"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{context.numbers[job.number]} {Path(job.weights).read_text() if job.weights else ''}")
+    path.write_text(f"{context.numbers[job.number]} {Path(job.file).read_text() if job.file else ''}")
     return job.folder, context.folder
 
 
@@ -302,7 +302,7 @@ def test_jobs_say_what_they_read_and_write_by_the_names_that_a_node_looks_for():
     fields = collections.ChainMap(
         *({field.name: kind for field in dataclasses.fields(kind)} for kind in (Job, Trained))
     )
-    assert fields["folder"] is Job and fields["weights"] is Trained
+    assert fields["folder"] is Job and fields["file"] is Trained
     assert callable(Data.reads)
 
 
