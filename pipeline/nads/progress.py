@@ -17,7 +17,7 @@ from pipeline import networks
 from pipeline.machine import closure, store, workers
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.directions import NADs
-from pipeline.nads.estimation import Estimation, stopping_count
+from pipeline.nads.estimation import FIRST_CHECK, Estimation, stopping_count
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.nads.leading import Leading
@@ -74,11 +74,14 @@ def key(recipe: Recipe, accumulator: Covariance | Leading) -> str:
 class Task:
     """One estimate under way: by what recipe, how far it is, and where its sums are kept.
 
-    name: whose NADs; sums: the store's `Sums` of this estimate; minutes: how long it has taken, once it has begun.
+    name: whose NADs; sums: the store's `Sums` of this estimate; minutes: how long it has taken, once it has begun; limit: the
+    time of `time.monotonic` at which it shall end with the networks that are done by then, at least `FIRST_CHECK`; or None.
     """
 
-    def __init__(self, name: str, recipe: Recipe, estimation: Estimation, sums: store.Sums) -> None:
-        self.name, self.recipe, self.estimation, self.sums = name, recipe, estimation, sums
+    def __init__(
+        self, name: str, recipe: Recipe, estimation: Estimation, sums: store.Sums, limit: float | None = None
+    ) -> None:
+        self.name, self.recipe, self.estimation, self.sums, self.limit = name, recipe, estimation, sums, limit
         self.bar, self.kept, self.started, self.due = None, None, 0.0, 0.0
         self.damaged = set()
 
@@ -116,7 +119,20 @@ class Task:
         for number in range(first, estimation.networks):
             if estimation.finished:
                 return
+            if self._time_is_up(number, first):
+                estimation.networks = number
+                if estimation.finished:
+                    self.keep()
+                return
             yield number
+
+    def _time_is_up(self, number: int, first: int) -> bool:
+        """Whether network `number` would not be done by the limit, as fast as those from `first` on were."""
+        if self.limit is None or number < FIRST_CHECK:
+            return False
+        now, count = time.monotonic(), self.estimation.accumulator.count
+        each = (now - self.started) / (count - first) if count > first else 0.0
+        return now + each * (number + 1 - count) > self.limit
 
     def take(self, number: int, jacobian: np.ndarray) -> None:
         """Add network `number`, show how far the estimate is, and keep it if that is due or it is finished."""

@@ -155,21 +155,31 @@ def introduction(notice: str | None) -> Chapter:
         return chapter(1, "samples", section, None, Path(folder))
 
 
-def document(report: Report, notice: str | None) -> str:
-    """The page of a report whose figures were saved; notice: what is to be said of the images, None for CIFAR-10."""
-    comparisons = compare.tables(report.sections)
-    chapters = [introduction(notice)] if "nads" in report.sections else []
-    for number, (name, section) in enumerate(report.sections.items(), len(chapters) + 1):
-        chapters.append(chapter(number, name, section, comparisons.get(name), artifacts.FIGURES))
+def filled(template: Path, **context: Any) -> str:
+    """The page that a template makes of what it is given; the page's style, scripts and parts are there for it."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
+        loader=jinja2.FileSystemLoader([template.parent, HERE]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["code"] = with_code
-    return environment.get_template("page.html.j2").render(
+    return environment.get_template(template.name).render(
+        style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
+        script=Markup("\n".join((HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)),
+        **context,
+    )
+
+
+def document(report: Report, notice: str | None) -> str:
+    """The page of a report whose figures were saved; notice: what is to be said of the images, None for CIFAR-10."""
+    comparisons = compare.tables(report.sections)
+    chapters = [introduction(notice)] if "nads" in report.sections else []
+    for number, (name, section) in enumerate(report.sections.items(), len(chapters) + 1):
+        chapters.append(chapter(number, name, section, comparisons.get(name), artifacts.FIGURES))
+    return filled(
+        HERE / "page.html.j2",
         title=report.title,
         notice=notice,
         origin=report.origin,
@@ -177,6 +187,4 @@ def document(report: Report, notice: str | None) -> str:
         scales=scales(report.sections),
         chapters=chapters,
         json=Markup(script_json(explorers.every(report.sections))),
-        style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
-        script=Markup("\n".join((HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)),
     )

@@ -59,24 +59,25 @@ def nads(swept: bool) -> list[dict[str, Any]]:
     networks = []
     for name, member in plan.members.items():
         found = artifacts.nads(name)
-        shape = tuple(int(side) for side in found["shape"])
-        some = shown(len(found["directions"]), int(np.prod(shape)))
-        picture = sprite(found["directions"][some], shape)
-        network = {"name": label(member.specification), "shape": shape, "indices": some.tolist()}
-        network |= {"sprite": picture.source, "columns": picture.columns, "odd": picture.odd}
-        network |= {
-            "accuracies": accuracies.get(name, {}),
-            "file": member.source.file,
-            "estimand": plan.estimator.estimand,
-        }
-        if found["networks"]:
-            network["networks"] = int(found["networks"])
-            network |= {
-                key: [float(f"{value:.3e}") for value in found[array][some]] for key, array in EIGENVALUES.items()
-            }
-            network["nearby"] = found["nearby"][some].tolist()
-        networks.append(network)
+        networks.append(
+            network(label(member.specification), found, accuracies.get(name, {}))
+            | {"file": member.source.file, "estimand": plan.estimator.estimand}
+        )
     return networks
+
+
+def network(name: str, found: Mapping[str, Any], accuracies: Mapping[str, Any]) -> dict[str, Any]:
+    """One network's NADs; found: the fields of `pipeline.nads.NADs`; accuracies: as in `along_nads`, of this network."""
+    shape = tuple(int(side) for side in found["shape"])
+    some = shown(len(found["directions"]), int(np.prod(shape)))
+    picture = sprite(found["directions"][some], shape)
+    made = {"name": name, "shape": shape, "indices": some.tolist(), "accuracies": accuracies}
+    made |= {"sprite": picture.source, "columns": picture.columns, "odd": picture.odd}
+    if found["networks"]:
+        made["networks"] = int(found["networks"])
+        made |= {key: [float(f"{value:.3e}") for value in found[array][some]] for key, array in EIGENVALUES.items()}
+        made["nearby"] = found["nearby"][some].tolist()
+    return made
 
 
 EIGENVALUES = {"eigenvalues": "eigenvalues", "errors": "standard_errors"}
