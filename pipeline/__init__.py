@@ -12,6 +12,7 @@ underspecification in deep learning" (ICLR workshop 2021, paper 2).
     render                    figures and two pages           -> reports/figures/, report.md, index.html
 
     prune     [DAYS]          size of .cells/; with DAYS, what was not used for so long is removed (a command, no stage)
+    profile   NETWORK         what one network sees           -> a page of its own, from any folder (a command, no stage)
 
 Stages are verbs and run as `python -m pipeline.train linear_pairs`; the rooms hold nouns, which never import a verb.
 

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-VERBS = ("plan", "download", "estimate", "generate", "train", "evaluate", "render", "prune", "verify")
+VERBS = ("plan", "download", "estimate", "generate", "train", "evaluate", "render", "prune", "verify", "profile")
 
 
 def imports(path):

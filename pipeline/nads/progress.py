@@ -83,6 +83,8 @@ class Task:
     ) -> None:
         self.name, self.recipe, self.estimation, self.sums, self.limit = name, recipe, estimation, sums, limit
         self.bar, self.kept, self.started, self.due = None, None, 0.0, 0.0
+        # How many networks there were when the first of this run had come, and when that was.
+        self.first = None
         self.damaged = set()
 
     @property
@@ -119,25 +121,27 @@ class Task:
         for number in range(first, estimation.networks):
             if estimation.finished:
                 return
-            if self._time_is_up(number, first):
+            if self._time_is_up(number):
                 estimation.networks = number
                 if estimation.finished:
                     self.keep()
                 return
             yield number
 
-    def _time_is_up(self, number: int, first: int) -> bool:
-        """Whether network `number` would not be done by the limit, as fast as those from `first` on were."""
+    def _time_is_up(self, number: int) -> bool:
+        """Whether network `number` would not be done by the limit, as fast as they came since the first, for which workers start."""
         if self.limit is None or number < FIRST_CHECK:
             return False
         now, count = time.monotonic(), self.estimation.accumulator.count
-        each = (now - self.started) / (count - first) if count > first else 0.0
+        came, at = self.first or (count, now)
+        each = (now - at) / (count - came) if count > came else 0.0
         return now + each * (number + 1 - count) > self.limit
 
     def take(self, number: int, jacobian: np.ndarray) -> None:
         """Add network `number`, show how far the estimate is, and keep it if that is due or it is finished."""
         before = self.estimation.accumulator.count
         self.estimation.add(number, jacobian)
+        self.first = self.first or (before + 1, time.monotonic())
         self.bar.total = self.estimation.expected_networks()
         if self.estimation.trace:
             self.bar.set_postfix(error=f"{self.estimation.trace[-1][1]:.3f}", refresh=False)

@@ -329,3 +329,34 @@ def test_a_failure_is_raised_after_what_was_done_is_kept(tmp_path, monkeypatch):
         list(finished(tasks, IN_PROCESS, True))
     assert tasks[0].sums.counts() == [3]
     assert tasks[1].bar is None
+
+
+def test_an_estimate_ends_at_its_time_with_what_is_done_by_then_and_goes_on_from_there(tmp_path, monkeypatch):
+    """A network a second from the first one on, which comes after nine: twenty of them are done at 28.5 seconds."""
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    made = lambda limit: Task("net", RECIPE, Estimation(Covariance(SHAPE), 1000), Sums(tmp_path, "net"), limit)
+
+    def run(task):
+        task.restore()
+        for number in task.numbers():
+            clock[0] += 9 if task.first is None else 1
+            task.take(number, jacobian(None, (RECIPE, number)))
+        return task.estimation
+
+    estimation = run(made(28.5))
+    assert estimation.finished and estimation.accumulator.count == estimation.networks == 20
+    further = run(made(clock[0] + 14.5))
+    assert further.accumulator.count == 26 and Sums(tmp_path, "net").counts() == [26, 20]
+    whole = task(tmp_path / "other", 26)
+    whole.numbers().__next__()
+    for number in range(26):
+        whole.take(number, jacobian(None, (RECIPE, number)))
+    np.testing.assert_array_equal(further.accumulator.sums, whole.estimation.accumulator.sums)
+
+
+def test_an_estimate_whose_time_is_over_takes_the_fewest_networks_that_have_an_error(tmp_path):
+    (found,) = finished(
+        [Task("net", RECIPE, Estimation(Covariance(SHAPE), 1000), Sums(tmp_path, "net"), 0.0)], IN_PROCESS, True
+    )
+    assert found[1].networks == progress.FIRST_CHECK and np.isfinite(found[1].error)
