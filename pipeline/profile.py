@@ -203,7 +203,8 @@ def main(given: argparse.Namespace) -> None:
             say("the network, its inputs or its code are other than they were for this folder, so it is begun anew")
         remembered = {"key": key, "estimand": estimator.estimand}
         folder.remember(remembered)
-    say(f"1 of 3: its response before training ({estimator.estimand}) until {at(task.limit)}, then its eigenvectors")
+    ready = max(task.limit, time.monotonic() + timed.fewest(task.recipe, forward) / cores)
+    say(f"1 of 3: its response before training ({estimator.estimand}) until {at(ready)}, then its eigenvectors")
     ((_, nads),) = progress.finished([task], device, True)
     rows = None if timed.complete(shape) else task.sums.get(nads.networks)["rows"]
     response = Response.of(nads, rows)
@@ -216,7 +217,9 @@ def main(given: argparse.Namespace) -> None:
         folder.remember(remembered)
     sizes, directions = sweep.Sizes(*remembered["sizes"]), folder.directions()
     each = step * sizes.samples * sizes.epochs
-    say(f"2 of 3: networks trained along {len(directions)} directions until {at(end - PAGE)}, about {each:.0f} s each")
+    # Those on which the rate is tried, and one along the second direction.
+    ready = max(end - PAGE, time.monotonic() + each * (1 + RATE_SEEDS / min(RATE_SEEDS, cores)))
+    say(f"2 of 3: networks trained along {len(directions)} directions until {at(ready)}, about {each:.0f} s each")
     trainer = sweep.Sweep(store.Store(folder.store), device, end - PAGE, each)
     make = lambda vector, seed, rate: sweep.Job(specification, shape, vector, sizes, rate, seed, str(device))
     remembered["lr"], results = trained(trainer, directions, make, remembered.get("lr"))

@@ -15,7 +15,7 @@ import torch
 import yaml
 from dvc.utils.hydra import apply_overrides
 
-from pipeline import experiments, networks, settings
+from pipeline import experiments, networks, profile, settings
 from pipeline.grid.experiment import Amplitude, Indices, Member, Plan
 from pipeline.training import Training
 
@@ -60,6 +60,7 @@ def test_the_pages_are_there():
             "experiments",
             "extending",
             "fidelity",
+            "profile",
             "remote",
             "speed",
             "trust",
@@ -265,6 +266,17 @@ def test_the_test_command_of_the_readme_is_what_ci_runs():
     assert len(found) == 1 and "requirements.txt" in found[0]
     pattern = re.search(r"grep -m 1 -E '(.*)' README.md", (ROOT / ".ci" / "run").read_text())[1]
     assert re.search(pattern, README, re.M)[0] == found[0]
+
+
+def test_the_network_that_docs_profile_gives_is_one_of_a_million_weights_that_can_be_profiled(tmp_path, monkeypatch):
+    (tmp_path / "my_vit.py").write_text(code("docs/profile.md", "python")[0])
+    monkeypatch.syspath_prepend(tmp_path)
+    assert 0.9e6 < profile.tried(networks.specification({"network": "my_vit:ViT", "width": 128}), (1, 32, 32)) < 1.1e6
+    (command,) = (shlex.split(line)[2:] for line in code("docs/profile.md", "sh")[0].splitlines())
+    given = profile.parsed(command)
+    assert given.network == "my_networks:ViT" and profile.shape_of(given.input) == (1, 32, 32)
+    named = set(re.findall(r"^\| `(--\w+)", PAGES["docs/profile.md"], re.M))
+    assert named == {f"--{name}" for name in vars(given)} - {"--network", "--arguments", "--words"}
 
 
 def merged(document, addition):

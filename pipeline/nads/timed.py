@@ -12,6 +12,7 @@ from pipeline.nads.estimation import FIRST_CHECK, Estimation, accumulator
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.progress import Recipe, Task, key
 from pipeline.nads.readout import usable, vectors_of
+from pipeline.nads.symmetry import ORDERS
 from pipeline.networks import Shape, Specification
 from pipeline.project.seeds import stream
 
@@ -63,13 +64,26 @@ def task(specification: Specification, shape: Shape, estimator: Estimator, folde
     network = networks.build(specification, shape[0], 1, 0)
     estimator, _ = usable(network, estimator, shape)
     vectors, most, first = vectors_of(network, estimator, shape), NETWORKS, None
-    if not complete(shape):
-        most = max(FIRST_CHECK, min(ROWS, VALUES // int(np.prod(shape))) // vectors)
-        first = min(FIRST, FIRST_CHECK * vectors)
     free, symmetry = psutil.virtual_memory().available, networks.symmetry(specification)
+    if not complete(shape):
+        # Every network's vectors count once for each symmetry that they are averaged over.
+        each = vectors * ORDERS.get(symmetry, 1)
+        most = max(FIRST_CHECK, min(ROWS, VALUES // int(np.prod(shape))) // each)
+        first = min(FIRST, FIRST_CHECK * each)
     empty = accumulator(shape, vectors, most, first, symmetry, free)
     recipe = Recipe(specification, shape, (0, "profile"), estimator, device)
     return Task("NADs", recipe, Estimation(empty, most), store.Sums(folder, key(recipe, empty)))
+
+
+def fewest(recipe: Recipe, forward: float) -> float:
+    """Seconds of one thread that the fewest networks of an estimate take; forward: seconds of a forward pass.
+
+    A gradient takes a pass forward and twice as much backward, for each feature where the read-out is averaged over.
+    """
+    if recipe.estimator.estimand == "secant":
+        return FIRST_CHECK * 2 * int(np.prod(recipe.shape)) * forward
+    network = networks.build(recipe.specification, recipe.shape[0], 1, 0)
+    return FIRST_CHECK * 3 * vectors_of(network, recipe.estimator, recipe.shape) * forward
 
 
 def decomposition(shape: Shape) -> float:
