@@ -192,8 +192,9 @@ def main(given: argparse.Namespace) -> None:
     say(f"{name}, inputs {size}, {weights:,} weights: {given.minutes:g} min on {cores} cores, until {at(end)}")
 
     forward, step = sweep.seconds_per_sample(specification, shape)
-    final = PAGE + timed.decomposition(shape)
-    left = max(0.0, end - time.monotonic() - final)
+    left = max(0.0, end - time.monotonic())
+    # However long the eigenvectors take, there is time for what they are of.
+    left = max(left - PAGE - timed.decomposition(shape, forward, SHARE * left * cores), left / 2)
     asked = given.estimand or remembered.get("estimand")
     estimator, reason = timed.affordable(asked, shape, forward, SHARE * left * cores)
     task = timed.task(specification, shape, estimator, folder.store, str(device))

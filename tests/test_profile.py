@@ -95,23 +95,32 @@ def test_inputs_too_large_for_all_nads_have_the_first_and_directions_that_stand_
 
 
 @pytest.mark.slow
+def test_a_mistake_ends_it_with_one_sentence(folder):
+    done = run(folder, "my_netwroks:Small")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+    assert done.stderr.startswith("error: the network 'my_netwroks:Small' cannot be imported")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("my_netwroks:Small",), "the network 'my_netwroks:Small' cannot be imported"),
-        (("my_networks:Smal",), "the network 'my_networks:Smal' cannot be imported"),
-        (("lenett",), "the network 'lenett' is unknown; did you mean 'lenet'?"),
-        (("my_networks:Small",), "my_networks:Small cannot be built"),
-        (("my_networks:Small", "--input", "8x8"), "--input 8x8 is no shape"),
+        (("my_netwroks:Small",), "'my_netwroks:Small' cannot be imported"),
+        (("my_networks:Smal",), "'my_networks:Smal' cannot be imported"),
+        (("lenett",), "'lenett' is unknown; did you mean 'lenet'?"),
+        (("my_networks:Small",), "my_networks:Small cannot be run"),
         (("my_networks:Small", "widht=5"), "takes no argument 'widht'; did you mean 'width'?"),
+        (("lenet", "--input", "1x64x64"), "lenet:LeNet cannot be run"),
+        (("lenet", "--input", "8x8"), "--input 8x8 is no shape"),
+        (("lenet", "side"), "'side' is no argument of a network"),
     ],
 )
-def test_a_mistake_ends_it_with_one_sentence_before_any_work(folder, words, said):
-    done = run(folder, *words)
-    lines = done.stderr.splitlines()
-    assert (done.returncode, done.stdout, len(lines)) == (1, "", 1)
-    assert lines[0].startswith("error: ") and said.removesuffix(" cannot be built") in lines[0]
-    assert not list(folder.glob("profile-*"))
+def test_a_network_that_cannot_be_profiled_is_refused_before_any_work(folder, monkeypatch, capsys, words, said):
+    """The second but last of one's own reads 8×8 pixels, and is given 32×32."""
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    with pytest.raises(InputError, match=re.escape(said)):
+        profile.main(profile.parsed(list(words)))
+    assert capsys.readouterr().out == "" and not list(folder.glob("profile-*"))
 
 
 def test_the_networks_arguments_are_read_as_python_writes_them():

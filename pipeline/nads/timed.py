@@ -86,10 +86,21 @@ def fewest(recipe: Recipe, forward: float) -> float:
     return FIRST_CHECK * 3 * vectors_of(network, recipe.estimator, recipe.shape) * forward
 
 
-def decomposition(shape: Shape) -> float:
-    """Seconds that the eigenvectors of an estimate and of its halves take one thread."""
-    side = min(int(np.prod(shape)), ROWS)
+def decomposition(shape: Shape, forward: float, seconds: float) -> float:
+    """Seconds that the eigenvectors of an estimate and of its halves take one thread.
+
+    forward: seconds of a forward pass; seconds: of all cores, in which the estimate is made, which beyond `LARGEST` decides how many
+    vectors there are.
+    """
+    if complete(shape):
+        side, systems = int(np.prod(shape)), 3.0
+    else:
+        # Of all vectors, and of either half.
+        side, systems = min(ROWS, int(seconds / (3 * forward))), 1.25
     matrix = stream("profile", "timing").standard_normal((300, 300))
-    started = time.perf_counter()
-    np.linalg.eigh(matrix + matrix.T)
-    return 3 * (time.perf_counter() - started) * (side / len(matrix)) ** 3
+    took = []
+    for _ in range(3):
+        started = time.perf_counter()
+        np.linalg.eigh(matrix + matrix.T)
+        took.append(time.perf_counter() - started)
+    return systems * min(took) * (side / len(matrix)) ** 3

@@ -46,5 +46,7 @@ def test_the_time_that_the_fewest_networks_take():
     assert timed.fewest(recipe("gradient"), 0.01) == pytest.approx(4 * 3 * 4 * 0.01)
 
 
-def test_the_end_takes_longer_for_more_values_and_no_more_beyond_the_most_vectors():
-    assert 0 < timed.decomposition((1, 8, 8)) < timed.decomposition((1, 64, 64))
+def test_eigenvectors_take_longer_of_more_values_and_beyond_the_largest_of_more_vectors():
+    assert 0 < timed.decomposition((1, 8, 8), 1.0, 0.0) < timed.decomposition((1, 64, 64), 1.0, 0.0)
+    few, many = (timed.decomposition((3, 64, 64), 0.01, seconds) for seconds in (9.0, 90.0))
+    assert 0 < few < many

@@ -63,6 +63,8 @@ def test_the_weakest_and_the_strongest_waves_are_those_of_the_response():
     assert some.at_wave((2, -1)) == pytest.approx(np.sqrt(51 / (164 / 64)))
     assert all(some.at_wave(each) == pytest.approx(np.sqrt(64 / 164)) for each in some.extreme_waves(6, False))
     assert "2 periods down and 1 period across, rising" in words.waves(some)
+    # Twice 51 for it and its mirror image, and 62 others of 1: 82 of 164 are in the first two.
+    assert some.frequencies_of_half == 2 and "lies at 2 of 64 frequencies" in words.waves(some)
 
 
 @pytest.mark.parametrize(

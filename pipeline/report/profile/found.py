@@ -68,6 +68,12 @@ class Found:
         return np.sqrt(self.response.waves() / self.mean)
 
     @property
+    def frequencies_of_half(self) -> int:
+        """How many frequencies, the strongest first, hold half of Σ vᵀCv over all of them."""
+        falling = np.sort(self.waves**2, axis=None)[::-1].cumsum()
+        return int(np.searchsorted(falling, falling[-1] / 2)) + 1
+
+    @property
     def share(self) -> np.ndarray:
         """The part (K,) of tr C that the first k + 1 NADs hold."""
         return np.cumsum(np.maximum(self.nads.eigenvalues, 0)) / (self.mean * self.dimension)

@@ -71,10 +71,10 @@ def first(found: Found) -> str:
     if found.complete:
         half = int(np.searchsorted(share, 0.5)) + 1
         return (
-            f"{sentence}; half of its whole response lies in the first {half:,} of {found.dimension:,} directions, which are "
+            f"{sentence}; half of its whole response (of the squares' sum) lies in the first {half:,} of {found.dimension:,} directions, which are "
             f"{per_cent(half / found.dimension, 1)} of them."
         )
-    return f"{sentence}; the first {len(share)} of {found.dimension:,} directions hold {per_cent(share[-1])} of its whole response."
+    return f"{sentence}; the first {len(share)} of {found.dimension:,} directions hold {per_cent(share[-1])} of its whole response (of the squares' sum)."
 
 
 def coarse_and_fine(found: Found) -> tuple[float, float]:
@@ -105,9 +105,10 @@ def waves(found: Found) -> str:
         more, less, factor = ("coarse", "fine", coarse / fine) if coarse > fine else ("fine", "coarse", fine / coarse)
         compared = f"{more} patterns {factor:.2g} times as much as {less} ones"
     return (
-        f"The untrained network responds to {compared}: to waves of up to a quarter of the finest frequency {times(coarse)} as to a "
-        f"random pattern, and to those beyond three quarters {times(fine)}. Most of all waves it responds to {called(strongest)} "
-        f"({times(found.at_wave(strongest))}), and least to {called(weakest)} ({times(found.at_wave(weakest))})."
+        f"The untrained network responds to {compared}: to waves of up to a quarter of the finest frequency {coarse:.2g} times as strongly "
+        f"as to a random pattern, and to those beyond three quarters {fine:.2g} times. Most of all waves it responds to "
+        f"{called(strongest)} ({times(found.at_wave(strongest))}), and least to {called(weakest)} ({times(found.at_wave(weakest))}). Half of "
+        f"its response to waves lies at {found.frequencies_of_half:,} of {found.waves.size:,} frequencies."
     )
 
 
@@ -160,7 +161,7 @@ def trained(found: Found) -> str:
         (f"do not see {{}} ({per_cent(UNSEEN)} or less; 50 % is guessing)", rows[rows["mean"] <= UNSEEN]),
     ):
         parts.append(text.format(len(some) or "none") + (f": {listed(some.index.tolist())}" if len(some) else ""))
-    sentence = f"Of {len(rows)} directions, each made equally easy, trained networks {parts[0]}, and {parts[1]}."
+    sentence = f"Of {len(rows)} directions, each made equally easy, networks trained in {found.sizes.epochs} passes through {found.sizes.samples:,} samples {parts[0]}, and {parts[1]}."
     if len(rows) > 3:
         rho, _ = spearman(rows["response"], rows["mean"])
         if not np.isnan(rho):
