@@ -69,7 +69,7 @@ def task(specification: Specification, shape: Shape, estimator: Estimator, folde
         # Every network's vectors count once for each symmetry that they are averaged over.
         each = vectors * ORDERS.get(symmetry, 1)
         most = max(FIRST_CHECK, min(ROWS, VALUES // int(np.prod(shape))) // each)
-        first = min(FIRST, FIRST_CHECK * each)
+        first = min(FIRST, most * each)
     empty = accumulator(shape, vectors, most, first, symmetry, free)
     recipe = Recipe(specification, shape, (0, "profile"), estimator, device)
     return Task("NADs", recipe, Estimation(empty, most), store.Sums(folder, key(recipe, empty)))

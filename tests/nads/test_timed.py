@@ -33,6 +33,7 @@ def test_the_estimate_takes_as_many_networks_as_there_is_time_for_and_memory(tmp
     task = timed.task(specification, shape, estimator, tmp_path, "cpu")
     assert isinstance(task.estimation.accumulator, kind) and task.limit is None
     assert task.estimation.networks == (timed.NETWORKS if kind is Covariance else timed.ROWS // 8)
+    assert getattr(task.estimation.accumulator, "first", timed.FIRST) == timed.FIRST
     assert task.sums.folder.parent == tmp_path / "nads"
     other = timed.task(specification | {"hidden": [8, 5]}, shape, estimator, tmp_path, "cpu")
     assert other.sums.folder != task.sums.folder

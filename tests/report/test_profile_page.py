@@ -123,6 +123,7 @@ def test_notices_and_directions_of_an_earlier_call_are_said():
 
 def test_poorly_known_nads_are_called_chance():
     poor = found(nads=NADs(**vars(found().nads) | {"overlap": np.full(64, 0.1)}))
+    assert "too few to tell" in words.first(poor) and "too few" not in words.first(found())
     assert "mostly chance" in words.known(poor) and "mostly chance" not in words.known(found())
 
 

@@ -64,6 +64,11 @@ def first(found: Found) -> str:
     """What the network responds to most."""
     if found.level:
         return known(found)
+    if found.agreement < FEW:
+        return (
+            f"{found.nads.networks:,} untrained networks are too few to tell which single patterns this network responds to most: the "
+            "pictures, the line and the responses along NADs below are mostly chance, too high for the first NADs and too low for the last."
+        )
     relative, error = found.relative[0], found.nads.standard_errors[0]
     spread = relative * error / (2 * found.nads.eigenvalues[0])
     sentence = f"To its first NAD the untrained network responds {with_error(relative, spread)} times as strongly as to a random pattern"
