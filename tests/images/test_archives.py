@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import lzma
 import os
 import pickle
@@ -14,30 +13,13 @@ import zipfile
 import numpy as np
 import PIL.Image
 import pytest
-from small_images import attempt, member, pack, png, refusal, saved, set_of, write_folders
+from small_images import FOUR, attempt, member, pack, png, refusal, saved, set_of, tar, write_folders, zipped
 
 from pipeline.images import archives, sources
 from pipeline.images.image_set import canonical
 
-FOUR = {f"{split}/{name}/0.png": png() for split in ("train", "test") for name in ("cat", "dog")}
 BITMAP = saved(PIL.Image.new("RGB", (32, 32), "red"), "BMP")
 """An image whose format has no checksum of its own."""
-
-
-def tar(path, members, mode="w"):
-    """A .tar of pairs of a header, or a name, and its bytes."""
-    with tarfile.open(path, mode, format=tarfile.GNU_FORMAT) as archive:
-        for header, data in members:
-            archive.addfile(member(header, data) if isinstance(header, str) else header, io.BytesIO(data))
-    return path
-
-
-def zipped(path, members, **options):
-    """A .zip of pairs of a name and its bytes."""
-    with zipfile.ZipFile(path, "w", **options) as archive:
-        for name, data in members:
-            archive.writestr(name, data)
-    return path
 
 
 @pytest.mark.parametrize("suffix", ["tar", "tar.gz", "tar.bz2", "tar.xz", "zip"])

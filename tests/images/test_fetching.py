@@ -14,8 +14,7 @@ from pipeline.images.fetching import fetched
 from pipeline.images.image_set import canonical
 from pipeline.images.wanted import Wanted
 from pipeline.project.errors import InputError
-
-SECRET = "hunter2"
+from tests.faults.downloads import ADDRESSES, ANSWERS, SECRET, head
 
 
 def refusal(folder, url, **options):
@@ -44,76 +43,6 @@ def test_a_corrupt_or_interrupted_download_is_never_used_and_fetched_again(tmp_p
         assert asked == 1
         fetched(cache, mirror.url)
         assert mirror.requests == asked, "a whole copy is not fetched again"
-
-
-def head(handler, *headers):
-    """A status line and headers, the latter as pairs."""
-    handler.send_response(200)
-    for name, value in headers:
-        handler.send_header(name, value)
-    handler.end_headers()
-
-
-def broken_status(handler):
-    handler.wfile.write(b"HTTP/9.9 what is this\r\n\r\n")
-
-
-def no_http(handler):
-    handler.wfile.write(b"\x00\x01\x02\r\n" * 10)
-
-
-def says_nothing(handler):
-    pass
-
-
-def cut_chunk(handler):
-    head(handler, ("Transfer-Encoding", "chunked"))
-    handler.wfile.write(b"1000\r\nabc")
-
-
-def bad_chunk(handler):
-    head(handler, ("Transfer-Encoding", "chunked"))
-    handler.wfile.write(b"no length\r\nabc")
-
-
-def cut_body(handler):
-    head(handler, ("Content-Length", "100000"))
-    handler.wfile.write(b"abc")
-
-
-def many_headers(handler):
-    head(handler, *((f"X-{number}", "y") for number in range(200)))
-
-
-def long_header(handler):
-    head(handler, ("X", "y" * 100_000))
-
-
-def not_found(handler):
-    handler.wfile.write(b"HTTP/1.1 404 gone\x1b[31m for ever" + b"." * 5000 + b"\r\nContent-Length: 0\r\n\r\n")
-
-
-def round_and_round(handler):
-    handler.wfile.write(b"HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n")
-
-
-def to_a_file(handler):
-    handler.wfile.write(b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n")
-
-
-ANSWERS = (
-    broken_status,
-    no_http,
-    says_nothing,
-    cut_chunk,
-    bad_chunk,
-    cut_body,
-    many_headers,
-    long_header,
-    not_found,
-    round_and_round,
-    to_a_file,
-)
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.__name__)
@@ -201,22 +130,7 @@ def test_a_chunked_body_and_a_redirection_are_followed(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("url", "sentence"),
-    [
-        (f"http://me:{SECRET}@127.0.0.1:9/x", "url must not hold a user or a password"),
-        (f"http://{SECRET}@127.0.0.1/x", "url must not hold a user or a password"),
-        ("file:///etc/passwd", "url must begin with http:// or https://"),
-        ("ftp://127.0.0.1/x", "url must begin with http:// or https://"),
-        ("", "url must begin with http:// or https://"),
-        ("cifar.tar.gz", "url must begin with http:// or https://"),
-        ("http://127.0.0.1:9/a b", "url must not hold spaces"),
-        ("http://127.0.0.1:9/a\nb", "url must not hold spaces"),
-        ("http://127.0.0.1:9/ä", "url must not hold spaces"),
-        ("http://127.0.0.1:x/", "url must name a host, and a port from 1 to 65,535 or none"),
-        ("http://127.0.0.1:0/", "url must name a host, and a port from 1 to 65,535 or none"),
-        ("http://127.0.0.1:99999/", "url must name a host, and a port from 1 to 65,535 or none"),
-        ("http:///x", "url must name a host, and a port from 1 to 65,535 or none"),
-        ("http://[::1/x", "url must name a host, and a port from 1 to 65,535 or none"),
-    ],
+    ADDRESSES,
 )
 def test_an_address_that_cannot_be_one_is_refused_with_the_plan(url, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}") as refused:

@@ -15,6 +15,7 @@ from pipeline.project.errors import InputError
 from pipeline.settings import parsed, plans, read
 from pipeline.settings.bounds import CELLS
 from pipeline.settings.typed import MOST
+from tests.faults.params import HOSTILE, leaves
 
 TEXT = (ROOT / "params.yaml").read_text(encoding="utf-8")
 SHIPPED = read(ROOT / "params.yaml")
@@ -22,43 +23,6 @@ SHIPPED = read(ROOT / "params.yaml")
 SMOKE = SHIPPED | {"scale": "smoke", "scales": {"smoke": SHIPPED["scales"]["smoke"]}}
 
 TWO_SCALES = SHIPPED | {"scales": {name: SHIPPED["scales"][name] for name in ("smoke", "laptop")}}
-
-HOSTILE = [
-    *(None, True, 0, -1, 1, 2, 1023, 10**9, 10**12, 2**63, -(2**64), 10**399),
-    *(0.0, -0.5, 1e-320, 1e-30, 1e38, 1e300, -1e300),
-    *(
-        "",
-        " ",
-        "NA",
-        "nan",
-        "1e3",
-        "2024",
-        "~",
-        "cuda",
-        "smoke",
-        "lenet",
-        "a/b",
-        "../../evil",
-        "/dev/zero",
-        "$\\frac$|<é\u2028\n",
-        "x" * 1000,
-    ),
-    *("os:system", "torchvision:models", "timm:x", "pipeline.plan:main", ":", "a:", "lenet:x"),
-    *(
-        [],
-        [[]],
-        [1],
-        ["1"],
-        [None] * 100,
-        [[0, 10**12, 1]],
-        [[0, 10**12, 10**9]],
-        [[0, 9999, 1]] * 300,
-        [[1, 1, 1]] * 1025,
-        [[-1, 5, 0]],
-    ),
-    *({}, {"": 1}, {"lenet": 1}, {"network": "lenet"}, {"a": {"b": {"c": 1}}}, {str(n): n for n in range(500)}),
-]
-"""Values to which any setting may be put by accident, or by somebody who tries."""
 
 KEYS = st.sampled_from(
     ["lenet", "nads", "indices", "epochs", "file", "first", "input", "network", "training", "smoke", "sigma"]
@@ -164,15 +128,6 @@ def test_a_document_changed_anywhere_gives_plans_or_sentences(document):
         check_plans(found)
         assert next(iter(found)) == document["scale"]
     assert repr(document) == repr(before)
-
-
-def leaves(value, path=()):
-    """The path of everything in a document that is no mapping, and of the empty ones."""
-    if not isinstance(value, dict) or not value:
-        yield path
-        return
-    for key, item in value.items():
-        yield from leaves(item, (*path, key))
 
 
 LEAVES = list(leaves(SMOKE))

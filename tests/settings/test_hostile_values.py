@@ -10,6 +10,7 @@ from pipeline.project.errors import InputError
 from pipeline.settings import plans
 from pipeline.settings.bounds import NAME
 from pipeline.settings.typed import LONGEST, MOST, SENTENCE, UNKNOWN, Mistakes
+from tests.faults.params import NAMES
 
 LINEAR = "scales/laptop/linear_pairs"
 AT = "params.yaml: scales.laptop.linear_pairs"
@@ -81,59 +82,6 @@ def test_data_that_no_machine_holds_are_refused_with_their_size(shipped):
     # Of pictures no more are drawn than there are.
     document = changed(shipped, "scales/smoke/image_pairs/train_samples", 1_000_000)
     assert plans(changed(document, "scales/smoke/image_pairs/test_samples", 1_000_000))
-
-
-NAMES = [
-    *(
-        "2024",
-        "NA",
-        "null",
-        "1e3",
-        "nan",
-        "NaN",
-        "None",
-        "true",
-        "inf",
-        "",
-        " ",
-        " a",
-        "a ",
-        "a b",
-        "a/b",
-        "a\\b",
-        "../../evil",
-        "..",
-    ),
-    *(
-        "lenet.gradient",
-        ".lenet",
-        "-lenet",
-        "_lenet",
-        "CON",
-        "nul",
-        "aux",
-        "COM1",
-        "lpt9",
-        "|",
-        "<",
-        "<b>",
-        "$\\frac$",
-        "a,b",
-        "a:b",
-    ),
-    *(
-        "a" * 65,
-        "a" * 300,
-        "é",
-        "ℝ",
-        "a\u200b",
-        "a\nb",
-        "a\x00",
-        "١",
-        "＿a",
-        "\u212a",
-    ),  # the last is the sign of kelvin
-]
 
 
 def with_one_more(document, block, name):

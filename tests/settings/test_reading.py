@@ -10,54 +10,8 @@ from structure import ROOT
 
 from pipeline.project.errors import InputError
 from pipeline.settings import reading
-from pipeline.settings.reading import BYTES, DEPTH, DIGITS, VALUES, parsed, read
-
-SCALARS = (
-    "010",
-    "0o10",
-    "0x1F",
-    "0b11",
-    "1_000",
-    "+7",
-    "-0",
-    "1:30",
-    "190:20:30",
-    "yes",
-    "no",
-    "on",
-    "Off",
-    "True",
-    "TRUE",
-    "y",
-    "~",
-    "Null",
-    "",
-    "1e-5",
-    "1.0e-5",
-    "1E5",
-    "1.",
-    ".5",
-    "-.5",
-    "6.02e+23",
-    "0.1",
-    "1.7976931348623157e308",
-    "12e03",
-    "1.2.3",
-    "0o9",
-    "08",
-    "'1'",
-    '"a\\tb\\u00e9"',
-    "héllo ∇",
-    "a#b",
-    "a #b",
-    "|\n   two\n   lines",
-    ">-\n   two\n   lines",
-    "!!str 1",
-    "!!int '3'",
-    "!!float 3",
-    "[1, [2, 3], {c: 4}]",
-    "{b: 1, c: {d: null}}",
-)
+from pipeline.settings.reading import BYTES, DEPTH, DIGITS, parsed, read
+from tests.faults.params import NO_DOCUMENTS, SCALARS
 
 
 def by_dvc(text):
@@ -136,64 +90,7 @@ def test_any_scalar_is_what_dvc_takes_it_for(scalar):
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [
-        ("a: [1,", " is not valid YAML: did not find expected node content (line 2, column 1)"),
-        (
-            "a: 1\nb: 2\na: 3",
-            ' is not valid YAML: found duplicate key "a" with value "3" (original value: "1") (line 3, column 1)',
-        ),
-        ("a: 1\n b: 2", " is not valid YAML: mapping values are not allowed in this context (line 2, column 3)"),
-        ("a: &x 1\nb: &x 2", " is not valid YAML: found a second anchor of the same name (line 2, column 4)"),
-        ("a: *b", " is not valid YAML: found undefined alias (line 1, column 4)"),
-        (
-            "a: !!python/name:os.system x",
-            " is not valid YAML: could not determine a constructor for the tag 'tag:yaml.org,2002:python/name:os.system' (line 1, column 4)",
-        ),
-        ("a: 1\n---\nb: 2", " is not valid YAML: but found another document (line 2, column 1)"),
-        (
-            "a: \x00",
-            ' is not valid YAML: unacceptable character #x0000: control characters are not allowed in "<file>", position 3',
-        ),
-        ("", " must hold a mapping"),
-        ("~", " must hold a mapping"),
-        ("[1]", " must hold a mapping"),
-        ("text", " must hold a mapping"),
-        ("a: 2020-13-45", " cannot be read: month must be in 1..12"),
-        ("a: {b: .inf}", ": a.b must be a finite number, not inf"),
-        ("a: [1, -.inf]", ": a must be a finite number, not -inf"),
-        ("a: .nan", ": a must be a finite number, not nan"),
-        ("a: 1e999", ": a must be a finite number, not inf"),
-        (
-            "a: 2020-01-02",
-            ": a must be text, a number, true, false, null, a list or a mapping, not datetime.date(2020, 1, 2)",
-        ),
-        ("a: !!set {b}", ": a must be text, a number, true, false, null, a list or a mapping, not {'b'}"),
-        ("a: !!binary aGk=", ": a must be text, a number, true, false, null, a list or a mapping, not b'hi'"),
-        ("1: 2", ": the key 1 must be text; put it in quotes"),
-        ("a: {null: 2}", ": a: the key None must be text; put it in quotes"),
-        ("a: {true: 2}", ": a: the key True must be text; put it in quotes"),
-        ("[1, 2]: 3", ": the key (1, 2) must be text; put it in quotes"),
-        (f"a: {'9' * (DIGITS + 1)}", ": a is a number of more than 400 digits"),
-        (f"a: -{'9' * (DIGITS + 1)}", ": a is a number of more than 400 digits"),
-        (f"a: 0x{'f' * 5000}", ": a is a number of more than 400 digits"),
-        ("[" * 3000 + "]" * 3000, " holds lists and mappings more than 50 deep in each other"),
-        ("- " * 100_000, " holds lists and mappings more than 50 deep in each other"),
-        # Of as many, what makes the document overflows the stack, and the process ends with a segmentation fault.
-        ("a: " + "[" * 100_000, " holds lists and mappings more than 50 deep in each other"),
-        (f"a: {'[' * DEPTH}{']' * DEPTH}", " holds lists and mappings more than 50 deep in each other"),
-        (f"a: {'[' * 400}{']' * 400}", " holds lists and mappings more than 50 deep in each other"),
-        (f"{'{a: ' * 3000}1{'}' * 3000}", " holds lists and mappings more than 50 deep in each other"),
-        ("a: &x [*x]", " holds a list or mapping that holds itself (*x)"),
-        ("a: &x {b: [1, *x]}", " holds a list or mapping that holds itself (*x)"),
-        ("a: &x {<<: *x}", " holds a list or mapping that holds itself (*x)"),
-        (f"a: [{'1, ' * VALUES}]", " holds more than 50,000 values"),
-        ('a: "x\\0y"', ": a holds a control character, 'x\\x00y'"),
-        ('a: ["\\e[31m"]', ": a holds a control character, '\\x1b[31m'"),
-        ('"\\a": 1', ": the key '\\x07' holds a control character"),
-        ("a: !!bool x", " cannot be read: KeyError 'x'"),
-        ("a: !!int x", " cannot be read: invalid literal for int() with base 10: 'x'"),
-        ("%YAML 3.0\n---\na: 1", " is not valid YAML: found incompatible YAML document (line 1, column 1)"),
-    ],
+    NO_DOCUMENTS,
 )
 def test_what_is_no_document_is_refused_with_one_sentence(text, sentence):
     with pytest.raises(InputError) as caught:

@@ -121,12 +121,32 @@ def set_of(root, extra):
     return root
 
 
+def tar(path, members, mode="w"):
+    """A .tar of pairs of a header, or a name, and its bytes."""
+    with tarfile.open(path, mode, format=tarfile.GNU_FORMAT) as archive:
+        for header, data in members:
+            archive.addfile(member(header, data) if isinstance(header, str) else header, io.BytesIO(data))
+    return path
+
+
+def zipped(path, members, **options):
+    """A .zip of pairs of a name and its bytes."""
+    with zipfile.ZipFile(path, "w", **options) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return path
+
+
 def attempt(action, *arguments):
     """What `action` gives and None, or None and the sentence with which it refuses."""
     try:
         return action(*arguments), None
     except InputError as error:
         return None, str(error)
+
+
+FOUR = {f"{split}/{name}/0.png": png() for split in ("train", "test") for name in ("cat", "dog")}
+"""The fewest class folders that are a set of images."""
 
 
 class Mirror:
