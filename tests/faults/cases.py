@@ -97,13 +97,15 @@ class Stages:
         memory: int = 0,
         kill: float | None = None,
         warm: bool = False,
+        package: str = "pipeline.",
         **environment: str | None,
     ) -> Run:
         """Run a stage in `folder`; limit: seconds after which it counts as hanging; memory: bytes of address space, 0 for all;
-        kill: seconds after which it is killed; warm: in the server itself, so that the next stages know what it computed.
+        kill: seconds after which it is killed; warm: in the server itself, so that the next stages know what it computed;
+        package: where the stage's module is.
         """
         out, err = (Path(self.folder.name) / name for name in ("out", "err"))
-        asked = {"folder": str(folder), "argv": [f"pipeline.{stage}", *arguments], "environment": environment}
+        asked = {"folder": str(folder), "argv": [f"{package}{stage}", *arguments], "environment": environment}
         asked |= {"out": str(out), "err": str(err), "limit": limit, "memory": memory, "kill": kill, "warm": warm}
         self.process.stdin.write(json.dumps(asked) + "\n")
         self.process.stdin.flush()

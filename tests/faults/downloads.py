@@ -1,5 +1,15 @@
 """Servers that misbehave and addresses that are none (group 8)."""
 
+import functools
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.faults.archives import download
+from tests.faults.cases import Case, Run, Stages
+from tests.faults.repository import NOWHERE
+from tests.small_images import Mirror
+
 SECRET = "hunter2"
 
 

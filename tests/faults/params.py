@@ -312,7 +312,8 @@ def by_hand() -> Iterator[Case]:
             except Exception:
                 value = None
             meaning = changed(SMOKE, key, value) if sound((key,), value) else None
-            yield _case(4, f"{key}: {scalar}", changed_text, meaning, refusable=meaning is None)
+            slow = key == "eps1"
+            yield _case(4, f"{key}: {scalar}", changed_text, meaning, refusable=meaning is None, slow=slow)
     for number, (broken, _) in enumerate(NO_DOCUMENTS):
         yield _case(4, f"text {number}: {broken[:30]!r}", broken)
     # As it stands, in other ways to write it.
@@ -396,7 +397,8 @@ def by_hand() -> Iterator[Case]:
     for block in ("architectures", "scales"):
         for name in NAMES:
             value = list(SMOKE[block].values())[-1]
-            yield _case(5, f"{block}: {name!r}"[:60], SMOKE | {block: SMOKE[block] | {name: value}})
+            slow = block == "scales"
+            yield _case(5, f"{block}: {name!r}"[:60], SMOKE | {block: SMOKE[block] | {name: value}}, slow=slow)
     yield _case(5, "two names that differ in case", changed(SMOKE, "architectures/LeNet", {"network": "lenet"}))
     yield _case(
         5,
