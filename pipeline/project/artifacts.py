@@ -175,7 +175,8 @@ def nad_file(path: str) -> np.ndarray:
             return np.lib.format.read_array(file, allow_pickle=False)
     except OSError as error:
         raise InputError(f"the NADs {path} cannot be read: {error.strerror}") from None
-    except (ValueError, EOFError, MemoryError) as error:
+    except Exception as error:
+        # A damaged header is read as Python's literals, of which Python's own parsers raise nearly anything.
         raise InputError(f"{path} is not a .npy file of numbers: {' '.join(str(error).split())}") from None
 
 

@@ -214,8 +214,8 @@ def npy(each: int) -> Iterator[Case]:
         turned = bytearray(whole)
         turned[bit // 8] ^= 1 << bit % 8
         # There is no checksum in a .npy, and what is still orthonormal within rounding are NADs.
-        check = lambda _, __, turned=bytes(turned): np.allclose(
-            (rows := np.load(io.BytesIO(turned))) @ rows.T, np.eye(8), atol=1e-4
+        check = lambda folder, _: np.allclose(
+            (rows := np.load(folder / "mine.npy")) @ rows.T, np.eye(len(rows)), atol=1e-3
         )
         yield Case(3, f"NADs: bit {bit}", functools.partial(_with_file, bytes(turned)), check)
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.faults import archives, downloads, networks, params, stored
-from tests.faults.__main__ import table, warm
+from tests.faults.__main__ import LISTS, cases_of, table, warm
 from tests.faults.cases import GOOD, Case, Outcome, Run, Stages, Verdict, tried, verdict
 
 
@@ -14,9 +13,9 @@ def stages():
         yield started
 
 
-def fast(cases):
-    """The cases that are no slow ones, each a test."""
-    return [pytest.param(case, id=f"{case.group}: {ascii(case.name)}") for case in cases if not case.slow]
+def fast(name):
+    """The cases of a list that are no slow ones, each a test."""
+    return [pytest.param(case, id=f"{case.group}: {ascii(case.name)}") for case in cases_of(name, fast=True)]
 
 
 def check(case, stages):
@@ -25,39 +24,36 @@ def check(case, stages):
     assert outcome.verdict in [good.value for good in GOOD], outcome
 
 
-@pytest.mark.parametrize("case", fast(params.cases(1)))
+@pytest.mark.parametrize("case", fast("params"))
 def test_params(case, stages):
     check(case, stages)
 
 
-@pytest.mark.parametrize("case", fast(archives.cases(3)))
+@pytest.mark.parametrize("case", fast("archives"))
 def test_images_and_archives(case, stages):
     check(case, stages)
 
 
-@pytest.mark.parametrize("case", fast(downloads.cases()))
+@pytest.mark.parametrize("case", fast("downloads"))
 def test_downloads(case, stages):
     check(case, stages)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", fast(networks.cases(4)))
+@pytest.mark.parametrize("case", fast("networks"))
 def test_networks_and_nads_of_ones_own(case, stages):
     check(case, stages)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", fast(stored.cases()))
+@pytest.mark.parametrize("case", fast("stored"))
 def test_what_lies_on_disk(case, stages):
     check(case, stages)
 
 
 def test_there_are_as_many_cases_as_are_promised():
-    assert sum(not case.slow for case in params.cases(1)) >= 400
-    names = [
-        (case.group, case.name) for list in (params, archives, networks, downloads, stored) for case in list.cases()
-    ]
-    assert len(names) > 1000
+    assert len(cases_of("params", fast=True)) >= 400
+    assert sum(len(cases_of(name, fast=False)) for name in LISTS) > 1000
 
 
 SENTENCE = "error: params.yaml: seed must be a whole number, not 'x'\n"

@@ -85,7 +85,10 @@ def test_a_users_file_of_nads(tmp_path):
     np.save(tmp_path / "objects.npy", np.array([print]), allow_pickle=True)
     (tmp_path / "text.npy").write_text("not an array")
     (tmp_path / "empty.npy").write_bytes(b"")
-    for name in ("objects", "text", "empty"):
+    whole = (tmp_path / "mine.npy").read_bytes()
+    (tmp_path / "cut_header.npy").write_bytes(whole.replace(b"(3, 3)", b"(3, 3 "))
+    (tmp_path / "no_literal.npy").write_bytes(whole.replace(b"'<f8'", b"|<f8|"))
+    for name in ("objects", "text", "empty", "cut_header", "no_literal"):
         with pytest.raises(InputError, match=rf"{name}.npy is not a .npy file of numbers: "):
             artifacts.nad_file(tmp_path / f"{name}.npy")
     with pytest.raises(InputError, match="the NADs .*nowhere.npy cannot be read: No such file or directory"):
