@@ -19,6 +19,9 @@ BYTES = 1_000_000
 DIGITS = 400
 """Digits of the longest whole number that is read: no setting is near it, and longer ones take ever longer to print."""
 
+SMALLEST = 1e-30
+"""Size of the smallest number but zero: float32 keeps little or nothing of smaller ones, and so would be zero without a word."""
+
 DEPTH, VALUES = 50, 50_000
 """How deep lists and mappings may stand within each other, and how many keys and values a document may hold where each alias is
 written out: few aliases of aliases stand for more than any memory holds."""
@@ -126,6 +129,8 @@ def _check(value: typing.Any, at: str, mistakes: Mistakes) -> None:
     elif isinstance(value, float):
         if not math.isfinite(value):
             mistakes.add(f"{at} must be a finite number, not {value}")
+        elif 0 < abs(value) < SMALLEST:
+            mistakes.add(f"{at} must be 0 or at least {SMALLEST} in size, not {value}: float32 keeps nothing of it")
     elif isinstance(value, int):
         if abs(value) >= 10**DIGITS:
             mistakes.add(f"{at} is a number of more than {DIGITS} digits")

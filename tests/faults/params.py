@@ -176,6 +176,7 @@ NO_DOCUMENTS = [
     ("a: 2020-13-45", " cannot be read: month must be in 1..12"),
     ("a: {b: .inf}", ": a.b must be a finite number, not inf"),
     ("a: [1, -.inf]", ": a must be a finite number, not -inf"),
+    ("a: 1e-320", ": a must be 0 or at least 1e-30 in size, not 1e-320: float32 keeps nothing of it"),
     ("a: .nan", ": a must be a finite number, not nan"),
     ("a: 1e999", ": a must be a finite number, not inf"),
     (
