@@ -14,7 +14,7 @@ from pipeline.machine.notes import Notes
 from pipeline.networks.dry_run import DryRun
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
-from pipeline.project.shapes import D
+from pipeline.project.shapes import dimension
 
 FLOAT = 4
 """Bytes of a float32, of which draws are made at most."""
@@ -122,7 +122,8 @@ def undrawn(experiment: Experiment, plan: Plan) -> int:
             missing += artifacts.drawn(plan.experiment, seed) != drawn(plan)
         except InputError:
             missing += 1
-    return missing * (plan.train_samples + plan.test_samples) * experiment.channels * D * FLOAT
+    values = sum(map(dimension, plan.inputs)) * experiment.channels
+    return missing * (plan.train_samples + plan.test_samples) * values * FLOAT
 
 
 def at_once(device: torch.device) -> int:

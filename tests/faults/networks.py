@@ -81,10 +81,7 @@ MODULES = [
     ("def net(channels, outputs):\n  return 1\n 2\n", "own_module:net cannot be run: IndentationError: "),
     ("é = 1\n".encode("latin-1"), "own_module:net cannot be run: SyntaxError: "),
     ("import own_module.net\n", "the network 'own_module:net' cannot be imported ("),
-    (
-        "def other(): pass\n",
-XX
-    ),
+    ("def other(): pass\n", "the network 'own_module:net' cannot be imported: own_module has no 'net'"),
     ("net = 'a name'\n", "own_module:net is of type str; name a class or a function that returns a torch module"),
     (
         "def net(): pass\n",

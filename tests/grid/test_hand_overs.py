@@ -239,7 +239,7 @@ def cases():
                 yield pytest.param(path, maker, reader, apply, id=f"{path} {damage} {reader}", marks=marks)
 
 
-@pytest.mark.parametrize(("path", "maker", "reader", "damage"), cases())
+@pytest.mark.parametrize(("path", "maker", "reader", "damage"), list(cases()))
 def test_a_damaged_hand_over_is_one_sentence(tree, path, maker, reader, damage):
     path = tree / path
     kept = path.with_name("kept")
