@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import re
+import sys
 import shlex
 import string
 from pathlib import Path
@@ -292,6 +293,7 @@ def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(tmp_path, mon
     program = code("docs/extending.md", "python")[0]
     (tmp_path / "my_networks.py").write_text(program)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "my_networks", raising=False)  # another test's
     for lines in (code("README.md", "yaml")[0], code("docs/extending.md", "yaml")[0]):
         document = merged(settings.read(ROOT / "params.yaml"), yaml.safe_load(lines))
         plan = settings.plans(document)["laptop"].experiments["linear_pairs"]
