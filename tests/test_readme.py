@@ -4,9 +4,9 @@ import hashlib
 import itertools
 import json
 import re
-import sys
 import shlex
 import string
+import sys
 from pathlib import Path
 
 import numpy as np
