@@ -212,7 +212,7 @@ def test_a_network_may_be_named_where_it_is_imported(tmp_path):
     assert reached(tmp_path, "mine:Net") == {"family:Net", "family:WIDTH", "mine"}, "and what its import does"
     assert reached(tmp_path, "mine:net") == {"family:WIDTH", "mine"}
     assert closure.Code([str(tmp_path), *sys.path]).reached("mine:net")[1] == {"json"}
-    module(tmp_path, "astray", "from family import Other\nfrom family import *\n")
+    module(tmp_path, "astray", "from family import Other\n")
     for name in ("Other", "Net", "nothing"):
         with pytest.raises(LookupError, match=f"astray does not define {name}"):
             reached(tmp_path, f"astray:{name}")
@@ -236,6 +236,17 @@ def test_a_package_that_cannot_be_imported_has_no_version(text, tmp_path, monkey
     assert closure._version("optional") == "2"
     assert closure._digest.__wrapped__(("careful:net",)) != found
     sys.modules.pop("optional", None)
+
+
+def test_all_of_an_own_module_is_not_imported_unnamed(tmp_path):
+    """What `from helpers import *` brings could be edited unseen; of an installed package the version counts."""
+    (tmp_path / "helpers.py").write_text("def scale(): return 2\n")
+    (tmp_path / "own.py").write_text("from json import *\nfrom helpers import *\n\ndef net(): return scale()\n")
+    (tmp_path / "other.py").write_text("from json import *\n\ndef net(): return loads('2')\n")
+    code = closure.Code([str(tmp_path), *sys.path])
+    with pytest.raises(ValueError, match=r"own.py imports \* from helpers; name what it imports"):
+        code.reached("own:net")
+    assert set(code.reached("other:net")[0]) == {"other:net"}
 
 
 def test_what_a_module_does_when_it_is_imported_counts(tmp_path):

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 
 import pytest
 import yaml
@@ -108,7 +109,9 @@ def test_dvc_yaml_is_short():
 
 
 def test_the_picture_of_the_stages_is_that_of_dvc():
-    printed = subprocess.run(["dvc", "dag", "--md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        [sys.executable, "-m", "dvc", "dag", "--md"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     names = {node: name.split("@")[0] for node, name in re.findall(r'(node\d+)\["(.*?)"\]', printed)}
     expected = {(names[one], names[other]) for one, other in re.findall(r"(node\d+)-->(node\d+)", printed)}
     (picture,) = re.findall("```mermaid\n(.*?)```", (ROOT / "docs" / "experiments.md").read_text(), re.S)

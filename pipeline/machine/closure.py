@@ -64,7 +64,8 @@ class _Stripped(ast.NodeTransformer):
 
 class Source:
     """One module's top level: `definitions` (name → statements that bind it), `imports` (name → (module, name or None)), and
-    `effects`, the statements that bind nothing and act when the module is imported. `path` is its file.
+    `effects`, the statements that bind nothing and act when the module is imported. `path` is its file, and `stars` are the
+    modules of which it imports all, without saying what.
     """
 
     def __init__(self, name: str, path: str) -> None:
@@ -74,7 +75,8 @@ class Source:
         tree = _Stripped().visit(ast.parse(Path(path).read_bytes()))
         for statement in tree.body:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
-                self.imports |= imported(statement, package)
+                found = imported(statement, package)
+                self.imports |= {f"* of {found['*'][0]}": found["*"]} if "*" in found else found
             elif isinstance(statement, ast.If) and "__main__" in ast.unparse(statement.test):
                 continue  # the module is imported, not run
             elif bound := _bound(statement):
@@ -82,7 +84,7 @@ class Source:
                     self.definitions.setdefault(name, []).append(statement)
             else:
                 self.effects.append(statement)
-        self.package = package
+        self.package, self.stars = package, [module for module, name in self.imports.values() if name == "*"]
 
 
 def imported(statement: ast.Import | ast.ImportFrom, package: str) -> dict[str, tuple[str, str | None]]:
@@ -158,9 +160,17 @@ class Code:
         self.path, self.sources = path, {}
 
     def source(self, name: str) -> Source | None:
-        """The `Source` of a module, or None if it is installed, built in or not there."""
+        """The `Source` of a module, or None if it is installed, built in or not there.
+
+        Raises ValueError where it imports all of a module that is not installed: what it uses of that cannot be told.
+        """
         if name not in self.sources:
-            self.sources[name] = Source(name, found) if (found := self._file(name)) else None
+            self.sources[name] = found = Source(name, path) if (path := self._file(name)) else None
+            for module in found.stars if found else ():
+                if self.source(module):
+                    raise ValueError(
+                        f"{path} imports * from {module}; name what it imports, so that an edit of it is seen"
+                    )
         return self.sources[name]
 
     def _file(self, name):

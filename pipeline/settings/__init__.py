@@ -21,6 +21,7 @@ from pipeline.settings.bounds import check_extent, check_names
 from pipeline.settings.reading import parsed, read
 from pipeline.settings.typed import Mistakes, joined, shown
 from pipeline.training import CLIP, Training
+from pipeline.training.single import BATCH
 
 __all__ = ["Plans", "parsed", "plans", "read"]
 
@@ -63,6 +64,11 @@ class Sizes:
         for name, most in (("seeds", 10_000), ("train_samples", 1_000_000), ("test_samples", 1_000_000)):
             if not 0 < (count := getattr(self, name)) <= most:
                 raise ValueError(f"{name} must be {f'at most {most:,}' if count > most else 'at least 1'}, not {count}")
+        if self.train_samples % BATCH == 1:
+            raise ValueError(
+                f"train_samples must not be {self.train_samples}: batches are of {BATCH}, so the last would be of one sample, which "
+                "batch norm cannot take"
+            )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -178,6 +178,12 @@ ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ 
         (f"{LINEAR}/seeds", GONE, f": {AT}: the key 'seeds' is missing"),
         (f"{LINEAR}/seeds", [1], f": {AT}.seeds must be a whole number, not [1]"),
         (f"{LINEAR}/seed", 1, f": {AT}: unknown key 'seed'; did you mean 'seeds'?"),
+        (
+            f"{LINEAR}/train_samples",
+            1025,
+            f": {AT}: train_samples must not be 1025: batches are of 128, so the last would be of one sample, which batch norm "
+            "cannot take",
+        ),
         (f"{LINEAR}/train_samples", 10**12, f": {AT}: train_samples must be at most 1,000,000, not {10**12}"),
         (f"{LINEAR}/test_samples", 1_000_001, f": {AT}: test_samples must be at most 1,000,000, not 1000001"),
         (f"{LINEAR}/train_samples", 0, f": {AT}: train_samples must be at least 1, not 0"),
