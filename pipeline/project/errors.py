@@ -55,7 +55,9 @@ def refusal(error: OSError) -> str:
     said = " ".join(str(error.strerror or error).split())
     # Where a file is copied or renamed, the second is the one that could not be made.
     file = error.filename2 or error.filename
-    if error.errno in FULL or (error.errno is None and shutil.disk_usage(os.getcwd()).free < 1e6):
+    # NumPy tells a write that the disk cut short in words alone: "4096 requested and 512 written".
+    short = error.errno is None and (" requested and " in said or shutil.disk_usage(os.getcwd()).free < 1e6)
+    if error.errno in FULL or short:
         where = file or f"a file below {os.getcwd()}"
         return f"the disk is full: {where} cannot be written ({said}); free space there and run it again: what was finished is kept"
     if error.errno in CLOSED:

@@ -203,7 +203,10 @@ def section(notice: str | None) -> Section:
     marked = not_fitted(run.results, ["architecture", "images"], "dashed outlines", "bars")
     figure = bars(run.results, run.labels, published, chance, f"{caption}\n{marked}", notice)
     pictures = [Picture("flip_bars", figure, "accuracy on plain and flipped images")]
-    changes = run.table("changes", "operation", "first", "last", "changed", "relative_change")
+    changes = run.table("changes", "images", "operation", "first", "last", "changed", "relative_change")
+    with artifacts.whole(artifacts.REPORTS / "flip" / "changes.csv", "evaluate flip"):
+        if changes.groupby(["architecture", "seed", "first", "last"]).size().nunique() > 1:
+            raise ValueError("it does not have as many operations on every band")
     for name, label in run.labels.items():
         title = f"What the predictions of {label} rest on: test images with NAD components altered"
         cell = summary[(summary["architecture"] == name) & (summary["images"] == "plain")].iloc[0]

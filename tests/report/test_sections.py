@@ -169,7 +169,7 @@ def lay_flip(unfitted=0):
     lay_plan("flip", {}, [{}, {}])
     results("flip", [({"images": "plain"}, ["all"]), ({"images": "flipped"}, ["all"])], unfitted=unfitted)
     rows = [
-        {"architecture": name, "seed": seed, "operation": operation, "first": index, "last": index}
+        {"architecture": name, "seed": seed, "images": "plain", "operation": operation, "first": index, "last": index}
         | {"changed": changed, "relative_change": 0.1}
         for name, changed in (("z", 0.25), ("a", 0.75))
         for seed in (5, 6)
@@ -454,11 +454,11 @@ def test_linear_pairs():
     lines = {line.get_label(): drawing.points(line) for line in problem.lines}
     assert lines["class 0"] == [[-1.5, -0.75]] and lines["class 1"] == [[1.5, 0.75]]
     assert f"maximum margin ({np.degrees(np.arctan(0.5)):.1f}°)" in lines
-    # Six of LeNet's sixteen, evenly spread; ResNet-18 has two.
-    shown = {panel.get_title(): panel for panel in nads_drawn if panel.get_title()}
-    assert list(shown) == ["NAD 1", "NAD 9", "NAD 0", "NAD 3", "NAD 6", "NAD 12", "NAD 15"]
-    assert [panel.get_title() for panel in nads_drawn[12:18]] == [f"NAD {i}" for i in (0, 3, 6, 9, 12, 15)]
-    image = shown["NAD 12"].images[0].get_array()
+    # Six of the sixteen indices, evenly spread: LeNet has them all, and ResNet-18 one of its two.
+    panels = np.reshape(nads_drawn, (2, 6, 2))
+    assert [panel.get_title() for panel in panels[0, :, 0]] == [f"NAD {i}" for i in (0, 3, 6, 9, 12, 15)]
+    assert [bool(panel.images) for panel in panels[0, :, 0]] == [False] * 3 + [True] + [False] * 2
+    image = panels[1, 4, 0].images[0].get_array()
     assert image.shape == (32, 32) and (image == 13).all()
     # Means over two seeds, whose cross-sections are numbers 1 and 5, … of a network's eight.
     for figure, first in ((figures[2], 1), (figures[4], 9)):
