@@ -138,12 +138,16 @@ class Case:
     slow: bool = False
 
 
+BANNER = re.compile(r"^!{100}$.*?^!{100}$", re.MULTILINE | re.DOTALL)
+
+
 def refused(run: Run) -> str | None:
     """The sentences of a run that was refused in such; None if it ended otherwise or said more.
 
-    A sentence is one line that begins with "error: "; several mistakes have one each. Notices may stand before them.
+    A sentence is one line that begins with "error: "; several mistakes have one each. Notices may stand before them, and
+    between rules of exclamation marks that digits stand in for CIFAR-10.
     """
-    lines = [line for line in run.err.splitlines() if not line.startswith("notice: ")]
+    lines = [line for line in BANNER.sub("", run.err).splitlines() if line and not line.startswith("notice: ")]
     if run.code != 1 or not lines or not all(line.startswith("error: ") and line.isprintable() for line in lines):
         return None
     return "\n".join(lines)
