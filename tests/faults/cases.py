@@ -29,7 +29,7 @@ GROUPS = {
     13: "characters of other languages than text",
     14: "machine, kills, two at once",
 }
-"""The points of the issue from which the campaign comes: 1 to 6 are silently wrong, the others stop, hang or mislead."""
+"""The groups of cases: those of 1 to 6 would be silently wrong, the others would stop, hang or mislead."""
 
 
 class Verdict(enum.Enum):
