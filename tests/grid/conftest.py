@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import small_grids
 import threadpoolctl
 
 from pipeline.machine import workers
@@ -45,14 +46,5 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def in_this_process(monkeypatch):
-    """The work of `pipeline.machine.workers.run` is done here, one piece after another, instead of by a pool of processes."""
-
-    def run(function, work, make_context, device):
-        context = make_context()
-        for position, piece in enumerate(work):
-            try:
-                yield position, function(context, piece)
-            except Exception as error:
-                yield position, error
-
-    monkeypatch.setattr(workers, "run", run)
+    """The work of the grid is done in this process."""
+    monkeypatch.setattr(workers, "run", small_grids.in_this_process)

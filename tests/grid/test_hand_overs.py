@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hand_overs import ABOUT, nads_of_file
-from small_grids import ARCHITECTURES, lay_down_nads, lay_down_plan, orthonormal, plan_of
+from small_grids import ARCHITECTURES, in_this_process, lay_down_nads, lay_down_plan, orthonormal, plan_of
 
 from pipeline import download, estimate, evaluate, generate, render, train
 from pipeline.machine import workers
@@ -24,16 +24,6 @@ PLANS = {
     "nad_sweep": ({"eps": 1.0, "sigma": {"logreg": 1.0}}, {"indices": (0, 9)}),
     "flip": ({}, {}),
 }
-
-
-def in_this_process(function, work, make_context, device):
-    """`workers.run` without a pool."""
-    context = make_context()
-    for position, piece in enumerate(work):
-        try:
-            yield position, function(context, piece)
-        except Exception as error:
-            yield position, error
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from asked_for import asked_for
 from structure import ROOT
 
 from pipeline.evaluate import Trained
@@ -73,18 +74,8 @@ def test_results_and_errors_come_back_by_position_from_one_thread_that_sees_no_g
 
 @pytest.mark.slow
 def test_jobs_are_asked_for_only_when_they_are_needed(cluster):
-    given, wanted = [], [True]
-
-    def jobs():
-        for number in range(1000):
-            if not wanted[0]:
-                return
-            given.append(number)
-            yield 10 + number
-
-    for position, _ in workers.run(add_or_fail, jobs(), functools.partial(base, 0), CPU):
-        wanted[0] = wanted[0] and position < 6
-    assert 7 <= len(given) < 9 + 2 * 2
+    started = lambda jobs: workers.run(add_or_fail, jobs, functools.partial(base, 0), CPU)
+    assert 7 <= asked_for(started, 6) < 9 + 2 * 2
 
 
 def die_at_first(folder, job):

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 import torch
+from asked_for import asked_for
 from structure import ROOT
 
 from pipeline.machine import processes, store, workers
@@ -248,18 +249,8 @@ def test_workers_leave_when_their_parent_is_killed(tmp_path):
 
 @pytest.mark.slow
 def test_jobs_are_asked_for_only_when_they_are_needed():
-    given, wanted = [], [True]
-
-    def jobs():
-        for number in range(1000):
-            if not wanted[0]:
-                return
-            given.append(number)
-            yield 10 + number
-
-    for position, _ in workers.run(add_or_fail, jobs(), functools.partial(make_context, 0), torch.device("cpu")):
-        wanted[0] = wanted[0] and position < 6
-    assert 7 <= len(given) < 8 + 2 * workers.cores()
+    started = lambda jobs: workers.run(add_or_fail, jobs, functools.partial(make_context, 0), torch.device("cpu"))
+    assert 7 <= asked_for(started, 6) < 8 + 2 * workers.cores()
 
 
 class Room:
