@@ -249,6 +249,40 @@ def test_all_of_an_own_module_is_not_imported_unnamed(tmp_path):
     assert set(code.reached("other:net")[0]) == {"other:net:0"}
 
 
+def test_a_package_that_imports_its_own_modules_is_read_to_the_end(tmp_path):
+    (tmp_path / "family").mkdir()
+    module(tmp_path / "family", "__init__", "from . import layers\n")
+    module(tmp_path / "family", "layers", "from . import sizes\n\ndef net():\n    return sizes.WIDTH\n")
+    module(tmp_path / "family", "sizes", "WIDTH = 3\n")
+    module(tmp_path, "own", "import family\n\ndef net():\n    return family.layers.net()\n")
+    assert reached(tmp_path, "own:net") == {"own:net", "family.layers:net", "family.sizes:WIDTH"}
+
+
+@pytest.mark.parametrize("place", ["lib", "site-packages", "deep/dist-packages"])
+def test_packages_count_by_their_version_wherever_they_are_installed(place, tmp_path):
+    """In a folder that PYTHONPATH or a .pth file names: by its name, or by the records that an installer leaves there."""
+    folder = tmp_path / place
+    for name in ("package", "package-1.0.dist-info"):
+        (folder / name).mkdir(parents=True)
+    module(folder / "package", "__init__", "from . import inner\nfrom .inner import scale\n")
+    module(folder / "package", "inner", "def scale():\n    return 2\n")
+    module(folder, "single", "A = 1\n")
+    (folder / "package-1.0.dist-info" / "RECORD").write_text(
+        "package/__init__.py,sha256=x,1\npackage/inner.py,,\nsingle.py,sha256=x,6\n../../bin/package,,\n"
+    )
+    module(
+        tmp_path,
+        "own",
+        "import package.inner\nimport single\n\ndef net():\n    return package.inner.scale() * single.A\n",
+    )
+    module(folder, "beside", "B = 1\n")
+    code = closure.Code([str(tmp_path), str(folder), *sys.path])
+    texts, packages = code.reached("own:net")
+    assert set(texts) == {"own:net:0"} and packages == {"package", "single"}
+    if place == "lib":
+        assert set(code.reached("beside:B")[0]) == {"beside:B:0"}, "of what stands beside them, each definition counts"
+
+
 def test_what_a_module_does_when_it_is_imported_counts(tmp_path):
     module(tmp_path, "acting", "import json\n\njson.loads('1')\nA = 1\n\nif __name__ == '__main__':\n    A = 2\n")
     texts, packages = closure.Code([str(tmp_path), *sys.path]).reached("acting:A")

@@ -16,9 +16,11 @@ import importlib
 import importlib.machinery
 import inspect
 import json
+import re
 import sys
 import sysconfig
 import typing
+from importlib import metadata
 from pathlib import Path
 
 INSTALLED = tuple(
@@ -26,6 +28,26 @@ INSTALLED = tuple(
     | {str(Path(module.__file__).parent) for module in (ast, json)}
 )
 """Folders of the standard library and of installed packages, whose code counts by its version."""
+
+PACKAGES = ("site-packages", "dist-packages")
+"""What folders of installed packages are called in other places of which Python is told: the system's, the user's, a cluster's."""
+
+
+@functools.cache
+def _recorded(folder: str) -> set[str]:
+    """Names of the modules and packages of which installers left records in a folder, as `pip install --target` does anywhere."""
+    records = (found.read_text("RECORD") or "" for found in metadata.distributions(path=[folder]))
+    return {re.split("[/,]", line)[0].removesuffix(".py") for record in records for line in record.splitlines()}
+
+
+def installed(name: str, file: str) -> bool:
+    """Whether a module's file is the standard library's or an installed package's, wherever that lies."""
+    parts = Path(file).parts
+    if file.startswith(INSTALLED) or not set(parts).isdisjoint(PACKAGES):
+        return True
+    # The folder in which the whole package lies: above as many names as the module's own has, and an __init__.py.
+    depth = len(name.split(".")) + (parts[-1] == "__init__.py")
+    return name.partition(".")[0] in _recorded(str(Path(*parts[:-depth])))
 
 
 class _Stripped(ast.NodeTransformer):
@@ -181,13 +203,13 @@ class Code:
                 # A package that is installed in place is found by a hook of its own.
                 return self._loaded(name) if self.path is None else None
             folders = spec.submodule_search_locations
-        own = spec.origin and spec.origin.endswith(".py") and not spec.origin.startswith(INSTALLED)
+        own = spec.origin and spec.origin.endswith(".py") and not installed(name, spec.origin)
         return spec.origin if own else None
 
     @staticmethod
     def _loaded(name):
         origin = getattr(sys.modules.get(name), "__file__", None) or ""
-        return origin if origin.endswith(".py") and not origin.startswith(INSTALLED) else None
+        return origin if origin.endswith(".py") and not installed(name, origin) else None
 
     def reached(self, *roots: str) -> tuple[dict[str, str], set[str]]:
         """What `roots` reach: ({name: source text of a definition}, names of the installed packages that they use).
@@ -308,7 +330,8 @@ class Code:
                 return []
             if not rest:
                 return [(module, definition) for definition in source.definitions]
-            if rest[0] in source.definitions or rest[0] in source.imports:
+            # What a package imports from itself, and does not define, is a module of its own.
+            if rest[0] in source.definitions or source.imports.get(rest[0], (module, rest[0])) != (module, rest[0]):
                 return self._resolved(source, tuple(rest), packages)
             if self.source(f"{module}.{rest[0]}") is None:
                 return []
