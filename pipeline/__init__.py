@@ -23,6 +23,7 @@ Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds;
 *direction*: a unit vector v; *index*: the place of a NAD, 0 first; *draw*: the standard-normal images of one seed.
 """
 
+import os
 import signal
 import sys
 
@@ -72,10 +73,29 @@ def lacking(python):
     return None
 
 
+def closed_streams():
+    """Open those of standard input, output and error that are closed, on /dev/null, and return their numbers.
+
+    A file that is opened later would take such a number, and what is printed would end up in it.
+    """
+    found = []
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            found.append(number)
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    return found
+
+
 if sys.argv[:1] == ["-m"]:
     sentence = lacking(sys.version_info)
     if sentence:
         sys.exit(f"error: {sentence}")
+    # Python meets streams and locale when it starts. In another locale than UTF-8 a class would have another name, and so
+    # networks trained on its images another key, or no name that can be printed.
+    if closed_streams() or sys.getfilesystemencoding() != "utf-8":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # A stage's imports have nothing to keep, so Ctrl-C ends them without a traceback.

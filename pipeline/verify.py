@@ -180,8 +180,8 @@ if __name__ == "__main__":
     reader.add_argument(
         "run", nargs="?", type=Path, default=artifacts.REPORTS, help="the run that is asked about (default: reports)"
     )
-    given = reader.parse_args()
     with one_sentence():
+        given = reader.parse_args()
         try:
             status = main(given.other, given.run)
         except InputError as error:

@@ -1,6 +1,7 @@
 """The command `verify` on simulated runs: folders and commits, verdicts by figure, exit statuses, and the papers' values."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -202,6 +203,16 @@ def test_full_size_is_compared_with_the_published_values(tmp_path, capsys, shift
     assert f"{count} of {len(table)} accuracies, 3 and 1 seeds" in output.split("published values")[1]
 
 
+def test_nads_that_are_exact_are_compared(tmp_path, capsys):
+    """A linear network's have no sampling error."""
+    for name in ("here", "there"):
+        file = write(tmp_path / name) / "reports" / "nads.json"
+        exact = {"first_singular_value": 0.018, "relative_error": 0.0, "networks": 4}
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"logreg": exact}))
+    assert verify.main(str(tmp_path / "there"), tmp_path / "here") == 0
+    assert "2 first singular values" in capsys.readouterr().out
+
+
 def test_published_tables_are_results():
     for name in papers.PUBLISHED:
         rows = papers.results(name)
@@ -212,6 +223,16 @@ def test_published_tables_are_results():
     flipped = papers.results("flip").set_index(["architecture", "place"])["accuracy"]
     assert flipped["lenet", "images plain"] == 0.69 and flipped["lenet", "images flipped"] == 0.48
     assert papers.first_singular_values()["lenet"]["first_singular_value"] == pytest.approx(0.00189)
+
+
+def test_a_reader_who_has_seen_enough_is_no_difference(tmp_path):
+    """Exit status 1 would say that a figure differs."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "pipeline.verify", str(write(tmp_path)), str(tmp_path)]
+    done = subprocess.run(words, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 def test_the_command_ends_with_one_sentence_where_nothing_can_be_compared(tmp_path):

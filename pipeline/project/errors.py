@@ -58,7 +58,7 @@ def refusal(error: OSError) -> str:
     # NumPy tells a write that the disk cut short in words alone: "4096 requested and 512 written".
     short = error.errno is None and (" requested and " in said or shutil.disk_usage(os.getcwd()).free < 1e6)
     if error.errno in FULL or short:
-        where = file or f"a file below {os.getcwd()}"
+        where = file or f"a file below {os.getcwd()}, or what this prints,"
         return f"the disk is full: {where} cannot be written ({said}); free space there and run it again: what was finished is kept"
     if error.errno in CLOSED:
         where = file or f"a file below {os.getcwd()}"
@@ -152,15 +152,37 @@ def _stopping() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _printed() -> Iterator[None]:
+    """Context at whose end all is written that was printed in it; raises the OSError that says why it is not."""
+    try:
+        yield
+    except SystemExit:  # after the help, say
+        sys.stdout.flush()
+        raise
+    sys.stdout.flush()
+
+
+def _hush() -> None:
+    """Where what was printed cannot be written, let it go nowhere: Python would try again at its end, and speak of it."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
 def one_sentence() -> Iterator[None]:
     """Context of a stage: what ends it early is said on stderr in one sentence, and then the process ends.
 
     An `InputError`, or what the operating system refuses, ends it with exit status 1; SIGINT (Ctrl-C) with 130; SIGTERM, and
-    the end of the `dvc` that started it, with 143.
+    the end of the `dvc` that started it, with 143. Where nobody reads any more what it prints, as `| head` does not, it ends
+    without a word, with 141.
     """
     try:
-        with _stopping():
+        with _stopping(), _printed():
             yield
+    except BrokenPipeError:
+        raise SystemExit(128 + signal.SIGPIPE) from None
     except InputError as error:
         sys.exit("\n".join(f"error: {sentence}" for sentence in str(error).split("\n")))
     except OSError as error:
@@ -169,3 +191,5 @@ def one_sentence() -> Iterator[None]:
     except Stopped as stop:
         _told(str(stop))
         raise SystemExit(128 + stop.number) from None
+    finally:
+        _hush()

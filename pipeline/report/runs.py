@@ -109,7 +109,7 @@ class Estimate:
 
     networks: int
     first_singular_value: pydantic.PositiveFloat | None
-    relative_error: pydantic.PositiveFloat | None = None
+    relative_error: pydantic.NonNegativeFloat | None = None
 
 
 def placed(rows: pd.DataFrame, experiment: str, coordinates: Sequence[str]) -> pd.DataFrame:

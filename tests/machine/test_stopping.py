@@ -142,7 +142,7 @@ def test_what_is_ignored_stays_ignored_and_handlers_come_back():
         ),
         (
             OSError(errno.ENOSPC, "No space left on device"),
-            "the disk is full: a file below {here} cannot be written (No space left on device); free space there and run "
+            "the disk is full: a file below {here}, or what this prints, cannot be written (No space left on device); free space there and run "
             "it again: what was finished is kept.",
         ),
         (
