@@ -5,9 +5,22 @@ import dataclasses
 import numpy as np
 
 from pipeline.nads import NADs
+from pipeline.project import artifacts
+from pipeline.project.contents import images_digest
 
 ABOUT = {"name": "noise", "classes": list("abcd"), "train": 60, "test": 20, "digest": "0", "mean": [0.5] * 3, "deviation": [0.2] * 3}  # fmt: skip
 """about.json of some images, and images.json of data that are made of them."""
+
+
+def lay_down_images(arrays, about=ABOUT):
+    """Write what the stage `download` leaves, of {train,test}_{images,labels}, and return their about.json."""
+    artifacts.IMAGES.mkdir(parents=True, exist_ok=True)
+    for name, array in arrays.items():
+        np.save(artifacts.IMAGES / f"{name}.npy", array)
+    splits = [(arrays[f"{split}_images"], arrays[f"{split}_labels"]) for split in ("train", "test")]
+    about = about | {"digest": images_digest(about["classes"], splits)}
+    artifacts.write_json(artifacts.IMAGES / "about.json", about)
+    return about
 
 
 def nads_of_file(directions, shape, **known):

@@ -1,9 +1,10 @@
 """A set of images in two splits, its digest, and the canonical order that makes every copy of it the same."""
 
 import dataclasses
-import hashlib
 
 import numpy as np
+
+from pipeline.project.contents import images_digest
 
 KNOWN = {"f713c94c8d20633f": "CIFAR-10"}
 """Names of image sets by the first 16 digits of their digest."""
@@ -30,11 +31,7 @@ class ImageSet:
 
     def digest(self) -> str:
         """sha256 of classes, pixels and labels: the same for every copy of the same images in canonical order."""
-        state = hashlib.sha256("\n".join(self.classes).encode())
-        for split in (self.train, self.test):
-            state.update(split.images.tobytes())
-            state.update(split.labels.astype("<i8").tobytes())
-        return state.hexdigest()
+        return images_digest(self.classes, [(split.images, split.labels) for split in (self.train, self.test)])
 
     def statistics(self) -> tuple[list[float], list[float]]:
         """Mean and standard deviation of each channel of the training images, values in [0, 1], as lists of three."""

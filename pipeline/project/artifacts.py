@@ -29,6 +29,7 @@ from pipeline.project.contents import (
     Digests,
     Grid,
     Machine,
+    images_digest,
 )
 from pipeline.project.errors import InputError
 
@@ -153,6 +154,12 @@ def images() -> dict:
                 if kind == "labels" and not np.isin(found[kind], np.arange(len(about["classes"]))).all():
                     raise ValueError("a label is no class's number")
             arrays[f"{split}_{kind}"] = found[kind]
+    splits = [tuple(arrays[f"{split}_{kind}"] for kind in IMAGE_SHAPES) for split in ("train", "test")]
+    if images_digest(about["classes"], splits) != about["digest"]:
+        raise InputError(
+            f"the images in {IMAGES} are not those of its about.json, something has altered them; "
+            "`python -m pipeline.download` makes them again"
+        )
     return arrays | {key: about[key] for key in ("classes", "mean", "deviation")}
 
 

@@ -1,7 +1,11 @@
 """What the files that stages hand to each other hold: the shapes of arrays, the keys of JSON. See `pipeline.project.artifacts`."""
 
 import dataclasses
+import hashlib
 import typing
+from collections.abc import Iterable
+
+import numpy as np
 
 from pipeline.project.formats import Shapes
 from pipeline.project.shapes import SIDE
@@ -57,6 +61,15 @@ class About:
     digest: str
     mean: tuple[float, float, float]
     deviation: tuple[float, float, float]
+
+
+def images_digest(classes: Iterable[str], splits: Iterable[tuple[np.ndarray, np.ndarray]]) -> str:
+    """sha256 of the classes' names and of each split's pixels (uint8) and labels: what about.json calls the digest of images."""
+    state = hashlib.sha256("\n".join(classes).encode())
+    for images, labels in splits:
+        state.update(images.reshape(-1))
+        state.update(labels.astype("<i8"))
+    return state.hexdigest()
 
 
 @dataclasses.dataclass

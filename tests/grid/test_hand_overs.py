@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from hand_overs import ABOUT, nads_of_file
+from hand_overs import ABOUT, lay_down_images, nads_of_file
 from small_grids import ARCHITECTURES, in_this_process, lay_down_nads, lay_down_plan, orthonormal, plan_of
 
 from pipeline import download, estimate, evaluate, generate, render, train
@@ -38,12 +38,10 @@ def tree(tmp_path_factory):
         patch.setattr(style, "save", lambda *_: None)
         patch.setattr(document, "document", lambda *_: "")
         rng = np.random.default_rng(0)
-        for split in ("train", "test"):
-            artifacts.IMAGES.mkdir(parents=True, exist_ok=True)
-            pictures = rng.integers(0, 256, (ABOUT[split], 3, 32, 32)).astype(np.uint8)
-            np.save(artifacts.IMAGES / f"{split}_images.npy", pictures)
-            np.save(artifacts.IMAGES / f"{split}_labels.npy", np.arange(ABOUT[split]) % 4)
-        artifacts.write_json(artifacts.IMAGES / "about.json", ABOUT)
+        arrays = {
+            f"{s}_images": rng.integers(0, 256, (ABOUT[s], 3, 32, 32)).astype(np.uint8) for s in ("train", "test")
+        }
+        lay_down_images(arrays | {f"{s}_labels": np.arange(ABOUT[s]) % 4 for s in ("train", "test")})
         artifacts.write_json(
             artifacts.PLAN / "images.json", {"path": None, "url": "https://example.org", "fallback": None}
         )

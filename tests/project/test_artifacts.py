@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hand_overs import ABOUT, lay_down_images
 
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
@@ -61,22 +62,27 @@ def test_images_are_the_arrays_with_what_they_are(tmp_path, monkeypatch):
         for split, count in (("train", 3), ("test", 2))
         for kind, shape, kind_of in (("images", (3, 32, 32), np.uint8), ("labels", (), np.int64))
     }
-    for name, array in arrays.items():
-        np.save(tmp_path / f"{name}.npy", array)
-    about = {
-        "name": "x",
-        "classes": ["a", "b"],
-        "train": 3,
-        "test": 2,
-        "digest": "d",
-        "mean": [1, 2, 3],
-        "deviation": [4, 5, 6],
-    }
-    artifacts.write_json(tmp_path / "about.json", about)
+    lay_down_images(
+        arrays, ABOUT | {"classes": ["a", "b"], "train": 3, "test": 2, "mean": [1, 2, 3], "deviation": [4, 5, 6]}
+    )
     found = artifacts.images()
     assert set(found) == {*arrays, "classes", "mean", "deviation"}
     assert all(np.array_equal(found[name], array) for name, array in arrays.items())
     assert (found["classes"], found["mean"], found["deviation"]) == (["a", "b"], (1, 2, 3), (4, 5, 6))
+
+
+@pytest.mark.parametrize("name", ["train_images", "train_labels", "test_images", "test_labels"])
+def test_one_altered_pixel_or_label_is_noticed(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(artifacts, "IMAGES", tmp_path)
+    counts = {"train": 60, "test": 20}
+    arrays = {f"{split}_images": np.zeros((n, 3, 32, 32), np.uint8) for split, n in counts.items()}
+    arrays |= {f"{split}_labels": np.arange(n) % 4 for split, n in counts.items()}
+    lay_down_images(arrays)
+    artifacts.images()
+    arrays[name].flat[-1] = 2
+    np.save(tmp_path / f"{name}.npy", arrays[name])
+    with pytest.raises(InputError, match="are not those of its about.json, .*; `python -m pipeline.download` makes"):
+        artifacts.images()
 
 
 def test_a_users_file_of_nads(tmp_path):
