@@ -22,7 +22,7 @@ def _cache() -> Path:
     home = Path(os.environ.get("DVC_ROOT", ".")) / ".dvc"
     try:
         return Path(Config(str(home)).get("cache", {}).get("dir") or home / "cache")
-    except DvcException:  # of which DVC will speak itself
+    except (DvcException, RuntimeError):  # of which DVC will speak itself, as of a user without a home folder
         return home / "cache"
 
 

@@ -1,5 +1,6 @@
 """Room for what is still to be written, on each of the file systems that it is written to."""
 
+import pwd
 import shutil
 from pathlib import Path
 
@@ -27,6 +28,13 @@ def test_the_cache_lies_where_dvc_is_told_to_keep_it(folder):
     assert disk.folders()[2].resolve() == folder / "elsewhere"
     (folder / ".dvc/config").write_text("[no\n")
     assert disk.folders()[2] == folder / ".dvc/cache", "DVC itself says what is wrong with its settings"
+
+
+def test_a_user_without_a_home_folder_has_a_cache_too(folder, monkeypatch):
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    assert disk.folders()[2] == folder / ".dvc/cache"
 
 
 def test_one_file_system_needs_the_room_once_and_each_needs_it(folder, monkeypatch):
