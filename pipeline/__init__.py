@@ -88,6 +88,17 @@ def closed_streams():
     return found
 
 
+def unloadable(kind, error, trace):
+    """Say in one sentence that a library cannot be loaded, where the system refuses it memory or files: as `sys.excepthook`."""
+    if not issubclass(kind, (ImportError, MemoryError, OSError)):
+        return sys.__excepthook__(kind, error, trace)
+    said = " ".join(str(error).split()) or kind.__name__
+    print(
+        f"error: the libraries that this needs cannot be loaded ({said}); give it memory, or install them anew",
+        file=sys.stderr,
+    )
+
+
 if sys.argv[:1] == ["-m"]:
     sentence = lacking(sys.version_info)
     if sentence:
@@ -96,6 +107,7 @@ if sys.argv[:1] == ["-m"]:
     # networks trained on its images another key, or no name that can be printed.
     if closed_streams() or sys.getfilesystemencoding() != "utf-8":
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+    sys.excepthook = unloadable
 
 if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # A stage's imports have nothing to keep, so Ctrl-C ends them without a traceback.

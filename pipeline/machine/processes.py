@@ -205,7 +205,7 @@ class _Worker:
 
     def end(self) -> None:
         """Let there be no process, whatever it is doing."""
-        if self.process is not None:
+        if self.process is not None and self.process.pid is not None:  # it has none where it could not be started
             with self.starting:
                 self.process.kill()
                 self.process.join()

@@ -116,9 +116,16 @@ def _link(source: Path, target: Path | str) -> None:
         shutil.copyfile(source, target)
 
 
+def _check(path: Path | str) -> None:
+    """Raise ValueError where something else than a file stands in a file's place: to read a pipe is to wait for ever."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError("it is no regular file")
+
+
 def _head(path: Path) -> dict | None:
     """The note of a file of the store, of which nothing else is read; None where it has none."""
     try:
+        _check(path)
         with safetensors.safe_open(path, "pt") as file:
             found = json.loads((file.metadata() or {})[NOTE])
     except (OSError, KeyError, ValueError, RecursionError, safetensors.SafetensorError):
@@ -143,6 +150,7 @@ def note(arrays: Arrays, outcome: dict | None, key: str | None = None) -> str:
 
 def contents(path: Path | str, framework: str) -> tuple[Arrays, str | None]:
     """The arrays of a file, as tensors ('pt') or for NumPy ('np'), and its note where it has one."""
+    _check(path)
     with safetensors.safe_open(path, framework) as file:
         return {name: file.get_tensor(name) for name in file.keys()}, (file.metadata() or {}).get(NOTE)
 

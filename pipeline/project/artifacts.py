@@ -73,6 +73,8 @@ def write_json(path: Path | str, value: typing.Any) -> None:
 def whole(path: Path, stage: str) -> Iterator[None]:
     """Context in which a file is read: where it is missing or damaged, it ends in one sentence that names the stage that makes it."""
     with formats.whole(present(path, stage), f"`python -m pipeline.{stage}` makes it again"):
+        if not path.is_file() and not path.is_dir():
+            raise ValueError("it is no regular file")  # reading a pipe would wait for ever
         yield
 
 
@@ -178,8 +180,12 @@ def nads(name: str, estimand: str | None = None) -> dict[str, np.ndarray]:
 def nad_file(path: str) -> np.ndarray:
     """The array in a user's .npy file of NADs; raises InputError if there is none that can be read without unpickling."""
     try:
+        if not Path(path).is_file() and not Path(path).is_dir() and Path(path).exists():
+            raise InputError(f"the NADs {path} cannot be read: it is no regular file")
         with open(path, "rb") as file:
             return np.lib.format.read_array(file, allow_pickle=False)
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"the NADs {path} cannot be read: {error.strerror}") from None
     except Exception as error:

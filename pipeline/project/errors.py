@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import psutil
 
@@ -63,6 +64,12 @@ def refusal(error: OSError) -> str:
     if error.errno in CLOSED:
         where = file or f"a file below {os.getcwd()}"
         return f"{where} cannot be used: {said}; give this user access to it and run it again"
+    if error.errno in (errno.EEXIST, errno.ENOTDIR) and file:
+        way = [*reversed(Path(file).parents), Path(file)]
+        if odd := [path for path in way if os.path.lexists(path) and not path.is_dir()]:
+            return f"{odd[0]} is no folder, and one must be there; move it away and run it again"
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return f"no more files can be opened ({said}); allow more, as `ulimit -n 1024` does, and run it again"
     if error.errno == errno.ENOENT and file:
         return f"{file} is missing; `dvc repro` runs all stages in order, so that each finds what it needs"
     return f"{file}: {said}" if file else said
@@ -188,6 +195,8 @@ def one_sentence() -> Iterator[None]:
     except OSError as error:
         # The stage's outputs are removed by DVC; finished cells stay in the store.
         sys.exit(f"error: {refusal(error)}.")
+    except MemoryError:
+        sys.exit("error: there is not enough memory; free some, or ask for fewer samples: what was finished is kept.")
     except Stopped as stop:
         _told(str(stop))
         raise SystemExit(128 + stop.number) from None

@@ -2,6 +2,8 @@
 
 import contextlib
 import functools
+import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -114,6 +116,11 @@ def _folder_instead(pattern: str, folder: Path) -> None:
     path.mkdir()
 
 
+def _pipe_instead(pattern: str, folder: Path) -> None:
+    (path := _one(folder, pattern)).unlink()
+    os.mkfifo(path)
+
+
 def altered(each: int) -> Iterator[Case]:
     """What the store keeps, altered: the cell and the sums must be made again, with the same bytes."""
     for name, pattern in (("train", ".cells/??/*.safetensors"), ("estimate", ".cells/nads/*/*.safetensors")):
@@ -125,6 +132,7 @@ def altered(each: int) -> Iterator[Case]:
             "emptied": functools.partial(_replaced, pattern, b""),
             "a pickle": functools.partial(_replaced, pattern, b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00}\x94."),
             "removed": functools.partial(_removed, pattern),
+            "a pipe in its place": functools.partial(_pipe_instead, pattern),
         }.items():
             yield _case(1, f"{name}: {title}", name, harm, refusable=False, slow=True)
         yield _case(1, f"{name}: a folder in its place", name, functools.partial(_folder_instead, pattern), slow=True)
@@ -158,11 +166,42 @@ def handed_over() -> Iterator[Case]:
             "noise": functools.partial(_replaced, pattern, np.random.default_rng(0).bytes(500)),
             "of another kind": functools.partial(_replaced, pattern, b"[1, 2]" if "json" in pattern else b"a,b\n1,2\n"),
             "a folder in its place": functools.partial(_folder_instead, pattern),
+            "a pipe in its place": functools.partial(_pipe_instead, pattern),
         }
         for name in names:
             for title, harm in harms.items():
                 says = f"{Path(pattern).name.lstrip('*')}|`python -m pipeline"
                 yield _case(11, f"{name}: {pattern} {title}", name, harm, says=says.replace(".", r"\."), slow=True)
+
+
+def _place(made: str, instead: str, folder: Path) -> None:
+    """Put something else where a folder of the repository stands, or shall stand."""
+    path = folder / made
+    shutil.rmtree(path, ignore_errors=True)
+    match instead:
+        case "a file":
+            path.touch()
+        case "a link that leads nowhere":
+            path.symlink_to("nowhere")
+        case "a pipe":
+            os.mkfifo(path)
+
+
+def misplaced() -> Iterator[Case]:
+    """What is no folder where one must be: the sentence names it."""
+    for name, made in (
+        ("plan", ".cells"),
+        ("plan", "data"),
+        ("plan", ".own"),
+        ("train", "models"),
+        ("evaluate", "reports"),
+    ):
+        for instead in ("a file", "a link that leads nowhere", "a pipe"):
+            harm, says = (
+                functools.partial(_place, made, instead),
+                rf"{re.escape(made)} is no folder, and one must be there",
+            )
+            yield _case(11, f"{name}: {instead} at {made}", name, harm, says=says, slow=name == "evaluate")
 
 
 @contextlib.contextmanager
@@ -247,4 +286,4 @@ def kills(parts: tuple[float, ...] = (0.3, 0.6, 0.9)) -> Iterator[Case]:
 def cases(each: int = 4) -> list[Case]:
     """All cases of what lies on disk; each: turned bits of a kept cell and of kept sums."""
     disks = full_disks() if can_mount() else ()
-    return [*altered(each), *handed_over(), *disks, *kills()]
+    return [*altered(each), *handed_over(), *misplaced(), *disks, *kills()]

@@ -157,6 +157,14 @@ def test_what_is_ignored_stays_ignored_and_handlers_come_back():
             FileNotFoundError(errno.ENOENT, "No such file or directory", "data/y"),
             "data/y is missing; `dvc repro` runs all stages in order, so that each finds what it needs.",
         ),
+        (
+            OSError(errno.EMFILE, "Too many open files", "data/z"),
+            "no more files can be opened (Too many open files); allow more, as `ulimit -n 1024` does, and run it again.",
+        ),
+        (
+            MemoryError(),
+            "there is not enough memory; free some, or ask for fewer samples: what was finished is kept.",
+        ),
         (IsADirectoryError(errno.EISDIR, "Is a directory", "data"), "data: Is a directory."),
         (OSError("the other\n  end hung up"), "the other end hung up."),
     ],

@@ -1,5 +1,6 @@
 """Many pieces of work: every one's result or error comes back, whichever finishes first and whatever dies."""
 
+import errno
 import functools
 import multiprocessing
 import os
@@ -245,6 +246,17 @@ def test_workers_leave_when_their_parent_is_killed(tmp_path):
     while psutil.pid_exists(worker) and psutil.Process(worker).status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < deadline, "the worker outlives its parent"
         time.sleep(0.05)
+
+
+def test_a_process_that_cannot_be_started_is_the_reason_that_is_given(monkeypatch):
+    """And no thread ends with an exception of its own, which would be a warning here, over a process that there is not."""
+
+    def refused(_):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(processes.SPAWN.Process, "start", refused)
+    with pytest.raises(OSError, match="Too many open files"):
+        run(same, [1])
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Files and their places: what is missing is named, what an earlier run left is removed, numbers come back as they were."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -99,3 +101,9 @@ def test_a_users_file_of_nads(tmp_path):
             artifacts.nad_file(tmp_path / f"{name}.npy")
     with pytest.raises(InputError, match="the NADs .*nowhere.npy cannot be read: No such file or directory"):
         artifacts.nad_file(tmp_path / "nowhere.npy")
+
+
+def test_a_pipe_in_the_place_of_a_users_file_of_nads_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "mine.npy")
+    with pytest.raises(InputError, match="mine.npy cannot be read: it is no regular file"):
+        artifacts.nad_file(tmp_path / "mine.npy")

@@ -83,3 +83,11 @@ def test_a_disk_that_is_full_of_what_is_printed_is_said_in_one_sentence(words, u
 def test_a_name_is_the_same_in_all_locales(locale, folder):
     code, out, err = run(folder, LC_ALL=locale, PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert (code, out) == (0, "printed by a libraryGröße 猫\nthe end\n"), err
+
+
+@pytest.mark.parametrize("problem", ["MemoryError()", "OSError('libtorch.so: cannot open\\nshared object file')"])
+def test_a_library_that_cannot_be_loaded_is_said_in_one_sentence(problem, folder):
+    (folder / "stages/one.py").write_text(f"raise {problem}\n")
+    code, out, err = run(folder)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("error: the libraries that this needs cannot be loaded (")
