@@ -13,13 +13,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.faults import archives, downloads, networks, params, repository, stored
+from tests.faults import archives, downloads, folders, networks, params, repository, stored
 from tests.faults.cases import GOOD, GROUPS, ROOT, Case, Outcome, Stages, Verdict, tried
 
 LISTS = {
     "params": (params.cases, 1),
     "networks": (networks.cases, 4),
     "archives": (archives.cases, 3),
+    "folders": (folders.cases, None),
     "downloads": (downloads.cases, None),
     "stored": (stored.cases, 4),
 }

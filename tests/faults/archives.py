@@ -1,4 +1,4 @@
-"""Images and archives, damaged, hostile and odd (groups 2 and 12)."""
+"""Archives of images, damaged, hostile and odd (group 12)."""
 
 import functools
 import gzip
@@ -8,18 +8,16 @@ import struct
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-import PIL.Image
 
 from pipeline.images import sources
 from pipeline.images.image_set import canonical
 from tests.faults.cases import Case, Run, Stages
 from tests.faults.repository import NOWHERE
-from tests.small_images import FOUR, deep_png, member, pack, png, saved, set_of, tar, zipped
+from tests.small_images import FOUR, member, pack, png, set_of, tar, zipped
 
 KINDS = ("tar", "tar.gz", "tar.bz2", "tar.xz", "zip")
 JUNK = {
@@ -49,7 +47,7 @@ def laid(folder: Path) -> str:
     return json.loads((folder / "data/images/about.json").read_text())["digest"]
 
 
-def _case(
+def of_images(
     group: int,
     name: str,
     make: Callable[[Path], Path | str],
@@ -83,17 +81,17 @@ def damaged(each: int) -> Iterator[Case]:
     """Archives of each kind: what is none, `each` cuts and `each` turned bits."""
     for kind in KINDS:
         for name, data in JUNK.items():
-            yield _case(12, f"{kind}: {name}", functools.partial(_bytes, f"x.{kind}", data))
+            yield of_images(12, f"{kind}: {name}", functools.partial(_bytes, f"x.{kind}", data))
         whole, right = _whole(kind)
         rng = np.random.default_rng(2)
         for cut in rng.integers(0, len(whole), each):
             make = functools.partial(_bytes, f"x.{kind}", whole[:cut])
-            yield _case(12, f"{kind}: cut at {cut}", make, lambda folder, _, right=right: laid(folder) == right)
+            yield of_images(12, f"{kind}: cut at {cut}", make, lambda folder, _, right=right: laid(folder) == right)
         for bit in rng.integers(0, 8 * len(whole), each):
             turned = bytearray(whole)
             turned[bit // 8] ^= 1 << bit % 8
             make = functools.partial(_bytes, f"x.{kind}", bytes(turned))
-            yield _case(12, f"{kind}: bit {bit}", make, lambda folder, _, right=right: laid(folder) == right)
+            yield of_images(12, f"{kind}: bit {bit}", make, lambda folder, _, right=right: laid(folder) == right)
 
 
 def _fifo(folder: Path) -> Path:
@@ -157,27 +155,27 @@ def odd() -> Iterator[Case]:
     """Archives that are whole and not what they should be."""
     four = canonical_digest(FOUR)
     same = lambda folder, _: laid(folder) == four
-    yield _case(12, "a FIFO", _fifo)
-    yield _case(12, "/dev/zero", lambda _: "/dev/zero")
-    yield _case(12, "/dev/stdin", lambda _: "/dev/stdin")
-    yield _case(12, "a link to itself", _own_link)
-    yield _case(12, "a folder with a link to itself", _circle)
-    yield _case(12, "nowhere", lambda folder: folder / "nowhere")
-    yield _case(12, "a path of 5,000 letters", lambda _: "x" * 5000)
-    yield _case(12, "a path with an end of line", lambda folder: folder / "a\nb")
-    yield _case(12, "~nobody", lambda _: "~nobody-of-this-name/x")
-    yield _case(12, "encrypted", functools.partial(_zip_field, 6, 8, 1), says="password")
-    yield _case(12, "an unknown compression", functools.partial(_zip_field, 8, 10, 99))
+    yield of_images(12, "a FIFO", _fifo)
+    yield of_images(12, "/dev/zero", lambda _: "/dev/zero")
+    yield of_images(12, "/dev/stdin", lambda _: "/dev/stdin")
+    yield of_images(12, "a link to itself", _own_link)
+    yield of_images(12, "a folder with a link to itself", _circle)
+    yield of_images(12, "nowhere", lambda folder: folder / "nowhere")
+    yield of_images(12, "a path of 5,000 letters", lambda _: "x" * 5000)
+    yield of_images(12, "a path with an end of line", lambda folder: folder / "a\nb")
+    yield of_images(12, "~nobody", lambda _: "~nobody-of-this-name/x")
+    yield of_images(12, "encrypted", functools.partial(_zip_field, 6, 8, 1), says="password")
+    yield of_images(12, "an unknown compression", functools.partial(_zip_field, 8, 10, 99))
     for kind in ("zip", "tar.gz"):
-        yield _case(12, f"a bomb in a {kind}", functools.partial(_bomb, kind), slow=True)
+        yield of_images(12, f"a bomb in a {kind}", functools.partial(_bomb, kind), slow=True)
     for name, kind, target in (
         ("a link out of the archive", tarfile.SYMTYPE, "/etc/passwd"),
         ("a hard link", tarfile.LNKTYPE, "train/cat/0.png"),
         ("a FIFO inside", tarfile.FIFOTYPE, ""),
         ("a device inside", tarfile.CHRTYPE, ""),
     ):
-        yield _case(12, name, functools.partial(_linked, kind, target))
-    yield _case(12, "a Mac's zip", _mac, same, refusable=False)
+        yield of_images(12, name, functools.partial(_linked, kind, target))
+    yield of_images(12, "a Mac's zip", _mac, same, refusable=False)
     for name, files in {
         "an absolute name": {f"/{key}": data for key, data in FOUR.items()},
         "a name that climbs": {f"../../{key}": data for key, data in FOUR.items()},
@@ -185,13 +183,13 @@ def odd() -> Iterator[Case]:
     }.items():
         for suffix, write in (("tar", tar), ("zip", zipped)):
             make = lambda folder, files=files, suffix=suffix, write=write: write(folder / f"x.{suffix}", files.items())
-            yield _case(12, f"{suffix}: {name}", make, same)
+            yield of_images(12, f"{suffix}: {name}", make, same)
     twice = [*FOUR.items(), ("./train/cat/0.png", png(shade=5))]
-    yield _case(12, "tar: a member twice", lambda folder: tar(folder / "x.tar", twice))
-    yield _case(12, "zip: a member twice", lambda folder: zipped(folder / "x.zip", twice))
-    yield _case(12, "two archives behind each other", _two)
+    yield of_images(12, "tar: a member twice", lambda folder: tar(folder / "x.tar", twice))
+    yield of_images(12, "zip: a member twice", lambda folder: zipped(folder / "x.zip", twice))
+    yield of_images(12, "two archives behind each other", _two)
     for number in (3000, 40_000):
-        yield _case(12, f"{number} long names", functools.partial(_chain, number))
+        yield of_images(12, f"{number} long names", functools.partial(_chain, number))
 
 
 def _two(folder: Path) -> Path:
@@ -216,91 +214,6 @@ def canonical_digest(files: dict[str, bytes]) -> str:
     return _digest(tuple(files.items()))
 
 
-def _pixels(right: np.ndarray) -> Callable[[Path, Run], bool]:
-    """Whether an image of these pixels (3, 32, 32) is among the training images, and a notice says what was done."""
-
-    def check(folder: Path, run: Run) -> bool:
-        images = np.load(folder / "data/images/train_images.npy")
-        return any(np.array_equal(image, right) for image in images) and "notice: " in run.err
-
-    return check
-
-
-def images() -> Iterator[Case]:
-    """Class folders with an image, or a folder, that is not like the others."""
-    deep = np.random.default_rng(3).integers(0, 2**16, (32, 32, 1)).astype(np.uint16)
-    scaled = np.repeat(np.round(deep / 257).astype(np.uint8).transpose(2, 0, 1), 3, 0)
-    noise = np.random.default_rng(4).integers(0, 256, (32, 32, 3)).astype(np.uint8)
-    right = canonical_digest({"train/cat/1.png": png(noise)})
-    for name, file, data, check in (
-        ("16 bits of grey", "1.png", deep_png(deep, 0), _pixels(scaled)),
-        ("16 bits of grey, TIFF", "1.tif", saved(PIL.Image.fromarray(deep[..., 0]), "TIFF"), _pixels(scaled)),
-        ("32-bit integers", "1.tif", saved(PIL.Image.fromarray(deep[..., 0].astype(np.int32)), "TIFF"), None),
-        ("floating-point numbers", "1.tif", saved(PIL.Image.fromarray(deep[..., 0].astype(np.float32)), "TIFF"), None),
-        ("an empty file", "1.png", b"", None),
-        ("a text", "1.png", b"not an image", None),
-        ("a PNG's beginning", "1.png", png(noise)[:60], None),
-        ("SVG", "1.png", b"<svg xmlns='http://www.w3.org/2000/svg'/>", None),
-        ("EPS", "1.png", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", None),
-        ("a PNG of 10^9 pixels", "1.png", _huge(), None),
-        ("a JPEG cut", "1.jpg", saved(PIL.Image.fromarray(noise), "JPEG")[:400], None),
-    ):
-        make = lambda folder, file=file, data=data: set_of(folder / "set", {f"train/cat/{file}": data})
-        yield _case(2, name, make, check)
-    whole = png(noise)
-    for bit in np.random.default_rng(5).integers(0, 8 * len(whole), 40):
-        turned = bytearray(whole)
-        turned[bit // 8] ^= 1 << bit % 8
-        make = lambda folder, data=bytes(turned): set_of(folder / "set", {"train/cat/1.png": data})
-        yield _case(2, f"bit {bit} of a PNG", make, lambda folder, _: laid(folder) == right)
-    for name, make in {
-        "an empty class": lambda folder: _and(set_of(folder / "set", {}), "train/eel", "test/eel"),
-        "a class in one split": lambda folder: set_of(folder / "set", {"train/eel/0.png": png()}),
-        "one class": lambda folder: _without(set_of(folder / "set", {}), "dog"),
-        "an empty folder": lambda folder: _and(folder, "set") / "set",
-        "no test images": lambda folder: _renamed(set_of(folder / "set", {}), "test", "val"),
-        "a class that cannot be listed": lambda folder: _loop(set_of(folder / "set", {}), "train/eel"),
-        "an image that leads nowhere": lambda folder: _loop(set_of(folder / "set", {}), "train/cat/9.png"),
-        "a FIFO among the images": lambda folder: _pipe(set_of(folder / "set", {}), "train/cat/9.png"),
-    }.items():
-        yield _case(2, name, make)
-
-
-def _huge() -> bytes:
-    """A PNG that says it has 30,000 × 30,000 pixels."""
-    header = b"IHDR" + struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
-    whole = png()
-    return whole[:12] + header + struct.pack(">I", zlib.crc32(header)) + whole[33:]
-
-
-def _and(root: Path, *folders: str) -> Path:
-    for folder in folders:
-        (root / folder).mkdir()
-    return root
-
-
-def _without(root: Path, name: str) -> Path:
-    for split in ("train", "test"):
-        (root / split / name / "0.png").unlink()
-        (root / split / name).rmdir()
-    return root
-
-
-def _renamed(root: Path, old: str, new: str) -> Path:
-    (root / old).rename(root / new)
-    return root
-
-
-def _loop(root: Path, name: str) -> Path:
-    (root / name).symlink_to(root / name)
-    return root
-
-
-def _pipe(root: Path, name: str) -> Path:
-    os.mkfifo(root / name)
-    return root
-
-
 def cases(each: int = 12) -> list[Case]:
-    """All cases of images and archives; each: cuts and turned bits of each kind of archive."""
-    return [*images(), *odd(), *damaged(each)]
+    """All cases of archives; each: cuts and turned bits of each kind of archive."""
+    return [*odd(), *damaged(each)]

@@ -29,7 +29,7 @@ def test_params(case, stages):
     check(case, stages)
 
 
-@pytest.mark.parametrize("case", fast("archives"))
+@pytest.mark.parametrize("case", [*fast("folders"), *fast("archives")])
 def test_images_and_archives(case, stages):
     check(case, stages)
 

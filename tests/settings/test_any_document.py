@@ -15,7 +15,8 @@ from pipeline.project.errors import InputError
 from pipeline.settings import parsed, plans, read
 from pipeline.settings.bounds import CELLS
 from pipeline.settings.typed import MOST
-from tests.faults.params import HOSTILE, leaves
+from tests.faults.params import leaves
+from tests.faults.values import HOSTILE
 
 TEXT = (ROOT / "params.yaml").read_text(encoding="utf-8")
 SHIPPED = read(ROOT / "params.yaml")

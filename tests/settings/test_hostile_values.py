@@ -10,7 +10,7 @@ from pipeline.project.errors import InputError
 from pipeline.settings import plans
 from pipeline.settings.bounds import NAME
 from pipeline.settings.typed import LONGEST, MOST, SENTENCE, UNKNOWN, Mistakes
-from tests.faults.params import NAMES
+from tests.faults.values import NAMES
 
 LINEAR = "scales/laptop/linear_pairs"
 AT = "params.yaml: scales.laptop.linear_pairs"

@@ -11,7 +11,7 @@ from structure import ROOT
 from pipeline.project.errors import InputError
 from pipeline.settings import reading
 from pipeline.settings.reading import BYTES, DEPTH, DIGITS, SMALLEST, parsed, read
-from tests.faults.params import NO_DOCUMENTS, SCALARS
+from tests.faults.values import NO_DOCUMENTS, SCALARS
 
 
 def by_dvc(text):
