@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.faults import archives, downloads, folders, networks, params, repository, stored
+from tests.faults import archives, changes, downloads, folders, networks, params, rendered, repository, stored
 from tests.faults.cases import GOOD, GROUPS, ROOT, Case, Outcome, Stages, Verdict, tried
 
 LISTS = {
@@ -23,6 +23,8 @@ LISTS = {
     "folders": (folders.cases, None),
     "downloads": (downloads.cases, None),
     "stored": (stored.cases, 4),
+    "changes": (changes.cases, None),
+    "rendered": (rendered.cases, None),
 }
 """What makes the cases, by what they are tried on; and how many of each kind that is generated are tests too."""
 

@@ -26,7 +26,7 @@ GROUPS = {
     10: "types, and networks that fail",
     11: "damaged hand-overs",
     12: "archives",
-    13: "characters of other languages than text",
+    13: "names that are markup",
     14: "machine, kills, two at once",
 }
 """The groups of cases: those of 1 to 6 would be silently wrong, the others would stop, hang or mislead."""

@@ -97,17 +97,19 @@ def _turned(pattern: str, place: float, folder: Path) -> None:
     path.write_bytes(data)
 
 
-def _cut(pattern: str, place: float, folder: Path) -> None:
+def cut(pattern: str, place: float, folder: Path) -> None:
     """Cut a file at a fraction of its length."""
     data = (path := _one(folder, pattern)).read_bytes()
     path.write_bytes(data[: int(place * len(data))])
 
 
-def _replaced(pattern: str, content: bytes, folder: Path) -> None:
+def replaced(pattern: str, content: bytes, folder: Path) -> None:
+    """Put other contents in a file's place."""
     _one(folder, pattern).write_bytes(content)
 
 
-def _removed(pattern: str, folder: Path) -> None:
+def removed(pattern: str, folder: Path) -> None:
+    """Take a file away."""
     _one(folder, pattern).unlink()
 
 
@@ -116,7 +118,8 @@ def _folder_instead(pattern: str, folder: Path) -> None:
     path.mkdir()
 
 
-def _pipe_instead(pattern: str, folder: Path) -> None:
+def pipe_instead(pattern: str, folder: Path) -> None:
+    """Put a pipe in a file's place, which whoever reads it waits for."""
     (path := _one(folder, pattern)).unlink()
     os.mkfifo(path)
 
@@ -128,11 +131,11 @@ def altered(each: int) -> Iterator[Case]:
             harm = functools.partial(_turned, pattern, place)
             yield _case(1, f"{name}: a bit at {place:.2f}", name, harm, refusable=False, slow=0 < place < 1)
         for title, harm in {
-            "cut in half": functools.partial(_cut, pattern, 0.5),
-            "emptied": functools.partial(_replaced, pattern, b""),
-            "a pickle": functools.partial(_replaced, pattern, b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00}\x94."),
-            "removed": functools.partial(_removed, pattern),
-            "a pipe in its place": functools.partial(_pipe_instead, pattern),
+            "cut in half": functools.partial(cut, pattern, 0.5),
+            "emptied": functools.partial(replaced, pattern, b""),
+            "a pickle": functools.partial(replaced, pattern, b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00}\x94."),
+            "removed": functools.partial(removed, pattern),
+            "a pipe in its place": functools.partial(pipe_instead, pattern),
         }.items():
             yield _case(1, f"{name}: {title}", name, harm, refusable=False, slow=True)
         yield _case(1, f"{name}: a folder in its place", name, functools.partial(_folder_instead, pattern), slow=True)
@@ -160,13 +163,13 @@ def handed_over() -> Iterator[Case]:
     """Files between stages that are not as they were made: the sentence names the file, or the stage that makes it."""
     for pattern, names in HANDED_OVER.items():
         harms = {
-            "removed": functools.partial(_removed, pattern),
-            "emptied": functools.partial(_replaced, pattern, b""),
-            "cut in half": functools.partial(_cut, pattern, 0.5),
-            "noise": functools.partial(_replaced, pattern, np.random.default_rng(0).bytes(500)),
-            "of another kind": functools.partial(_replaced, pattern, b"[1, 2]" if "json" in pattern else b"a,b\n1,2\n"),
+            "removed": functools.partial(removed, pattern),
+            "emptied": functools.partial(replaced, pattern, b""),
+            "cut in half": functools.partial(cut, pattern, 0.5),
+            "noise": functools.partial(replaced, pattern, np.random.default_rng(0).bytes(500)),
+            "of another kind": functools.partial(replaced, pattern, b"[1, 2]" if "json" in pattern else b"a,b\n1,2\n"),
             "a folder in its place": functools.partial(_folder_instead, pattern),
-            "a pipe in its place": functools.partial(_pipe_instead, pattern),
+            "a pipe in its place": functools.partial(pipe_instead, pattern),
         }
         for name in names:
             for title, harm in harms.items():

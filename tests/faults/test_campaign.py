@@ -46,7 +46,7 @@ def test_networks_and_nads_of_ones_own(case, stages):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", fast("stored"))
+@pytest.mark.parametrize("case", [*fast("stored"), *fast("changes")])
 def test_what_lies_on_disk(case, stages):
     check(case, stages)
 

@@ -1,0 +1,150 @@
+"""The stage `render`: tables that are not as they were made, a full disk, kills, and names that are markup (7, 11, 13, 14)."""
+
+import functools
+import html
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.faults.cases import Case, Run, Stages
+from tests.faults.repository import TINY, changed, lay_down
+from tests.faults.stored import can_mount, contents, cut, pipe_instead, removed, replaced, small_disk
+
+EXPERIMENTS = ("linear_pairs", "image_pairs", "fourier", "convergence", "nad_sweep", "poison", "flip")
+NAMES = (
+    "$\\frac$",
+    "a|b",
+    "<script>alert(1)</script>",
+    "</script><b>",
+    "&lt;",
+    "[a](javascript:b)",
+    "`x`",
+    "![](x)",
+    "שלום",
+    "猫",
+    '"quoted"',
+    "x" * 100,
+)
+"""What a set of images, or a class, may be called: markup somewhere, or not among the letters of the font."""
+
+READ = (
+    "data/images/about.json",
+    "data/nads/lenet.npz",
+    "data/plan/nads.json",
+    "data/plan/fourier.json",
+    "models/nad_sweep/losses.csv",
+    "reports/linear_pairs/results.csv",
+    "reports/linear_pairs/cross_sections.npz",
+    "reports/linear_pairs/metrics.json",
+    "reports/convergence/results.csv",
+    "reports/flip/summary.csv",
+    "reports/flip/changes.csv",
+)
+"""Some of what is read, of each kind."""
+
+
+def run(stages: Stages, name: str, folder: Path, *words: str, **options: object) -> Run:
+    """A stage in a repository with a store of its own."""
+    options = {"DVC_ROOT": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "limit": 200} | options
+    return stages.run(name, *words, folder=folder, **options)
+
+
+@functools.cache
+def finished(stages: Stages) -> Path:
+    """A repository after all stages of all experiments."""
+    folder = Path(stages.folder.name) / "all finished"
+    folder.mkdir()
+    lay_down(folder, changed(TINY, "device", "cpu"))
+    order = [("plan",), ("download",), ("estimate",)]
+    order += [(name, experiment) for experiment in EXPERIMENTS for name in ("generate", "train", "evaluate")]
+    for name, *words in [*order, ("render",)]:
+        assert (ended := run(stages, name, folder, *words)).code == 0, (name, words, ended.err)
+    return folder
+
+
+def drawn(folder: Path) -> dict[str, bytes]:
+    """The figures and report.md; index.html says when it was made."""
+    return contents(folder / "reports/figures") | {"report.md": (folder / "reports/report.md").read_bytes()}
+
+
+def _case(
+    group: int, name: str, harm: Callable[[Path], None], right: Callable | None = None, **options: object
+) -> Case:
+    """A case in which a copy of a finished repository is harmed, and rendered."""
+    held = []
+
+    def action(stages: Stages, folder: Path) -> Run:
+        held[:] = [stages]
+        shutil.copytree(finished(stages), folder, dirs_exist_ok=True)
+        harm(folder)
+        return run(stages, "render", folder)
+
+    check = right and (lambda folder, _: right(held[0], folder))
+    return Case(group, f"render: {name}", action, check, slow=True, **options)
+
+
+def _named(what: str, name: str, folder: Path) -> None:
+    """Give the set of images, or its first class, another name wherever it stands."""
+    for path in [
+        folder / "data/images/about.json",
+        folder / "reports/images.json",
+        *folder.glob("data/datasets/*/images.json"),
+    ]:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        if what == "set":
+            about["name"] = name
+        else:
+            about["classes"][0] = name
+        path.write_text(json.dumps(about), encoding="utf-8")
+
+
+def _shown(name: str, stages: Stages, folder: Path) -> bool:
+    """Whether there are as many figures as ever, and neither page holds the name as markup."""
+    pages = [(folder / f"reports/{page}").read_text(encoding="utf-8") for page in ("report.md", "index.html")]
+    markup = any(letter in name for letter in "<|[`!$&")
+    return contents(folder / "reports/figures").keys() == contents(
+        finished(stages) / "reports/figures"
+    ).keys() and not (markup and (name in pages[0] or (html.escape(name) != name and name in pages[1])))
+
+
+def _full(stages: Stages, folder: Path) -> Run:
+    shutil.copytree(finished(stages), folder, dirs_exist_ok=True)
+    shutil.rmtree(folder / "reports/figures")
+    with small_disk(folder / "reports/figures", "300k"):
+        return run(stages, "render", folder)
+
+
+def _killed(part: float, stages: Stages, folder: Path) -> Run:
+    shutil.copytree(finished(stages), folder, dirs_exist_ok=True)
+    run(stages, "render", folder, kill=part * 10)
+    return run(stages, "render", folder)
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    for what in ("set", "class"):
+        for name in NAMES:
+            harm, right = functools.partial(_named, what, name), functools.partial(_shown, name)
+            yield _case(13, f"a {what} of images called {name[:40]}", harm, right, refusable=False)
+    for pattern in READ:
+        for title, harm in {
+            "removed": functools.partial(removed, pattern),
+            "cut in half": functools.partial(cut, pattern, 0.5),
+            "emptied": functools.partial(replaced, pattern, b""),
+            "a pipe in its place": functools.partial(pipe_instead, pattern),
+        }.items():
+            yield _case(
+                11, f"{pattern} {title}", harm, says=f"{Path(pattern).name}|`python -m pipeline".replace(".", r"\.")
+            )
+    if can_mount():
+        yield Case(7, "render: 300k for its output", _full, says="the disk is full: ", slow=True)
+    for part in (0.2, 0.5, 0.8):
+        held = []
+
+        def action(stages: Stages, folder: Path, part=part, held=held) -> Run:
+            held[:] = [stages]
+            return _killed(part, stages, folder)
+
+        right = lambda folder, _, held=held: drawn(folder) == drawn(finished(held[0]))
+        yield Case(14, f"render: killed after {part * 10:g} s", action, right, refusable=False, slow=True)
