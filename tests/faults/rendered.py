@@ -1,7 +1,6 @@
 """The stage `render`: tables that are not as they were made, a full disk, kills, and names that are markup (7, 11, 13, 14)."""
 
 import functools
-import html
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from tests.faults.repository import TINY, changed, lay_down
 from tests.faults.stored import can_mount, contents, cut, pipe_instead, removed, replaced, small_disk
 
 EXPERIMENTS = ("linear_pairs", "image_pairs", "fourier", "convergence", "nad_sweep", "poison", "flip")
-NAMES = (
+CLASSES = (
     "$\\frac$",
     "a|b",
     "<script>alert(1)</script>",
@@ -21,12 +20,11 @@ NAMES = (
     "[a](javascript:b)",
     "`x`",
     "![](x)",
-    "שלום",
-    "猫",
+    "שלום 猫",
     '"quoted"',
-    "x" * 100,
 )
-"""What a set of images, or a class, may be called: markup somewhere, or not among the letters of the font."""
+SETS = ("$\\frac$ a|b `x` </script><script>alert(1)</script> [a](javascript:b) &lt;", "שלום 猫", "x" * 100)
+"""What classes, and a set of images, may be called: markup somewhere, or not among the letters of the font."""
 
 READ = (
     "data/images/about.json",
@@ -84,28 +82,22 @@ def _case(
     return Case(group, f"render: {name}", action, check, slow=True, **options)
 
 
-def _named(what: str, name: str, folder: Path) -> None:
-    """Give the set of images, or its first class, another name wherever it stands."""
+def _named(told: dict[str, object], folder: Path) -> None:
+    """Give the images another name, or other classes, wherever these stand."""
     for path in [
         folder / "data/images/about.json",
         folder / "reports/images.json",
         *folder.glob("data/datasets/*/images.json"),
     ]:
-        about = json.loads(path.read_text(encoding="utf-8"))
-        if what == "set":
-            about["name"] = name
-        else:
-            about["classes"][0] = name
-        path.write_text(json.dumps(about), encoding="utf-8")
+        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | told), encoding="utf-8")
 
 
-def _shown(name: str, stages: Stages, folder: Path) -> bool:
-    """Whether there are as many figures as ever, and neither page holds the name as markup."""
-    pages = [(folder / f"reports/{page}").read_text(encoding="utf-8") for page in ("report.md", "index.html")]
-    markup = any(letter in name for letter in "<|[`!$&")
-    return contents(folder / "reports/figures").keys() == contents(
-        finished(stages) / "reports/figures"
-    ).keys() and not (markup and (name in pages[0] or (html.escape(name) != name and name in pages[1])))
+def _shown(names: tuple[str, ...], stages: Stages, folder: Path) -> bool:
+    """Whether there are as many figures as ever, and neither page holds one of the names as markup."""
+    markdown, page = ((folder / f"reports/{name}").read_text(encoding="utf-8") for name in ("report.md", "index.html"))
+    raw = [name for name in names if "<" in name and (name in markdown or name in page)]
+    raw += [name for name in names if "](" in name and name in markdown]
+    return not raw and drawn(folder).keys() == drawn(finished(stages)).keys()
 
 
 def _full(stages: Stages, folder: Path) -> Run:
@@ -123,10 +115,9 @@ def _killed(part: float, stages: Stages, folder: Path) -> Run:
 
 def cases() -> Iterator[Case]:
     """All of them."""
-    for what in ("set", "class"):
-        for name in NAMES:
-            harm, right = functools.partial(_named, what, name), functools.partial(_shown, name)
-            yield _case(13, f"a {what} of images called {name[:40]}", harm, right, refusable=False)
+    for told, names in (({"classes": CLASSES}, CLASSES), *(({"name": name}, (name,)) for name in SETS)):
+        harm, right = functools.partial(_named, told), functools.partial(_shown, names)
+        yield _case(13, f"{next(iter(told))} of images: {names[0][:40]}", harm, right, refusable=False)
     for pattern in READ:
         for title, harm in {
             "removed": functools.partial(removed, pattern),
