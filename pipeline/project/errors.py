@@ -85,7 +85,7 @@ def _leave(numbers: list[int]) -> None:
     """End the process here and now where it was told to stop: taking torch down alone takes a second or two."""
     if numbers:
         with contextlib.suppress(OSError, ValueError):
-            sys.stdout.flush()
+            print(end="", flush=True)
         os._exit(128 + numbers[0])
 
 
@@ -161,18 +161,19 @@ def _stopping() -> Iterator[None]:
 @contextlib.contextmanager
 def _printed() -> Iterator[None]:
     """Context at whose end all is written that was printed in it; raises the OSError that says why it is not."""
+    # `print`, here and below, takes it that there may be no standard output at all.
     try:
         yield
     except SystemExit:  # after the help, say
-        sys.stdout.flush()
+        print(end="", flush=True)
         raise
-    sys.stdout.flush()
+    print(end="", flush=True)
 
 
 def _hush() -> None:
     """Where what was printed cannot be written, let it go nowhere: Python would try again at its end, and speak of it."""
     try:
-        sys.stdout.flush()
+        print(end="", flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

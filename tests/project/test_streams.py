@@ -50,6 +50,19 @@ def test_nothing_that_is_printed_gets_into_a_file_where_a_stream_is_closed(words
     assert (folder / "kept").read_text() == "kept"
 
 
+@pytest.mark.parametrize("end", ["pass", "raise SystemExit(0)", "raise InputError('It is wrong.')"])
+def test_a_command_that_is_called_by_its_path_needs_no_standard_output(end, folder):
+    program = (
+        f"from pipeline.project.errors import InputError, one_sentence\nwith one_sentence():\n    print(1)\n    {end}\n"
+    )
+    (folder / "command.py").write_text(program)
+    line = f'"{sys.executable}" command.py >&-'
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == ((1, "error: It is wrong.\n") if "Input" in end else (0, ""))
+
+
 @pytest.mark.parametrize("words", ["", "flush"])
 def test_where_nobody_reads_what_it_prints_a_stage_ends_as_others_do(words, folder):
     reading, writing = os.pipe()
