@@ -12,9 +12,6 @@ import dataclasses
 import functools
 import os
 import pickle
-import re
-import signal
-import socket
 import sys
 import time
 import uuid
@@ -27,12 +24,9 @@ import ray.exceptions
 import torch
 from tqdm import tqdm
 
-from pipeline.machine import node, processes, store, workers
+from pipeline.machine import joining, node, processes, store
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
-
-LEFT_OUT = [".git", ".dvc", ".cells", ".venv", "data", "models", "reports"]
-"""Folders at the root of the project that do not travel with its code."""
 
 LOOK = 0.2
 """Seconds for which Ray waits before this process looks for Ctrl-C: Ray itself would look once a second, which is too late."""
@@ -58,42 +52,11 @@ def share() -> float:
     return value
 
 
-def _reached(address: str) -> None:
-    """Raise InputError unless something answers at HOST:PORT: Ray itself would try for minutes."""
-    found = re.fullmatch(r"\[?([^\[\]]+?)\]?:(\d{1,5})", address)
-    if found is None:
-        raise InputError(f"RAY_ADDRESS is {address!r}; it must be HOST:PORT of a running head node of Ray")
-    try:
-        socket.create_connection((found[1], int(found[2])), 10).close()
-    except (OSError, OverflowError) as error:
-        raise InputError(
-            f"nothing answers at RAY_ADDRESS, {address} ({' '.join(str(error).split())}); start a head node there with `ray start "
-            "--head`, or unset it for a Ray of this machine alone"
-        ) from None
-
-
 def connect() -> None:
     """Join the cluster at RAY_ADDRESS, or start a Ray of this machine alone where that is not set, unless it was done before."""
-    if ray.is_initialized():
-        return
-    share()
-    # Ray reads this where it starts: what it would tell its makers is nobody's business.
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    address = os.environ.get("RAY_ADDRESS")
-    if address:
-        _reached(address)
-    # The cores of a machine that are ours may be fewer than it has, and Ray would count them all.
-    started = {} if address else {"num_cpus": workers.cores(), "include_dashboard": False}
-    code = {"working_dir": os.getcwd(), "excludes": [f"/{name}" for name in LEFT_OUT]}
-    heeded = signal.getsignal(signal.SIGTERM)
-    try:
-        ray.init(address or "local", runtime_env=code, log_to_driver=False, logging_level="ERROR", **started)
-    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        raise InputError(
-            f"Ray cannot be used at {address or 'this machine'}: {' '.join(str(error).split())}; docs/cluster.md shows how it is started"
-        ) from None
-    finally:
-        signal.signal(signal.SIGTERM, heeded)  # it puts a handler of its own in its place
+    if not ray.is_initialized():
+        share()
+        joining.join(os.environ.get("RAY_ADDRESS"))
 
 
 def slots(device: torch.device) -> int:

@@ -261,18 +261,18 @@ def test_a_share_of_a_gpu_that_there_cannot_be_is_refused(value, monkeypatch):
 
 def test_an_address_where_nothing_answers_is_refused_at_once(monkeypatch):
     pytest.importorskip("ray", reason="Ray is not installed (requirements-cluster.txt)")
-    from pipeline.machine import cluster
+    from pipeline.machine import joining
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        cluster._reached(f"127.0.0.1:{port}")
+        joining._reached(f"127.0.0.1:{port}")
     with pytest.raises(InputError, match=f"^nothing answers at RAY_ADDRESS, 127.0.0.1:{port} .*refused"):
-        cluster._reached(f"127.0.0.1:{port}")
+        joining._reached(f"127.0.0.1:{port}")
     for address in ("auto", "ray://127.0.0.1:10001/x", "head", "127.0.0.1:"):
         with pytest.raises(InputError, match="^RAY_ADDRESS is .*; it must be HOST:PORT"):
-            cluster._reached(address)
+            joining._reached(address)
     with pytest.raises(InputError, match="^nothing answers"):
-        cluster._reached("127.0.0.1:99999")
+        joining._reached("127.0.0.1:99999")
 
 
 def test_who_does_the_work_is_said_by_the_environment_and_checked_before_any(monkeypatch):
