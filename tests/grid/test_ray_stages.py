@@ -1,5 +1,6 @@
 """The stages `train`, `evaluate` and `estimate` by Ray on two nodes of this machine: the bytes of a local run, though a node is killed."""
 
+import contextlib
 import dataclasses
 import os
 import signal
@@ -78,13 +79,18 @@ STAGES = {
 
 
 def killed_when(node, due):
-    """A thread that kills a node of the cluster, the process and not the work, once `due()`."""
+    """A thread that kills a node of the cluster as a power cut would, its raylet with its workers, once `due()`."""
 
     def kill():
         while not due():
             time.sleep(0.01)
-        (raylet,) = node.all_processes["raylet"]
-        os.kill(raylet.process.pid, signal.SIGKILL)
+        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
+        # A worker that outlived its raylet might still hand over what it has just finished.
+        family = [*raylet.children(recursive=True), raylet]
+        for stop in (psutil.Process.suspend, psutil.Process.kill):
+            for process in family:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    stop(process)
 
     thread = threading.Thread(target=kill, daemon=True)
     thread.start()
@@ -94,8 +100,11 @@ def killed_when(node, due):
 def busy_on(node):
     """Whether a worker of the node is at work on one of our tasks."""
     (raylet,) = node.all_processes["raylet"]
-    children = psutil.Process(raylet.process.pid).children(recursive=True)
-    return any("ray::do" in " ".join(child.cmdline()) for child in children if child.is_running())
+    for child in psutil.Process(raylet.process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "ray::do" in " ".join(child.cmdline()):
+                return True
+    return False
 
 
 def here(function, work, make_context, device):
