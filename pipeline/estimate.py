@@ -1,7 +1,7 @@
 """Stage `estimate`: the NADs of every architecture that the scale uses -> data/nads/{architecture}.npz.
 
 With `estimator.compare`, those of the other estimand too -> data/nads/{architecture}.{estimand}.npz. A run that was
-killed goes on near where it stopped, and more networks go on from those that were done.
+killed goes on near where it stopped, more networks go on from those that were done, and of two at once each does a part.
 """
 
 import dataclasses
@@ -86,7 +86,8 @@ def main() -> None:
             f"relative error of C {nads.error:.3f}, first singular value {np.sqrt(nads.eigenvalues[0]):.4g}; "
             f"{task.minutes:.1f} min"
         )
-    artifacts.write_json(artifacts.REPORTS / "nads.json", metrics)
+    # In the tasks' order: those that another run had under way have come later.
+    artifacts.write_json(artifacts.REPORTS / "nads.json", {task.name: metrics[task.name] for task in tasks})
 
 
 if __name__ == "__main__":

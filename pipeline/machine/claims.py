@@ -1,4 +1,4 @@
-"""Which of several runs that share a store trains a cell: the one that holds its lock."""
+"""Which of several runs that share a store trains a cell, or makes an estimate of NADs: the one that holds its lock."""
 
 import errno
 import fcntl
@@ -10,9 +10,9 @@ HELD = (errno.EACCES, errno.EAGAIN)
 
 
 class Claims:
-    """Cells that this process has claimed, as locks on single bytes of one file in a store's folder; a context manager.
+    """Cells, and estimates, that this process has claimed, as locks on single bytes of one file in a store's folder; a context manager.
 
-    The operating system lets go of them when the process ends, however it ends; a byte for each cell lets thousands share one
+    The operating system lets go of them when the process ends, however it ends; a byte for each lets thousands share one
     open file. They keep out other processes alone. Where the folder or its file system takes no locks, every claim succeeds.
     """
 
@@ -35,7 +35,7 @@ class Claims:
         if self.file is None:
             return True
         try:
-            # The first sixty bits of a key are enough to tell cells apart, and a place in a file.
+            # The first sixty bits of a key are enough to tell them apart, and a place in a file.
             fcntl.lockf(self.file, how, 1, int(key[:15], 16))
         except OSError as error:
             return error.errno not in HELD

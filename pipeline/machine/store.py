@@ -240,7 +240,7 @@ class Sums:
     """
 
     def __init__(self, folder: Path | str, key: str) -> None:
-        self.folder = Path(folder) / "nads" / key
+        self.store, self.key, self.folder = Path(folder), key, Path(folder) / "nads" / key
 
     def _path(self, count: int) -> Path:
         return self.folder / f"{count:07d}.safetensors"

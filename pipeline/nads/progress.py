@@ -5,9 +5,10 @@ An estimate that was killed goes on near where it stopped, and one of more netwo
 
 import dataclasses
 import functools
+import sys
 import time
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from tqdm import tqdm
 
 from pipeline import networks
 from pipeline.machine import closure, store, workers
+from pipeline.machine.claims import Claims
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import FIRST_CHECK, Estimation, stopping_count
@@ -86,6 +88,11 @@ class Task:
         # How many networks there were when the first of this run had come, and when that was.
         self.first = None
         self.damaged = set()
+
+    @property
+    def claim(self) -> str:
+        """The name of this estimate among the claims of the runs that share a store."""
+        return store.digest(self.sums.key)
 
     @property
     def minutes(self) -> float:
@@ -162,15 +169,43 @@ class Task:
 
 
 def finished(tasks: Sequence[Task], device: torch.device, reuse: bool) -> Iterator[tuple[Task, NADs]]:
-    """Yields (task, its NADs) as the estimates end, in their order.
+    """Yields (task, its NADs) as the estimates end, in their order; but those that another run has under way are left to it,
+    and waited for when there is nothing else to do.
 
-    The failure of one network is raised, after what was done is kept. reuse: go on from the sums that were kept, rather
-    than from none.
+    tasks: of one store. The failure of one network is raised, after what was done is kept. reuse: go on from the sums that were
+    kept, rather than from none.
     """
-    owners, unfinished = [], list(tasks)
+    due, others = list(tasks), []
+    if not due:
+        return
+    with Claims(due[0].sums.store) as claims:
+
+        def mine(task):
+            if not (taken := claims.take(task.claim)):
+                others.append(task)
+            return taken
+
+        while due:
+            for task, nads in _together(filter(mine, due), device, reuse):
+                claims.release(task.claim)
+                yield task, nads
+            if len(others) == len(due):
+                # Only here, with no estimate under way that the other run could be waiting for.
+                tqdm.write(
+                    f"notice: another run makes the NADs of {others[0].name}; this one waits for them", file=sys.stderr
+                )
+                claims.wait(others[0].claim)
+            due = others.copy()
+            others.clear()
+
+
+def _together(tasks: Iterable[Task], device: torch.device, reuse: bool) -> Iterator[tuple[Task, NADs]]:
+    """Yields (task, its NADs) as the estimates end, in their order; tasks: asked for the next one when its turn comes."""
+    owners, unfinished = [], []
 
     def work():
         for task in tasks:
+            unfinished.append(task)
             if reuse:
                 task.restore()
             for number in task.numbers():

@@ -302,6 +302,32 @@ def test_a_killed_estimate_goes_on_where_it_stopped_and_gives_the_same_bytes(fol
     assert contents() == resumed
 
 
+@pytest.mark.slow
+def test_of_two_runs_at_once_each_network_is_sampled_by_one_alone(folder, monkeypatch):
+    root, write = folder
+    write(one=source(200), other=source(200))
+    estimate.main()
+    expected, metrics_alone = [contents(name) for name in ("one", "other")], metrics()
+    (root / "counting.py").write_text(
+        "from pipeline import estimate\nfrom pipeline.nads import Estimation\nadd, taken = Estimation.add, []\n"
+        "Estimation.add = lambda self, *others: taken.append(1) or add(self, *others)\n"
+        "if __name__ == '__main__':\n    estimate.main()\n    print('networks', len(taken))\n"
+    )
+    monkeypatch.setenv("DVC_ROOT", str(root / "shared"))
+    runs = []
+    for name in ("left", "right"):
+        (root / name / "data").mkdir(parents=True)
+        (root / name / "data/plan").symlink_to(root / artifacts.PLAN)
+        command = [sys.executable, str(root / "counting.py")]
+        runs.append(subprocess.Popen(command, cwd=root / name, stdout=subprocess.PIPE, text=True))
+    said = [run.communicate()[0] for run in runs]
+    assert sum(int(re.search(r"^networks (\d+)$", each, re.M)[1]) for each in said) == 400
+    for name in ("left", "right"):
+        monkeypatch.chdir(root / name)
+        assert [contents(each) for each in ("one", "other")] == expected
+        assert list(metrics().items()) == list(metrics_alone.items())
+
+
 def test_a_full_store_ends_the_estimate_in_one_sentence(folder, here, monkeypatch):
     _, write = folder
     write(net=source(4))

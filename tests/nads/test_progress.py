@@ -10,7 +10,8 @@ import torch
 from nads_samples import GRADIENT, SECANT, jacobians
 
 from pipeline import networks
-from pipeline.machine import workers
+from pipeline.machine import store, workers
+from pipeline.machine.claims import Claims
 from pipeline.machine.store import Sums
 from pipeline.nads import Covariance, Estimation, Leading, jacobian_of_untrained, progress
 from pipeline.nads.progress import Recipe, Task, finished, jacobian, key
@@ -360,3 +361,30 @@ def test_an_estimate_whose_time_is_over_takes_the_fewest_networks_that_have_an_e
         [Task("net", RECIPE, Estimation(Covariance(SHAPE), 1000), Sums(tmp_path, "net"), 0.0)], IN_PROCESS, True
     )
     assert found[1].networks == progress.FIRST_CHECK and np.isfinite(found[1].error)
+
+
+class Held(Claims):
+    """Claims of a run beside which another makes the NADs of `net`, which are there when it lets them go."""
+
+    theirs = True
+
+    def take(self, key):
+        return not (self.theirs and key == store.digest("net")) and super().take(key)
+
+    def wait(self, key):
+        self.theirs = False
+        (_,) = finished([task(self.path.parent, 8)], IN_PROCESS, True)
+        super().wait(key)
+
+
+def test_an_estimate_that_another_run_has_under_way_is_waited_for_and_not_made_again(tmp_path, monkeypatch, capsys):
+    sampled, sample = [], progress.jacobian
+    monkeypatch.setattr(progress, "jacobian", lambda _, work: sampled.append(work[0].identity[1]) or sample(_, work))
+    held = type("Once", (Held,), {"wait": lambda self, key: monkeypatch.undo() or Held.wait(self, key)})
+    monkeypatch.setattr(progress, "Claims", held)
+    other = dataclasses.replace(RECIPE, identity=(0, "other"))
+    tasks = [task(tmp_path, 8), task(tmp_path, 8, name="other", recipe=other)]
+    found = [(each.name, nads.networks) for each, nads in finished(tasks, IN_PROCESS, True)]
+    assert found == [("other", 8), ("net", 8)]
+    assert sampled == ["other"] * 8
+    assert "notice: another run makes the NADs of net; this one waits for them\n" in capsys.readouterr().err
