@@ -102,7 +102,7 @@ def note(seconds: list[tuple[Job, float]], plan: Plan, experiment: Experiment, r
     """Keep how long a sample of each network took, for the forecasts of `plan`."""
     found = collections.defaultdict(list)
     for job, taken in seconds:
-        kind = grid_jobs.kind(plan.members[job.cell["architecture"]], experiment.channels)
+        kind = grid_jobs.kind(plan.members[job.cell["architecture"]], experiment.channels, job.device)
         found[kind].append(taken / (plan.train_samples * job.training.epochs))
     rates.add((kind, statistics.median(each)) for kind, each in found.items())
 

@@ -71,7 +71,7 @@ def forecast(
     for architecture, member in plan.members.items():
         mine = {n for n, cell in enumerate(cells) if cell["architecture"] == architecture}
         due, run = mine - kept if reuse else mine, runs[architecture]
-        each = rates.get(grid_jobs.kind(member, experiment.channels)) or run.operations / speed()
+        each = rates.get(grid_jobs.kind(member, experiment.channels, device.type)) or run.operations / speed()
         passes = plan.train_samples * member.training.epochs
         found += Forecast(
             passes=len(mine) * passes,

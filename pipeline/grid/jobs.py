@@ -173,6 +173,6 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
         yield Job(cell, member.specification, member.training, identity, device.type, weights, key, folder)
 
 
-def kind(member: Member, channels: int) -> str:
-    """What tells how long a sample takes in training: the network, its inputs and the arithmetic."""
-    return store.digest([member.specification, (channels, *member.input), member.training.precision])
+def kind(member: Member, channels: int, device: str) -> str:
+    """What tells how long a sample takes in training: the network, its inputs, the arithmetic, and whether a CPU's core or a GPU does it."""
+    return store.digest([member.specification, (channels, *member.input), member.training.precision, device])

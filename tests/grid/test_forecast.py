@@ -62,14 +62,23 @@ def test_a_forecast_worked_out_by_hand(folder):
     assert forecast_of(plan, runs) == expected
     assert expected.row() == ["40", "0", "160,000", f"{seconds / 86400:.1f} days", "0.00", "0.01"]
     rates = Notes(store.default_folder(), RATES)
-    rates.add([(grid_jobs.kind(plan.members["lenet"], 1), 0.0003)])
+    rates.add([(grid_jobs.kind(plan.members["lenet"], 1, CPU.type), 0.0003)])
     assert forecast_of(plan, runs).seconds == pytest.approx((20_000 * 3 * 0.0003 + 20_000 * 5 * 0.004) / 2)
-    rates.add([(grid_jobs.kind(plan.members["logreg"], 1), 0.0001)])
+    rates.add([(grid_jobs.kind(plan.members["logreg"], 1, CPU.type), 0.0001)])
     seconds = (20_000 * 3 * 0.0003 + 20_000 * 5 * 0.0001) / 2
     assert forecast_of(plan, runs).seconds == pytest.approx(seconds)
-    rates.add([(grid_jobs.kind(plan.members["logreg"], 2), 1e9)])
+    rates.add([(grid_jobs.kind(plan.members["logreg"], 2, CPU.type), 1e9)])
     assert forecast_of(plan, runs).seconds == pytest.approx(seconds), "a rate for other channels is another one's"
     assert told.at_once(GPU) == 1, "a GPU's rates are of each network's share of it"
+
+
+@pytest.mark.parametrize(("measured", "asked"), [(CPU, GPU), (GPU, CPU)])
+def test_what_one_device_took_forecasts_nothing_for_another(measured, asked, folder):
+    plan, runs = fourier_plan(logreg=5), {"logreg": DryRun(500_000_000, 4_000)}
+    rates = Notes(store.default_folder(), RATES)
+    rates.add([(grid_jobs.kind(plan.members["logreg"], 1, measured.type), 7.0)])
+    assert forecast_of(plan, runs, device=asked).seconds == pytest.approx(10_000 * 5 * 0.004 / told.at_once(asked))
+    assert forecast_of(plan, runs, device=measured).seconds == pytest.approx(10_000 * 5 * 7 / told.at_once(measured))
 
 
 def test_forecasts_add_up():

@@ -382,7 +382,7 @@ def test_how_long_a_sample_took_is_kept_for_each_network(plan, tmp_path):
     _, work = every_job(plan)
     kept = Notes(tmp_path, RATES)
     train.note(list(zip(work, (4.0, 8.0, 400.0, 8.0, 40.0))), plan, experiments.find("linear_pairs"), kept)
-    found = [Notes(tmp_path, RATES).get(jobs.kind(plan.members[name], 2)) for name in GRIDS]
+    found = [Notes(tmp_path, RATES).get(jobs.kind(plan.members[name], 2, "cpu")) for name in GRIDS]
     assert found == [pytest.approx(0.02), pytest.approx(0.1)]
     train.note([], plan, experiments.find("linear_pairs"), kept)
     assert json.loads(kept.path.read_text()) == kept.noted
@@ -392,7 +392,7 @@ def test_the_stage_notes_what_its_cells_took(plan, in_this_process, monkeypatch)
     monkeypatch.setattr(jobs, "train_one", lambda data, job, real=jobs.train_one: real(data, job) * 0 + 4.0)
     train.main("linear_pairs")
     kept = Notes(store.default_folder(), RATES)
-    assert {kept.get(jobs.kind(plan.members[name], 2)) for name in GRIDS} == {0.01}
+    assert {kept.get(jobs.kind(plan.members[name], 2, "cpu")) for name in GRIDS} == {0.01}
 
 
 @pytest.mark.slow
