@@ -61,6 +61,7 @@ def test_the_pages_are_there():
             "experiments",
             "extending",
             "fidelity",
+            "install",
             "profile",
             "remote",
             "speed",

@@ -1,12 +1,41 @@
-"""requirements.txt names exact versions, and the tests run with them."""
+"""requirements.txt names exact versions, and the tests run with them; requirements.lock has these and all that they need, with hashes."""
 
+import re
 from importlib.metadata import version
 
+import pytest
 from structure import ROOT
+
+PINNED = [
+    line.split("==")
+    for line in (ROOT / "requirements.txt").read_text().splitlines()
+    if line and not line.startswith("#")
+]
+LOCK = (ROOT / "requirements.lock").read_text()
 
 
 def test_requirements_are_pinned_and_installed():
-    for line in (ROOT / "requirements.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            name, pinned = line.split("==")
-            assert version(name).split("+")[0] == pinned, name
+    for name, pinned in PINNED:
+        assert version(name).split("+")[0] == pinned, name
+
+
+def test_the_lock_has_every_requirement_in_its_version_and_hashes_of_everything():
+    entries = re.findall(
+        r"^(\S+)==(\S+)(?: ; [^\n]*?)? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", LOCK, re.M
+    )
+    locked = {(name, pinned) for name, pinned, _ in entries}
+    assert [(name, pinned) for name, pinned in PINNED if (name.replace(".", "-"), pinned) not in locked] == []
+    lines = sum(1 + hashes.count("--hash") for *_, hashes in entries)
+    assert lines == len([line for line in LOCK.splitlines() if not line.startswith("#")]), "nothing else stands in it"
+
+
+@pytest.mark.parametrize("page", ["docs/install.md", "requirements.lock"])
+def test_the_command_that_makes_the_lock_again_is_written_down(page):
+    command = "uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate requirements.txt -o requirements.lock"
+    assert command in (ROOT / page).read_text()
+
+
+def test_the_image_is_made_from_files_that_its_build_is_sent():
+    (copied,) = re.findall(r"^COPY (.*) \S+$", (ROOT / "Dockerfile").read_text(), re.M)
+    sent = re.findall(r"^!(.*)$", (ROOT / ".dockerignore").read_text(), re.M)
+    assert sorted(copied.split()) == sorted(sent) and all((ROOT / name).exists() for name in sent)
