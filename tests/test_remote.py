@@ -1,10 +1,16 @@
-"""A grid that one person trained, pushed and another pulls: one more direction then trains its own cells and nothing else."""
+"""A grid that one person trained, pushed and another pulls, from a folder or a plain web server: one more direction then trains its own
+cells and nothing else.
+"""
 
+import contextlib
+import functools
+import http.server
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 import yaml
@@ -42,8 +48,18 @@ def ask(root, step):
     (root / "params.yaml").write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
 
 
+@contextlib.contextmanager
+def web_server(folder):
+    """The address of a plain web server that shows a folder's files, for as long as the context lasts."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 def test_after_a_pull_a_finer_grid_trains_its_own_cells_alone(tmp_path):
-    mine, theirs, remote = tmp_path / "mine", tmp_path / "theirs", tmp_path / "remote"
+    mine, near, theirs, remote = (tmp_path / name for name in ("mine", "near", "theirs", "remote"))
     ignored = (".git", "data", "models", ".cells", ".venv", "cache", "tmp", "__pycache__", ".pytest_cache", "dvc.lock")
     shutil.copytree(ROOT, mine, ignore=shutil.ignore_patterns(*ignored))
     ask(mine, 16)
@@ -61,13 +77,19 @@ def test_after_a_pull_a_finer_grid_trains_its_own_cells_alone(tmp_path):
     ):
         run("git", *command, where=mine)
     dvc("push", "-q", "train@fourier", "train@linear_pairs", "--with-deps", where=mine)
+    fetch = ("pull", "-q", "train@fourier", "train@linear_pairs", "--with-deps")
+    run("git", "clone", "-q", str(mine), str(near), where=tmp_path)
+    dvc(*fetch, where=near)
     run("git", "clone", "-q", str(mine), str(theirs), where=tmp_path)
-    dvc("pull", "-q", "train@fourier", "train@linear_pairs", "--with-deps", where=theirs)
+    with web_server(remote) as address:
+        dvc("remote", "add", "--local", "--default", "web", address, where=theirs)
+        dvc(*fetch, where=theirs)
     assert not (theirs / ".cells").exists()
     ask(theirs, 8)
     output = dvc("repro", "train@fourier", "train@linear_pairs", where=theirs)
     assert re.search(r"^fourier +10 +4 ", output, re.M), "the plan counts what was pulled"
     assert re.search(r"^linear_pairs +1 +1 ", output, re.M)
     assert re.findall(r"(\w+): (\d+) cells trained, (\d+) reused", output) == [("fourier", "6", "4")]
-    for path in (mine / "models/fourier").glob("*.safetensors"):
-        assert path.read_bytes() == (theirs / "models/fourier" / path.name).read_bytes()
+    for path in (mine / "models").rglob("*.safetensors"):
+        for other in (near, theirs):
+            assert path.read_bytes() == (other / path.relative_to(mine)).read_bytes()
