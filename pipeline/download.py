@@ -14,9 +14,10 @@ from pipeline.images import sources
 from pipeline.images.digits import digits
 from pipeline.images.fetching import fetched
 from pipeline.images.image_set import ImageSet, canonical
-from pipeline.images.wanted import Wanted
+from pipeline.images.wanted import Wanted, WantedOfSize
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.shapes import INPUT, Input
 
 VARIABLE = "CIFAR10"
 
@@ -32,13 +33,13 @@ def cache_folder() -> Path:
         ) from None
 
 
-def find(wanted: Wanted) -> ImageSet:
-    """The `ImageSet` that the `images` block of params.yaml asks for; prints where it came from."""
+def find(wanted: Wanted, size: Input = INPUT) -> ImageSet:
+    """The `ImageSet` that the `images` block of params.yaml asks for, with this height and width; prints where it came from."""
     path = wanted.path or os.environ.get(VARIABLE)
     if path:
-        return sources.read(path)
+        return sources.read(path, size)
     try:
-        return sources.read(fetched(cache_folder(), wanted.url))
+        return sources.read(fetched(cache_folder(), wanted.url), size)
     except InputError as error:
         if wanted.fallback is None:
             raise
@@ -49,22 +50,13 @@ def find(wanted: Wanted) -> ImageSet:
             f"With a copy at hand: {VARIABLE}=<path> dvc repro --force --single-item download && dvc repro\n{rule}\n",
             file=sys.stderr,
         )
-        return digits()
-
-
-def wanted() -> Wanted:
-    """What `plan` wrote of the images; raises InputError if it was changed since into what cannot be."""
-    try:
-        return Wanted(**artifacts.planned("images"))
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{artifacts.PLAN / 'images.json'} is not as `plan` wrote it; `python -m pipeline.plan` makes it again"
-        ) from None
+        return digits().brought_to(size)
 
 
 def main() -> None:
     """Read, sort and write the images."""
-    found = canonical(find(wanted()))
+    wanted = artifacts.as_planned(WantedOfSize, "images", artifacts.planned("images"))
+    found = canonical(find(wanted, wanted.size))
     folder = artifacts.fresh(artifacts.IMAGES)
     for name in ("train", "test"):
         split = getattr(found, name)

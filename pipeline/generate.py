@@ -15,7 +15,8 @@ from pipeline import experiments
 from pipeline.grid.data import digests_of
 from pipeline.grid.experiment import Plan
 from pipeline.project import artifacts, command
-from pipeline.project.errors import one_sentence
+from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.shapes import as_text
 
 
 def main(name: str) -> None:
@@ -30,6 +31,11 @@ def main(name: str) -> None:
 
     cells, directions = experiment.cells(plan), experiment.directions(plan, nads)
     images = artifacts.images() if experiment.needs_images else None
+    if images is not None and (size := images["train_images"].shape[2:]) not in plan.inputs:
+        raise InputError(
+            f"data/images holds images of {as_text(size)} pixels, and {name} needs {as_text(plan.inputs[0])}; "
+            "`python -m pipeline.download` makes them"
+        )
     folder = artifacts.fresh(artifacts.DATASETS / name)
     pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
     np.savez(folder / "directions.npz", **directions)

@@ -136,10 +136,10 @@ def main(name: str) -> None:
     """Train what the store does not hold, then lay out models/{name}/."""
     experiment, machine = experiments.find(name), workers.Machine(**artifacts.planned("machine"))
     plan = Plan.read(experiment, artifacts.planned(name))
-    device, data = workers.device_of(machine.device), Data(experiment)
-    folder = store.default_folder()
+    device, folder = workers.device_of(machine.device), store.default_folder()
     kept = store.Store(folder)
     cells = artifacts.cells(name, planned=experiment.cells(plan))
+    data = Data(experiment := experiment.made_for(cells))
     data.check(cells)
     jobs = list(grid_jobs.of_cells(plan, data, cells, device, str(folder)))
     outcomes = {job.key: kept.get(job.key) for job in jobs} if machine.reuse else {}

@@ -13,25 +13,30 @@ from pipeline.datasets import pictures
 from pipeline.grid.experiment import Experiment, Part
 from pipeline.measures.fitted import counts
 from pipeline.project.seeds import stream
-from pipeline.project.shapes import D
+from pipeline.project.shapes import INPUT, Input, dimension
 
 OPERATIONS = {"remove": 0.0, "flip": -1.0}
 """What is done to a component, as the factor that it is multiplied by."""
 
-BANDS = [(0, 0), *((2**power, 2 ** (power + 1) - 1) for power in range(10))]
-"""(first, last) of the altered bands of NAD indices, which double in width up to the upper half of all 1024."""
 
-SINGLE = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
-"""NAD indices whose components are altered alone (0 and 1 are bands already)."""
+def bands(count: int) -> list[tuple[int, int]]:
+    """(first, last) of the altered bands of `count` NAD indices, which double in width: 0, 1, 2–3, … 512–1023."""
+    powers = [2**power for power in range(count.bit_length()) if 2**power < count]
+    return [(0, 0), *((first, min(2 * first, count) - 1) for first in powers)]
+
+
+def single(count: int) -> list[int]:
+    """Those of `count` NAD indices whose components are altered alone: 2, 4, 8, …, and 1000 (0 and 1 are bands already)."""
+    return sorted({first for first, _ in bands(count)[2:]} | ({1000} if count > 1000 else set()))
 
 
 @dataclasses.dataclass(frozen=True)
 class Whole(Part):
     """One architecture's part of the grid: nothing to choose, a flip takes the whole basis."""
 
-    def last(self) -> int:
-        """The last NAD index that the estimate must hold."""
-        return D - 1
+    def last(self, pixels: Input = INPUT) -> int:
+        """The last of all."""
+        return dimension(pixels) - 1
 
 
 class Flip(Experiment):
@@ -65,7 +70,7 @@ class Flip(Experiment):
         return arrays
 
     def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 3, 32, 32) and class numbers (N,) of a cell's `split`; directions: the NADs (D, D).
+        """Inputs (N, 3, H, W) and class numbers (N,) of a cell's `split`; directions: the NADs (D, D).
 
         Pictures are normalised first: the flip is linear, so this is the flip of pictures and mean image alike.
         """
@@ -77,7 +82,8 @@ class Flip(Experiment):
         """Of networks trained on plain images: (columns, inputs) with one component or band removed, or its sign turned."""
         if cell["images"] != "plain":
             return
-        for first, last in [*BANDS, *((index, index) for index in SINGLE)]:
+        count = len(directions[0])
+        for first, last in [*bands(count), *((index, index) for index in single(count))]:
             for operation, factor in OPERATIONS.items():
                 place = {"operation": operation, "first": first, "last": last}
                 yield place, pictures.scaled_along(x, directions[0][first : last + 1], factor)

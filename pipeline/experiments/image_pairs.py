@@ -12,12 +12,12 @@ import numpy as np
 import torch
 
 from pipeline.datasets import pictures, separable
-from pipeline.grid.experiment import AmplitudePerArchitecture, Experiment, check_every_noise
+from pipeline.grid.experiment import AmplitudePerArchitecture, Experiment, check_every_noise, pixels
 from pipeline.measures.boundaries import mean_tilt
 from pipeline.measures.fitted import counts, fitted
 from pipeline.project.errors import InputError, nearest
 from pipeline.project.seeds import stream
-from pipeline.project.shapes import SIDE
+from pipeline.project.shapes import INPUT, dimension
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +75,7 @@ class ImagePairs(Experiment):
     def draw(self, plan, seed, images):
         """For both splits: pictures, the labels (N,) of their sides, and the linear channel's draws (N, D).
 
-        With them half_gap (3, 32, 32), half the difference of the class means of the normalised training pictures. Where
+        With them half_gap (3, H, W), half the difference of the class means of the normalised training pictures. Where
         fewer images exist than asked for, all of them are used.
         """
         arrays = pictures.normalisation(images)
@@ -85,11 +85,15 @@ class ImagePairs(Experiment):
             rng = stream(seed, self.name, split)
             arrays[f"{split}_pictures"], classes = pictures.chosen(rng, images, split, count)
             arrays[f"{split}_labels"] = pictures.binary(classes, numbers)
-            arrays[f"{split}_normal"] = separable.normal(rng, len(classes))
+            arrays[f"{split}_normal"] = separable.normal(rng, len(classes), dimension(images[f"{split}_images"].shape[2:]))
         chosen, positive = arrays["train_pictures"], arrays["train_labels"] > 0
         gap = chosen[positive].mean(0, dtype=np.float64) - chosen[~positive].mean(0, dtype=np.float64)
         arrays["half_gap"] = (gap / 2 / 255 / arrays["deviation"].reshape(3, 1, 1)).astype(np.float32)
         return arrays
+
+    def made_for(self, cells):
+        """Itself, or its form for images that are not of 32×32 pixels."""
+        return self if all(pixels(cell) == INPUT for cell in cells) else OfOtherSizes()
 
     def dataset(self, cell, split, draw, directions):
         """Inputs (N, 4, 32, 32) and class numbers (N,) of a cell's `split`; directions: v alone, (D,)."""
@@ -116,14 +120,14 @@ class ImagePairs(Experiment):
             yield "conflict", x, y
 
     def plane(self, cell, draw, directions):
-        """The boundary's plane, each (4, 32, 32): half the way between the images' class means, and 0⊕v.
+        """The boundary's plane, each (4, H, W): half the way between the images' class means, and 0⊕v.
 
         The images have no v₁; the difference of the two class means stands in for it (choice), and half of it is the unit of
         its axis, so that the class means lie at ±1.
         """
-        first, second = torch.zeros(4, SIDE, SIDE), torch.zeros(4, SIDE, SIDE)
+        first, second = torch.zeros(4, *pixels(cell)), torch.zeros(4, *pixels(cell))
         first[:3] = torch.as_tensor(draw["half_gap"])
-        second[3] = torch.as_tensor(directions[0]).reshape(SIDE, SIDE)
+        second[3] = torch.as_tensor(directions[0]).reshape(pixels(cell))
         return first, second
 
     def metrics(self, tables, directions):
@@ -148,3 +152,17 @@ class ImagePairs(Experiment):
                 "mean_tilt": mean_tilt(planes),
             }
         return summary
+
+
+class OfOtherSizes(ImagePairs):
+    """The same with images of any size. The keys of cells hold the text of their `dataset`, so those of 32×32 pixels keep theirs."""
+
+    def dataset(self, cell, split, draw, directions):
+        """Inputs (N, 4, H, W) and class numbers (N,) of a cell's `split`; directions: v alone, (H·W,)."""
+        y, (v,) = draw[f"{split}_labels"], directions
+        channels = pictures.normalised(
+            pictures.in_unit_range(draw[f"{split}_pictures"]), draw["mean"], draw["deviation"]
+        )
+        normal, shape = draw[f"{split}_normal"], (1, *pixels(cell))
+        linear = separable.linearly_separable(normal, y, v, cell["eps"], cell["sigma"], shape)
+        return separable.direct_sum(channels, linear), torch.as_tensor(y > 0).long()

@@ -13,7 +13,7 @@ from pipeline.grid.experiment import Experiment, Part, check_indices, check_posi
 from pipeline.measures.fitted import counts
 from pipeline.project.errors import InputError
 from pipeline.project.seeds import stream
-from pipeline.project.shapes import D
+from pipeline.project.shapes import INPUT, Input, dimension
 
 CLEAN = -1
 """The index of cells that are trained on clean data."""
@@ -42,13 +42,17 @@ class FirstIndices(Part):
     def __post_init__(self) -> None:
         if not (self.indices or self.mixture_indices):
             raise ValueError("indices and mixture_indices are both empty")
-        check_indices(self.indices)
-        check_indices(self.mixture_indices, "mixture_indices")
-        if self.last() >= D:
-            raise ValueError(f"ten classes take two NADs, so the last index is {D - 2}, not {D - 1}")
 
-    def last(self) -> int:
-        """The last NAD index that the estimate must hold (ten classes take two NADs)."""
+    def check(self, pixels: Input) -> None:
+        """They are different indices of NADs, with one more after the last."""
+        count = dimension(pixels)
+        check_indices(self.indices, count=count)
+        check_indices(self.mixture_indices, "mixture_indices", count)
+        if self.last() >= count:
+            raise ValueError(f"ten classes take two NADs, so the last index is {count - 2}, not {count - 1}")
+
+    def last(self, pixels: Input = INPUT) -> int:
+        """The last of them, and the next (ten classes take two NADs)."""
         return max(*self.indices, *self.mixture_indices, -1, -1) + 1
 
     def by_data(self) -> dict[str, tuple[int, ...]]:
@@ -98,9 +102,9 @@ class Poison(Experiment):
         further, _, _ = pictures.carrier_of(classes - 1)
         grids = [member.grid.by_data() for member in plan.members.values()]
         last = max(index for grid in grids for indices in grid.values() for index in indices)
-        if last + further >= D:
+        if last + further >= (count := dimension(images["train_images"].shape[2:])):
             raise InputError(
-                f"poison: {classes} classes take {further + 1} NADs, so the last index is {D - 1 - further}, not {last}"
+                f"poison: {classes} classes take {further + 1} NADs, so the last index is {count - 1 - further}, not {last}"
             )
         for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
             rng = stream(seed, self.name, split)
@@ -113,7 +117,7 @@ class Poison(Experiment):
         return arrays
 
     def clean(self, cell, split, draw):
-        """Inputs (N, 3, 32, 32) in units of 1 and class numbers (N,) of a cell's `split`, without carriers."""
+        """Inputs (N, 3, H, W) in units of 1 and class numbers (N,) of a cell's `split`, without carriers."""
         y = torch.as_tensor(draw[f"{split}_labels"]).long()
         if cell["data"] == "mixture":
             return torch.as_tensor(draw[f"{split}_mixture"]).float(), y
@@ -126,7 +130,7 @@ class Poison(Experiment):
         return pictures.poisoned(x, y, directions[0][cell["index"] :], cell["size"])
 
     def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 3, 32, 32), normalised, and class numbers (N,) of a cell's `split`."""
+        """Inputs (N, 3, H, W), normalised, and class numbers (N,) of a cell's `split`."""
         x, y = self.clean(cell, split, draw)
         return pictures.normalised(self.with_carriers(cell, x, y, directions), draw["mean"], draw["deviation"]), y
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -13,8 +13,8 @@ from pipeline.project.shapes import INPUT, D, Input, dimension
 from pipeline.training import Training
 
 Cell = dict[str, typing.Any]
-"""One training run: its architecture, its seed, its coordinates in the grid, the values its data are made with, and, where these
-are no images, the height and width of its inputs."""
+"""One training run: its architecture, its seed, its coordinates in the grid, the values its data are made with, and, unless these
+are images of 32×32 pixels, the height and width of its inputs."""
 
 Labelled = tuple[torch.Tensor, torch.Tensor]
 """Inputs (N, C, H, W) and class numbers (N,)."""
@@ -23,7 +23,7 @@ Settings, Grid = typing.TypeVar("Settings"), typing.TypeVar("Grid")
 
 
 def pixels(cell: Cell) -> Input:
-    """Height and width of a cell's inputs: those of images, where it does not say."""
+    """Height and width of a cell's inputs: 32×32 pixels, where it does not say."""
     return cell.get("height", INPUT[0]), cell.get("width", INPUT[1])
 
 
@@ -37,6 +37,10 @@ class Part:
 
     def check(self, pixels: Input) -> None:
         """Raise ValueError unless there are such places for inputs of so many pixels."""
+
+    def last(self, pixels: Input = INPUT) -> int:
+        """The last NAD index that the estimate must hold, of a network with inputs of so many pixels."""
+        raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,8 +57,8 @@ class Indices(Part):
         """They are different indices of NADs."""
         check_indices(self.indices, count=dimension(pixels))
 
-    def last(self) -> int:
-        """The last NAD index that the estimate must hold."""
+    def last(self, pixels: Input = INPUT) -> int:
+        """The last of them."""
         return max(self.indices)
 
 
@@ -224,11 +228,15 @@ class Experiment:
             {"architecture": name, "seed": seed}
             | place
             | self.values(plan, name)
-            | ({} if self.needs_images else dict(zip(("height", "width"), member.input)))
+            | ({} if self.needs_images and member.input == INPUT else dict(zip(("height", "width"), member.input)))
             for name, member in plan.members.items()
             for seed in plan.seeds[: member.seeds]
             for place in self.places(member)
         ]
+
+    def made_for(self, cells: Sequence[Cell]) -> "Experiment":
+        """The experiment as the data of these cells are made: this one, or its form for inputs that it was not written for."""
+        return self
 
     def directions(self, plan: Plan, nads: Callable[..., dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
         """Every vector or basis that the data are made of, by name: the NADs at the grid's indices.

@@ -12,10 +12,10 @@ import numpy as np
 
 from pipeline.images import decoding
 from pipeline.images.entries import Entry
-from pipeline.images.image_set import ImageSet, Split
+from pipeline.images.image_set import ImageSet, Split, resized
 from pipeline.images.names import check_class, dropped, shown
 from pipeline.project.errors import InputError
-from pipeline.project.shapes import SIDE
+from pipeline.project.shapes import INPUT, Input
 
 SPLITS = ("train", "test")
 
@@ -105,10 +105,10 @@ class Layout:
 
 
 class ClassFolders:
-    """The images of class folders, read one by one in any order."""
+    """The images of class folders, read one by one in any order, each brought to the height and width `size`."""
 
-    def __init__(self, source: str) -> None:
-        self.layout = Layout(source)
+    def __init__(self, source: str, size: Input = INPUT) -> None:
+        self.layout, self.size = Layout(source), size
         self.pixels: dict[str, bytearray] = {split: bytearray() for split in SPLITS}
         self.labels: dict[str, list[str]] = {split: [] for split in SPLITS}
         self.sizes: set[tuple[int, int]] = set()
@@ -120,7 +120,7 @@ class ClassFolders:
         if place is None:
             return
         split, name = place
-        picture = decoding.picture(entry.name, entry.read())
+        picture = decoding.picture(entry.name, entry.read(), self.size)
         self.pixels[split] += picture.pixels
         self.labels[split].append(name)
         self.sizes.add(picture.size)
@@ -133,13 +133,12 @@ class ClassFolders:
         number = {name: label for label, name in enumerate(classes)}
         splits = []
         for split in SPLITS:
-            pixels = np.frombuffer(self.pixels.pop(split), np.uint8).reshape(-1, SIDE, SIDE, 3)
+            pixels = np.frombuffer(self.pixels.pop(split), np.uint8).reshape(-1, *self.size, 3)
             labels = np.array([number[name] for name in self.labels[split]])
             splits.append(Split(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2)), labels))
         notices = []
-        if self.sizes != {(SIDE, SIDE)}:
-            width, height = max(self.sizes, key=lambda size: size[0] * size[1])
-            notices.append(f"images of up to {width}×{height} pixels were resized to {SIDE}×{SIDE}")
+        if self.sizes != {self.size[::-1]}:
+            notices.append(resized(max(self.sizes, key=lambda size: size[0] * size[1])[::-1], self.size))
         for what, names in sorted(self.done.items()):
             notices.append(f"{what}: {len(names)} image(s), the first {shown(min(names))}")
         return ImageSet(name, self.layout.source, classes, *splits, notices + self.layout.notices())

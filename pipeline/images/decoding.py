@@ -1,4 +1,4 @@
-"""One image file as 3×32×32 pixels of 8 bits, and what had to be done to it for that."""
+"""One image file as RGB of 8 bits and of a given size, and what had to be done to it for that."""
 
 import io
 import warnings
@@ -11,7 +11,7 @@ import PIL.ImageOps
 
 from pipeline.images.names import shown
 from pipeline.project.errors import InputError
-from pipeline.project.shapes import SIDE
+from pipeline.project.shapes import INPUT, Input
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"}
 """Endings of the names of image files."""
@@ -34,21 +34,21 @@ CUT = "of 16 bits a colour the higher 8 were taken"
 CMYK = "CMYK was turned into RGB without a colour profile"
 TURNED = "images were turned upright as their EXIF data says"
 TRANSPARENT = "what is transparent was laid on white"
-STRETCHED = f"images that are not square were stretched to {SIDE}×{SIDE}, which changes their aspect ratio"
-"""What is done to images that are not RGB of 8 bits and square."""
+STRETCHED = "images {} were stretched to {}×{}, which changes their aspect ratio"
+"""What is done to images that are not RGB of 8 bits and of the wanted shape."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Pixels uint8 (32, 32, 3) as bytes, the original (width, height), and what was done to it besides resizing."""
+    """Pixels uint8 (H, W, 3) as bytes, the original (width, height), and what was done to it besides resizing."""
 
     pixels: bytes
     size: tuple[int, int]
     done: list[str]
 
 
-def picture(name: str, data: bytes) -> Picture:
-    """The image file `data`; raises InputError if it is damaged, of no known range, or larger than Pillow reads unwarned."""
+def picture(name: str, data: bytes, wanted: Input = INPUT) -> Picture:
+    """The image file `data`, brought to the height and width `wanted`; raises InputError if it is damaged, of no known range, or larger than Pillow reads unwarned."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
@@ -58,7 +58,7 @@ def picture(name: str, data: bytes) -> Picture:
                 # Decoding compares no checksum of the pixels' chunks, which would pass over flipped bits.
                 with PIL.Image.open(io.BytesIO(data), formats=("PNG",)) as checked:
                     checked.verify()
-            return _upright(name, image)
+            return _upright(name, image, wanted)
     except (PIL.Image.DecompressionBombWarning, PIL.Image.DecompressionBombError):
         most = PIL.Image.MAX_IMAGE_PIXELS
         raise InputError(
@@ -71,7 +71,7 @@ def picture(name: str, data: bytes) -> Picture:
         raise InputError(f"{shown(name)} cannot be read as an image; it is damaged, remove or replace it") from None
 
 
-def _upright(name: str, image: PIL.Image.Image) -> Picture:
+def _upright(name: str, image: PIL.Image.Image, wanted: Input) -> Picture:
     """A freshly opened image as RGB, turned, laid on white, and resized, in this order."""
     done = []
     if getattr(image, "is_animated", False):
@@ -97,13 +97,13 @@ def _upright(name: str, image: PIL.Image.Image) -> Picture:
         if image.getextrema()[3][0] < 255:
             done.append(TRANSPARENT)
         image = PIL.Image.alpha_composite(PIL.Image.new("RGBA", image.size, "white"), image)
-    size = image.size
-    if size[0] != size[1]:
-        done.append(STRETCHED)
+    size, (height, width) = image.size, wanted
+    if size[0] * height != size[1] * width:
+        done.append(STRETCHED.format("that are not square" if height == width else "of another shape", width, height))
     if image.mode != "RGB":
         image = image.convert("RGB")
-    if size != (SIDE, SIDE):
-        image = image.resize((SIDE, SIDE), PIL.Image.Resampling.BILINEAR)
+    if size != (width, height):
+        image = image.resize((width, height), PIL.Image.Resampling.BILINEAR)
     return Picture(image.tobytes(), size, done)
 
 

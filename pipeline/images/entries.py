@@ -10,7 +10,7 @@ from pipeline.images.names import dropped, shown
 from pipeline.project.errors import InputError
 
 LARGEST = 100 * 2**20
-"""Bytes of the largest file that is read; an image whose file is larger is no image for a network of 32×32 pixels."""
+"""Bytes of the largest file that is read; an image whose file is larger is no image for networks as small as these."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ from pipeline.images.class_folders import ClassFolders, Layout
 from pipeline.images.image_set import ImageSet
 from pipeline.images.names import shown
 from pipeline.project.errors import InputError
+from pipeline.project.shapes import INPUT, Input
 
 
-def read(path: str | Path) -> ImageSet:
-    """The images at `path`.
+def read(path: str | Path, size: Input = INPUT) -> ImageSet:
+    """The images at `path`, brought to the height and width `size`.
 
     Raises InputError if the path does not exist or is no file or folder, is truncated or damaged, or does not hold at least
     two classes.
@@ -31,14 +32,14 @@ def read(path: str | Path) -> ImageSet:
     except OSError as error:
         raise InputError(f"the images' path {shown(path)} cannot be read ({error.strerror}); name another") from None
     if stat.S_ISDIR(mode):
-        return _of_folder(path)
+        return _of_folder(path, size).brought_to(size)
     # Opening a FIFO would wait for ever, and a device may give bytes for ever.
     if not stat.S_ISREG(mode):
         raise InputError(f"the images' path {shown(path)} is neither a file nor a folder; name a folder or archive")
-    return _of_archive(path)
+    return _of_archive(path, size).brought_to(size)
 
 
-def _of_folder(path: Path) -> ImageSet:
+def _of_folder(path: Path, size: Input) -> ImageSet:
     name = shown(path.resolve().name or "images")
     for folder in (path, path / cifar10.FOLDER):
         if (folder / cifar10.TRAIN_BATCHES[0]).exists():
@@ -46,12 +47,12 @@ def _of_folder(path: Path) -> ImageSet:
                 lambda batch, folder=folder: entries.content(folder / batch, f"the CIFAR-10 folder's file {batch}"),
                 f"extracted archive {shown(folder.name)}",
             )
-    return _of_list(entries.of_folder(path), name, f"class folders in {name}/")
+    return _of_list(entries.of_folder(path), name, f"class folders in {name}/", size)
 
 
-def _of_list(found: list[entries.Entry], name: str, source: str) -> ImageSet:
+def _of_list(found: list[entries.Entry], name: str, source: str, size: Input) -> ImageSet:
     """Class folders of which all names are known before the first image is read."""
-    layout, folders = Layout(source), ClassFolders(source)
+    layout, folders = Layout(source), ClassFolders(source, size)
     for entry in found:
         layout.note(entry)
     layout.check()
@@ -60,12 +61,12 @@ def _of_list(found: list[entries.Entry], name: str, source: str) -> ImageSet:
     return folders.image_set(name)
 
 
-def _of_archive(path: Path) -> ImageSet:
+def _of_archive(path: Path, size: Input) -> ImageSet:
     name, source = shown(path.name.split(".")[0] or path.name), f"class folders in {shown(path.name)}"
     with archives.entries(path) as found:
         if isinstance(found, list) and not any(map(_batch, found)):
-            return _of_list(found, name, source)
-        folders, batches = ClassFolders(source), {}
+            return _of_list(found, name, source, size)
+        folders, batches = ClassFolders(source, size), {}
         for entry in found:
             if batch := _batch(entry):
                 batches[batch] = entry.read()

@@ -4,6 +4,8 @@ import dataclasses
 import typing
 import urllib.parse
 
+from pipeline.project.shapes import INPUT, Input
+
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
@@ -28,3 +30,15 @@ class Wanted:
             raise ValueError("url must not hold spaces or other than ASCII characters; write them as %20 and the like")
         if not parts.hostname or not usable:
             raise ValueError("url must name a host, and a port from 1 to 65,535 or none")
+
+
+@dataclasses.dataclass(frozen=True)
+class WantedOfSize(Wanted):
+    """The same, with the height and width to which all of them are brought: those of the networks that are trained on them."""
+
+    size: Input = INPUT
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if min(self.size) < 1:
+            raise ValueError(f"size must be a height and a width, not {self.size}")

@@ -140,7 +140,7 @@ def about_pictures(experiment: str) -> dict | None:
 
 
 def images() -> dict:
-    """The images as a dict: {train,test}_images uint8 (N, 3, 32, 32) mapped from disk, {train,test}_labels (N,), classes,
+    """The images as a dict: {train,test}_images uint8 (N, 3, H, W) mapped from disk, {train,test}_labels (N,), classes,
     and mean and deviation (3,) of the whole training split's values in [0, 1].
     """
     about, arrays = about_images(), {}

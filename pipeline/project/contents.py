@@ -8,9 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from pipeline.project.formats import Shapes
-from pipeline.project.shapes import SIDE
 
-IMAGE_SHAPES: Shapes = {"images": ("u", ("N", 3, SIDE, SIDE)), "labels": ("iu", ("N",))}
+IMAGE_SHAPES: Shapes = {"images": ("u", ("N", 3, "H", "W")), "labels": ("iu", ("N",))}
 """What data/images holds of either split."""
 
 NADS_SHAPES: Shapes = {
@@ -31,11 +30,11 @@ NADS_SHAPES: Shapes = {
 DRAW_SHAPES: Shapes = {
     **{f"{split}_labels": ("iuf", (split,)) for split in ("train", "test")},
     **{
-        f"{split}_{kind}": (type_, (split, 3, SIDE, SIDE))
+        f"{split}_{kind}": (type_, (split, 3, "H", "W"))
         for split in ("train", "test")
         for kind, type_ in (("pictures", "u"), ("mixture", "f"))
     },
-    "half_gap": ("f", (3, SIDE, SIDE)),
+    "half_gap": ("f", (3, "H", "W")),
     "mean": ("f", (3,)),
     "deviation": ("f", (3,)),
 }

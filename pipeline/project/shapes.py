@@ -12,7 +12,7 @@ Input = tuple[int, int]
 """Height and width of an architecture's inputs, in pixels."""
 
 INPUT: Input = (SIDE, SIDE)
-"""Those of an architecture that names no others, and of images."""
+"""Those of an architecture that names no others."""
 
 
 def dimension(pixels: Input) -> int:

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.experiments.flip import BANDS
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import number
@@ -110,12 +109,12 @@ def components(changes: pd.DataFrame, title: str, caption: str, notice: str | No
 
     changes: of one architecture, seed, operation ('remove' or 'flip', which turns the sign), first, last (NAD indices, both
     included; first = last: a single NAD), changed (fraction of predictions), relative_change (mean of ‖x′ − x‖/‖x‖). Above:
-    `pipeline.experiments.flip.BANDS`; below: single NADs. Points and bars are means over seeds, whiskers one standard
+    `pipeline.experiments.flip.bands`; below: single NADs. Points and bars are means over seeds, whiskers one standard
     deviation. Not in the papers.
     """
     figure, axes = style.new(2, len(OPERATIONS), 8.6, 6.2, sharey="row")
     single = changes["first"] == changes["last"]
-    bands = pd.Series(list(zip(changes["first"], changes["last"])), changes.index).isin(BANDS)
+    bands = ~single | (changes["last"] < 2)
     for row, (chosen, xlabel) in zip(axes, ((bands, "band of NAD indices"), (single, "NAD index"))):
         for panel, operation in zip(row, OPERATIONS):
             cells = 100 * changes[chosen & (changes["operation"] == operation)].set_index(["first", "last"])[COLUMNS]

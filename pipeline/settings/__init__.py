@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pipeline import experiments
 from pipeline import networks as table
 from pipeline.grid.experiment import Experiment, Member, Plan
-from pipeline.images.wanted import Wanted
+from pipeline.images.wanted import Wanted, WantedOfSize
 from pipeline.machine.workers import Machine
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.plan import NADsPlan, Request
@@ -109,7 +109,7 @@ class Scale:
 class Plans:
     """All that one scale asks for: the images, the NADs, and each experiment by name; and where it shall run."""
 
-    images: Wanted
+    images: WantedOfSize
     machine: Machine
     nads: NADsPlan
     experiments: dict[str, Plan]
@@ -207,12 +207,31 @@ def _of_scale(
         for name, experiment in known.items()
         if name in block
     }
+    _check_images(mistakes, top, known, block, at)
     if mistakes.sentences:
         return None
     common = top.common
     requests = {name: Request(top.specifications[name], source) for name, source in sources.items()}
     nads = NADsPlan(scale.name, common.seed, common.estimator, requests)
-    return Plans(common.images, Machine(common.device, common.reuse), nads, found)
+    size = next((plan.inputs[0] for plan in found.values() if known[plan.experiment].needs_images), INPUT)
+    images = WantedOfSize(**vars(common.images), size=size)
+    return Plans(images, Machine(common.device, common.reuse), nads, found)
+
+
+def _check_images(mistakes: Mistakes, top: Top, known: dict[str, Experiment], block: dict, at: str) -> None:
+    """Note where the networks that a scale trains on images have different inputs: all its images have one size."""
+    names = {}
+    for name in (name for name, experiment in known.items() if experiment.needs_images):
+        lines = block[name].get("networks") if isinstance(block.get(name), dict) else None
+        for architecture in lines if isinstance(lines, dict) else ():
+            if architecture in top.inputs:
+                names.setdefault(top.inputs[architecture], f"those of {architecture} in {name}")
+    if len(names) > 1:
+        said = " and ".join(f"{whose} have {as_text(pixels)} pixels" for pixels, whose in names.items())
+        mistakes.add(
+            f"{at}: all images of a scale have one size, the inputs of the networks trained on them, but {said}; "
+            "name networks of one `input` in image_pairs, poison and flip"
+        )
 
 
 def _sources(mistakes: Mistakes, top: Top, nads: dict[str, typing.Any], at: str) -> dict[str, Source | None]:
@@ -305,12 +324,7 @@ def _member(
     grid = mistakes.typed(experiment.Grid, _some(values, keys), at)
     own = mistakes.typed(OwnSeeds, _some(values, ["seeds"]), at)
     source, estimands, pixels = scale.sources.get(name), (), top.inputs.get(name, INPUT)
-    if experiment.needs_images and pixels != INPUT:
-        mistakes.add(
-            f"{at}: {experiment.name} is made of images of {as_text(INPUT)} pixels, and the inputs of {name} have {as_text(pixels)}; "
-            "name an architecture without `input` here"
-        )
-    elif grid is not None:
+    if grid is not None:
         try:
             grid.check(pixels)
         except ValueError as error:
@@ -320,7 +334,7 @@ def _member(
         mistakes.add(f"{at}: it has no NADs at this scale; name it under nads")
     elif experiment.needs_nads and source is not None:
         if grid is not None:
-            _check_source(mistakes, source, pixels, grid.last(), at)
+            _check_source(mistakes, source, pixels, grid.last(pixels), at)
         if top.sound:
             estimands = _estimands(top.common.estimator, source)
     return Member(top.specifications.get(name), training, grid, estimands, own and own.seeds, pixels)

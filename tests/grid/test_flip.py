@@ -17,7 +17,7 @@ def test_what_it_is():
     assert EXPERIMENT.name == "flip" and EXPERIMENT.coordinates == ("images",)
     assert (EXPERIMENT.channels, EXPERIMENT.outputs, EXPERIMENT.schedule) == (3, None, "triangular")
     assert (EXPERIMENT.needs_nads, EXPERIMENT.needs_images, EXPERIMENT.at_top_level) == (True, True, False)
-    assert EXPERIMENT.Grid().last() == 1023, "a flip takes the whole basis"
+    assert EXPERIMENT.Grid().last() == 1023 and EXPERIMENT.Grid().last((6, 4)) == 23, "a flip takes the whole basis"
 
 
 def test_the_grid_is_plain_and_flipped_images():

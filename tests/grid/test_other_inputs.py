@@ -75,6 +75,46 @@ def test_a_network_of_other_inputs_changes_no_cell_of_those_beside_it(name):
     assert keys[0] == keys[1] and torch.equal(*sets)
 
 
+PICTURES = {
+    "image_pairs": ({"eps": 1.0, "sigma": {"lenet": 1.0, "logreg": 1.0}}, {"indices": (0, 3)}, 4),
+    "poison": ({"size": 0.05}, {"indices": (0, 3), "mixture_indices": (3,)}, 3),
+    "flip": ({}, {}, 3),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_of_another_size_are_kept_as_they_are(name, images):
+    settings, grid, channels = PICTURES[name]
+    plan = plan_of(name, settings, {"logreg": grid}, seeds=(3,))
+    square = experiments.find(name)
+    assert square.made_for(cells := square.cells(plan)) is square and not any("height" in cell for cell in cells)
+    plan = dataclasses.replace(plan, members={"logreg": dataclasses.replace(plan.members["logreg"], input=WIDE)})
+    cells = square.cells(plan)
+    assert {pixels(cell) for cell in cells} == {WIDE}
+    experiment = square.made_for(cells)
+    assert experiment.name == name and type(experiment).plane is type(square).plane
+    small = images | {f"{split}_images": images[f"{split}_images"][..., :6, :4] for split in ("train", "test")}
+    vectors, draw = experiment.directions(plan, nads), experiment.draw(plan, 3, small)
+    for cell in cells:
+        directions = [vectors[used] for used in experiment.uses(cell)]
+        for test_set, x, classes in experiment.test_sets(cell, draw, directions):
+            assert x.shape == (20, channels, *WIDE) and x.dtype == torch.float32 and len(classes) == 20
+        x, classes = experiment.dataset(cell, "train", draw, directions)
+        assert x.shape == (50, channels, *WIDE)
+        if name == "image_pairs":
+            found = x[:, 3].flatten(1).numpy() @ directions[0]
+            np.testing.assert_allclose(found, 2 * classes.numpy() - 1, atol=1e-5)
+            first, second = experiment.plane(cell, draw, directions)
+            assert first.shape == second.shape == (4, *WIDE) and not first[3].any() and not second[:3].any()
+            np.testing.assert_array_equal(second[3].flatten(), directions[0].astype(np.float32))
+    if name == "flip":
+        plain, flipped = (experiment.dataset(cell, "train", draw, [BASIS])[0].flatten(2).numpy() for cell in cells)
+        np.testing.assert_allclose(flipped @ BASIS.T, (plain @ BASIS.T)[..., ::-1], atol=1e-5)
+        places = [place for place, _ in experiment.alterations(cells[0], [BASIS], x)]
+        bands = [(0, 0), (1, 1), (2, 3), (4, 7), (8, 15), (16, 23), (2, 2), (4, 4), (8, 8), (16, 16)]
+        assert [(place["first"], place["last"]) for place in places[::2]] == bands
+
+
 def test_other_draws_are_of_other_numbers():
     experiment, (_, plan) = experiments.find("fourier"), plans_of("fourier")
     draw = experiment.draw(plan, 3, None)

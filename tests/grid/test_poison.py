@@ -111,12 +111,15 @@ def test_it_is_tested_on_clean_data_and_with_carriers(images):
 )
 def test_what_a_grid_may_be(change, sentence):
     with pytest.raises(ValueError, match=sentence):
-        EXPERIMENT.Grid(**{"indices": (0,), "mixture_indices": ()} | change)
+        EXPERIMENT.Grid(**{"indices": (0,), "mixture_indices": ()} | change).check((32, 32))
 
 
 def test_the_estimate_must_hold_the_nad_after_the_last():
     assert EXPERIMENT.Grid((0, 5), (3,)).last() == 6 and EXPERIMENT.Grid((), (1022,)).last() == 1023
     assert EXPERIMENT.Grid((0,), ()).last() == 1
+    EXPERIMENT.Grid((1024,), ()).check((48, 48))
+    with pytest.raises(ValueError, match="the last index is 46, not 47"):
+        EXPERIMENT.Grid((47,), ()).check((8, 6))
 
 
 def test_the_size_is_positive():

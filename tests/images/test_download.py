@@ -45,6 +45,41 @@ def test_path_then_variable_then_fetch_then_fallback(tmp_path, monkeypatch, caps
         download.find(Wanted(None, NOWHERE, None))
 
 
+def test_images_are_laid_down_in_the_size_of_the_networks_inputs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng, kept = np.random.default_rng(0), []
+    for split in ("train", "test"):
+        for name in "ab":
+            (tmp_path / "mine" / split / name).mkdir(parents=True)
+            kept.append(rng.integers(0, 256, (48, 64, 3)).astype(np.uint8))
+            PIL.Image.fromarray(kept[-1]).save(tmp_path / "mine" / split / name / "0.png")
+    wanted = {"path": str(tmp_path / "mine"), "url": NOWHERE, "fallback": "digits", "size": [48, 64]}
+    artifacts.write_json(artifacts.PLAN / "images.json", wanted)
+    download.main()
+    assert capsys.readouterr().err == "", "nothing was done to them"
+    images = artifacts.images()
+    found = [images[f"{split}_images"][label == images[f"{split}_labels"]] for split in ("train", "test") for label in (0, 1)]
+    for (image,), pixels in zip(found, kept):
+        np.testing.assert_array_equal(image.transpose(1, 2, 0), pixels)
+    artifacts.write_json(artifacts.PLAN / "images.json", wanted | {"size": [24, 24]})
+    download.main()
+    assert capsys.readouterr().err.splitlines() == [
+        "notice: images of up to 64×48 pixels were resized to 24×24",
+        "notice: images that are not square were stretched to 24×24, which changes their aspect ratio: 4 image(s), the first "
+        "test/a/0.png",
+    ]
+    assert artifacts.images()["train_images"].shape == (2, 3, 24, 24)
+    artifacts.write_json(artifacts.PLAN / "images.json", wanted | {"path": None, "size": [16, 24]})
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CIFAR10", raising=False)
+    download.main()
+    assert capsys.readouterr().err.endswith("notice: images of up to 32×32 pixels were resized to 24×16\n")
+    assert artifacts.images()["test_images"].shape == (300, 3, 16, 24)
+    artifacts.write_json(artifacts.PLAN / "images.json", wanted | {"size": [0, 24]})
+    with pytest.raises(InputError, match="images.json is damaged .*`python -m pipeline.plan` makes it again"):
+        download.main()
+
+
 def test_what_is_laid_down_is_the_same_from_every_copy(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     root = class_folders(tmp_path / "mine", ("b", "a"), size=48)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from drawing import ENDING, drawn_twice
 
-from pipeline.experiments.flip import BANDS
+from pipeline.experiments.flip import bands
 from pipeline.measures.boundaries import POINTS
 from pipeline.report import convergence, flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison
 
@@ -52,7 +52,7 @@ PICTURE = np.full((3, 32, 32), 0.5)
 CHANGES = [
     {"operation": o, "first": f, "last": n, "changed": 0.1, "relative_change": 0.5 / (1 + f)}
     for o in ("remove", "flip")
-    for f, n in [*BANDS, (8, 8), (1000, 1000)]
+    for f, n in [*bands(1024), (8, 8), (1000, 1000)]
 ]
 
 KNOWN = pd.Series({0: 0.9, 10: 0.5, 302: 0.1})

@@ -33,6 +33,18 @@ def test_nads_and_experiments_have_the_inputs_of_their_architecture(document):
         assert members["wide"].specification == {"network": "pipeline.networks.mlp:LogReg", "side": 64}
 
 
+def test_images_have_the_size_of_the_networks_that_are_trained_on_them(document):
+    assert plans(document)["smoke"].images.size == (32, 32)
+    lines = {"image_pairs": {"indices": [1, 3071]}, "poison": {"indices": [3070], "mixture_indices": []}, "flip": {}}
+    for name, line in lines.items():
+        document["scales"]["smoke"][name]["networks"] = {"wide": line}
+    found = plans(document)["smoke"]
+    assert found.images.size == (64, 48) and found.experiments["fourier"].members["lenet"].input == (32, 32)
+    document["scales"]["smoke"]["poison"]["networks"]["wide"]["indices"] = [3071]
+    (sentence,) = sentences(document)
+    assert sentence == f"{AT}.poison.networks.wide: ten classes take two NADs, so the last index is 3070, not 3071"
+
+
 AT = "params.yaml: scales.smoke"
 
 
@@ -83,8 +95,9 @@ AT = "params.yaml: scales.smoke"
         (
             "scales/smoke/image_pairs/networks/wide",
             {"indices": [1]},
-            f"{AT}.image_pairs.networks.wide: image_pairs is made of images of 32×32 pixels, and the inputs of wide have "
-            "64×48; name an architecture without `input` here",
+            f"{AT}: all images of a scale have one size, the inputs of the networks trained on them, but those of lenet in "
+            "flip have 32×32 pixels and those of wide in image_pairs have 64×48 pixels; name networks of one `input` in "
+            "image_pairs, poison and flip",
         ),
         (
             "scales/smoke/linear_pairs/train_samples",

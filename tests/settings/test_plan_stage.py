@@ -17,7 +17,7 @@ from structure import ROOT
 from pipeline import experiments, plan, settings
 from pipeline.grid.experiment import Amplitude, Member, Plan
 from pipeline.grid.frequencies import Frequencies
-from pipeline.images.wanted import Wanted
+from pipeline.images.wanted import WantedOfSize
 from pipeline.machine import closure, workers
 from pipeline.machine.workers import Machine
 from pipeline.nads.estimator import Estimator, Source
@@ -68,7 +68,7 @@ def test_the_stage_writes_what_the_chosen_scale_asks_for(scale, folder, shipped,
     for name in NAMES:
         assert Plan.read(experiments.find(name), artifacts.planned(name)) == asked.experiments[name]
     assert NADsPlan.read(artifacts.planned("nads")) == asked.nads
-    assert Wanted(**artifacts.planned("images")) == asked.images
+    assert artifacts.as_planned(WantedOfSize, "images", artifacts.planned("images")) == asked.images
     assert Machine(**artifacts.planned("machine")) == Machine("cpu", True)
     head, *table = capsys.readouterr().out.splitlines()
     assert head == f"params.yaml is sound; scale {scale} on 2 cores, as far as earlier runs or sizes tell:"
@@ -107,6 +107,7 @@ def test_the_smoke_scale_as_it_is_written(folder, shipped):
         "path": None,
         "url": "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
         "fallback": "digits",
+        "size": [32, 32],
     }
     source = {"networks": 16, "error": None, "input": [1, 32, 32], "first": None, "file": None}
     assert artifacts.planned("nads")["members"]["lenet"] == {
@@ -220,7 +221,7 @@ def scales_of(members, nads, name="fourier", **values):
     estimator = Estimator("secant", "readout", 100.0, "normal", True, True)
     requests = {key: Request(specification, source) for key, (specification, source) in nads.items()}
     return settings.Plans(
-        Wanted(None, "https://example.org/a", None),
+        WantedOfSize(None, "https://example.org/a", None),
         Machine("cpu", True),
         NADsPlan("mine", 0, estimator, requests),
         {name: asked},

@@ -10,10 +10,11 @@ from documents import GONE, changed, sentences
 from pipeline import experiments
 from pipeline.experiments.nad_sweep import Sweep
 from pipeline.grid.experiment import Amplitude, AmplitudePerArchitecture, Indices, Member, Nothing, Plan
-from pipeline.images.wanted import Wanted
+from pipeline.images.wanted import WantedOfSize
 from pipeline.machine.workers import Machine
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.plan import NADsPlan, Request
+from pipeline.project import artifacts
 from pipeline.settings import plans
 from pipeline.training import Training
 
@@ -78,7 +79,7 @@ def test_what_stands_at_the_top_goes_to_every_scale(shipped):
     shipped |= {"device": "cpu", "reuse": False, "seed": 7}
     shipped["images"] = {"path": "here.tar", "url": "https://example.org/a", "fallback": None}
     for asked in plans(shipped).values():
-        assert asked.images == Wanted("here.tar", "https://example.org/a", None)
+        assert asked.images == WantedOfSize("here.tar", "https://example.org/a", None)
         assert asked.machine == Machine("cpu", False)
         assert asked.nads.seed == 7
         assert asked.nads.estimator == Estimator("secant", "readout", 100.0, "normal", True, True)
@@ -215,7 +216,7 @@ def test_all_that_a_scale_asks_for_comes_back_from_json(shipped, scale, compare,
         assert experiments.find(name).cells(back) == experiments.find(name).cells(plan)
     for value, back in (
         (asked.nads, NADsPlan.read(through_json(asked.nads))),
-        (asked.images, Wanted(**through_json(asked.images))),
+        (asked.images, artifacts.as_planned(WantedOfSize, "images", through_json(asked.images))),
         (asked.machine, Machine(**through_json(asked.machine))),
     ):
         assert back == value
