@@ -85,7 +85,9 @@ class ImagePairs(Experiment):
             rng = stream(seed, self.name, split)
             arrays[f"{split}_pictures"], classes = pictures.chosen(rng, images, split, count)
             arrays[f"{split}_labels"] = pictures.binary(classes, numbers)
-            arrays[f"{split}_normal"] = separable.normal(rng, len(classes), dimension(images[f"{split}_images"].shape[2:]))
+            arrays[f"{split}_normal"] = separable.normal(
+                rng, len(classes), dimension(images[f"{split}_images"].shape[2:])
+            )
         chosen, positive = arrays["train_pictures"], arrays["train_labels"] > 0
         gap = chosen[positive].mean(0, dtype=np.float64) - chosen[~positive].mean(0, dtype=np.float64)
         arrays["half_gap"] = (gap / 2 / 255 / arrays["deviation"].reshape(3, 1, 1)).astype(np.float32)

@@ -58,7 +58,9 @@ def test_images_are_laid_down_in_the_size_of_the_networks_inputs(tmp_path, monke
     download.main()
     assert capsys.readouterr().err == "", "nothing was done to them"
     images = artifacts.images()
-    found = [images[f"{split}_images"][label == images[f"{split}_labels"]] for split in ("train", "test") for label in (0, 1)]
+    found = [
+        images[f"{split}_images"][label == images[f"{split}_labels"]] for split in ("train", "test") for label in (0, 1)
+    ]
     for (image,), pixels in zip(found, kept):
         np.testing.assert_array_equal(image.transpose(1, 2, 0), pixels)
     artifacts.write_json(artifacts.PLAN / "images.json", wanted | {"size": [24, 24]})
