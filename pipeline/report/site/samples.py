@@ -11,7 +11,7 @@ from pipeline.datasets import separable
 from pipeline.nads.plan import NADsPlan
 from pipeline.project import artifacts
 from pipeline.project.seeds import stream
-from pipeline.project.shapes import SIDE, D
+from pipeline.project.shapes import INPUT, Input, dimension
 from pipeline.report import style
 from pipeline.report.labels import label
 from pipeline.report.page import Picture, Section, Table
@@ -25,38 +25,41 @@ COUNT = 400
 CLASSES = {-1: ("#0072B2", "class −1"), 1: ("#D55E00", "class +1")}
 
 
-def amplitudes() -> Iterator[tuple[str, float, float]]:
-    """(where, ε, σ) of every D(v) among the experiments that are planned, each once."""
+def amplitudes() -> Iterator[tuple[str, int, float, float]]:
+    """(where, D, ε, σ) of every D(v) among the experiments that are planned, each once."""
     for name in experiments.names():
         plan = artifacts.planned(name)
         settings, sigma = plan["settings"], plan["settings"].get("sigma")
-        every = [sigma[member] for member in plan["members"]] if isinstance(sigma, dict) else [sigma]
+        every = [
+            (dimension(member["input"]), sigma[architecture] if isinstance(sigma, dict) else sigma)
+            for architecture, member in plan["members"].items()
+        ]
         of = {key: settings[key] for key in ("eps", "eps1", "eps2") if key in settings}
         for key, eps in of.items():
             channel = {"eps1": ", first channel", "eps2": ", second channel"}.get(key, "")
-            yield from ((name + channel, eps, sigma) for sigma in dict.fromkeys(every))
+            yield from ((name + channel, count, eps, noise) for count, noise in dict.fromkeys(every))
 
 
-def share(eps: float, sigma: float) -> float:
-    """The part of the mean square length of a sample of D(v) that the class makes up: ε² of ε² + σ²(D − 1)."""
-    return eps**2 / (eps**2 + sigma**2 * (D - 1))
+def share(count: int, eps: float, sigma: float) -> float:
+    """The part of the mean square length of a sample of D(v) that the class makes up: ε² of ε² + σ²(D − 1); count: D."""
+    return eps**2 / (eps**2 + sigma**2 * (count - 1))
 
 
-def picture(v: np.ndarray, caption: str, title: str, notice: str | None) -> Figure:
+def picture(v: np.ndarray, pixels: Input, caption: str, title: str, notice: str | None) -> Figure:
     """One v, one sample of either class, and two things that can be measured on samples: ⟨x, v⟩, and the best single pixel.
 
-    v: (D,), a unit vector.
+    v: (D,), a unit vector, of height and width `pixels`.
     """
     rng = stream(0, "site", "samples")
     y = np.repeat([-1, 1], COUNT // 2)
-    x = separable.linearly_separable(separable.normal(rng, COUNT), y, v, EPS, SIGMA).reshape(COUNT, D)
+    x = separable.linearly_separable(separable.normal(rng, COUNT, len(v)), y, v, EPS, SIGMA, (1, *pixels)).flatten(1)
     figure = style.blank(8.2, 2.7)
     grid = figure.add_gridspec(2, 4, width_ratios=[1, 1, 1, 1.6])
     images = {"the direction v": v, "a sample, y = −1": x[0].numpy(), "a sample, y = +1": x[-1].numpy()}
     for column, (text, values) in enumerate(images.items()):
         panel = figure.add_subplot(grid[:, column])
         bound = np.abs(values).max()
-        panel.imshow(values.reshape(SIDE, SIDE), cmap="gray", vmin=-bound, vmax=bound)
+        panel.imshow(values.reshape(pixels), cmap="gray", vmin=-bound, vmax=bound)
         panel.set_title(text, fontsize=9)
         panel.set(xticks=[], yticks=[])
         panel.spines[:].set_visible(False)
@@ -78,23 +81,27 @@ def picture(v: np.ndarray, caption: str, title: str, notice: str | None) -> Figu
 
 
 def section(notice: str | None) -> Section:
-    """The section on D(v), with v a NAD of the first network whose NADs have the shape of an experiment's input."""
+    """The section on D(v), with v a NAD of the first network whose NADs have one channel."""
     caption = f"{COUNT} samples · ε = {EPS:g}, σ = {SIGMA:g}"
-    name, index, v = chosen()
+    name, index, v, pixels = chosen()
     v = v / np.linalg.norm(v)
     figure = picture(
         v,
+        pixels,
         f"v: NAD {index} of {name} · {caption}",
         "D(v): a class that is a number along v, and noise everywhere else",
         notice,
     )
     places = list(amplitudes())
-    rows = [[where, f"{eps:g}", f"{sigma:g}", f"{100 * share(eps, sigma):.2g}"] for where, eps, sigma in places]
+    rows = [
+        [where, count, f"{eps:g}", f"{sigma:g}", f"{100 * share(count, eps, sigma):.2g}"]
+        for where, count, eps, sigma in places
+    ]
     finding = (
         f"Along v every sample of D(v) lies at −ε or at +ε exactly, with no spread, so one number separates the classes; of a sample's "
-        f"mean square length the class makes up {span([share(eps, sigma) for _, eps, sigma in places])} % in the experiments of this run."
+        f"mean square length the class makes up {span([share(*place) for _, *place in places])} % in the experiments of this run."
     )
-    table = Table(["experiment", "ε", "σ", "share of the class in a sample's mean square (%)"], rows)
+    table = Table(["experiment", "D", "ε", "σ", "share of the class in a sample's mean square (%)"], rows)
     return Section(
         "D(v)", caption, table, [Picture("samples", figure, "one direction and samples of both classes")], [finding]
     )
@@ -105,13 +112,16 @@ def span(shares: Sequence[float]) -> str:
     return " to ".join(dict.fromkeys(f"{100 * value:.2g}" for value in (min(shares), max(shares))))
 
 
-def chosen() -> tuple[str, int, np.ndarray]:
-    """A direction to show: NAD 8 (the last one, where there are fewer) of a network with NADs of one channel, LeNet's first."""
+def chosen() -> tuple[str, int, np.ndarray, Input]:
+    """A direction to show: NAD 8 (the last one, where there are fewer) of a network with NADs of one channel, LeNet's first.
+
+    What the network is called, the index, the direction (D,), its height and width.
+    """
     members = NADsPlan.read(artifacts.planned("nads")).members
     for name in sorted(members, key=lambda name: name != "lenet"):
-        found = artifacts.nads(name)["directions"]
-        if found.shape[1] == D:
-            index = min(8, len(found) - 1)
-            return label(members[name].specification), index, found[index]
-    v = np.ones(D)
-    return "no network (the constant direction)", 0, v
+        found = artifacts.nads(name)
+        channels, *pixels = found["shape"].tolist()
+        if channels == 1:
+            index = min(8, len(found["directions"]) - 1)
+            return label(members[name].specification), index, found["directions"][index], tuple(pixels)
+    return "no network (the constant direction)", 0, np.ones(dimension(INPUT)), INPUT
