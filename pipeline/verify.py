@@ -161,7 +161,7 @@ def against_the_papers(run: Run) -> Iterator[Line]:
 def main(other: str, run: Path) -> int:
     """Print the verdicts; returns the exit status."""
     mine = runs.of_folder(run)
-    theirs = runs.of_folder(Path(other)) if Path(other).is_dir() else runs.of_commit(other, run)
+    theirs = runs.found(other, run)
     # All lines before the first is printed: what cannot be read is said alone.
     parts = {theirs.name: list(against(mine, theirs)), "the published values": list(against_the_papers(mine))}
     for title, lines in parts.items():

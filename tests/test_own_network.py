@@ -26,13 +26,14 @@ HELPER = '"""Helps."""\n\n\ndef slope():\n    """The slope."""\n    return 0.25\
 LINES = """
 architectures:
   mine: {network: "own_net:net", input: [24, 16]}
+  theirs: {network: "torchvision.models:squeezenet1_1", input: [64, 64]}
 nad_sweep: {sigma: {mine: 1.0}}
 scales:
   smoke:
     nads: {mine: 4, lenet: {file: my.npy}}
     linear_pairs: {networks: {mine: {indices: [383]}, lenet: {indices: [1]}}}
     nad_sweep: {networks: {mine: {indices: [0, 383]}}}
-    fourier: {networks: {mine: {step: 4}}}
+    fourier: {networks: {theirs: {step: 32, epochs: 1}, mine: {step: 4}}}
 """
 TARGETS = [f"evaluate@{name}" for name in ("linear_pairs", "nad_sweep", "fourier")]
 
@@ -66,13 +67,16 @@ def own(tmp_path_factory):
 
 
 def test_it_has_its_rows_in_every_experiment(own):
-    assert trained(own.output) == {"linear_pairs": 2, "nad_sweep": 4, "fourier": 14}
+    assert trained(own.output) == {"linear_pairs": 2, "nad_sweep": 4, "fourier": 18}
     with np.load(own.root / "data/nads/mine.npz") as nads:
         assert nads["shape"].tolist() == [1, 24, 16] and nads["directions"].shape == (384, 384)
     for name, count in (("linear_pairs", 3), ("nad_sweep", 4), ("fourier", 14)):
         rows = pd.read_csv(own.root / f"reports/{name}/results.csv")
         assert (rows["architecture"] == "mine").sum() == count and rows["accuracy"].between(0, 1).all()
         assert "mine" in json.loads(own.read(f"reports/{name}/metrics.json"))
+    fourier = pd.read_csv(own.root / "reports/fourier/results.csv")
+    theirs = fourier[fourier["architecture"] == "theirs"]
+    assert set(zip(theirs["k_row"], theirs["k_col"])) == {(row, col) for row in (-32, 0) for col in (-32, 0)}
     assert "up to date" in own.dvc("status", *TARGETS)
 
 

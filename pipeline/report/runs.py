@@ -127,6 +127,11 @@ def of_folder(folder: Path) -> Run:
     return Run(str(folder), lambda path: (reports / path).read_bytes(), names, reports.parent / artifacts.PLAN)
 
 
+def found(name: str, folder: Path) -> Run:
+    """The run of a folder of this name, else of a commit, in which its reports are where `folder` has them."""
+    return of_folder(Path(name)) if Path(name).is_dir() else of_commit(name, folder)
+
+
 def of_commit(commit: str, folder: Path) -> Run:
     """The run that is committed where `folder` has its reports: at the same path, or in reports/ if that is not in the repository."""
     words = "rev-parse", "--verify", "--quiet", "--short", "--end-of-options", f"{commit}^{{commit}}"

@@ -97,7 +97,7 @@ def test_pictures_of_another_size_are_kept_as_they_are(name, images):
     vectors, draw = experiment.directions(plan, nads), experiment.draw(plan, 3, small)
     for cell in cells:
         directions = [vectors[used] for used in experiment.uses(cell)]
-        for test_set, x, classes in experiment.test_sets(cell, draw, directions):
+        for _, x, classes in experiment.test_sets(cell, draw, directions):
             assert x.shape == (20, channels, *WIDE) and x.dtype == torch.float32 and len(classes) == 20
         x, classes = experiment.dataset(cell, "train", draw, directions)
         assert x.shape == (50, channels, *WIDE)

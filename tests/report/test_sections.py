@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 
 import drawing
 import numpy as np
@@ -768,6 +769,23 @@ def test_render_writes_the_page_and_its_figures_and_nothing_of_before(monkeypatc
         "**images of this run: Animals**\n\n## What was found\n"
     )
     assert text.endswith("\n![accuracy over frequencies](figures/fourier_maps.png)\n")
+    # Beside another run it writes a page of its own, and nothing else.
+    before = {path: path.read_bytes() for path in artifacts.REPORTS.rglob("*") if path.is_file()}
+    shutil.copytree(artifacts.REPORTS, "theirs/reports")
+    for name in ("flip", "fourier"):
+        artifacts.write_json(f"theirs/reports/{name}/metrics.json", {"scale": "smoke"})
+    assert render.parsed(["--beside", "theirs"]) == ["theirs"]
+    render.main(["theirs"])
+    assert capsys.readouterr().out == "reports/beside.html: this run beside theirs\n"
+    page = (artifacts.REPORTS / "beside.html").read_text(encoding="utf-8")
+    assert "Number by number, beside theirs (scale smoke)" in page and before.keys() < {*artifacts.REPORTS.rglob("*")}
+    with pytest.raises(InputError, match="'them' is neither a folder nor a commit of this repository"):
+        render.main(["them"])
+    # What cannot be rendered takes nothing away.
+    (artifacts.REPORTS / "fourier" / "summary.csv").write_text("architecture\n")
+    with pytest.raises(InputError, match="fourier/summary.csv"):
+        render.main()
+    assert all(path.read_bytes() == text for path, text in before.items() if path.name != "summary.csv")
     about = artifacts.about_images() | {"name": "CIFAR-10"}
     artifacts.write_json(artifacts.IMAGES / "about.json", about)
     monkeypatch.setattr(render, "IN_ORDER", ())

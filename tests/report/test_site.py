@@ -1,6 +1,7 @@
 """The page index.html of a small run: one file, whole without a network, safe from what names hold."""
 
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from test_sections import lay, results
 from pipeline import experiments
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
+from pipeline.report import runs
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.site import compare, document, explorers, headlines, samples
 from pipeline.report.site.words import WORDS, seen
@@ -228,6 +230,11 @@ def test_a_run_stands_beside_kept_ones_and_the_published_values(text):
     # What is published is of CIFAR-10, and nothing is shared with another run.
     artifacts.write_json(artifacts.DATASETS / "flip" / "images.json", ABOUT | {"name": "Animals"})
     assert "flip" in tables and "flip" not in compare.tables({"flip": None})
+    # A run that is asked for stands beside them.
+    shutil.copytree(kept, "elsewhere")
+    asked = compare.tables({"nad_sweep": None}, [runs.found("elsewhere", artifacts.REPORTS)])["nad_sweep"]
+    assert asked.header[4:] == ["elsewhere (scale overnight)", *swept.header[4:]]
+    assert [row[4] for row in asked.rows] == [row[4] for row in swept.rows]
     lay(kept / "nad_sweep" / "summary.csv", [{"architecture": "a"}])
     with pytest.raises(
         InputError, match=r"nad_sweep/summary.csv of reports/night is damaged \(it has no column estimand\)"
@@ -242,14 +249,16 @@ def test_a_run_stands_beside_kept_ones_and_the_published_values(text):
 
 
 def test_the_share_of_the_class_is_that_of_d_v(text):
-    assert samples.share(1.0, 1.0) == pytest.approx(1 / 1024) and samples.share(2.0, 0.5) == pytest.approx(
-        4 / (4 + 1023 / 4)
-    )
+    assert samples.share(1024, 1.0, 1.0) == pytest.approx(1 / 1024)
+    assert samples.share(49, 2.0, 0.5) == pytest.approx(4 / (4 + 48 / 4))
     places = list(samples.amplitudes())
-    assert ("linear_pairs, second channel", 0.75, 2.0) in places and len(places) == 8
-    assert [place for place in places if place[0] == "nad_sweep"] == [("nad_sweep", 1.0, 3.5), ("nad_sweep", 1.0, 2.0)]
-    name, index, v = samples.chosen()
-    assert (name, index) == (EVIL, 8) and np.linalg.norm(v) == pytest.approx(1)
+    assert ("linear_pairs, second channel", 1024, 0.75, 2.0) in places and len(places) == 8
+    assert [place for place in places if place[0] == "nad_sweep"] == [
+        ("nad_sweep", 1024, 1.0, 3.5),
+        ("nad_sweep", 1024, 1.0, 2.0),
+    ]
+    name, index, v, pixels = samples.chosen()
+    assert (name, index, pixels) == (EVIL, 8, (32, 32)) and np.linalg.norm(v) == pytest.approx(1)
     assert samples.span([0.1, 0.5]) == "10 to 50" and samples.span([0.25]) == "25"
 
 
@@ -259,8 +268,18 @@ def test_the_page_of_the_committed_run_is_of_a_size_to_send():
     assert 1e6 < page["size"] < 6e6
 
 
-def test_inputs_of_another_shape_have_no_direction_to_show(text, monkeypatch):
-    monkeypatch.setattr(artifacts, "nads", lambda name: {"directions": np.eye(4)})
+def test_the_direction_that_is_shown_has_the_shape_of_its_nads(text, monkeypatch):
+    monkeypatch.setattr(artifacts, "nads", lambda name: {"directions": np.eye(24), "shape": np.array([1, 6, 4])})
+    section = samples.section(None)
+    (picture,) = section.pictures
+    shown = [panel.images[0].get_array() for panel in picture.figure.axes[:3]]
+    assert {image.shape for image in shown} == {(6, 4)} and np.flatnonzero(shown[0]).tolist() == [8]
+    plan = artifacts.planned("fourier")
+    plan["members"]["z"]["input"] = [6, 4]
+    artifacts.write_json(artifacts.PLAN / "fourier.json", plan)
+    rows = [row for row in samples.section(None).table.rows if row[0] == "fourier"]
+    assert [row[1:4] for row in rows] == [[24, "1.5", "3"], [1024, "1.5", "3"]]
+    monkeypatch.setattr(artifacts, "nads", lambda name: {"directions": np.eye(24), "shape": np.array([3, 4, 2])})
     assert samples.chosen()[:2] == ("no network (the constant direction)", 0)
 
 

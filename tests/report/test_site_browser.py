@@ -163,6 +163,27 @@ def test_a_sample_is_on_its_side_of_v_whatever_the_noise(browse):
     )
 
 
+def test_only_the_rows_in_which_two_runs_differ_are_shown(browse):
+    found = browse("""
+      const host = document.querySelector("#nad_sweep .differ"), [select, least, said] = ["select", "input", "output"].map((kind) => host.querySelector(kind));
+      host.closest("details").open = true;
+      const shown = () => [...host.parentElement.querySelectorAll("tbody tr")].filter((row) => row.offsetParent).map((row) => row.innerText.split("\\t")[1]);
+      out.runs = [...select.options].map((option) => option.text); out.visible = host.offsetParent !== null;
+      out.all = [shown(), said.textContent];
+      send(least, "48.8"); out.some = [shown(), said.textContent];
+      send(least, "60"); out.none = [shown(), said.textContent];
+    """)
+    first, second = (f"estimand secant, index {index}" for index in (0, 10))
+    # 100 and 99.98 are published, 50.9 and 51.3 were found.
+    assert found == {
+        "runs": ["published"],
+        "visible": True,
+        "all": [[first, second], "2 of 2 rows"],
+        "some": [[first], "1 of 2 rows"],
+        "none": [[], "0 of 2 rows"],
+    }
+
+
 def test_a_phone_shows_all_of_it_and_only_tables_scroll(browse):
     action = """
       document.querySelectorAll("details").forEach((part) => { part.open = true; });

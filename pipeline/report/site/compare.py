@@ -91,8 +91,8 @@ def table(experiment: str, others: Sequence[runs.Run]) -> Table | None:
     return Table(["network", "where", "test set", *beside.columns], rows)
 
 
-def tables(sections: Mapping[str, Any]) -> dict[str, Table]:
-    """`table` of every experiment that has one, among the page's sections."""
-    others = kept()
+def tables(sections: Mapping[str, Any], others: Sequence[runs.Run] = ()) -> dict[str, Table]:
+    """`table` of every experiment that has one, among the page's sections; others: runs besides those that are kept."""
+    others = [*others, *kept()]
     found = {name: table(name, others) for name in sections if name in experiments.names()}
     return {name: some for name, some in found.items() if some is not None}

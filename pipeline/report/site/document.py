@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from pipeline import experiments
 from pipeline.project import artifacts
-from pipeline.report import style
+from pipeline.report import runs, style
 from pipeline.report.labels import label
 from pipeline.report.page import LEGEND, Report, Section, Table, again
 from pipeline.report.site import compare, explorers, headlines, samples
@@ -22,7 +22,7 @@ from pipeline.report.site.words import WORDS, Words, seen
 
 HERE = Path(__file__).parent
 
-SCRIPTS = ("basis", "nads", "samples", "fourier", "pairs", "start")
+SCRIPTS = ("basis", "nads", "samples", "fourier", "pairs", "compare", "start")
 """The page's scripts, in the order in which they are one: the first holds what the others share."""
 
 
@@ -172,12 +172,18 @@ def filled(template: Path, **context: Any) -> str:
     )
 
 
-def document(report: Report, notice: str | None) -> str:
-    """The page of a report whose figures were saved; notice: what is to be said of the images, None for CIFAR-10."""
-    comparisons = compare.tables(report.sections)
+def document(
+    report: Report, notice: str | None, figures: Path = artifacts.FIGURES, others: Sequence[runs.Run] = ()
+) -> str:
+    """The page of a report.
+
+    notice: what is to be said of the images, None for CIFAR-10; figures: the folder where the report's were saved; others: runs whose
+    numbers stand beside this one's, with those of the kept ones and the published.
+    """
+    comparisons = compare.tables(report.sections, others)
     chapters = [introduction(notice)] if "nads" in report.sections else []
     for number, (name, section) in enumerate(report.sections.items(), len(chapters) + 1):
-        chapters.append(chapter(number, name, section, comparisons.get(name), artifacts.FIGURES))
+        chapters.append(chapter(number, name, section, comparisons.get(name), figures))
     return filled(
         HERE / "page.html.j2",
         title=report.title,
