@@ -47,7 +47,7 @@ from pipeline.project.errors import InputError, one_sentence
 from pipeline.project.seeds import stream
 
 SHARE, PAGE = 0.45, 8
-"""Part of the time in which NADs are estimated, and seconds that the page takes."""
+"""Part of the time in which NADs are estimated, and seconds that the page takes on a machine that has nothing else to do."""
 
 INDICES, SEEDS = 9, 5
 """NADs along which networks are trained, and networks along each at most."""
@@ -159,7 +159,7 @@ def trained(
     if lr is not None:
         places = [(name, seed) for seed in range(SEEDS) for name in directions]
         jobs = [make(directions[name], seed, lr) for name, seed in places]
-        for position, outcome in trainer.outcomes(jobs, least=2):
+        for position, outcome in trainer.outcomes(jobs):
             name, seed = places[position]
             rows.append({"direction": name, "seed": seed, "loss": np.inf} | (outcome or {}))
     columns = ["direction", "seed", "accuracy", "train_accuracy", "loss", "seconds"]
@@ -191,10 +191,13 @@ def main(given: argparse.Namespace) -> None:
     folder.path.mkdir(parents=True, exist_ok=True)
     say(f"{name}, inputs {size}, {weights:,} weights: {given.minutes:g} min on {cores} cores, until {at(end)}")
 
+    began, worked = time.monotonic(), time.process_time()
     forward, step = sweep.seconds_per_sample(specification, shape)
-    left = max(0.0, end - time.monotonic())
+    # Beside the work of others, what this process does alone takes as much longer as that did.
+    slower = max(1.0, (time.monotonic() - began) / (time.process_time() - worked))
+    last, left = end - slower * PAGE, max(0.0, end - time.monotonic())
     # However long the eigenvectors take, there is time for what they are of.
-    left = max(left - PAGE - timed.decomposition(shape, forward, SHARE * left * cores), left / 2)
+    left = max(left - slower * (PAGE + timed.decomposition(shape, forward, SHARE * left * cores)), left / 2)
     asked = given.estimand or remembered.get("estimand")
     estimator, reason = timed.affordable(asked, shape, forward, SHARE * left * cores)
     task = timed.task(specification, shape, estimator, folder.store, str(device))
@@ -213,15 +216,15 @@ def main(given: argparse.Namespace) -> None:
 
     if "sizes" not in remembered:
         folder.put_directions(chosen(nads, response))
-        sizes = sweep.sizes(int(np.prod(shape)), step, max(0.0, end - PAGE - time.monotonic()) * cores)
+        sizes = sweep.sizes(int(np.prod(shape)), step, max(0.0, last - time.monotonic()) * cores)
         remembered |= {"sizes": dataclasses.astuple(sizes), "swept_with": nads.networks}
         folder.remember(remembered)
     sizes, directions = sweep.Sizes(*remembered["sizes"]), folder.directions()
     each = step * sizes.samples * sizes.epochs
-    # Those on which the rate is tried, and one along the second direction.
-    ready = max(end - PAGE, time.monotonic() + each * (1 + RATE_SEEDS / min(RATE_SEEDS, cores)))
+    # Those on which the first rate is tried are trained however long they take.
+    ready = max(last, time.monotonic() + each * RATE_SEEDS / min(RATE_SEEDS, cores))
     say(f"2 of 3: networks trained along {len(directions)} directions until {at(ready)}, about {each:.0f} s each")
-    trainer = sweep.Sweep(store.Store(folder.store), device, end - PAGE, each)
+    trainer = sweep.Sweep(store.Store(folder.store), device, last, each)
     make = lambda vector, seed, rate: sweep.Job(specification, shape, vector, sizes, rate, seed, str(device))
     remembered["lr"], results = trained(trainer, directions, make, remembered.get("lr"))
     folder.remember(remembered)

@@ -6,6 +6,7 @@ mean of each class, so that what differs between them is the network's own prefe
 
 import dataclasses
 import functools
+import itertools
 import math
 import statistics
 import time
@@ -108,9 +109,12 @@ def seconds_per_sample(specification: Specification, shape: Shape) -> tuple[floa
 
 
 def _seconds(work: typing.Callable[[], typing.Any]) -> float:
+    """Seconds that work takes on the average of at least one second: what takes less is done at once even beside the work of others."""
     started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+    for count in itertools.count(1):
+        work()
+        if (taken := time.perf_counter() - started) >= 1:
+            return taken / count
 
 
 @functools.lru_cache(2)
@@ -165,12 +169,13 @@ class Sweep:
 
     kept: the store; device: of the workers; limit: the time of `time.monotonic` at which the last one shall be done; seconds: that
     one network is expected to take. A network that diverged has the outcome None. `taken` holds the seconds of those trained by this
-    one, `reused` counts those that were kept before.
+    one, `starting` those that workers last took to start, and `reused` counts those that were kept before.
     """
 
     def __init__(self, kept: store.Store, device: torch.device, limit: float, seconds: float) -> None:
         self.kept, self.device, self.limit, self.seconds = kept, device, limit, seconds
-        self.taken, self.reused, self.mine = [], 0, set()
+        self.taken, self.starting, self.reused, self.mine = [], 0.0, 0, set()
+        self.at_once = 1 if device.type == "cuda" else workers.cores()
 
     def outcomes(self, jobs: Sequence[Job], least: int = 0) -> Iterator[tuple[int, Outcome | None]]:
         """Yields (position, outcome) of the jobs that were kept, then of the others as far as time allows; the first `least` of all
@@ -185,14 +190,13 @@ class Sweep:
             else:
                 self.reused += name not in self.mine
                 yield position, found["outcome"]
-        given, done = [], 0
-        at_once = 1 if self.device.type == "cuda" else workers.cores()
+        given, done, asked = [], 0, time.monotonic()
 
         def work():
             for position in due:
                 # As many rounds as the networks before it and itself make, on all cores.
-                rounds = math.ceil((len(given) - done + 1) / at_once)
-                if position >= least and time.monotonic() + rounds * self.expected() > self.limit:
+                rounds = math.ceil((len(given) - done + 1) / self.at_once)
+                if position >= least and not self.fits(rounds, started=done > 0):
                     return
                 given.append(position)
                 yield jobs[position]
@@ -205,21 +209,28 @@ class Sweep:
             name = keys[given[number]]
             self.kept.put(name, {}, {"outcome": outcome})
             self.mine.add(name)
-            self.taken += [outcome["seconds"]] if outcome else []
+            if outcome:
+                self.starting = self.starting if done > 1 else max(0.0, time.monotonic() - asked - outcome["seconds"])
+                self.taken.append(outcome["seconds"])
             yield given[number], outcome
 
-    def expected(self) -> float:
-        """Seconds that the next network is expected to take."""
-        return statistics.median(self.taken) if self.taken else self.seconds
+    def fits(self, rounds: int, started: bool = False) -> bool:
+        """Whether so many networks one after another are done by the limit, each taking as long as the longest before; started: as
+        the workers have. On a machine that others use too, half of them take longer than the median.
+        """
+        seconds = max(self.taken, default=self.seconds)
+        return time.monotonic() + (0.0 if started else self.starting) + rounds * seconds <= self.limit
 
     def rate(self, jobs: typing.Callable[[float], Sequence[Job]]) -> float | None:
         """The first of `RATES` by which networks are fitted, else that of the lowest loss, or None if all diverged.
 
-        jobs: rate → the jobs that it is tried on.
+        jobs: rate → the jobs that it is tried on. Those of the first are trained at any rate, those of another if there is time.
         """
         best, least = None, math.inf
-        for lr in RATES:
+        for number, lr in enumerate(RATES):
             tried = jobs(lr)
+            if number and not self.fits(math.ceil(len(tried) / self.at_once)):
+                break
             found = [outcome for _, outcome in self.outcomes(tried, len(tried))]
             if None in found:
                 continue
@@ -228,8 +239,6 @@ class Sweep:
             loss = statistics.mean(outcome["loss"] for outcome in found)
             if loss < least:
                 best, least = lr, loss
-            if time.monotonic() > self.limit:
-                break
         return best
 
 

@@ -102,6 +102,29 @@ def test_when_the_time_is_over_no_further_network_is_begun_but_the_least_are_tra
     assert [position for position, _ in other.outcomes([job(4)])] == []
 
 
+def test_the_longest_before_and_the_start_of_workers_tell_what_still_fits(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep.time, "monotonic", lambda: 100.0)
+    one = Sweep(store.Store(tmp_path), IN_PROCESS, 115.0, 7.0)
+    assert one.fits(2) and not one.fits(3), "as long as was expected"
+    one.taken = [1.0, 1.0, 9.0]
+    assert one.fits(1) and not one.fits(2), "by the median, a loaded machine is over its time half of the times"
+    one.starting = 10.0
+    assert not one.fits(1) and one.fits(1, started=True)
+
+
+def test_another_rate_is_tried_only_where_there_is_time(tmp_path, monkeypatch):
+    tried = []
+
+    def unfitted(_, job):
+        tried.append(job.lr)
+        return {"accuracy": 0.5, "train_accuracy": 0.5, "loss": 0.7, "seconds": 30.0}
+
+    monkeypatch.setattr(sweep.closure, "digest", lambda *_: "code")
+    monkeypatch.setattr(sweep, "trained", unfitted)
+    assert Sweep(store.Store(tmp_path), IN_PROCESS, time.monotonic() + 20, 1.0).rate(lambda lr: [job(lr=lr)]) == 0.5
+    assert tried == [0.5]
+
+
 def test_a_network_that_diverges_is_kept_as_that_and_other_failures_are_raised(tmp_path, monkeypatch):
     def diverging(_, tried):
         raise Diverged("the loss became nan")

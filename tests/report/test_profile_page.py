@@ -2,6 +2,7 @@
 
 import html
 import re
+import types
 
 import numpy as np
 import pandas as pd
@@ -125,6 +126,27 @@ def test_poorly_known_nads_are_called_chance():
     poor = found(nads=NADs(**vars(found().nads) | {"overlap": np.full(64, 0.1)}))
     assert "too few to tell" in words.first(poor) and "too few" not in words.first(found())
     assert "mostly chance" in words.known(poor) and "mostly chance" not in words.known(found())
+
+
+def test_one_direction_and_large_factors_are_said_in_words():
+    alone = found().results.query("direction == 'NAD 0'")
+    said = words.trained(found(results=alone))
+    assert said.startswith("There was time for one direction alone, NAD 0: networks trained in 3 passes through 1,000 samples are right on ")
+    assert said.endswith(" 98.0 ± 2.8 % (2) of new samples.")
+    assert [words.many(factor) for factor in (8.4123, 84.12, 1019.4, 8.51e6)] == ["8.41", "84.1", "1,020", "8,510,000"]
+
+
+@pytest.mark.parametrize("shape", [(32, 32), (24, 48), (48, 24)])
+def test_no_label_of_the_map_is_cut_off(shape):
+    """Of a network that reads patches, whose few frequencies stand far above the others."""
+    waves = np.full(shape, 0.01)
+    waves[::8, ::8] = 8.3
+    figure = figures.frequency_map(types.SimpleNamespace(waves=waves))
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    for panel in figure.axes:
+        box = panel.get_tightbbox(renderer)
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
 
 
 def test_ticks_are_round_numbers():

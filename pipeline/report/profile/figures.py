@@ -86,7 +86,7 @@ def spectrum(found: Found) -> Figure:
 
 def frequency_map(found: Found) -> Figure:
     """Relative response along the plane wave of every frequency."""
-    figure, ((panel,),) = style.new(1, 1, 4.6, 3.6)
+    figure, ((panel,),) = style.new(1, 1, 4.9, 3.6)
     height, width = found.waves.shape
     extent = (-(width // 2) - 0.5, (width + 1) // 2 - 0.5, (height + 1) // 2 - 0.5, -(height // 2) - 0.5)
     positive = found.waves[found.waves > 0]

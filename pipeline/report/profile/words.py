@@ -130,7 +130,7 @@ def last(found: Found) -> str:
         )
     value = found.relative[-1]
     how = (
-        f"responds {1 / value:,.3g} times less than to a random pattern, and {found.relative[0] / value:,.3g} times less than to the first"
+        f"responds {many(1 / value)} times less than to a random pattern, and {many(found.relative[0] / value)} times less than to the first"
         if value > NOTHING
         else "does not respond at all, but for rounding"
     )
@@ -138,6 +138,12 @@ def last(found: Found) -> str:
         f"To its last NAD the untrained network {how}. What distinguishes your classes along such directions it is expected to miss, "
         "or to learn late and not from few samples."
     )
+
+
+def many(factor: float) -> str:
+    """A factor to three digits: 8.41, 1,020."""
+    rounded = float(f"{factor:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"
 
 
 def accuracy(row: pd.Series) -> str:
@@ -160,13 +166,17 @@ def trained(found: Found) -> str:
             f"Every network that was trained diverged, at all learning rates that were tried ({rates}): what it learns is not "
             "known here."
         )
+    work = f"networks trained in {found.sizes.epochs} passes through {found.sizes.samples:,} samples"
+    if len(rows) == 1:
+        (name,), (row,) = rows.index, rows.iloc
+        return f"There was time for one direction alone, {minus(name)}: {work} are right on {accuracy(row)} of new samples."
     parts = []
     for text, some in (
         (f"see {{}} ({per_cent(SEEN)} or more right on new samples)", rows[rows["mean"] >= SEEN]),
         (f"do not see {{}} ({per_cent(UNSEEN)} or less; 50 % is guessing)", rows[rows["mean"] <= UNSEEN]),
     ):
         parts.append(text.format(len(some) or "none") + (f": {listed(some.index.tolist())}" if len(some) else ""))
-    sentence = f"Of {len(rows)} directions, each made equally easy, networks trained in {found.sizes.epochs} passes through {found.sizes.samples:,} samples {parts[0]}, and {parts[1]}."
+    sentence = f"Of {len(rows)} directions, each made equally easy, {work} {parts[0]}, and {parts[1]}."
     if len(rows) > 3:
         rho, _ = spearman(rows["response"], rows["mean"])
         if not np.isnan(rho):
