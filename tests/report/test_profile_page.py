@@ -131,7 +131,9 @@ def test_poorly_known_nads_are_called_chance():
 def test_one_direction_and_large_factors_are_said_in_words():
     alone = found().results.query("direction == 'NAD 0'")
     said = words.trained(found(results=alone))
-    assert said.startswith("There was time for one direction alone, NAD 0: networks trained in 3 passes through 1,000 samples are right on ")
+    assert said.startswith(
+        "There was time for one direction alone, NAD 0: networks trained in 3 passes through 1,000 samples are right on "
+    )
     assert said.endswith(" 98.0 ± 2.8 % (2) of new samples.")
     assert [words.many(factor) for factor in (8.4123, 84.12, 1019.4, 8.51e6)] == ["8.41", "84.1", "1,020", "8,510,000"]
 

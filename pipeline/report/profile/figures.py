@@ -79,6 +79,9 @@ def spectrum(found: Found) -> Figure:
     panel.text(1, 1, " a random pattern", va="bottom", color="0.35", fontsize=8)
     style.index_axis(panel)
     panel.set(yscale="log", xlabel="index of the NAD", ylabel="response, times a random pattern's")
+    # Where errors reach down to 0 the band would be all that is seen.
+    low, high = np.sqrt(np.maximum(values[-1], floor) / found.mean), band[1].max()
+    panel.set_ylim(min(low, 1) / 2, 2 * max(high, 1))
     panel.yaxis.set_major_formatter(TIMES)
     panel.set_xlim(0.95, max(len(values) * 1.05, 2))
     return figure
