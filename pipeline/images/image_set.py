@@ -5,9 +5,8 @@ import dataclasses
 import numpy as np
 import PIL.Image
 
-from pipeline.project.shapes import Input
-
 from pipeline.project.contents import images_digest
+from pipeline.project.shapes import Input
 
 KNOWN = {"f713c94c8d20633f": "CIFAR-10"}
 """Names of image sets by the first 16 digits of their digest."""
