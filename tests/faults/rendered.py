@@ -1,7 +1,9 @@
 """The stage `render`: tables that are not as they were made, a full disk, kills, and names that are markup (7, 11, 13, 14)."""
 
 import functools
+import itertools
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,6 +42,9 @@ READ = (
     "reports/flip/changes.csv",
 )
 """Some of what is read, of each kind."""
+
+BORDER = re.compile(r"(?<!\\)\|")
+"""What ends a cell of a table in Markdown, wherever in the cell it stands."""
 
 
 def run(stages: Stages, name: str, folder: Path, *words: str, **options: object) -> Run:
@@ -93,11 +98,13 @@ def _named(told: dict[str, object], folder: Path) -> None:
 
 
 def _shown(names: tuple[str, ...], stages: Stages, folder: Path) -> bool:
-    """Whether there are as many figures as ever, and neither page holds one of the names as markup."""
+    """Whether there are as many figures as ever, neither page holds a name as markup, and no name ends a cell of a table."""
     markdown, page = ((folder / f"reports/{name}").read_text(encoding="utf-8") for name in ("report.md", "index.html"))
     raw = [name for name in names if "<" in name and (name in markdown or name in page)]
     raw += [name for name in names if "](" in name and name in markdown]
-    return not raw and drawn(folder).keys() == drawn(finished(stages)).keys()
+    widths = [len(BORDER.findall(line)) if line.startswith("|") else 0 for line in markdown.splitlines()]
+    even = all(0 in pair or len(set(pair)) == 1 for pair in itertools.pairwise(widths))
+    return not raw and even and drawn(folder).keys() == drawn(finished(stages)).keys()
 
 
 def _full(stages: Stages, folder: Path) -> Run:
