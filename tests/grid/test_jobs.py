@@ -283,13 +283,15 @@ def test_together_is_asked_of_the_engine_with_each_cells_own(made, monkeypatch):
 def test_the_kind_of_a_cell_is_what_its_time_depends_on():
     member = Member(ARCHITECTURES["mlp"], HOW, None)
     kinds = {
-        jobs.kind(member, 2),
-        jobs.kind(member, 3),
-        jobs.kind(dataclasses.replace(member, specification=ARCHITECTURES["lenet"]), 2),
-        jobs.kind(dataclasses.replace(member, training=dataclasses.replace(HOW, precision="bfloat16")), 2),
+        jobs.kind(member, 2, "cpu"),
+        jobs.kind(member, 3, "cpu"),
+        jobs.kind(member, 2, "cuda"),
+        jobs.kind(dataclasses.replace(member, specification=ARCHITECTURES["lenet"]), 2, "cpu"),
+        jobs.kind(dataclasses.replace(member, training=dataclasses.replace(HOW, precision="bfloat16")), 2, "cpu"),
     }
-    assert len(kinds) == 4
-    assert jobs.kind(dataclasses.replace(member, training=dataclasses.replace(HOW, epochs=9, lr=0.7)), 2) in kinds
+    assert len(kinds) == 5
+    longer = dataclasses.replace(member, training=dataclasses.replace(HOW, epochs=9, lr=0.7))
+    assert jobs.kind(longer, 2, "cpu") in kinds
 
 
 def test_what_a_training_is_given_is_arranged_for_convolutions(made, monkeypatch):

@@ -139,5 +139,5 @@ def test_networks_of_the_same_kind_and_of_different_inputs_are_not_trained_toget
     found = jobs.groups([make(first), make(first), make(second)], 1, 2, 50, 10**12)
     assert [[number for number, _ in group] for group in found] == [[0, 1], [2]]
     assert shapes == [(1, 32, 32), (1, *WIDE)], "by which it is planned how many fit into memory"
-    kinds = {jobs.kind(dataclasses.replace(member, input=size), 1) for size in ((32, 32), WIDE)}
+    kinds = {jobs.kind(dataclasses.replace(member, input=size), 1, "cpu") for size in ((32, 32), WIDE)}
     assert len(kinds) == 2, "a sample takes another time"

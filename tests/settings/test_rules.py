@@ -508,7 +508,6 @@ def test_nads_of_other_inputs_serve_where_no_experiment_takes_them(shipped):
 def test_every_sigma_that_is_missing_is_named(shipped):
     document = changed(shipped, "image_pairs/sigma", {"lenet": 1.0})
     assert sentences(document) == [
-        "params.yaml: image_pairs: sigma has no value for mlp_200_50, which the grid trains",
         "params.yaml: image_pairs: sigma has no value for resnet18_narrow, mlp_200_50, which the grid trains",
         "params.yaml: image_pairs: sigma has no value for resnet18_quarter, mlp_200_50, which the grid trains",
         "params.yaml: image_pairs: sigma has no value for resnet18, mlp_200_50, which the grid trains",
