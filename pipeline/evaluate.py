@@ -30,7 +30,6 @@ def main(name: str) -> None:
     experiment = experiments.find(name)
     coordinates = experiment.coordinates
     cells = artifacts.cells(name, coordinates)
-    experiment = experiment.made_for(cells)
     grid = artifacts.grid(name, {cell["architecture"] for cell in cells})
     Data(experiment).check(cells)
     trained = artifacts.trained(name, "training", coordinates, ["loss", "accuracy", "steps"], cells)

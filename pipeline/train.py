@@ -139,7 +139,7 @@ def main(name: str) -> None:
     device, folder = workers.device_of(machine.device), store.default_folder()
     kept = store.Store(folder)
     cells = artifacts.cells(name, planned=experiment.cells(plan))
-    data = Data(experiment := experiment.made_for(cells))
+    data = Data(experiment)
     data.check(cells)
     jobs = list(grid_jobs.of_cells(plan, data, cells, device, str(folder)))
     outcomes = {job.key: kept.get(job.key) for job in jobs} if machine.reuse else {}

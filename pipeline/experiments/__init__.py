@@ -20,8 +20,7 @@ def find(name: str) -> Experiment:
         raise InputError(f"the experiment {name!r} is unknown; {nearest(name, names())}")
     # One experiment at a time: what an experiment's results depend on must not be the code of the others.
     module = importlib.import_module(f"{__name__}.{name}")
-    # The first of its file is the experiment, others are forms that it takes (`Experiment.made_for`).
-    kind, *_ = (
+    (kind,) = (
         kind
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, Experiment) and kind.__module__ == module.__name__

@@ -17,7 +17,7 @@ from pipeline.measures.boundaries import mean_tilt
 from pipeline.measures.fitted import counts, fitted
 from pipeline.project.errors import InputError, nearest
 from pipeline.project.seeds import stream
-from pipeline.project.shapes import INPUT, dimension
+from pipeline.project.shapes import dimension
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,17 +93,14 @@ class ImagePairs(Experiment):
         arrays["half_gap"] = (gap / 2 / 255 / arrays["deviation"].reshape(3, 1, 1)).astype(np.float32)
         return arrays
 
-    def made_for(self, cells):
-        """Itself, or its form for images that are not of 32×32 pixels."""
-        return self if all(pixels(cell) == INPUT for cell in cells) else OfOtherSizes()
-
     def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 4, 32, 32) and class numbers (N,) of a cell's `split`; directions: v alone, (D,)."""
+        """Inputs (N, 4, H, W) and class numbers (N,) of a cell's `split`; directions: v alone, (H·W,)."""
         y, (v,) = draw[f"{split}_labels"], directions
         channels = pictures.normalised(
             pictures.in_unit_range(draw[f"{split}_pictures"]), draw["mean"], draw["deviation"]
         )
-        linear = separable.linearly_separable(draw[f"{split}_normal"], y, v, cell["eps"], cell["sigma"])
+        normal, shape = draw[f"{split}_normal"], (1, *pixels(cell))
+        linear = separable.linearly_separable(normal, y, v, cell["eps"], cell["sigma"], shape)
         return separable.direct_sum(channels, linear), torch.as_tensor(y > 0).long()
 
     def test_sets(self, cell, draw, directions):
@@ -154,17 +151,3 @@ class ImagePairs(Experiment):
                 "mean_tilt": mean_tilt(planes),
             }
         return summary
-
-
-class OfOtherSizes(ImagePairs):
-    """The same with images of any size. The keys of cells hold the text of their `dataset`, so those of 32×32 pixels keep theirs."""
-
-    def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 4, H, W) and class numbers (N,) of a cell's `split`; directions: v alone, (H·W,)."""
-        y, (v,) = draw[f"{split}_labels"], directions
-        channels = pictures.normalised(
-            pictures.in_unit_range(draw[f"{split}_pictures"]), draw["mean"], draw["deviation"]
-        )
-        normal, shape = draw[f"{split}_normal"], (1, *pixels(cell))
-        linear = separable.linearly_separable(normal, y, v, cell["eps"], cell["sigma"], shape)
-        return separable.direct_sum(channels, linear), torch.as_tensor(y > 0).long()

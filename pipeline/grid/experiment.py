@@ -2,7 +2,7 @@
 
 import dataclasses
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -233,10 +233,6 @@ class Experiment:
             for seed in plan.seeds[: member.seeds]
             for place in self.places(member)
         ]
-
-    def made_for(self, cells: Sequence[Cell]) -> "Experiment":
-        """The experiment as the data of these cells are made: this one, or its form for inputs that it was not written for."""
-        return self
 
     def directions(self, plan: Plan, nads: Callable[..., dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
         """Every vector or basis that the data are made of, by name: the NADs at the grid's indices.

@@ -93,7 +93,7 @@ def kept_of(experiment: Experiment, plan: Plan, run: DryRun) -> int:
 
 def stored(experiment: Experiment, plan: Plan, cells: list[Cell], device: torch.device) -> set[int]:
     """Positions of the cells that the store holds already, as far as the data tell that an earlier plan left on disk."""
-    kept, found, data = store.Store(store.default_folder()), set(), Data(experiment.made_for(cells))
+    kept, found, data = store.Store(store.default_folder()), set(), Data(experiment)
     for seed in plan.seeds:
         with contextlib.suppress(InputError):  # no data of this seed have been generated yet
             if artifacts.drawn(plan.experiment, seed) != drawn(plan):
