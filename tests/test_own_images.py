@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import PIL.Image
 import pytest
-import yaml
-from test_own_network import HELPER, NETWORK, merged
+from test_own_network import add, write_network
 from test_repro import Copy, trained
 
 pytestmark = pytest.mark.slow
@@ -42,18 +41,12 @@ def write_folders(root):
 @pytest.fixture(scope="module")
 def own(tmp_path_factory):
     """A copy of the repository in which these have gone through the experiments on images."""
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    (elsewhere / "parts").mkdir()
-    (elsewhere / "own_net.py").write_text(NETWORK)
-    (elsewhere / "parts/helper.py").write_text(HELPER)
+    elsewhere = write_network(tmp_path_factory.mktemp("elsewhere"))
     write_folders(elsewhere / "birds")
-
-    def prepare(copy):
-        document = merged(yaml.safe_load(copy.read("params.yaml")), yaml.safe_load(LINES))
-        copy.write("params.yaml", yaml.safe_dump(document, sort_keys=False))
-
     environment = {"PYTHONPATH": str(elsewhere), "CIFAR10": str(elsewhere / "birds")}
-    return Copy(tmp_path_factory.mktemp("own") / "repository", prepare, TARGETS, environment=environment)
+    return Copy(
+        tmp_path_factory.mktemp("own") / "repository", lambda copy: add(copy, LINES), TARGETS, environment=environment
+    )
 
 
 def test_images_are_kept_in_the_size_of_the_networks_inputs(own):

@@ -46,18 +46,28 @@ def merged(document, addition):
     return document
 
 
+def write_network(root):
+    """The network and its helper in a folder outside the repository; returns it."""
+    (root / "parts").mkdir()
+    (root / "own_net.py").write_text(NETWORK)
+    (root / "parts/helper.py").write_text(HELPER)
+    return root
+
+
+def add(copy, lines):
+    """Merge lines of YAML into a copy's params.yaml."""
+    document = merged(yaml.safe_load(copy.read("params.yaml")), yaml.safe_load(lines))
+    copy.write("params.yaml", yaml.safe_dump(document, sort_keys=False))
+
+
 @pytest.fixture(scope="module")
 def own(tmp_path_factory):
     """A copy of the repository in which a network of one's own and a file of NADs have gone through three experiments."""
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    (elsewhere / "parts").mkdir()
-    (elsewhere / "own_net.py").write_text(NETWORK)
-    (elsewhere / "parts/helper.py").write_text(HELPER)
+    elsewhere = write_network(tmp_path_factory.mktemp("elsewhere"))
 
     def prepare(copy):
         np.save(copy.root / "my.npy", np.eye(1024)[:4])
-        document = merged(yaml.safe_load(copy.read("params.yaml")), yaml.safe_load(LINES))
-        copy.write("params.yaml", yaml.safe_dump(document, sort_keys=False))
+        add(copy, LINES)
 
     copy = Copy(
         tmp_path_factory.mktemp("own") / "repository", prepare, TARGETS, environment={"PYTHONPATH": str(elsewhere)}

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.faults.cases import Case, Run, Stages
-from tests.faults.repository import changed, lay_down
-from tests.faults.stored import DOCUMENT, MADE, contents, stage
+from tests.faults.repository import changed, lay_down, stage
+from tests.faults.stored import DOCUMENT, MADE, contents, words
 
 NETWORK = """\
 from torch import nn
@@ -52,7 +52,7 @@ def _written(folder: Path, files: dict[str, str | np.ndarray]) -> None:
 def _run(stages: Stages, folder: Path) -> Run:
     """All stages up to training, in order; the first that fails, or the last."""
     for name in ("plan", "estimate", "generate", "train"):
-        if (run := stage(stages, name, folder)).code:
+        if (run := stage(stages, name, folder, *words(name))).code:
             break
     return run
 

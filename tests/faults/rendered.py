@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.faults.cases import Case, Run, Stages
-from tests.faults.repository import TINY, changed, lay_down
+from tests.faults.repository import TINY, after, changed, stage
 from tests.faults.stored import can_mount, contents, cut, pipe_instead, removed, replaced, small_disk
 
 EXPERIMENTS = ("linear_pairs", "image_pairs", "fourier", "convergence", "nad_sweep", "poison", "flip")
@@ -47,23 +47,12 @@ BORDER = re.compile(r"(?<!\\)\|")
 """What ends a cell of a table in Markdown, wherever in the cell it stands."""
 
 
-def run(stages: Stages, name: str, folder: Path, *words: str, **options: object) -> Run:
-    """A stage in a repository with a store of its own."""
-    options = {"DVC_ROOT": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "limit": 200} | options
-    return stages.run(name, *words, folder=folder, **options)
-
-
 @functools.cache
 def finished(stages: Stages) -> Path:
     """A repository after all stages of all experiments."""
-    folder = Path(stages.folder.name) / "all finished"
-    folder.mkdir()
-    lay_down(folder, changed(TINY, "device", "cpu"))
     order = [("plan",), ("download",), ("estimate",)]
     order += [(name, experiment) for experiment in EXPERIMENTS for name in ("generate", "train", "evaluate")]
-    for name, *words in [*order, ("render",)]:
-        assert (ended := run(stages, name, folder, *words)).code == 0, (name, words, ended.err)
-    return folder
+    return after(stages, "all finished", changed(TINY, "device", "cpu"), [*order, ("render",)])
 
 
 def drawn(folder: Path) -> dict[str, bytes]:
@@ -81,7 +70,7 @@ def _case(
         held[:] = [stages]
         shutil.copytree(finished(stages), folder, dirs_exist_ok=True)
         harm(folder)
-        return run(stages, "render", folder)
+        return stage(stages, "render", folder)
 
     check = right and (lambda folder, _: right(held[0], folder))
     return Case(group, f"render: {name}", action, check, slow=True, **options)
@@ -111,13 +100,13 @@ def _full(stages: Stages, folder: Path) -> Run:
     shutil.copytree(finished(stages), folder, dirs_exist_ok=True)
     shutil.rmtree(folder / "reports/figures")
     with small_disk(folder / "reports/figures", "300k"):
-        return run(stages, "render", folder)
+        return stage(stages, "render", folder)
 
 
 def _killed(part: float, stages: Stages, folder: Path) -> Run:
     shutil.copytree(finished(stages), folder, dirs_exist_ok=True)
-    run(stages, "render", folder, kill=part * 10)
-    return run(stages, "render", folder)
+    stage(stages, "render", folder, kill=part * 10)
+    return stage(stages, "render", folder)
 
 
 def cases() -> Iterator[Case]:

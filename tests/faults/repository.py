@@ -1,14 +1,15 @@
 """A repository for a stage to run in: params.yaml at a scale of seconds, images, and what comes before each stage."""
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from tests.faults.cases import ROOT
+from tests.faults.cases import ROOT, Run, Stages
 from tests.settings.documents import GONE, changed, renamed
 
-__all__ = ["GONE", "NOWHERE", "SMOKE", "TINY", "changed", "lay_down", "meant", "renamed"]
+__all__ = ["GONE", "NOWHERE", "SMOKE", "TINY", "after", "changed", "lay_down", "meant", "renamed", "stage"]
 
 NOWHERE = "http://127.0.0.1:9/cifar-10-python.tar.gz"
 
@@ -50,6 +51,22 @@ def lay_down(folder: Path, document: dict | str | bytes = TINY) -> Path:
         document = json.dumps(document, indent=1)
     text = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
     (folder / "params.yaml").write_bytes(text)
+    return folder
+
+
+def stage(stages: Stages, name: str, folder: Path, *words: str, **options: object) -> Run:
+    """A stage in a repository with a store of its own."""
+    options = {"DVC_ROOT": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "limit": 200} | options
+    return stages.run(name, *words, folder=folder, **options)
+
+
+def after(stages: Stages, title: str, document: dict, order: Iterable[Sequence[str]]) -> Path:
+    """A repository of a document in which stages have run, each given as its name and its arguments."""
+    folder = Path(stages.folder.name) / title
+    folder.mkdir()
+    lay_down(folder, document)
+    for name, *words in order:
+        assert (ended := stage(stages, name, folder, *words)).code == 0, (name, words, ended.err)
     return folder
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.faults.cases import Case, Run, Stages
-from tests.faults.repository import TINY, changed, lay_down
+from tests.faults.repository import TINY, after, changed, stage
 
 EXPERIMENT = "linear_pairs"
 NAMED = ("generate", "train", "evaluate")
@@ -34,23 +34,15 @@ DOCUMENT = changed(changed(TINY, "device", "cpu"), "scales/smoke/nads", {"lenet"
 DOCUMENT = changed(DOCUMENT, "scales/smoke/linear_pairs/networks/lenet/indices", [1])
 
 
-def stage(stages: Stages, name: str, folder: Path, **options: object) -> Run:
-    """A stage of the experiment in a repository with a store of its own."""
-    arguments = [EXPERIMENT] if name in NAMED else []
-    options = {"DVC_ROOT": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "limit": 120} | options
-    return stages.run(name, *arguments, folder=folder, **options)
+def words(name: str) -> list[str]:
+    """The arguments of a stage of the experiment."""
+    return [EXPERIMENT] if name in NAMED else []
 
 
 @functools.cache
 def finished(stages: Stages) -> Path:
     """A repository after all stages of the experiment."""
-    folder = Path(stages.folder.name) / "finished"
-    folder.mkdir()
-    lay_down(folder, DOCUMENT)
-    for name in ORDER:
-        run = stage(stages, name, folder)
-        assert run.code == 0, (name, run.err)
-    return folder
+    return after(stages, "finished", DOCUMENT, [(name, *words(name)) for name in ORDER])
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -80,7 +72,7 @@ def _case(
         held[:] = [stages]
         shutil.copytree(finished(stages), folder, dirs_exist_ok=True)
         harm(folder)
-        return stage(stages, name, folder)
+        return stage(stages, name, folder, *words(name))
 
     return Case(group, title, action, lambda folder, _: same(held[0], name, folder), refusable, says, **options)
 
@@ -226,7 +218,7 @@ def _full(name: str, where: str, size: str, stages: Stages, folder: Path) -> Run
     shutil.rmtree(place)
     shutil.rmtree(folder / MADE[name], ignore_errors=True)
     with small_disk(place, size):
-        return stage(stages, name, folder)
+        return stage(stages, name, folder, *words(name))
 
 
 def can_mount() -> bool:
@@ -258,8 +250,8 @@ def _killed(name: str, part: float, stages: Stages, folder: Path) -> Run:
     whole = _seconds(stages, name)
     for made in (MADE[name], *(() if name in ("plan", "download") else [".cells"])):
         shutil.rmtree(folder / made, ignore_errors=True)
-    stage(stages, name, folder, kill=part * whole)
-    return stage(stages, name, folder)
+    stage(stages, name, folder, *words(name), kill=part * whole)
+    return stage(stages, name, folder, *words(name))
 
 
 @functools.cache
@@ -268,7 +260,7 @@ def _seconds(stages: Stages, name: str) -> float:
     with tempfile.TemporaryDirectory() as place:
         shutil.copytree(finished(stages), place, dirs_exist_ok=True)
         shutil.rmtree(Path(place) / ".cells", ignore_errors=True)
-        return stage(stages, name, Path(place)).seconds
+        return stage(stages, name, Path(place), *words(name)).seconds
 
 
 def kills(parts: tuple[float, ...] = (0.3, 0.6, 0.9)) -> Iterator[Case]:
