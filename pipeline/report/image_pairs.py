@@ -60,6 +60,9 @@ def images_or_linear_channel(
                 label=NAMES[test_set],
                 markersize=5,
                 capsize=3,
+                elinewidth=1.3,
+                # Between two points far apart a line would tell what was not measured.
+                linewidth=1.3 if len(mean) > 2 else 0,
                 **look,
             )
             style.hollow(panel, curve, ~all_fitted(cells, ["index"]))

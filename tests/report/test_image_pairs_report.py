@@ -39,6 +39,14 @@ def drawn(rows):
     return image_pairs.images_or_linear_channel(rows, LABELS, SIGMAS, 61.25, *ENDING)
 
 
+def test_points_are_joined_where_there_are_more_than_two():
+    rows = results()
+    third = rows[(rows["index"] == 1) & (rows["architecture"] == "first")].assign(index=8)
+    for panel, count in zip(drawn(pd.concat([rows, third])).axes, (2, 3)):
+        curves = [line for line in panel.lines if len(line.get_xdata()) == count and line.get_marker() in list("os^D")]
+        assert len(curves) == len(LOOKS) and {line.get_linewidth() > 0 for line in curves} == {count > 2}
+
+
 def test_each_test_set_has_its_own_curve():
     figure = drawn(results())
     assert drawing.title_of(figure) == "Images ⊕ D(v): what is used when both suffice"
