@@ -16,7 +16,7 @@ from pipeline.project.errors import one_sentence
 from pipeline.report import convergence, flip, fourier, image_pairs, linear_pairs, nad_sweep, nads, poison, runs, style
 from pipeline.report.evaluated import check
 from pipeline.report.page import Report, literal, page
-from pipeline.report.site import document, provenance
+from pipeline.report.site import compare, document, provenance
 
 IN_ORDER = (nads, nad_sweep, fourier, convergence, linear_pairs, image_pairs, poison, flip)
 """The report's sections, as the story is told: the NADs, what is learned along a direction, which of two, what images make of it."""
@@ -30,6 +30,7 @@ def main(beside: Sequence[str] = ()) -> None:
         check(name)
     images = artifacts.about_images()["name"]
     notice = None if images == "CIFAR-10" else f"images of this run: {images}"
+    comparisons = compare.tables(parts, others)
     sections = {name: part.section(notice) for name, part in parts.items()}
     captions = [
         "Written by the stage `render`; every number comes from the tables beside it.",
@@ -41,7 +42,7 @@ def main(beside: Sequence[str] = ()) -> None:
         for section in sections.values():
             for picture in section.pictures:
                 style.save(picture.figure, new, picture.name)
-        found = document.document(report, notice, new, others)
+        found = document.document(report, notice, comparisons, new)
         if others:
             replace(artifacts.REPORTS / "beside.html", found)
             print(f"{artifacts.REPORTS}/beside.html: this run beside {', '.join(run.name for run in others)}")

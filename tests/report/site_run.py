@@ -16,7 +16,7 @@ from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.plan import NADsPlan, Request
 from pipeline.project import artifacts
 from pipeline.report.page import Picture, Report, Section, Table
-from pipeline.report.site import document
+from pipeline.report.site import compare, document
 
 EVIL = "</script><script>alert('a & \"b\"')</script>"
 OWN = {"network": f"my_networks:{EVIL}"}
@@ -112,7 +112,7 @@ def page(folder, patch):
     about = ABOUT | {"name": EVIL, "classes": [EVIL, "b"], "train": 700, "test": 90}
     artifacts.write_json(artifacts.IMAGES / "about.json", about)
     lay_run()
-    return document.document(report(*NAMES), f"images of this run: {EVIL}")
+    return document.document(report(*NAMES), f"images of this run: {EVIL}", compare.tables(dict.fromkeys(NAMES)))
 
 
 class Reader(HTMLParser):

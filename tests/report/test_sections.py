@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+from pathlib import Path
 
 import drawing
 import numpy as np
@@ -781,6 +782,13 @@ def test_render_writes_the_page_and_its_figures_and_nothing_of_before(monkeypatc
     assert "Number by number, beside theirs (scale smoke)" in page and before.keys() < {*artifacts.REPORTS.rglob("*")}
     with pytest.raises(InputError, match="'them' is neither a folder nor a commit of this repository"):
         render.main(["them"])
+    # What is wrong with another run is said before anything is drawn.
+    Path("theirs/reports/fourier/summary.csv").unlink()
+    with monkeypatch.context() as undrawn:
+        undrawn.setattr(render.style, "save", None)
+        undrawn.setattr(render.fourier, "section", None)
+        with pytest.raises(InputError, match="fourier/summary.csv of theirs is missing"):
+            render.main(["theirs"])
     # What cannot be rendered takes nothing away.
     (artifacts.REPORTS / "fourier" / "summary.csv").write_text("architecture\n")
     with pytest.raises(InputError, match="fourier/summary.csv"):

@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,10 @@ from markupsafe import Markup, escape
 
 from pipeline import experiments
 from pipeline.project import artifacts
-from pipeline.report import runs, style
+from pipeline.report import style
 from pipeline.report.labels import label
 from pipeline.report.page import LEGEND, Report, Section, Table, again
-from pipeline.report.site import compare, explorers, headlines, samples
+from pipeline.report.site import explorers, headlines, samples
 from pipeline.report.site.embedded import Embedded, figure, script_json
 from pipeline.report.site.provenance import digest
 from pipeline.report.site.words import WORDS, Words, seen
@@ -173,14 +173,13 @@ def filled(template: Path, **context: Any) -> str:
 
 
 def document(
-    report: Report, notice: str | None, figures: Path = artifacts.FIGURES, others: Sequence[runs.Run] = ()
+    report: Report, notice: str | None, comparisons: Mapping[str, Table], figures: Path = artifacts.FIGURES
 ) -> str:
     """The page of a report.
 
-    notice: what is to be said of the images, None for CIFAR-10; figures: the folder where the report's were saved; others: runs whose
-    numbers stand beside this one's, with those of the kept ones and the published.
+    notice: what is to be said of the images, None for CIFAR-10; comparisons: of its sections, what `compare.tables` gives; figures:
+    the folder where the report's were saved.
     """
-    comparisons = compare.tables(report.sections, others)
     chapters = [introduction(notice)] if "nads" in report.sections else []
     for number, (name, section) in enumerate(report.sections.items(), len(chapters) + 1):
         chapters.append(chapter(number, name, section, comparisons.get(name), figures))
