@@ -36,7 +36,7 @@ READ = (
     "models/nad_sweep/losses.csv",
     "reports/linear_pairs/results.csv",
     "reports/linear_pairs/cross_sections.npz",
-    "reports/linear_pairs/metrics.json",
+    "reports/nad_sweep/metrics.json",
     "reports/convergence/results.csv",
     "reports/flip/summary.csv",
     "reports/flip/changes.csv",
