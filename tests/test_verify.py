@@ -161,6 +161,9 @@ def test_what_cannot_be_compared_is_said_in_one_sentence(tmp_path, monkeypatch):
     (base / "reports" / "nads.json").unlink()
     with pytest.raises(InputError, match="nads.json of .* is missing; bring it back"):
         verify.main(str(base), base)
+    os.mkfifo(base / "reports" / "nads.json")
+    with pytest.raises(InputError, match=r"nads.json of .* is damaged \(it is no regular file\)"):
+        verify.main(str(base), base)
 
 
 def test_a_commit_is_another_run(tmp_path, monkeypatch, capsys):

@@ -124,7 +124,13 @@ def of_folder(folder: Path) -> Run:
     names = [name for name in experiments.names() if (reports / name / "results.csv").exists()]
     if not names:
         raise InputError(f"the folder {folder} holds no reports: none of its folders has a results.csv")
-    return Run(str(folder), lambda path: (reports / path).read_bytes(), names, reports.parent / artifacts.PLAN)
+
+    def read(path: str) -> bytes:
+        if (reports / path).exists() and not (reports / path).is_file():
+            raise ValueError("it is no regular file")  # reading a pipe would wait for ever
+        return (reports / path).read_bytes()
+
+    return Run(str(folder), read, names, reports.parent / artifacts.PLAN)
 
 
 def found(name: str, folder: Path) -> Run:

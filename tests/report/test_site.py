@@ -245,6 +245,12 @@ def test_a_run_stands_beside_kept_ones_and_the_published_values(text):
     (kept / "nad_sweep" / "summary.csv").unlink()
     with pytest.raises(InputError, match="nad_sweep/summary.csv of reports/night is missing; bring it back"):
         compare.tables({"nad_sweep": None})
+    own = artifacts.REPORTS / "nad_sweep" / "summary.csv"
+    text = own.read_bytes()
+    own.write_text("architecture\n")
+    with pytest.raises(InputError, match="nad_sweep/summary.csv .*python -m pipeline.evaluate nad_sweep"):
+        compare.tables({"nad_sweep": None})
+    own.write_bytes(text)
     for path in (kept / "nad_sweep").iterdir():
         path.unlink()
     assert "published" in compare.tables({"nad_sweep": None})["nad_sweep"].header

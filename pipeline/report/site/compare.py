@@ -34,13 +34,14 @@ def placed(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
     return runs.placed(rows, experiment, coordinates)
 
 
-def summary(run: runs.Run, experiment: str) -> pd.Series:
-    """A run's accuracies as text, mean and standard deviation in per cent with the number of seeds, by `PLACE`.
-
-    Raises InputError where the run's summary of the experiment cannot be read.
-    """
+def summary(run: runs.Run, experiment: str) -> pd.DataFrame:
+    """Another run's summary.csv of an experiment; raises InputError where it cannot be read."""
     wanted = ["architecture", *experiments.find(experiment).coordinates, "test_set", "mean", "std", "seeds"]
-    rows = run.table(f"{experiment}/summary.csv", wanted)
+    return run.table(f"{experiment}/summary.csv", wanted)
+
+
+def accuracies(rows: pd.DataFrame, experiment: str) -> pd.Series:
+    """A summary's accuracies as text, mean and standard deviation in per cent with the number of seeds, by `PLACE`."""
     text = [f"{percent(row['mean'], row['std'])} ({row['seeds']})" for row in rows.to_dict("records")]
     return placed(rows, experiment).assign(text=text).set_index(PLACE)["text"]
 
@@ -72,9 +73,11 @@ def published(run: Evaluated, experiment: str) -> pd.Series:
 def table(experiment: str, others: Sequence[runs.Run]) -> Table | None:
     """The rows that this run shares with another or with the papers; None where there is none."""
     run = evaluated(experiment)
-    here = summary(runs.of_folder(artifacts.REPORTS), experiment)
+    here = accuracies(run.summary(), experiment)
     theirs = {
-        called(other, experiment): summary(other, experiment) for other in others if experiment in other.experiments
+        called(other, experiment): accuracies(summary(other, experiment), experiment)
+        for other in others
+        if experiment in other.experiments
     }
     theirs["published"] = published(run, experiment)
     columns = {"this run": here} | {
