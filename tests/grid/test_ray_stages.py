@@ -128,9 +128,10 @@ def test_a_node_that_is_killed_changes_no_byte(two_nodes, monkeypatch, capfd):
         assert laid_down(folder) == expected[name], name
     assert not killer.is_alive()
     said = capfd.readouterr()
-    assert (
-        "linear_pairs: 6 cells trained, 0 reused, 0 failed; " in said.out and " on 1 cores of 1 node (Ray)" in said.out
-    )
+    # How many nodes Ray counts at the end depends on when it hears of the death: on a machine that is busy the rest may be done first.
+    counted = "1 cores of 1 node", "2 cores of 2 nodes"
+    assert "linear_pairs: 6 cells trained, 0 reused, 0 failed; " in said.out
+    assert any(f" on {nodes} (Ray)" in said.out for nodes in counted)
     assert 1 <= said.err.count("notice: Ray lost a worker or its node (") <= 2
     assert said.err.count("which they share\n") == 2 == len(said.err.splitlines()) - said.err.count("Ray lost"), (
         said.err
