@@ -22,6 +22,10 @@ from pipeline.project.errors import InputError, nearest
 
 EXECUTORS = ("local", "ray")
 
+WORKER = {"OMP_NUM_THREADS": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+"""What the environment of a process that works on a CPU says: one thread; and memory in huge pages, since a training step takes and
+gives back so much of it that single pages take up to a tenth of its time (`python -m benchmarks.allocation`)."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
@@ -149,7 +153,7 @@ def run(
                 result = error
             yield position, result
         return
-    os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ.update(WORKER)
     with Crew(function, make_context, cores()) as crew:
         due = 0
         while True:
