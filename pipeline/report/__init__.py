@@ -1,1 +1,6 @@
 """What the report shows: figures, tables and pages."""
+
+import os
+
+# Read when Matplotlib is imported: figures are for files alone, whatever shows them to a person elsewhere.
+os.environ["MPLBACKEND"] = "agg"

@@ -75,6 +75,8 @@ RC = {
     "font.family": "DejaVu Sans",
 }
 
+# The style that a person keeps for their own figures (matplotlibrc) does not change these.
+matplotlib.rcdefaults()
 matplotlib.rcParams.update(RC)
 
 

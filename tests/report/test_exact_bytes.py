@@ -1,5 +1,10 @@
 """Every figure has the same bytes each time it is drawn, so that a report differs where its numbers do, and nowhere else."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -113,3 +118,20 @@ FIGURES = {
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_has_the_same_bytes_each_time(name, tmp_path):
     drawn_twice(FIGURES[name], tmp_path)
+
+
+def test_a_persons_own_style_of_figures_changes_none(tmp_path):
+    """Nor does a backend that is not there: these are figures for files."""
+    program = (
+        "from pathlib import Path; from pipeline.report import style; "
+        "figure = style.Figure(); figure.subplots().plot([1, 2]); style.save(figure, Path(), 'line')"
+    )
+    drawn = {}
+    for name, style in {"plain": "", "own": "axes.facecolor: red\nfont.size: 30\nsavefig.dpi: 50\n"}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "matplotlibrc").write_text(style, encoding="utf-8")
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "MPLBACKEND": "nonsense"}
+        subprocess.run([sys.executable, "-c", program], cwd=folder, env=environment, check=True)
+        drawn[name] = [path.read_bytes() for path in (folder / "line.png", folder / "line.svg")]
+    assert drawn["own"] == drawn["plain"]
