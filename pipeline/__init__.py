@@ -108,6 +108,9 @@ if sys.argv[:1] == ["-m"]:
     if closed_streams() or sys.getfilesystemencoding() != "utf-8":
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
     sys.excepthook = unloadable
+    from pipeline.project import unchanged  # before everything else that a stage imports
+
+    unchanged.begin()
 
 if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # A stage's imports have nothing to keep, so Ctrl-C ends them without a traceback.

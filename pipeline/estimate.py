@@ -21,7 +21,7 @@ from pipeline.nads.jacobian import check
 from pipeline.nads.plan import NADsPlan
 from pipeline.nads.readout import usable, vectors_of
 from pipeline.project import artifacts, command
-from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.errors import InputError, check_unchanged, one_sentence
 
 WORKER = 600e6
 """Bytes that one worker process takes besides its share of the estimate: torch, a network and one batch."""
@@ -74,6 +74,8 @@ def main() -> None:
                 tasks += tasks_of(name, plan, device)
         except InputError as error:
             raise InputError(f"nads.{name}: {error}") from None
+    # The code of which the keys were made is what is run: that was imported between the start of this process and now.
+    check_unchanged()
     folder = artifacts.fresh(artifacts.NADS)
     for name, nads in made_elsewhere.items():
         np.savez(folder / f"{name}.npz", **dataclasses.asdict(nads))

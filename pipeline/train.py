@@ -26,7 +26,7 @@ from pipeline.machine import store, workers
 from pipeline.machine.claims import Claims
 from pipeline.machine.notes import RATES, Notes
 from pipeline.project import artifacts, command
-from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.errors import InputError, check_unchanged, one_sentence
 from pipeline.training import memory
 
 
@@ -142,6 +142,8 @@ def main(name: str) -> None:
     data = Data(experiment)
     data.check(cells)
     jobs = list(grid_jobs.of_cells(plan, data, cells, device, str(folder)))
+    # The code of which the keys were made is what is run: that was imported between the start of this process and now.
+    check_unchanged()
     outcomes = {job.key: kept.get(job.key) for job in jobs} if machine.reuse else {}
     in_order = (jobs[position] for position in early_first(cells, experiment.coordinates))
     due = [job for job in in_order if outcomes.get(job.key) is None]

@@ -23,6 +23,8 @@ import typing
 from importlib import metadata
 from pathlib import Path
 
+from pipeline.project import unchanged
+
 INSTALLED = tuple(
     {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
     | {str(Path(module.__file__).parent) for module in (ast, json)}
@@ -94,7 +96,9 @@ class Source:
         self.name, self.path = name, path
         package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
         self.definitions, self.imports, self.effects = {}, {}, []
-        tree = _Stripped().visit(ast.parse(Path(path).read_bytes()))
+        content = Path(path).read_bytes()
+        unchanged.note(path, content)
+        tree = _Stripped().visit(ast.parse(content))
         for statement in tree.body:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 found = imported(statement, package)

@@ -18,8 +18,8 @@ from typing import Any
 import ray
 import torch
 
-import pipeline
-from pipeline.machine import processes, workers
+from pipeline.machine import processes, store, workers
+from pipeline.project import unchanged
 from pipeline.project.errors import InputError
 
 WRITES, READS = "folder", "file"
@@ -27,11 +27,10 @@ WRITES, READS = "folder", "file"
 
 
 def code_digest() -> str:
-    """sha256 of the source of this package, as this process imports it."""
-    root, found = Path(pipeline.__file__).parent, hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        found.update(f"{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes() + b"\0")
-    return found.hexdigest()
+    """The digest of the source of this package, as this process imports it."""
+    return store.digest(
+        {os.path.relpath(path, unchanged.PACKAGE): found for path, found in unchanged.digests().items()}
+    )
 
 
 @dataclasses.dataclass(frozen=True)

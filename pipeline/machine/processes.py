@@ -22,7 +22,8 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from pipeline.project.errors import InputError
+from pipeline.project import unchanged
+from pipeline.project.errors import InputError, check_unchanged
 
 TRIES = 3
 """Processes that may die at one job, or at making their context, before it is given up."""
@@ -105,12 +106,18 @@ def _outcome(function: Callable, context: Any, job: bytes) -> bytes:
         return pickle.dumps(portable(error))
 
 
-def _serve(connection: multiprocessing.connection.Connection, task: bytes) -> None:
-    """The life of a worker process: sends None when its context is made, or why not, then an outcome for each job."""
+def _serve(connection: multiprocessing.connection.Connection, task: bytes, read: dict[str, str] | None) -> None:
+    """The life of a worker process: sends None when its context is made, or why not, then an outcome for each job.
+
+    read: what the parent has read of its code (`pipeline.project.unchanged`), by which the jobs' results are kept.
+    """
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     torch.set_num_threads(1)
     try:
         function, context = _context(task)
+        if read is not None:
+            unchanged.begin(read)
+            check_unchanged()
     except BaseException as error:
         connection.send_bytes(pickle.dumps(portable(error)))
         return
@@ -164,7 +171,7 @@ class _Worker:
         for _ in range(TRIES):
             self.end()
             self.connection, there = SPAWN.Pipe()
-            self.process = SPAWN.Process(target=_serve, args=(there, self.task), daemon=True)
+            self.process = SPAWN.Process(target=_serve, args=(there, self.task, unchanged.read()), daemon=True)
             with self.starting:
                 # Ctrl-C goes to every process of a terminal; what it ends is the parent, which ends its workers. The
                 # process inherits what is blocked in this thread, so it does not hear it while it starts either. Where the

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import psutil
 
+from pipeline.project import unchanged
+
 STOPS = (signal.SIGINT, signal.SIGTERM)
 """What tells a stage to stop: Ctrl-C, and what `kill` and schedulers send."""
 
@@ -73,6 +75,15 @@ def refusal(error: OSError) -> str:
     if error.errno == errno.ENOENT and file:
         return f"{file} is missing; `dvc repro` runs all stages in order, so that each finds what it needs"
     return f"{file}: {said}" if file else said
+
+
+def check_unchanged() -> None:
+    """Raise InputError where a file is not any more as this process has read it."""
+    if files := unchanged.changed():
+        raise InputError(
+            f"{os.path.relpath(files[0])} was changed while this ran, so that what it makes may be of either version; run it again: "
+            "finished networks are kept"
+        )
 
 
 def _told(text: str) -> None:
@@ -189,6 +200,7 @@ def one_sentence() -> Iterator[None]:
     try:
         with _stopping(), _printed():
             yield
+            check_unchanged()
     except BrokenPipeError:
         raise SystemExit(128 + signal.SIGPIPE) from None
     except InputError as error:

@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent
 
+from pipeline.project import unchanged
 from pipeline.project.errors import InputError
 from pipeline.settings.typed import Mistakes, joined, shown
 
@@ -41,6 +42,7 @@ def read(path: Path | str = "params.yaml") -> dict[str, typing.Any]:
         raise InputError(f"{path} is not a file")
     with open(path, "rb") as file:
         text = file.read(BYTES + 1)
+    unchanged.note(path, text)
     if len(text) > BYTES:
         raise InputError(f"{path} holds more than {BYTES:,} bytes")
     try:
