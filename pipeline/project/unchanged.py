@@ -15,7 +15,9 @@ _read: dict[str, str] | None = None
 
 def digests() -> dict[str, str]:
     """Path → sha256 of every source file of this package, as they are now."""
-    return {str(path): _digest(path.read_bytes()) for path in sorted(Path(PACKAGE).rglob("*.py"))}
+    # An editor may put links beside the files that it has open, `.#single.py`, which lead nowhere.
+    found = {str(path): _now(path) for path in sorted(Path(PACKAGE).rglob("*.py"))}
+    return {path: digest for path, digest in found.items() if digest is not None}
 
 
 def begin(read: dict[str, str] | None = None) -> None:

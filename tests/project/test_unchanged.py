@@ -43,6 +43,13 @@ def test_a_file_counts_as_it_was_read_first(begun, tmp_path):
     assert unchanged.changed() == [str(edited), str(removed)]
 
 
+def test_what_an_editor_leaves_in_the_package_is_no_source_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(unchanged, "PACKAGE", str(tmp_path))
+    (tmp_path / "single.py").write_bytes(b"x = 1")
+    (tmp_path / ".#single.py").symlink_to("somebody@somewhere.1234")
+    assert list(unchanged.digests()) == [str(tmp_path / "single.py")]
+
+
 def test_where_nobody_has_begun_nothing_is_remembered(monkeypatch, tmp_path):
     monkeypatch.setattr(unchanged, "_read", None)
     unchanged.note(tmp_path / "gone", b"")
