@@ -120,3 +120,12 @@ def test_the_picture_of_the_stages_is_that_of_dvc():
         (one.strip(), other.strip()) for left, right in ends for one in left.split("&") for other in right.split("&")
     }
     assert drawn == expected
+
+
+@pytest.mark.slow
+def test_what_editors_leave_beside_the_files_is_no_part_of_a_stage():
+    """Of a link that leads nowhere, as some make of an open file, DVC would end; of the others it would run stages again."""
+    left = [".#plan.py", "#plan.py#", "plan.py~", ".plan.py.swp", "training/.DS_Store", ".ipynb_checkpoints/plan.py"]
+    paths = [f"pipeline/{name}" for name in left]
+    command = [sys.executable, "-m", "dvc", "check-ignore", *paths, "pipeline/plan.py"]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.split() == paths
