@@ -42,7 +42,11 @@ def main(name: str) -> None:
         for cell, file in zip(cells, files)
     ]
     outcomes = [None] * len(cells)
-    results = workers.run(evaluate_one, work, functools.partial(Data, experiment), device)
+    make_data = functools.partial(Data, experiment)
+    if experiment.needs_networks:
+        results = workers.run(evaluate_one, work, make_data, device)
+    else:
+        results = workers.run_here(evaluate_one, work, make_data)
     for position, result in tqdm(results, f"evaluate {name}", len(work), unit="cell", disable=None):
         if isinstance(result, (InputError, PermissionError)):
             raise result

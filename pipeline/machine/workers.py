@@ -123,6 +123,19 @@ def run_together(
         yield from zip((position for position, _ in group), results)
 
 
+def run_here(
+    function: Callable[[Any, Any], Any], jobs: Iterable, make_context: Callable[[], Any]
+) -> Iterator[tuple[int, Any]]:
+    """Yield (position, result) of every job in their order, as `run` does, from this process: for what takes less than starting one."""
+    context = make_context()
+    for position, job in enumerate(jobs):
+        try:
+            result = function(context, job)
+        except Exception as error:
+            result = error
+        yield position, result
+
+
 def run(
     function: Callable[[Any, Any], Any], jobs: Iterable, make_context: Callable[[], Any], device: torch.device
 ) -> Iterator[tuple[int, Any]]:
@@ -145,13 +158,7 @@ def run(
         )
         return
     if device.type == "cuda":
-        context = make_context()
-        for position, job in jobs:
-            try:
-                result = function(context, job)
-            except Exception as error:
-                result = error
-            yield position, result
+        yield from run_here(function, (job for _, job in jobs), make_context)
         return
     os.environ.update(WORKER)
     with Crew(function, make_context, cores()) as crew:
