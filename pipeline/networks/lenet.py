@@ -20,6 +20,18 @@ def max_pool(x):
     return torch.maximum(x[..., ::2], x[..., 1::2])
 
 
+def by_two_columns(x, weight, bias):
+    """The unpadded convolution of stride 1 of x (N, C, H, W) with weight (K, C, h, w) and bias (K,): (N, K, H − h + 1, W − w + 1).
+
+    The number of columns of the result is even, and x channels last. A column and the next are made together, by 2 K filters one
+    column wider at every second place: the same values, and with K = 8 as many at once as a CPU with AVX-512 multiplies.
+    """
+    left, right = F.pad(weight, (0, 1)), F.pad(weight, (1, 0))
+    x = F.conv2d(x, torch.cat([left, right]), torch.cat([bias, bias]), stride=(1, 2))
+    # Channels lie innermost, so the two columns' values lie beside each other as they shall.
+    return x.permute(0, 2, 3, 1).unflatten(-1, (2, len(weight))).flatten(2, 3).permute(0, 3, 1, 2)
+
+
 class LeNet(nn.Module):
     """LeNet: two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and linear layers 120, 84, outputs.
 
@@ -50,12 +62,14 @@ class LeNet(nn.Module):
         return "transposition" if downsampling == "stride" else "square"
 
     def forward(self, x):
-        first, bias, second = self.conv1.weight, self.conv1.bias, self.conv2.weight
-        if self.training and x.device.type == "cpu":
+        if self.training and x.device.type == "cpu" and self.conv1.stride == (1, 1):
             # Two filters of zeros, which nothing reads: CPUs train eight channels faster than six.
-            first, bias, second = F.pad(first, (0,) * 7 + (2,)), F.pad(bias, (0, 2)), F.pad(second, (0,) * 5 + (2,))
+            second = F.pad(self.conv2.weight, (0,) * 5 + (2,))
+            x = by_two_columns(x, F.pad(self.conv1.weight, (0,) * 7 + (2,)), F.pad(self.conv1.bias, (0, 2)))
+        else:
+            x, second = self.conv1(x), self.conv2.weight
         # Pooling before the ReLU is the same function (both are monotone) on a quarter of the values.
-        x = F.relu(self.pool(F.conv2d(x, first, bias, self.conv1.stride)))
+        x = F.relu(self.pool(x))
         x = F.relu(self.pool(F.conv2d(x, second, self.conv2.bias, self.conv2.stride)))
         x = F.relu(self.fc2(F.relu(self.fc1(x.flatten(1)))))
         return self.fc3(x)

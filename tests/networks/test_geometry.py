@@ -9,7 +9,7 @@ from torch import nn
 
 from pipeline import networks
 from pipeline.networks.densenet import Dense
-from pipeline.networks.lenet import max_pool
+from pipeline.networks.lenet import by_two_columns, max_pool
 from pipeline.networks.resnet import Residual
 
 
@@ -105,6 +105,22 @@ def test_filters_of_zeros_change_no_output_and_no_gradient(downsampling):
         found.append([output, *torch.autograd.grad(output.square().sum(), network.parameters())])
     for trained, evaluated in zip(*found):
         torch.testing.assert_close(trained, evaluated, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("layout", [torch.channels_last, torch.contiguous_format])
+@pytest.mark.parametrize(("height", "width", "side"), [(7, 10, 3), (9, 6, 5)])
+def test_two_columns_at_once_are_the_same_convolution(layout, height, width, side):
+    draw = torch.Generator().manual_seed(0)
+    x, weight, bias = (
+        torch.randn(shape, generator=draw, dtype=torch.float64).requires_grad_()
+        for shape in ((3, 2, height, width), (4, 2, side, side), (4,))
+    )
+    found = []
+    for convolution in (by_two_columns, F.conv2d):
+        output = convolution(x.contiguous(memory_format=layout), weight, bias)
+        found.append([output, *torch.autograd.grad(output.square().sum(), (x, weight, bias))])
+    for ours, expected in zip(*found):
+        torch.testing.assert_close(ours, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_the_mlp_is_linear_maps_with_relus_between_them():
