@@ -10,7 +10,7 @@ import itertools
 import torch
 
 from pipeline.grid.experiment import OfDirections, check_amplitude, check_positive, pixels
-from pipeline.measures.boundaries import mean_tilt
+from pipeline.measures.boundaries import mean_tilt, of_learners
 from pipeline.measures.fitted import counts, fitted
 
 
@@ -60,9 +60,9 @@ class LinearPairs(OfDirections):
         """How many networks were trained (`cells`) and `fitted`, accuracies at the corners of the grid, where reliance switches, tilt.
 
         `switches_at` is the smallest index of v₁, v₂ at the grid's lowest, at which the second channel alone is more accurate
-        than the first alone (null: nowhere); that and `mean_tilt` are of the fitted cells.
+        than the first alone (null: nowhere); that and `mean_tilt` are of the fitted cells, `mean_tilt` of those that do better than guessing.
         """
-        summary, boundaries = {}, tables["boundaries"]
+        summary, boundaries = {}, of_learners(tables["boundaries"], tables["results"], self.coordinates)
         for name, rows in tables["results"].groupby("architecture", sort=False):
             means = rows.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean()
             planes = boundaries[boundaries["architecture"] == name]

@@ -5,7 +5,7 @@ The classifier is given as a function `score` from inputs (N, C, H, W) to the lo
 paper 2 v₁⊕0 and 0⊕v₂; the length of each is the unit of its axis.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,9 @@ Score = Callable[[torch.Tensor], torch.Tensor]
 EXTENT = 2.0
 POINTS = 33
 """The cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]²."""
+
+GUESSING = 3
+"""Standard errors above one half up to which an accuracy on new samples is that of guessing (choice)."""
 
 REACH = 4.0
 """Margins are searched up to this many lengths of the direction."""
@@ -44,6 +47,18 @@ def tilt(scores: np.ndarray, lengths: tuple[float, float] = (1.0, 1.0)) -> float
     axis = np.linspace(-EXTENT, EXTENT, POINTS)
     along_first, along_second = (scores * axis).sum() / lengths[0], (scores * axis[:, None]).sum() / lengths[1]
     return float(np.degrees(np.arctan2(abs(along_second), abs(along_first))))
+
+
+def of_learners(planes: pd.DataFrame, results: pd.DataFrame, coordinates: Sequence[str]) -> pd.DataFrame:
+    """A table of boundaries of balanced classes, its `tilt` empty where the network classifies new samples no better than guessing.
+
+    A network that has memorised its training set and learned nothing else has a score that changes sign somewhere in the plane, but
+    no boundary between the classes. results: the same networks' accuracies, of which those on the test set `all` count.
+    """
+    keys = ["architecture", "seed", *coordinates]
+    tests = results[results["test_set"] == "all"].set_index(keys)
+    learned = tests["accuracy"] > 0.5 + GUESSING * 0.5 / np.sqrt(tests["n"])
+    return planes.assign(tilt=planes["tilt"].where(learned[pd.MultiIndex.from_frame(planes[keys])].to_numpy()))
 
 
 def mean_tilt(planes: pd.DataFrame) -> float | None:

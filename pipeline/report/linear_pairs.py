@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.typing import ColorType
 
 from pipeline import experiments
-from pipeline.measures.boundaries import EXTENT, POINTS, REACH, max_margin_tilt
+from pipeline.measures.boundaries import EXTENT, POINTS, REACH, max_margin_tilt, of_learners
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.nads.plan import NADsPlan
 from pipeline.networks import NETWORKS, Specification
@@ -479,13 +479,18 @@ def is_resnet18(specification: Specification) -> bool:
     return {**specification, "width": 1} == {"network": NETWORKS["resnet18"], "width": 1}
 
 
+def planes_of(run: Evaluated) -> pd.DataFrame:
+    """The rows of reports/linear_pairs/boundaries.csv, tilts only of networks that do better than guessing."""
+    return of_learners(run.table("boundaries", *MEASURED), run.results, PAIR)
+
+
 def section(notice: str | None) -> Section:
     """The section of `linear_pairs`."""
     run = evaluated("linear_pairs", "best_accuracy")
     settings, labels = run.plan.settings, run.labels
     separations = (settings.eps1, settings.eps2)
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
-    measured, summary = run.table("boundaries", *MEASURED), run.summary("best_mean", "best_std")
+    measured, summary = planes_of(run), run.summary("best_mean", "best_std")
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     rows = {name: run.results[run.results["architecture"] == name] for name in labels}
     over_fitted = f"{' ± standard deviation' if run.deviations() else ''} over the seeds that were fitted"

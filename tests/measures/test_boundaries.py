@@ -74,6 +74,25 @@ def test_the_mean_tilt_leaves_out_networks_that_were_not_fitted():
     assert boundaries.mean_tilt(planes.assign(train_accuracy=0.5)) is None
 
 
+def test_networks_that_guess_on_new_samples_have_no_tilt():
+    """Of 10,000 samples, 51.5 % are three standard errors above guessing."""
+    accuracies = {(1, 0): 0.514, (1, 1): 0.516, (2, 0): 0.49, (2, 1): 1.0}
+    place = lambda cell: {"architecture": "lenet", "index_1": cell[0], "index_2": 5, "seed": cell[1]}
+    results = pd.DataFrame(
+        [
+            place(cell) | {"test_set": test, "accuracy": accuracy if test == "all" else 1.0, "n": 10_000}
+            for cell, accuracy in accuracies.items()
+            for test in ("first", "all")
+        ]
+    )
+    planes = pd.DataFrame(
+        [place(cell) | {"tilt": 30.0, "margin_1": 1.0} for cell in reversed(accuracies)], index=[7, 5, 3, 1]
+    )
+    found = boundaries.of_learners(planes, results, ["index_1", "index_2"])
+    assert found["tilt"].isna().tolist() == [False, True, False, True]
+    assert found.drop(columns="tilt").equals(planes.drop(columns="tilt"))
+
+
 def test_margins_are_distances_along_the_direction():
     x = torch.randn(20, 2, 4, 4, generator=torch.Generator().manual_seed(0)) * 0.3
     score = linear(2, 1, 0.2)

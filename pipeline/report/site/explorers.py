@@ -122,7 +122,7 @@ def fourier() -> dict[str, Any]:
 def pairs() -> dict[str, Any]:
     """The cells of `linear_pairs`: accuracies, tilts and boundaries of every pair of NAD indices, by network."""
     run = evaluated("linear_pairs")
-    settings, planes = run.plan.settings, run.table("boundaries", *linear_pairs.MEASURED)
+    settings, planes = run.plan.settings, linear_pairs.planes_of(run)
     separations = (settings.eps1, settings.eps2)
     networks = [
         {"name": text, "indices": indices(run, name), "cells": cells(run, planes[planes["architecture"] == name], name)}
