@@ -486,7 +486,7 @@ def planes_of(run: Evaluated) -> pd.DataFrame:
 
 def section(notice: str | None) -> Section:
     """The section of `linear_pairs`."""
-    run = evaluated("linear_pairs", "best_accuracy")
+    run = evaluated("linear_pairs", "best_accuracy", "n")
     settings, labels = run.plan.settings, run.labels
     separations = (settings.eps1, settings.eps2)
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"

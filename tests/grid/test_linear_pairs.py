@@ -78,14 +78,14 @@ def test_the_plane_is_spanned_by_v1_in_the_first_channel_and_v2_in_the_second():
     assert not list(EXPERIMENT.alterations({}, [], first))
 
 
-COLUMNS = ("architecture", "seed", "index_1", "index_2", "test_set", "accuracy", "train_accuracy")
-PLANES = ("architecture", "tilt", "train_accuracy")
+COLUMNS = ("architecture", "seed", "index_1", "index_2", "test_set", "accuracy", "train_accuracy", "n")
+PLANES = ("architecture", "seed", "index_1", "index_2", "tilt", "train_accuracy")
 
 
 def results(accuracy, seeds=1, name="lenet", trained=1.0):
     """A table of results; accuracy: (index_1, index_2) → of all, first and second channel; trained: the accuracy in training."""
     rows = [
-        (name, seed, *place, test_set, value, trained)
+        (name, seed, *place, test_set, value, trained, 1000)
         for seed in range(seeds)
         for place, values in accuracy.items()
         for test_set, value in zip(("all", "first", "second"), values)
@@ -100,13 +100,19 @@ def test_metrics():
         (9, 1): (0.9, 0.5, 0.9), (9, 4): (0.3, 0.5, 0.9), (9, 9): (0.55, 0.5, 0.6),
     }  # fmt: skip
     planes = table(
-        [("lenet", 10.0, 0.99), ("lenet", float("nan"), 1), ("lenet", 30.0, 1), ("lenet", 77, 0.98), ("mlp", 80.0, 1)],
+        [
+            ("lenet", 0, 1, 1, 10.0, 0.99),
+            ("lenet", 0, 1, 4, float("nan"), 1),
+            ("lenet", 0, 4, 1, 30.0, 1),
+            ("lenet", 0, 1, 9, 77, 0.98),
+            ("lenet", 0, 9, 4, 77, 1),
+        ],
         PLANES,
     )
     assert EXPERIMENT.metrics({"results": results(accuracy), "boundaries": planes}, {}) == {
         "lenet": {
-            "cells": 4,
-            "fitted": 3,
+            "cells": 5,
+            "fitted": 4,
             "accuracy": {
                 "low_low": {"all": 1.0, "first": 1.0, "second": 0.8},
                 "low_high": {"all": 1.0, "first": 1.0, "second": 0.5},
@@ -123,7 +129,7 @@ def test_metrics():
 def test_metrics_are_means_over_seeds_and_a_switch_may_be_nowhere():
     rows = results({(2, 2): (1, 0.8, 0.8), (2, 5): (1, 0.9, 0.3), (5, 2): (1, 0.7, 0.7), (5, 5): (0.7, 0.2, 0.9)}, 2)
     rows.loc[rows["seed"] == 1, "accuracy"] -= 0.12345
-    planes = table([("lenet", float("nan"), 1), ("lenet", 20.0, 0.5)], PLANES)
+    planes = table([("lenet", 0, 2, 2, float("nan"), 1), ("lenet", 1, 2, 2, 20.0, 0.5)], PLANES)
     found = EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {})
     assert found["lenet"]["accuracy"]["high_high"] == {"all": 0.6383, "first": 0.1383, "second": 0.8383}
     assert found["lenet"]["switches_at"] is None and found["lenet"]["mean_tilt"] is None
@@ -133,7 +139,7 @@ def test_metrics_are_means_over_seeds_and_a_switch_may_be_nowhere():
 def test_what_was_not_fitted_is_no_switch():
     fitted = results({(1, 1): (1, 1, 0.8), (1, 9): (1, 1, 0.5), (9, 1): (1, 0.5, 1), (9, 9): (1, 1, 1)})
     lost = results({(4, 1): (1, 0.5, 0.9)}, trained=0.98)
-    planes = table([("lenet", 12.0, 1)], PLANES)
+    planes = table([("lenet", 0, 1, 1, 12.0, 1)], PLANES)
     found = EXPERIMENT.metrics({"results": pd.concat([fitted, lost]), "boundaries": planes}, {})
     assert found["lenet"]["switches_at"] == 9
 
@@ -141,7 +147,7 @@ def test_what_was_not_fitted_is_no_switch():
 def test_metrics_stand_in_the_order_of_the_results():
     one = {(1, 1): (1, 1, 0.8)}
     rows = pd.concat([results(one, name=name) for name in ("mlp", "lenet")])
-    planes = table([("lenet", 10.0, 1), ("mlp", 20.0, 1)], PLANES)
+    planes = table([("lenet", 0, 1, 1, 10.0, 1), ("mlp", 0, 1, 1, 20.0, 1)], PLANES)
     found = EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {})
     assert [(name, values["mean_tilt"]) for name, values in found.items()] == [("mlp", 20.0), ("lenet", 10.0)]
 

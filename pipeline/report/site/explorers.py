@@ -121,7 +121,7 @@ def fourier() -> dict[str, Any]:
 
 def pairs() -> dict[str, Any]:
     """The cells of `linear_pairs`: accuracies, tilts and boundaries of every pair of NAD indices, by network."""
-    run = evaluated("linear_pairs")
+    run = evaluated("linear_pairs", "n")
     settings, planes = run.plan.settings, linear_pairs.planes_of(run)
     separations = (settings.eps1, settings.eps2)
     networks = [
