@@ -135,7 +135,8 @@ def filled(line: str, width: int) -> str:
         else:
             lines[-1] += DOT.rstrip()
             lines.append(part)
-    return "\n".join(textwrap.fill(part, width) for part in lines)
+    # A dot at the end may stand beyond the width: alone on a line of its own it would look like a mistake.
+    return "\n".join(textwrap.fill(part, width + len(DOT.rstrip())) for part in lines)
 
 
 def finish(figure: Figure, title: str, caption: str, notice: str | None = None) -> Figure:

@@ -208,6 +208,7 @@ def test_a_notice_stands_under_the_title_where_there_is_one():
         ("one · two", ["one · two"]),
         ("one two · three four · five", ["one two ·", "three four ·", "five"]),
         ("one · two · three · four", ["one · two ·", "three · four"]),
+        ("one two thre · four", ["one two thre ·", "four"]),
         ("a part of many words · two", ["a part of", "many words ·", "two"]),
         ("", [""]),
     ],
