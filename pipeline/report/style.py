@@ -135,8 +135,11 @@ def filled(line: str, width: int) -> str:
         else:
             lines[-1] += DOT.rstrip()
             lines.append(part)
-    # A dot at the end may stand beyond the width: alone on a line of its own it would look like a mistake.
-    return "\n".join(textwrap.fill(part, width + len(DOT.rstrip())) for part in lines)
+    # The dot at a line's end may stand beyond the width: alone on the next line it would look like a mistake.
+    end = DOT.rstrip()
+    return "\n".join(
+        textwrap.fill(part.removesuffix(end), width) + (end if part.endswith(end) else "") for part in lines
+    )
 
 
 def finish(figure: Figure, title: str, caption: str, notice: str | None = None) -> Figure:
