@@ -204,7 +204,7 @@ ADJUST = "let it begin with a letter and go on with up to 63 letters, digits, _ 
         (
             f"{LINEAR}/training/epochs",
             GONE,
-            f": {AT}.training: the key 'epochs' is missing; give it here, or in the line of lenet, mlp_100_20",
+            f": {AT}.training: the key 'epochs' is missing; give it here, or in the line of resnet18_narrow, lenet, mlp_100_20",
         ),
         # An architecture's line.
         (
