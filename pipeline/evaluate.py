@@ -46,6 +46,7 @@ def main(name: str) -> None:
     if experiment.needs_networks:
         results = workers.run(evaluate_one, work, make_data, device)
     else:
+        # What their networks made of the test sets was kept: that is counted before a process has started.
         results = workers.run_here(evaluate_one, work, make_data)
     for position, result in tqdm(results, f"evaluate {name}", len(work), unit="cell", disable=None):
         if isinstance(result, (InputError, PermissionError)):

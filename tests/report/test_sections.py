@@ -406,7 +406,7 @@ def test_linear_pairs():
     planes_are = f"probability: mean over seeds · tilt: {over_fitted}"
     assert section.heading == "linear_pairs: D(v₁) ⊕ D(v₂)"
     assert section.caption == (
-        f"{whole}{SPREAD} · tilt: of the seeds that were fitted (training accuracy at least 99 %) and have a boundary · used is a "
+        f"{whole}{SPREAD} · tilt: of the seeds that were fitted (training accuracy at least 99 %), have a boundary and do better than guessing on new samples · used is a "
         "channel that alone gives more than 60 % · NAD indices begin at 0, which for paper 2 is a choice"
     )
     one = "scale smoke · 2 seeds · 1,234 training samples · {} epochs · " + science
