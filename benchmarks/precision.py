@@ -1,4 +1,4 @@
-"""Whether bfloat16 changes what is learned: a grid of `linear_pairs` trained in both precisions, cell by cell.
+"""Whether bfloat16 changes what is learned, and how fast: a grid of `linear_pairs` trained in both precisions, cell by cell.
 
     python -m benchmarks.precision [--networks lenet mlp_100_20 resnet18_narrow] [--seeds 3]
 
@@ -6,13 +6,15 @@ Cells are those of the laptop scale (its NADs, indices, epochs and schedules; 5,
 same weights on the same data in the same order in float32 and in bfloat16, and tested in float32 on both channels and on each
 alone. A rounding error grows during training, so single cells differ; what is asked is whether they differ on average. Printed
 are, per network, the mean difference bfloat16 − float32 over cells, seeds and test sets with its 95 % interval (bootstrap over
-the trainings), and beside it the standard deviation between the seeds of one cell in float32.
+the trainings), and beside it the standard deviation between the seeds of one cell in float32; last, how many times as fast a
+training is in bfloat16 (median and range over the trainings; the two of one cell run side by side on two cores).
 """
 
 import argparse
 import dataclasses
 import functools
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -42,8 +44,8 @@ class Grid:
         self.data.draw = functools.lru_cache(1)(lambda seed: self.experiment.draw(self.plan, seed, None))
 
 
-def train_cell(made: Grid, job: tuple[Cell, str]) -> dict[str, float]:
-    """Test accuracies of one cell in one precision, by test set; runs in a worker."""
+def train_cell(made: Grid, job: tuple[Cell, str]) -> tuple[dict[str, float], float]:
+    """Test accuracies of one cell in one precision, by test set, and the seconds of its training; runs in a worker."""
     (cell, precision), experiment = job, made.experiment
     name = cell["architecture"]
     member = made.plan.members[name]
@@ -52,21 +54,29 @@ def train_cell(made: Grid, job: tuple[Cell, str]) -> dict[str, float]:
     network = networks.build(member.specification, experiment.channels, made.data.outputs, weights)
     x, y = made.data.dataset(cell, "train")
     how = dataclasses.replace(member.training, precision=precision)
-    training.train(network, training.arranged(x, "cpu"), y, how, order)
-    return {
+    x, start = training.arranged(x, "cpu"), time.perf_counter()
+    training.train(network, x, y, how, order)
+    seconds = time.perf_counter() - start
+    accuracies = {
         test_set: training.accuracy(network, training.arranged(x, "cpu"), y)
         for test_set, x, y in made.data.test_sets(cell)
     }
+    return accuracies, seconds
 
 
-def compared(table: pd.DataFrame) -> list[dict]:
-    """Rows of the comparison, one per network, from a table of architecture, seed, cell, test_set, float32, bfloat16."""
+def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
+    """Rows of the comparison, one per network.
+
+    table: float32 and bfloat16 by architecture, seed, cell and test_set, accuracies. seconds: the same by architecture, seed
+    and cell, times of the training.
+    """
     rows, rng = [], np.random.default_rng(0)
     for name, part in table.groupby("architecture", sort=False):
         difference = part["bfloat16"] - part["float32"]
         trainings = difference.groupby([part["cell"], part["seed"]]).mean().to_numpy()
         means = rng.choice(trainings, (RESAMPLED, len(trainings))).mean(1)
         low, high = np.quantile(means, [0.025, 0.975])
+        faster = seconds.loc[[name], "float32"] / seconds.loc[[name], "bfloat16"]
         rows.append(
             {
                 "network": name,
@@ -79,6 +89,9 @@ def compared(table: pd.DataFrame) -> list[dict]:
                 "to": 100 * high,
                 "largest": 100 * difference.abs().max(),
                 "between seeds": 100 * float(part.groupby(["cell", "test_set"])["float32"].var().mean() ** 0.5),
+                "times as fast": faster.median(),
+                "at least": faster.min(),
+                "at most": faster.max(),
             }
         )
     return rows
@@ -94,18 +107,20 @@ def main() -> None:
     make = functools.partial(Grid, asked.networks, asked.seeds)
     made = make()
     jobs = [(cell, p) for cell in made.experiment.cells(made.plan) for p in ("float32", "bfloat16")]
-    found = {}
+    found, times = {}, {}
     work = workers.run(train_cell, jobs, make, torch.device("cpu"))
     for position, result in tqdm(work, "cells in both precisions", len(jobs), disable=None):
         if isinstance(result, Exception):
             raise result
         cell, precision = jobs[position]
         place = cell["architecture"], cell["seed"], artifacts.cell_name(cell | {"seed": 0}, made.experiment.coordinates)
-        for test_set, accuracy in result.items():
+        accuracies, times.setdefault(place, {})[precision] = result
+        for test_set, accuracy in accuracies.items():
             found.setdefault((*place, test_set), {})[precision] = accuracy
     table = pd.Series(found).apply(pd.Series).rename_axis(["architecture", "seed", "cell", "test_set"]).reset_index()
+    seconds = pd.Series(times).apply(pd.Series)
     print(f"{SAMPLES:,} training samples, torch {torch.__version__}; percentages")
-    pd.DataFrame(compared(table)).to_csv(sys.stdout, index=False, float_format="%.2f")
+    pd.DataFrame(compared(table, seconds)).to_csv(sys.stdout, index=False, float_format="%.2f")
 
 
 if __name__ == "__main__":
