@@ -70,9 +70,12 @@ def test_precisions_are_compared_over_trainings():
     ]
     table = pd.DataFrame(places, columns=["architecture", "seed", "cell", "test_set"])
     exact = 0.8 + rng.normal(0, 0.03, len(table))
+    seconds = table.groupby(["architecture", "seed", "cell"])[[]].first().assign(float32=4.0, bfloat16=2.0)
+    seconds.iloc[0, 1] = 1.0
     for shift, inside in ((0.0, True), (-0.01, False)):
         table["float32"], table["bfloat16"] = exact, exact + shift + rng.normal(0, 0.01, len(table))
-        (row,) = precision.compared(table)
+        (row,) = precision.compared(table, seconds)
+        assert (row["times as fast"], row["at least"], row["at most"]) == (2, 2, 4)
         assert row["cells"] == 8 and row["seeds"] == 3 and row["difference"] == pytest.approx(100 * shift, abs=0.3)
         assert (row["from"] < 0 < row["to"]) == inside and row["from"] < row["difference"] < row["to"]
         assert row["between seeds"] == pytest.approx(3, rel=0.3)
@@ -113,5 +116,7 @@ def test_precisions_are_compared_on_the_same_cells(shipped, tmp_path, monkeypatc
     made = precision.Grid(["mlp_100_20"], 2)
     cells = made.experiment.cells(made.plan)
     assert {cell["seed"] for cell in cells} == {0, 1} and {cell["architecture"] for cell in cells} == {"mlp_100_20"}
-    exact, rounded, again = (precision.train_cell(made, (cells[0], p)) for p in ("float32", "bfloat16", "float32"))
+    found = [precision.train_cell(made, (cells[0], p)) for p in ("float32", "bfloat16", "float32")]
+    assert all(seconds > 0 for _, seconds in found)
+    exact, rounded, again = (accuracies for accuracies, _ in found)
     assert set(exact) == {"all", "first", "second"} and exact == again and exact == pytest.approx(rounded, abs=0.2)
