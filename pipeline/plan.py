@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import torch
 
-from pipeline import experiments, settings
+from pipeline import experiments, networks, settings
 from pipeline.grid.experiment import Experiment, Member
 from pipeline.grid.forecast import COLUMNS, Forecast, forecast
 from pipeline.machine import closure, store, workers
@@ -92,6 +92,19 @@ def tried(scales: dict[str, Plans]) -> dict[Use, DryRun]:
     return found
 
 
+def check_networks(scales: dict[str, Plans]) -> None:
+    """Raise InputError, with a sentence for each, unless networks that can be built are such as their experiments need."""
+    sentences = []
+    for scale, plans in scales.items():
+        for name, plan in plans.experiments.items():
+            try:
+                experiments.find(name).check_networks(plan, networks.symmetry)
+            except ValueError as error:
+                sentences.append(f"params.yaml: scales.{scale}.{name}: {error}")
+    if sentences:
+        raise InputError("\n".join(sentences))
+
+
 def check_files(plans: Plans) -> None:
     """Raise InputError, with a sentence for each, unless the files of NADs that the chosen scale names can be used."""
     sentences = []
@@ -124,6 +137,7 @@ def main() -> None:
     plans = next(iter(scales.values()))
     device, scale = workers.device_of(plans.machine.device), plans.nads.scale
     runs = tried(scales)
+    check_networks(scales)
     check_files(plans)
     for name in plans.experiments:
         # Here, since DVC removes what a stage made before it runs it again: what `dvc pull` fetched needs no training.

@@ -22,12 +22,17 @@ def wrapped(frequency: int, side: int = SIDE) -> int:
     return (frequency + side // 2) % side - side // 2
 
 
-def frequencies(step: int, pixels: Input = INPUT) -> list[tuple[int, int]]:
-    """One (k_row, k_col) for each different v among the multiples of `step` from −side/2 to side/2 − 1, in order."""
+def frequencies(step: int, pixels: Input = INPUT, transposes: bool = True) -> list[tuple[int, int]]:
+    """One (k_row, k_col) for each different v among the multiples of `step` from −side/2 to side/2 − 1, in order.
+
+    transposes: whether a v and its transpose, which has k_row and k_col exchanged, are both there; without, the one with the
+    larger |k_row| is, of inputs as high as they are wide.
+    """
     rows, columns = ([k for k in range(-(side // 2), side // 2) if k % step == 0] for side in pixels)
     kept = {}
     for row in rows:
         for column in columns:
-            if (wrapped(-row, pixels[0]), wrapped(-column, pixels[1])) not in kept:
+            same = [(row, column)] if transposes else [(row, column), (column, row)]
+            if not any((wrapped(-a, pixels[0]), wrapped(-b, pixels[1])) in kept or (a, b) in kept for a, b in same):
                 kept[row, column] = None
     return list(kept)

@@ -213,6 +213,12 @@ class Experiment:
     def check(self, plan: Plan) -> None:
         """Raise ValueError on a plan whose values are right one by one but not together."""
 
+    def check_networks(self, plan: Plan, symmetry: Callable[[dict[str, typing.Any]], str]) -> None:
+        """Raise ValueError on a plan whose networks, which can be built, are not such as the rest of it needs.
+
+        symmetry: gives the one that a specification's network states, as `pipeline.networks.symmetry` does.
+        """
+
     def places(self, member: Member) -> Iterator[dict[str, typing.Any]]:
         """The coordinates of every cell of one architecture and seed: each of its indices."""
         for index in member.grid.indices:

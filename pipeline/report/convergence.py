@@ -20,7 +20,17 @@ from pipeline.report import style
 from pipeline.report.comparison import number, p_text
 from pipeline.report.evaluated import Evaluated, evaluated, not_fitted
 from pipeline.report.fourier import LARGEST_WITH_NUMBERS, by_direction
-from pipeline.report.frequencies import DIRECTION, axes_of, canonical, inside, pair, plane
+from pipeline.report.frequencies import (
+    DIRECTION,
+    axes_of,
+    canonical,
+    halves_of,
+    inside,
+    pair,
+    plane,
+    transposed_text,
+    with_transposes,
+)
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.published import table as published_table
 from pipeline.training.single import BATCH, LEARNED, WINDOW
@@ -40,13 +50,15 @@ class Speed:
     """How soon one network learns D(v) along each direction, and how well it generalises along it.
 
     label: its name; limit: steps of the whole training; steps: k_row, k_col, and what `steps_over_seeds` gives; accuracies: by
-    what a figure calls them, test accuracies along Fourier directions as `by_direction` gives them.
+    what a figure calls them, test accuracies along Fourier directions as `by_direction` gives them; half: whether it is trained
+    along one of each v and its transpose, and its map shows the steps of both at both.
     """
 
     label: str
     limit: int
     steps: pd.DataFrame
     accuracies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    half: bool = False
 
     @property
     def learned(self) -> pd.DataFrame:
@@ -97,7 +109,7 @@ def _plain_ticks(axis: Axis) -> None:
 
 def _map(panel: Axes, speed: Speed, norm: matplotlib.colors.LogNorm) -> None:
     """Draw one map of steps; directions that were not learned are hatched."""
-    axis, steps = plane(speed.steps, "mean")
+    axis, steps = plane(with_transposes(speed.steps) if speed.half else speed.steps, "mean")
     panel.imshow(np.ma.masked_invalid(steps), cmap=STEPS, norm=norm, aspect="equal")
     for row, column in np.argwhere(np.isinf(steps)):
         corner = (column - 0.5, row - 0.5)
@@ -237,7 +249,8 @@ def speed_of(name: str, run: Evaluated, other: Evaluated, published: Mapping[str
     if name in published:
         called, values = published[name]
         accuracies[called] = by_direction(values)
-    return Speed(run.labels[name], limit, steps_over_seeds(rows, DIRECTION).reset_index(), accuracies)
+    steps = steps_over_seeds(rows, DIRECTION).reset_index()
+    return Speed(run.labels[name], limit, steps, accuracies, not member.grid.transposes)
 
 
 def section(notice: str | None) -> Section:
@@ -249,7 +262,8 @@ def section(notice: str | None) -> Section:
     speeds = [speed_of(name, run, other, published) for name in run.labels]
     data, noisier = (f"ε = {each.plan.settings.eps:g}, σ = {each.plan.settings.sigma:g}" for each in (run, other))
     learned = f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
-    lines = [f"{run.sizes()} · {data}{run.deviations()} · {learned}"]
+    halves = transposed_text(halves_of(run.plan), run.labels)
+    lines = [f"{run.sizes()} · {data}{run.deviations()} · {learned}{halves}"]
     if same := {name: speed.beside(OURS) for name, speed in zip(run.labels, speeds) if OURS in speed.accuracies}:
         drawn = pd.concat(same, names=["architecture"]).reset_index("architecture")[["architecture", *DIRECTION]]
         rows = canonical(other.results).merge(drawn)

@@ -1,7 +1,7 @@
 """`fourier` in the report: accuracy on D(v) over the spatial frequency of v (paper 1, figs 1 and 3)."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,17 @@ from pipeline.networks import NETWORKS
 from pipeline.report import style
 from pipeline.report.comparison import number, rms, rms_text
 from pipeline.report.evaluated import Evaluated, evaluated, not_fitted
-from pipeline.report.frequencies import DIRECTION, axes_of, canonical, inside, pair, plane
+from pipeline.report.frequencies import (
+    DIRECTION,
+    axes_of,
+    canonical,
+    halves_of,
+    inside,
+    pair,
+    plane,
+    transposed_text,
+    with_transposes,
+)
 from pipeline.report.page import Picture, Section, Table, percent
 from pipeline.report.published import table as published_table
 
@@ -73,11 +83,13 @@ def maps(
     published: Mapping[str, Published],
     caption: str,
     notice: str | None,
+    halves: Collection[str] = (),
 ) -> Figure:
     """Accuracy over the frequency (k_row, k_col) of v, one map per architecture (paper 1, figs 1 and 3).
 
     results: architecture, seed, k_row, k_col, test_set ('all'), accuracy, n, train_accuracy, with one of each k and −k; labels:
-    architecture → its name; published: architecture → the published map that stands to the right of it, where there is one.
+    architecture → its name; published: architecture → the published map that stands to the right of it, where there is one;
+    halves: architectures trained along one of each v and its transpose, whose maps show the accuracy of both at both.
     Maps show means over seeds, and standard deviations where there are several; a dot marks directions along which not
     every network was fitted.
     """
@@ -87,11 +99,13 @@ def maps(
     figure, axes = style.new(rows, columns, max(6.4, 2.75 * columns + 1.1), 3.1 * rows + 0.8)
     unused = set(axes.flat)
     for name, (row, column) in zip(names, places):
-        drawn = [(labels[name], results[results["architecture"] == name])]
+        own = results[results["architecture"] == name]
+        drawn = [(labels[name], own)]
         drawn += [published[name]] if name in published else []
         for panel, (title, cells) in zip(axes[row, column:], drawn):
             unused.remove(panel)
-            image = _map(panel, by_direction(cells))
+            directions = by_direction(cells)
+            image = _map(panel, with_transposes(directions) if cells is own and name in halves else directions)
             panel.set(title=textwrap.fill(title, 26), ylabel="" if panel is not axes[row, 0] else panel.get_ylabel())
     for panel in unused:
         panel.set_visible(False)
@@ -235,7 +249,9 @@ def findings(
 def section(notice: str | None) -> Section:
     """The section of `fourier`."""
     run = evaluated("fourier")
+    halves = halves_of(run.plan)
     caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g}, σ = {run.plan.settings.sigma:g}{run.deviations()}"
+    caption += transposed_text(halves, run.labels)
     values = published_table("fourier")
     published = run.beside(
         {
@@ -255,7 +271,7 @@ def section(notice: str | None) -> Section:
     marked = not_fitted(rows, ["architecture", *DIRECTION], "dotted", "directions")
     lenets = [name for name in published if specifications[name]["network"] == NETWORKS["lenet"]]
     odd = " · LeNet's published row k_row = 0 lies above its transpose, though the network's law is symmetric"
-    figure = maps(run.results, run.labels, published, f"{caption}\n{marked}", notice)
+    figure = maps(run.results, run.labels, published, f"{caption}\n{marked}", notice, halves)
     return Section(
         "fourier: D(v) along Fourier directions",
         caption + (odd if lenets else ""),

@@ -1,10 +1,14 @@
 """Maps over the spatial frequency of v: both halves of the plane, and its axes."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from pipeline.datasets.fourier import wrapped
+from pipeline.grid.experiment import Amplitude, Plan
+from pipeline.grid.frequencies import Frequencies
 from pipeline.project.shapes import SIDE
 
 DIRECTION = ["k_row", "k_col"]
@@ -32,6 +36,25 @@ def canonical(rows: pd.DataFrame) -> pd.DataFrame:
     other = wrapped(-k, modulo)
     turned = (other["k_row"] > k["k_row"]) | (other["k_row"] == k["k_row"]) & (other["k_col"] > k["k_col"])
     return rows.assign(**k.where(~turned, other))
+
+
+def with_transposes(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows that have one of each k and −k, and beside them a row for the transpose of each that is not there, of the same values."""
+    turned = canonical(rows.rename(columns=dict(zip(DIRECTION, reversed(DIRECTION)))))
+    return pd.concat([rows, turned], ignore_index=True).drop_duplicates(DIRECTION)
+
+
+def halves_of(plan: Plan[Amplitude, Frequencies]) -> list[str]:
+    """The architectures of a plan that are trained along one of each direction and its transpose."""
+    return [name for name, member in plan.members.items() if not member.grid.transposes]
+
+
+def transposed_text(halves: Sequence[str], labels: Mapping[str, str]) -> str:
+    """What a caption says of `halves_of`; nothing where there are none."""
+    if not halves:
+        return ""
+    whose = "" if len(halves) == len(labels) else f" ({', '.join(labels[name] for name in halves)})"
+    return f" · one of each v and its transpose, which are alike by symmetry, is trained{whose}"
 
 
 def plane(rows: pd.DataFrame, column: str) -> tuple[np.ndarray, np.ndarray]:

@@ -20,6 +20,18 @@ def test_the_grid_has_every_different_direction_once(step, count):
     np.testing.assert_allclose(basis @ basis.T, np.eye(count), atol=1e-5)
 
 
+@pytest.mark.parametrize(("step", "count"), [(2, 73), (4, 21), (8, 7), (16, 3)])
+def test_without_transposes_the_grid_has_one_of_each_direction_and_its_transpose(step, count):
+    """Together with their transposes they are the whole grid; the larger |k_row| is there."""
+    kept, whole = frequencies(step, transposes=False), frequencies(step)
+    assert len(kept) == count and set(kept) < set(whole)
+    assert all(abs(row) >= abs(column) for row, column in kept)
+    same = lambda row, column: {(wrapped(sign * row), wrapped(sign * column)) for sign in (1, -1)}
+    shown = [same(row, column) | same(column, row) for row, column in kept]
+    assert set().union(*shown) == {k for pair in whole for k in same(*pair)}
+    assert sum(map(len, shown)) == len(set().union(*shown)), "none is there twice"
+
+
 def test_the_grid_runs_from_minus_half_the_side_in_order():
     """Of k and −k the first in order: rows −16, −8 and 0, and of the row that is its own partner half the columns."""
     assert frequencies(8) == [

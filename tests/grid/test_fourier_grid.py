@@ -54,6 +54,12 @@ def test_a_step_divides_half_of_every_side(step, pixels, sentence):
         EXPERIMENT.Grid(step).check(pixels)
 
 
+def test_only_square_inputs_can_do_without_transposes():
+    EXPERIMENT.Grid(8, transposes=False).check((64, 64))
+    with pytest.raises(ValueError, match="only inputs as high as they are wide can do without transposes, not 64×48"):
+        EXPERIMENT.Grid(8, transposes=False).check((64, 48))
+
+
 def test_metrics():
     columns = ("architecture", "seed", "k_row", "k_col", "test_set", "accuracy", "train_accuracy")
     rows = [

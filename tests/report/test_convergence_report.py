@@ -41,6 +41,14 @@ def speed(values=STEPS, std=np.nan, limit=1580, label="Net", **known):
     return Speed(label, limit, steps(values, std), {name: accuracies(found) for name, found in known.items()})
 
 
+def test_a_map_shows_the_steps_of_a_direction_and_its_transpose_at_both():
+    one = dataclasses.replace(speed({(8, 0): 20, (0, 0): 10, (8, 8): np.inf}), half=True)
+    panel = convergence.maps([one], *ENDING).axes[0]
+    steps = panel.images[0].get_array().filled(np.nan)
+    assert np.nansum(steps == 20) == 4 and np.array_equal(steps, steps.T, equal_nan=True)
+    assert len(one.steps) == 3 and len(one.learned) == 2, "each counts once"
+
+
 def test_directions_that_were_not_learned_come_last():
     one = speed(fourier=ACCURACY, published={(0, 0): 0.9, (4, 4): 0.1})
     assert one.learned["mean"].tolist() == [20, 40, 1200]

@@ -120,6 +120,20 @@ def test_directions_along_which_not_every_network_was_fitted_are_dotted():
     assert dots(panel) == {(2, 0), (2, 1), (2, 2), (2, 3), (2, 4)}
 
 
+def test_a_map_shows_the_accuracy_of_a_direction_and_its_transpose_at_both():
+    half = set(frequencies(8, transposes=False))
+    cells = results(8)
+    cells = cells[[bool(half & {k, (-k[0], -k[1])}) for k in zip(cells["k_row"], cells["k_col"])]]
+    first, second = (fourier.maps(cells, LABELS, {}, *ENDING, names).axes[0] for names in (("net",), ()))
+    whole, own = (panel.images[0].get_array().filled(np.nan) for panel in (first, second))
+    assert np.isfinite(whole).all() and np.array_equal(whole, whole.T)
+    assert np.isnan(own).any()
+    np.testing.assert_array_equal(whole[np.isfinite(own)], own[np.isfinite(own)])
+    published = {"net": ("published", PUBLISHED)}
+    beside = fourier.maps(cells, LABELS, published, *ENDING, ("net",)).axes[1].images[0].get_array()
+    assert not np.array_equal(beside, beside.T), "what is published is drawn as it is"
+
+
 def test_what_is_published_stands_to_the_right_on_the_same_scale():
     tables = [results(8, "net"), results(16, "third")]
     published = {"net": ("published, full width", PUBLISHED)}

@@ -45,6 +45,26 @@ def test_maps_of_other_inputs_reach_as_far_as_their_own_grids():
     assert found[found["architecture"] == "lenet"]["k_row"].max() == 8
 
 
+def test_a_direction_stands_for_its_transpose():
+    """(−16, −8) is (−8, −16) transposed, and (8, −8) its own transpose up to the sign; what is there itself stays."""
+    half = rows(frequencies(8, transposes=False)).assign(architecture="lenet")
+    shown = maps.with_transposes(maps.canonical(half))
+    assert len(shown) == len(frequencies(8)) and not shown.duplicated(["k_row", "k_col"]).any()
+    axis, values = maps.plane(shown, "value")
+    assert np.array_equal(values, values.T) and axis.tolist() == [-16, -8, 0, 8, 16]
+    given = np.isfinite(maps.plane(half, "value")[1])
+    assert np.array_equal(values[given], maps.plane(half, "value")[1][given])
+    two = maps.with_transposes(rows([(0, 8), (8, 0)]))
+    assert two["value"].tolist() == [0, 1]
+
+
+def test_what_a_caption_says_of_transposes():
+    labels = {"a": "A", "b": "B"}
+    assert maps.transposed_text([], labels) == ""
+    said = " · one of each v and its transpose, which are alike by symmetry, is trained"
+    assert maps.transposed_text(["a", "b"], labels) == said and maps.transposed_text(["b"], labels) == f"{said} (B)"
+
+
 def test_infinite_values_stay_apart_from_missing_ones():
     _, values = maps.plane(rows([(0, 0), (0, 8)]).assign(value=[np.inf, 2.0]), "value")
     assert values[1].tolist() == [2, np.inf, 2]

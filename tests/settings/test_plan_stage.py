@@ -126,7 +126,7 @@ def test_the_smoke_scale_as_it_is_written(folder, shipped):
             "precision": "float32",
             "clip": 0.5,
         },
-        "grid": {"step": 8},
+        "grid": {"step": 8, "transposes": True},
         "estimands": [],
         "seeds": None,
         "input": [32, 32],
@@ -327,6 +327,21 @@ def test_a_network_of_ones_own_in_the_repository_is_tried(folder, shipped, monke
     assert str(caught.value) == (
         "params.yaml: architectures.logreg: own_networks:net maps (2, 1, 32, 32) to (2, 1024), not to (2, 1)"
     )
+
+
+def test_a_network_without_the_symmetry_is_told_that_it_needs_transposes(folder, shipped, monkeypatch):
+    (folder / "lopsided.py").write_text(
+        "import torch\n\ndef net(channels, outputs):\n"
+        "    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1024 * channels, outputs))\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    with pytest.raises(InputError) as caught:
+        run(changed(shipped, "architectures/logreg", {"network": "lopsided:net"}))
+    assert str(caught.value) == (
+        "params.yaml: scales.laptop.fourier: logreg has transposes: false, but its class states no symmetry under "
+        "transposition; train both"
+    )
+    assert not (folder / "data/plan").exists()
 
 
 def test_files_of_nads_that_cannot_be_used(folder):

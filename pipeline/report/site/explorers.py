@@ -15,7 +15,7 @@ from pipeline.project import artifacts
 from pipeline.report import linear_pairs, style
 from pipeline.report.evaluated import Evaluated, evaluated
 from pipeline.report.fourier import by_direction
-from pipeline.report.frequencies import DIRECTION, canonical
+from pipeline.report.frequencies import DIRECTION, canonical, halves_of, with_transposes
 from pipeline.report.labels import label
 from pipeline.report.published import table as published_table
 from pipeline.report.site.embedded import LEVELS, STEP, ZERO, sprite
@@ -99,14 +99,16 @@ def along_nads() -> dict[str, dict[str, Any]]:
 def fourier() -> dict[str, Any]:
     """Maps of accuracy over the frequency of v: ours and, beside them, published ones."""
     run, maps = evaluated("fourier"), []
+    halves = halves_of(run.plan)
     rows = canonical(run.summary().query("test_set == 'all'"))
     values = published_table("fourier")
     networks = values.columns.drop(DIRECTION)
     published = run.beside({name: values[DIRECTION].assign(accuracy=values[name] / 100) for name in networks})
     for name, text in run.labels.items():
+        own = rows[rows["architecture"] == name]
         cells = {
             f"{row['k_row']},{row['k_col']}": _value(row)
-            for row in rows[rows["architecture"] == name].to_dict("records")
+            for row in (with_transposes(own) if name in halves else own).to_dict("records")
         }
         maps.append({"name": text, "cells": cells, "sides": run.plan.members[name].input})
         if name in published:
