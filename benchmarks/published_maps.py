@@ -2,9 +2,10 @@
 
     python -m benchmarks.published_maps reports/overnight/fourier/results.csv reports/overnight/nad_sweep/results.csv
 
-Published are LeNet's columns of `pipeline/report/published/`. LeNet's law is the same under flips and transposition, so accuracies
-on Fourier directions are compared at |k_row|, |k_col| in either order, with the mean over all published runs of such a pair. The
-published row k_row = 0 lies above its transpose, which that law does not allow, so it is compared apart.
+Published are LeNet's columns of `pipeline/report/published/`. LeNet's law is the same under transposition, and under flips, which turn
+a wave into one that is shifted by a pixel, so accuracies on Fourier directions are compared at |k_row|, |k_col| in either order, with
+the mean over all published runs of such a pair. The published row k_row = 0 lies above its transpose, which that law does not
+allow, so it is compared apart.
 """
 
 import argparse
