@@ -101,8 +101,8 @@ def maps(speeds: Sequence[Speed], caption: str, notice: str | None) -> Figure:
 
 
 def _plain_ticks(axis: Axis) -> None:
-    """Give a logarithmic axis of steps its ticks, as plain numbers: 1, 2, 5, 10, …"""
-    axis.set_major_locator(matplotlib.ticker.FixedLocator([n * 10**power for power in range(7) for n in (1, 2, 5)]))
+    """Give a logarithmic axis of steps its ticks, as plain numbers: 1, 2, 3, 5, 10, …"""
+    axis.set_major_locator(matplotlib.ticker.FixedLocator([n * 10**power for power in range(7) for n in (1, 2, 3, 5)]))
     axis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
     axis.set_minor_locator(matplotlib.ticker.NullLocator())
 
