@@ -1,5 +1,6 @@
 """The page index.html of a small run: one file, whole without a network, safe from what names hold."""
 
+import dataclasses
 import re
 import shutil
 
@@ -191,6 +192,17 @@ HEADLINES = {
 @pytest.mark.parametrize("name", HEADLINES)
 def test_a_part_opens_with_its_numbers_and_their_spread(text, name):
     assert headlines.headline(name, section(name)) == HEADLINES[name]
+
+
+def test_a_map_of_few_directions_does_not_stand_for_one_of_many(text, monkeypatch):
+    run = headlines.evaluated("fourier")
+    rows = run.results.copy()
+    of_z = rows["architecture"] == "z"
+    # Now z has three directions, over which it differs much more than LeNet does over four.
+    rows.loc[of_z & (rows["k_row"] == -16), "accuracy"] = 0.01
+    few = dataclasses.replace(run, results=rows[~(of_z & (rows["k_row"] == -16) & (rows["k_col"] == 0))])
+    monkeypatch.setattr(headlines, "evaluated", lambda name: few)
+    assert headlines.fourier().startswith("LeNet learns to separate D(v) to")
 
 
 def test_parts_on_images_open_with_their_numbers(text):

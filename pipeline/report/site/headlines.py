@@ -69,14 +69,14 @@ def nad_sweep() -> str:
 
 
 def fourier() -> str:
-    """The network whose accuracies differ most over frequency, and the one whose lowest is the highest."""
+    """Of the networks with most directions the one whose accuracies differ most, and the one whose lowest is the highest."""
     run = evaluated("fourier")
     rows = run.results[run.results["test_set"] == "all"]
     found = {}
     for name in run.labels:
         # `_text` asks how many of the seeds were fitted; here it is known whether all of them were.
         found[name] = by_direction(rows[rows["architecture"] == name]).sort_values("mean").assign(seeds=1)
-    widest = max(found, key=lambda name: found[name]["mean"].iloc[-1] - found[name]["mean"].iloc[0])
+    widest = max(found, key=lambda name: (len(found[name]), np.ptp(found[name]["mean"])))
     level = max(found, key=lambda name: found[name]["mean"].iloc[0])
     low, high = found[widest].iloc[0], found[widest].iloc[-1]
     said = [f"to {_text(end)} along the frequency {pair(end)}" for end in (high, low)]
