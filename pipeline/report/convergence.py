@@ -24,7 +24,6 @@ from pipeline.report.frequencies import (
     DIRECTION,
     axes_of,
     canonical,
-    halves_of,
     inside,
     pair,
     plane,
@@ -262,8 +261,7 @@ def section(notice: str | None) -> Section:
     speeds = [speed_of(name, run, other, published) for name in run.labels]
     data, noisier = (f"ε = {each.plan.settings.eps:g}, σ = {each.plan.settings.sigma:g}" for each in (run, other))
     learned = f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
-    halves = transposed_text(halves_of(run.plan), run.labels)
-    lines = [f"{run.sizes()} · {data}{run.deviations()} · {learned}{halves}"]
+    lines = [f"{run.sizes()} · {data}{run.deviations()} · {learned}{transposed_text(run.plan, run.labels)}"]
     if same := {name: speed.beside(OURS) for name, speed in zip(run.labels, speeds) if OURS in speed.accuracies}:
         drawn = pd.concat(same, names=["architecture"]).reset_index("architecture")[["architecture", *DIRECTION]]
         rows = canonical(other.results).merge(drawn)

@@ -99,13 +99,14 @@ def maps(
     figure, axes = style.new(rows, columns, max(6.4, 2.75 * columns + 1.1), 3.1 * rows + 0.8)
     unused = set(axes.flat)
     for name, (row, column) in zip(names, places):
-        own = results[results["architecture"] == name]
-        drawn = [(labels[name], own)]
-        drawn += [published[name]] if name in published else []
-        for panel, (title, cells) in zip(axes[row, column:], drawn):
+        own = by_direction(results[results["architecture"] == name])
+        drawn = [(labels[name], with_transposes(own) if name in halves else own)]
+        if name in published:
+            called, theirs = published[name]
+            drawn.append((called, by_direction(theirs)))
+        for panel, (title, directions) in zip(axes[row, column:], drawn):
             unused.remove(panel)
-            directions = by_direction(cells)
-            image = _map(panel, with_transposes(directions) if cells is own and name in halves else directions)
+            image = _map(panel, directions)
             panel.set(title=textwrap.fill(title, 26), ylabel="" if panel is not axes[row, 0] else panel.get_ylabel())
     for panel in unused:
         panel.set_visible(False)
@@ -251,7 +252,7 @@ def section(notice: str | None) -> Section:
     run = evaluated("fourier")
     halves = halves_of(run.plan)
     caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g}, σ = {run.plan.settings.sigma:g}{run.deviations()}"
-    caption += transposed_text(halves, run.labels)
+    caption += transposed_text(run.plan, run.labels)
     values = published_table("fourier")
     published = run.beside(
         {

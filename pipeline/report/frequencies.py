@@ -1,6 +1,6 @@
 """Maps over the spatial frequency of v: both halves of the plane, and its axes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -49,9 +49,9 @@ def halves_of(plan: Plan[Amplitude, Frequencies]) -> list[str]:
     return [name for name, member in plan.members.items() if not member.grid.transposes]
 
 
-def transposed_text(halves: Sequence[str], labels: Mapping[str, str]) -> str:
-    """What a caption says of `halves_of`; nothing where there are none."""
-    if not halves:
+def transposed_text(plan: Plan[Amplitude, Frequencies], labels: Mapping[str, str]) -> str:
+    """What a caption says of a plan's `halves_of`, by their names; nothing where there are none."""
+    if not (halves := halves_of(plan)):
         return ""
     whose = "" if len(halves) == len(labels) else f" ({', '.join(labels[name] for name in halves)})"
     return f" · one of each v and its transpose, which are alike by symmetry, is trained{whose}"

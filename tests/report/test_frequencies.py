@@ -6,8 +6,11 @@ import pandas as pd
 import pytest
 
 from pipeline.datasets.fourier import frequencies
+from pipeline.grid.experiment import Amplitude, Member, Plan
+from pipeline.grid.frequencies import Frequencies
 from pipeline.report import frequencies as maps
 from pipeline.report import style
+from pipeline.training import Training
 
 
 def rows(pairs):
@@ -60,9 +63,16 @@ def test_a_direction_stands_for_its_transpose():
 
 def test_what_a_caption_says_of_transposes():
     labels = {"a": "A", "b": "B"}
-    assert maps.transposed_text([], labels) == ""
+
+    def text(**transposes):
+        grids = {name: Frequencies(8, both) for name, both in transposes.items()}
+        how = Training(1, 0.5, 0.0, 0.0)
+        members = {name: Member({"network": "lenet"}, how, grid) for name, grid in grids.items()}
+        return maps.transposed_text(Plan("fourier", "smoke", (0,), 9, 9, Amplitude(1.0, 1.0), members), labels)
+
+    assert text(a=True, b=True) == ""
     said = " · one of each v and its transpose, which are alike by symmetry, is trained"
-    assert maps.transposed_text(["a", "b"], labels) == said and maps.transposed_text(["b"], labels) == f"{said} (B)"
+    assert text(a=False, b=False) == said and text(a=True, b=False) == f"{said} (B)"
 
 
 def test_infinite_values_stay_apart_from_missing_ones():
