@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -134,6 +136,49 @@ def test_training_is_clipped_sgd_with_momentum_and_weight_decay(schedule, count)
     np.testing.assert_allclose(network[1].weight.detach().numpy(), weights, atol=1e-9)
     assert found.losses == pytest.approx(expected, rel=1e-6) and found.accuracy == pytest.approx(correct)
     assert max(norms) > 0.5 > min(norms), "clipping must matter, and not always"
+
+
+class Alternating(nn.Module):
+    """Of two linear maps the first for even batches and the second for odd ones; a third that is never used."""
+
+    def __init__(self):
+        super().__init__()
+        self.maps = nn.ModuleList(nn.Linear(2, 2) for _ in range(3))
+
+    def forward(self, x):
+        return self.maps[len(x) % 2](x.flatten(1))
+
+
+def test_a_weight_without_a_gradient_stays_as_torch_optim_sgd_leaves_it():
+    """Batches of 128 and of 45; weights and momentum of a map that has no gradient in a step are those of before it."""
+    generator = torch.Generator().manual_seed(0)
+    x, how = torch.randn(173, 2, 1, 1, generator=generator), training.Training(3, 0.2, 0.9, 1e-3, schedule="linear")
+    y = (x[:, 0, 0, 0] > 0).long()
+    network, usual = Alternating(), Alternating()
+    usual.load_state_dict(network.state_dict())
+    training.train(network, x, y, how, 4)
+
+    optimiser = torch.optim.SGD(usual.parameters(), lr=0.2, momentum=0.9, weight_decay=1e-3)
+    order, rates = torch.Generator().manual_seed(4), iter(training.SCHEDULES["linear"](6, 0.2))
+    for _ in range(3):
+        for rows in torch.randperm(173, generator=order).split(128):
+            optimiser.param_groups[0]["lr"] = next(rates)
+            optimiser.zero_grad()
+            nn.functional.cross_entropy(usual(x[rows]), y[rows]).backward()
+            nn.utils.clip_grad_norm_(usual.parameters(), 0.5)
+            optimiser.step()
+    for name, weight in usual.state_dict().items():
+        assert torch.equal(network.state_dict()[name], weight), name
+
+
+def test_training_leaves_pytorchs_compiler_alone():
+    """Its import would cost every worker process as much as a LeNet's training."""
+    script = (
+        "import sys, torch; from pipeline import training; network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(1, 2)); "
+        "training.train(network, torch.ones(4, 1, 1, 1), torch.tensor([0, 1, 0, 1]), training.Training(1, 0.1, 0.9, 0.1), 0); "
+        "sys.exit('torch._dynamo' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
 
 
 class Noting(nn.Module):
