@@ -18,7 +18,7 @@ import torch
 
 from pipeline import networks as table
 from pipeline import training
-from pipeline.machine import workers
+from pipeline.machine import forkserver, workers
 from pipeline.training.single import BATCH
 
 NETWORKS = {
@@ -29,7 +29,7 @@ NETWORKS = {
 """Name → entry of params.yaml's `architectures`, and the steps that are timed."""
 
 HOW = training.Training(1, 0.1, 0.9, 0.0)
-SIDES = {"single pages": {"OMP_NUM_THREADS": "1"}, "huge pages": workers.WORKER}
+SIDES = {"single pages": {"OMP_NUM_THREADS": "1"}, "huge pages": forkserver.WORKER}
 
 
 def one_process(name: str) -> None:
@@ -50,7 +50,7 @@ def one_process(name: str) -> None:
 def measured(name: str, environment: dict[str, str]) -> list[float]:
     """The means of what `one_process` prints over one process per core."""
     command = [sys.executable, "-m", "benchmarks.allocation", "--process", name]
-    usual = {key: value for key, value in os.environ.items() if key not in workers.WORKER}
+    usual = {key: value for key, value in os.environ.items() if key not in forkserver.WORKER}
     processes = [
         subprocess.Popen(command, env=usual | environment, stdout=subprocess.PIPE, text=True)
         for _ in range(workers.cores())

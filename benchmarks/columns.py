@@ -17,7 +17,7 @@ import torch.nn.functional as F
 
 from pipeline import networks as table
 from pipeline import training
-from pipeline.machine import workers
+from pipeline.machine import forkserver, workers
 from pipeline.networks import lenet
 from pipeline.training.single import BATCH
 
@@ -57,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=60)
     rounds = parser.parse_args().rounds
-    os.environ.update(workers.WORKER)
+    os.environ.update(forkserver.WORKER)
     with multiprocessing.get_context("spawn").Pool(workers.cores()) as pool:
         processes = pool.map(medians, [rounds] * workers.cores(), chunksize=1)
     capability = torch.backends.cpu.get_cpu_capability()

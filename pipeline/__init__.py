@@ -111,6 +111,11 @@ if sys.argv[:1] == ["-m"]:
     from pipeline.project import unchanged  # before everything else that a stage imports
 
     unchanged.begin()
+    from pipeline.machine import forkserver
+
+    # It imports PyTorch while this process does.
+    if forkserver.WORKING.intersection(sys.orig_argv):
+        forkserver.start()
 
 if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # A stage's imports have nothing to keep, so Ctrl-C ends them without a traceback.

@@ -24,7 +24,7 @@ import ray.exceptions
 import torch
 from tqdm import tqdm
 
-from pipeline.machine import joining, node, processes, store, workers
+from pipeline.machine import forkserver, joining, node, processes, store
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
@@ -91,7 +91,7 @@ def _options(device: torch.device) -> dict[str, Any]:
     if device.type == "cuda":
         taken = {"num_gpus": share()}
     else:
-        environment |= {"CUDA_VISIBLE_DEVICES": ""} | workers.WORKER
+        environment |= {"CUDA_VISIBLE_DEVICES": ""} | forkserver.WORKER
         taken = {"num_gpus": 0}
     return taken | {"num_cpus": 1, "max_retries": 0, "runtime_env": {"env_vars": environment}}
 

@@ -8,7 +8,6 @@ import atexit
 import contextlib
 import multiprocessing
 import multiprocessing.connection
-import multiprocessing.resource_tracker
 import os
 import pickle
 import queue
@@ -22,6 +21,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from pipeline.machine import forkserver
 from pipeline.project import unchanged
 from pipeline.project.errors import InputError, check_unchanged
 
@@ -31,7 +31,7 @@ TRIES = 3
 PATIENCE = 0.5
 """Seconds between a death and its consequences: where everything is being ended, a worker may go before its parent does."""
 
-SPAWN = multiprocessing.get_context("spawn")
+CONTEXT = multiprocessing.get_context(forkserver.METHOD)
 
 
 class WorkerDied(InputError):
@@ -106,12 +106,20 @@ def _outcome(function: Callable, context: Any, job: bytes) -> bytes:
         return pickle.dumps(portable(error))
 
 
-def _serve(connection: multiprocessing.connection.Connection, task: bytes, read: dict[str, str] | None) -> None:
+def _serve(
+    connection: multiprocessing.connection.Connection,
+    task: bytes,
+    read: dict[str, str] | None,
+    environment: dict[str, str],
+) -> None:
     """The life of a worker process: sends None when its context is made, or why not, then an outcome for each job.
 
-    read: what the parent has read of its code (`pipeline.project.unchanged`), by which the jobs' results are kept.
+    read: what the parent has read of its code (`pipeline.project.unchanged`), by which the jobs' results are kept; environment: the
+    parent's, since that of the process copied is as old as it is.
     """
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    os.environ.clear()
+    os.environ.update(environment | forkserver.WORKER)
     torch.set_num_threads(1)
     try:
         function, context = _context(task)
@@ -170,13 +178,12 @@ class _Worker:
         """
         for _ in range(TRIES):
             self.end()
-            self.connection, there = SPAWN.Pipe()
-            self.process = SPAWN.Process(target=_serve, args=(there, self.task, unchanged.read()), daemon=True)
+            self.connection, there = CONTEXT.Pipe()
+            given = there, self.task, unchanged.read(), dict(os.environ)
+            self.process = CONTEXT.Process(target=_serve, args=given, daemon=True)
             with self.starting:
-                # Ctrl-C goes to every process of a terminal; what it ends is the parent, which ends its workers. The
-                # process inherits what is blocked in this thread, so it does not hear it while it starts either. Where the
-                # tracker is not running yet, its start unblocks what was blocked.
-                multiprocessing.resource_tracker.ensure_running()
+                forkserver.start()  # again, if it has died
+                # It is this process that Ctrl-C ends, and with it its workers (see there).
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 self.process.start()
             there.close()
@@ -248,7 +255,7 @@ class Crew:
             raise _not_handed_over(error) from None
         self.size, self.threads = size, []
         self.jobs, self.results = queue.SimpleQueue(), queue.SimpleQueue()
-        self.stopped, self.stop = SPAWN.Pipe(duplex=False)
+        self.stopped, self.stop = CONTEXT.Pipe(duplex=False)
 
     def put(self, position: int, job: Any) -> None:
         """Have a job done; `position` tells its result from the others'."""

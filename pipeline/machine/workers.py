@@ -22,10 +22,6 @@ from pipeline.project.errors import InputError, nearest
 
 EXECUTORS = ("local", "ray")
 
-WORKER = {"OMP_NUM_THREADS": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""What the environment of a process that works on a CPU says: one thread; and memory in huge pages, since a training step takes and
-gives back so much of it that single pages take up to a tenth of its time (`python -m benchmarks.allocation`)."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
@@ -160,7 +156,6 @@ def run(
     if device.type == "cuda":
         yield from run_here(function, (job for _, job in jobs), make_context)
         return
-    os.environ.update(WORKER)
     with Crew(function, make_context, cores()) as crew:
         due = 0
         while True:

@@ -20,6 +20,7 @@ import safetensors.torch
 import torch
 from small_grids import ARCHITECTURES, HOW, lay_down_nads, lay_down_plan, orthonormal, plan_of
 from structure import ROOT
+from worker_processes import worker_processes
 
 from pipeline import evaluate, experiments, generate, networks, train
 from pipeline.grid import jobs
@@ -261,12 +262,10 @@ def first_worker_killed():
 
     def kill():
         while not killed and not over.is_set():
-            for child in psutil.Process().children():
-                with contextlib.suppress(psutil.Error):
-                    if "spawn_main" in " ".join(child.cmdline()):
-                        child.kill()
-                        killed.append(child.pid)
-                        break
+            with contextlib.suppress(psutil.Error):
+                for worker in worker_processes()[:1]:
+                    worker.kill()
+                    killed.append(worker.pid)
             time.sleep(0.01)
 
     killer = threading.Thread(target=kill)

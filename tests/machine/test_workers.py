@@ -16,6 +16,7 @@ import pytest
 import torch
 from asked_for import asked_for
 from structure import ROOT
+from worker_processes import worker_processes
 
 from pipeline.machine import processes, store, workers
 from pipeline.project.errors import InputError
@@ -215,9 +216,9 @@ def test_what_workers_cannot_import_is_said_in_one_sentence(monkeypatch, capfd):
 def test_workers_end_at_once_where_no_more_results_are_wanted(tmp_path):
     results = workers.run(wait_at_first, [1, 0, 0, 0], functools.partial(str, tmp_path), torch.device("cpu"))
     next(results)
-    children = psutil.Process().children()
+    there = worker_processes()
     results.close()
-    assert not [child for child in children if child.is_running() and "spawn_main" in " ".join(child.cmdline())]
+    assert there and not [worker for worker in there if worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE]
 
 
 def note_and_wait(_, path):
@@ -254,7 +255,7 @@ def test_a_process_that_cannot_be_started_is_the_reason_that_is_given(monkeypatc
     def refused(_):
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(processes.SPAWN.Process, "start", refused)
+    monkeypatch.setattr(processes.CONTEXT.Process, "start", refused)
     with pytest.raises(OSError, match="Too many open files"):
         run(same, [1])
 
