@@ -4,6 +4,7 @@ import atexit
 import contextlib
 import difflib
 import errno
+import gc
 import os
 import select
 import shutil
@@ -197,6 +198,7 @@ def one_sentence() -> Iterator[None]:
     the end of the `dvc` that started it, with 143. Where nobody reads any more what it prints, as `| head` does not, it ends
     without a word, with 141.
     """
+    gc.enable()
     try:
         with _stopping(), _printed():
             yield
