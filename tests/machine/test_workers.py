@@ -18,7 +18,7 @@ from asked_for import asked_for
 from structure import ROOT
 from worker_processes import worker_processes
 
-from pipeline.machine import processes, store, workers
+from pipeline.machine import forkserver, processes, store, workers
 from pipeline.project.errors import InputError
 
 
@@ -219,6 +219,38 @@ def test_workers_end_at_once_where_no_more_results_are_wanted(tmp_path):
     there = worker_processes()
     results.close()
     assert there and not [worker for worker in there if worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE]
+
+
+def environment_of(_, names):
+    return {name: os.environ.get(name) for name in names}
+
+
+@pytest.mark.slow
+def test_a_worker_has_the_environment_of_its_parent_as_it_is_now_but_one_thread_and_huge_pages(monkeypatch):
+    forkserver.start()
+    monkeypatch.setenv("NADS_TEST", "set since")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    found = run(environment_of, [["NADS_TEST", "PATH", *forkserver.WORKER]])[0]
+    assert found == {"NADS_TEST": "set since", "PATH": os.environ["PATH"]} | forkserver.WORKER
+    assert "OMP_NUM_THREADS" not in os.environ
+
+
+def imports_of_worker(_, names):
+    return os.getppid(), [name in sys.modules for name in names]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(forkserver.METHOD != "forkserver", reason="workers are no copies here")
+def test_the_process_that_workers_are_copies_of_is_started_again_where_it_died():
+    servers = []
+    for _ in range(2):
+        server, imported = run(imports_of_worker, [forkserver.IMPORTED])[0]
+        assert all(imported) and server != os.getpid()
+        servers.append(psutil.Process(server))
+        servers[-1].kill()
+        while servers[-1].status() != psutil.STATUS_ZOMBIE:  # multiprocessing buries it itself
+            time.sleep(0.01)
+    assert servers[0].pid != servers[1].pid
 
 
 def note_and_wait(_, path):
