@@ -179,11 +179,12 @@ class _Worker:
         for _ in range(TRIES):
             self.end()
             self.connection, there = CONTEXT.Pipe()
-            given = there, self.task, unchanged.read(), dict(os.environ)
-            self.process = CONTEXT.Process(target=_serve, args=given, daemon=True)
             with self.starting:
                 forkserver.start()  # again, if it has died
-                # It is this process that Ctrl-C ends, and with it its workers (see there).
+                # Only here: elsewhere another thread may be changing the environment in `start`.
+                given = there, self.task, unchanged.read(), dict(os.environ)
+                self.process = CONTEXT.Process(target=_serve, args=given, daemon=True)
+                # Ctrl-C ends this process, and with it its workers (`forkserver.start`).
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 self.process.start()
             there.close()
