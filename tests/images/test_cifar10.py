@@ -1,10 +1,14 @@
 """The real CIFAR-10, where the environment variable CIFAR10 names a copy."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from torchvision.datasets import CIFAR10
 
+from pipeline.images import cifar10
 from pipeline.images.cifar10 import CLASSES
 from pipeline.images.image_set import canonical
 from pipeline.images.sources import read
@@ -20,3 +24,16 @@ def test_a_copy_of_cifar10_is_recognised():
     mean, deviation = found.statistics()
     np.testing.assert_allclose(mean, [0.4914, 0.4822, 0.4465], atol=5e-5)
     np.testing.assert_allclose(deviation, [0.2470, 0.2435, 0.2616], atol=5e-5)
+
+
+def test_names_and_checksums_of_the_official_archive_are_those_that_torchvision_knows():
+    assert (cifar10.ARCHIVE, cifar10.ARCHIVE_MD5) == (CIFAR10.filename, CIFAR10.tgz_md5)
+    assert cifar10.FOLDER == CIFAR10.base_folder
+    for names, theirs in ((cifar10.TRAIN_BATCHES, CIFAR10.train_list), (cifar10.TEST_BATCHES, CIFAR10.test_list)):
+        assert [[name, cifar10.BATCHES[name]] for name in names] == theirs
+    assert sorted(cifar10.BATCHES) == sorted(cifar10.TRAIN_BATCHES + cifar10.TEST_BATCHES)
+
+
+def test_the_stage_that_reads_images_does_without_pytorch():
+    program = "import sys, pipeline.download; sys.exit(sum(name.startswith('torch') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
