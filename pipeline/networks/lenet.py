@@ -70,6 +70,8 @@ class LeNet(nn.Module):
             x, second = self.conv1(x), self.conv2.weight
         # Pooling before the ReLU is the same function (both are monotone) on a quarter of the values.
         x = F.relu(self.pool(x))
-        x = F.relu(self.pool(F.conv2d(x, second, self.conv2.bias, self.conv2.stride)))
-        x = F.relu(self.fc2(F.relu(self.fc1(x.flatten(1)))))
+        x = self.pool(F.conv2d(x, second, self.conv2.bias, self.conv2.stride))
+        # Flattened before the ReLU, whose backward pass then meets one layout: of two it would go through value by value.
+        x = F.relu(x.flatten(1))
+        x = F.relu(self.fc2(F.relu(self.fc1(x))))
         return self.fc3(x)
