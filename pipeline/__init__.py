@@ -117,7 +117,7 @@ if sys.argv[:1] == ["-m"]:
     if closed_streams() or sys.getfilesystemencoding() != "utf-8":
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
     sys.excepthook = unloadable
-    # Nothing that is imported is garbage, and to look for some again and again would take a fifth of the imports' time; `one_sentence`
+    # Nothing that is imported is garbage, and to look for some again and again would take a seventh of the imports' time; `one_sentence`
     # lets Python look again.
     gc.disable()
     atexit.register(let_go)

@@ -137,7 +137,7 @@ def train(network: nn.Module, x: torch.Tensor, y: torch.Tensor, how: Training, s
 def _step(weights, momenta, how, rate):
     """A step of SGD by the gradients of those weights that have one; momenta: of each weight, None before its first.
 
-    By the function of torch.optim.SGD, whose class imports PyTorch's compiler at its first step: three seconds of every worker.
+    By the function of torch.optim.SGD, whose class imports PyTorch's compiler at its first step, in every worker of every stage.
     """
     moved = [position for position, weight in enumerate(weights) if weight.grad is not None]
     buffers = [momenta[position] for position in moved]
