@@ -1,9 +1,10 @@
-"""Training steps with memory in huge pages, which the grid's workers take, against the C library's habit, interleaved in one call.
+"""Training steps with memory in huge pages that are kept, which the grid's workers do, against the C library's habits, interleaved in one call.
 
     python -m benchmarks.allocation [--rounds 5]
 
-In each round one process per core trains for some steps, first with one environment and then with the other. The ratio is that of the
-times per step, its median over rounds with its range; page faults and the system's share of the time are those of all steps.
+In each round one process per core trains for some steps, with one environment after the other. Ratios are those of the times per
+step to that of single pages, their medians over rounds with their ranges; page faults and the system's share of the time are those of
+all steps.
 """
 
 import argparse
@@ -29,7 +30,12 @@ NETWORKS = {
 """Name → entry of params.yaml's `architectures`, and the steps that are timed."""
 
 HOW = training.Training(1, 0.1, 0.9, 0.0)
-SIDES = {"single pages": {"OMP_NUM_THREADS": "1"}, "huge pages": forkserver.WORKER}
+THREAD = {"OMP_NUM_THREADS": "1"}
+SIDES = {
+    "single pages": THREAD,
+    "huge pages": THREAD | {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},
+    "huge pages, kept": forkserver.WORKER,
+}
 
 
 def one_process(name: str) -> None:
@@ -50,7 +56,7 @@ def one_process(name: str) -> None:
 def measured(name: str, environment: dict[str, str]) -> list[float]:
     """The means of what `one_process` prints over one process per core."""
     command = [sys.executable, "-m", "benchmarks.allocation", "--process", name]
-    usual = {key: value for key, value in os.environ.items() if key not in forkserver.WORKER}
+    usual = {key: value for key, value in os.environ.items() if key not in ("GLIBC_TUNABLES", *THREAD)}
     processes = [
         subprocess.Popen(command, env=usual | environment, stdout=subprocess.PIPE, text=True)
         for _ in range(workers.cores())
@@ -73,14 +79,12 @@ def main() -> None:
         rounds = [
             {side: measured(name, environment) for side, environment in SIDES.items()} for _ in range(chosen.rounds)
         ]
-        ratios = [found["single pages"][0] / found["huge pages"][0] for found in rounds]
-        print(
-            f"{name}: THROUGHPUT, huge ÷ single pages {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-        )
         for side in SIDES:
             seconds, faults, system = (statistics.median(column) for column in zip(*(found[side] for found in rounds)))
+            ratios = [found["single pages"][0] / found[side][0] for found in rounds]
             print(
-                f"  {side:13s} {1e3 * seconds:6.1f} ms a step, {faults:7.0f} page faults, {system:.1%} of the time in the system"
+                f"{name:16s} {side:17s} THROUGHPUT {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), "
+                f"{1e3 * seconds:6.1f} ms a step, {faults:7.0f} page faults, {system:.1%} of the time in the system"
             )
 
 

@@ -15,9 +15,25 @@ WORKING = {"pipeline.estimate", "pipeline.train", "pipeline.evaluate"}
 IMPORTED = ["numpy", "pandas", "torch", "tqdm"]
 """What takes most of a worker's imports. This package's own modules each worker imports itself, after the stage has."""
 
-WORKER = {"OMP_NUM_THREADS": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""What the environment of a process that works on a CPU says: one thread; and memory in huge pages, since a training step takes and
-gives back so much of it that single pages take up to a tenth of its time (`python -m benchmarks.allocation`)."""
+WORKER = {"OMP_NUM_THREADS": "1"}
+"""What the environment of a process that works on a CPU says: one thread, and how memory is had and kept."""
+
+KEPT = 2**30
+"""Bytes up to which what a worker gives back stays its own until it ends."""
+
+try:
+    GLIBC = tuple(map(int, os.confstr("CS_GNU_LIBC_VERSION").split()[-1].split(".")[:2]))
+except (AttributeError, ValueError, TypeError):
+    GLIBC = None
+"""The version of the GNU C library, None where the C library is another."""
+
+if GLIBC and GLIBC >= (2, 35):
+    # A training step takes and gives back so much memory that single pages take up to a tenth of its time, and pages that are taken
+    # anew some per cent of it (`python -m benchmarks.allocation`). Earlier versions have no huge pages, and of the two thresholds
+    # they would take the second alone, with which every large piece of memory is taken anew.
+    WORKER["GLIBC_TUNABLES"] = (
+        f"glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold={KEPT}:glibc.malloc.trim_threshold={KEPT}"
+    )
 
 
 def start() -> None:
