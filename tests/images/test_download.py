@@ -1,6 +1,8 @@
 """The stage `download`: where the images are looked for, and what it lays down."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import PIL.Image
@@ -132,3 +134,8 @@ def test_a_changed_file_of_the_plan_ends_with_one_sentence(tmp_path, monkeypatch
         artifacts.write_json(artifacts.PLAN / "images.json", given)
         with pytest.raises(InputError, match=r"data/plan/images\.json .* `python -m pipeline\.plan` makes it again$"):
             download.main()
+
+
+def test_the_stage_that_reads_images_does_without_pytorch():
+    program = "import sys, pipeline.download; sys.exit(sum(name.startswith('torch') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

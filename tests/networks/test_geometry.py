@@ -139,7 +139,7 @@ class TwoLayouts(TorchDispatchMode):
     ids=lambda specification: "-".join(map(str, specification.values())),
 )
 def test_no_step_of_training_goes_through_two_layouts_value_by_value(specification):
-    """Which takes thirty times as long as through one."""
+    """PyTorch goes through one layout many values at a time."""
     x = training.arranged(torch.randn(4, 1, 32, 32, generator=torch.Generator().manual_seed(0)), "cpu")
     network = networks.build(networks.specification(specification), 1, 2, 0)
     with TwoLayouts() as layouts:
