@@ -130,10 +130,13 @@ def tar(path, members, mode="w"):
 
 
 def zipped(path, members, **options):
-    """A .zip of pairs of a name and its bytes."""
+    """A .zip of pairs of a header, or a name, and its bytes, the same at any time."""
     with zipfile.ZipFile(path, "w", **options) as archive:
-        for name, data in members:
-            archive.writestr(name, data)
+        for header, data in members:
+            if isinstance(header, str):
+                header = zipfile.ZipInfo(header)
+                header.external_attr = 0o600 << 16
+            archive.writestr(header, data, archive.compression)
     return path
 
 
