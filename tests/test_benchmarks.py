@@ -1,14 +1,16 @@
 """The formulas that the benchmarks rest on; what they measure is never tested."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from torch import nn
 
+from benchmarks import fitting, mixtures, nads, precision, published_maps, published_rows
 from benchmarks import grid as throughput
-from benchmarks import mixtures, nads, precision, published_maps, published_rows
-from pipeline import networks
+from pipeline import networks, settings, training
 from pipeline.networks.lenet import LeNet
 
 
@@ -61,6 +63,15 @@ def test_a_direction_between_two_nads_mixes_two():
     between = np.array([1.0, 1.0, 0.0]) / np.sqrt(2)
     assert mixtures.mixture(np.eye(3), np.array([4.0, 2.0, 1.0]), between) == pytest.approx((3.0, 2.0))
     assert mixtures.mixture(np.eye(3)[::-1], np.array([4.0, 2.0, 1.0]), np.eye(3)[0]) == pytest.approx((1.0, 1.0))
+
+
+def test_each_way_of_fitting_changes_at_most_one_thing_of_what_paper_2_states(shipped):
+    planned = settings.plans(shipped)["paper"].experiments["linear_pairs"].members["lenet"].training
+    ways = {name: dataclasses.asdict(dataclasses.replace(planned, **way)) for name, way in fitting.WAYS.items()}
+    stated = training.Training(epochs=50, lr=0.2, momentum=0.9, weight_decay=0, clip=0.5)
+    assert ways["stated"] == dataclasses.asdict(stated) and ways["planned"] == dataclasses.asdict(planned)
+    for name, way in ways.items():
+        assert len(way.items() - ways["stated"].items()) <= 1, name
 
 
 def test_precisions_are_compared_over_trainings():
