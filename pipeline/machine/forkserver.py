@@ -2,6 +2,7 @@
 
 import multiprocessing.resource_tracker
 import os
+import platform
 import signal
 import sys
 from multiprocessing import forkserver
@@ -21,13 +22,10 @@ WORKER = {"OMP_NUM_THREADS": "1"}
 KEPT = 2**30
 """Bytes up to which what a worker gives back stays its own until it ends."""
 
-try:
-    GLIBC = tuple(map(int, os.confstr("CS_GNU_LIBC_VERSION").split()[-1].split(".")[:2]))
-except (AttributeError, ValueError, TypeError):
-    GLIBC = None
-"""The version of the GNU C library, None where the C library is another."""
+LIBRARY, VERSION = platform.libc_ver()
+"""The C library's name and version, empty where there is none that can be told."""
 
-if GLIBC and GLIBC >= (2, 35):
+if LIBRARY == "glibc" and tuple(map(int, VERSION.split(".")[:2])) >= (2, 35):
     # A training step takes and gives back so much memory that single pages take up to a tenth of its time, and pages that are taken
     # anew some per cent of it (`python -m benchmarks.allocation`). Earlier versions have no huge pages, and of the two thresholds
     # they would take the second alone, with which every large piece of memory is taken anew.
