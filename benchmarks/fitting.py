@@ -50,6 +50,8 @@ WAYS = {
     "peak at 0.7": STATED | {"schedule": "late"},
     "five triangles": STATED | {"schedule": "cycles"},
     "clip 0.1": STATED | {"clip": 0.1},
+    "clip 0.2": STATED | {"clip": 0.2},
+    "clip 0.3": STATED | {"clip": 0.3},
     "no clip": STATED | {"clip": single.MOST["clip"]},
     "100 epochs": STATED | {"epochs": 100},
     "rate 0.2": STATED | {"lr": 0.2},
