@@ -112,7 +112,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--pairs", nargs="+", default=[f"{first},{second}" for first, second in PAIRS])
-    parser.add_argument("--scale", default="paper")
+    parser.add_argument("--scale", choices=settings.read()["scales"], default="paper")
     asked = parser.parse_args()
     artifacts.present(artifacts.NADS, "estimate")
     pairs = tuple(tuple(map(int, pair.split(","))) for pair in asked.pairs)
