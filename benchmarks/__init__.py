@@ -1,1 +1,2 @@
-"""What is claimed about speed, measured: each file runs the usual way and ours, interleaved, in one call."""
+"""What is claimed about speed, measured: each file runs the usual way and ours, interleaved, in one
+call."""

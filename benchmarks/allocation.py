@@ -1,10 +1,11 @@
-"""Training steps with memory in huge pages that are kept, which the grid's workers do, against the C library's habits, interleaved in one call.
+"""Training steps with memory in huge pages that are kept, which the grid's workers do, against the
+C library's habits, interleaved in one call.
 
     python -m benchmarks.allocation [--rounds 5]
 
-In each round one process per core trains for some steps, with one environment after the other. Ratios are those of the times per
-step to that of single pages, their medians over rounds with their ranges; page faults and the system's share of the time are those of
-all steps.
+In each round one process per core trains for some steps, with one environment after the other.
+Ratios are those of the times per step to that of single pages, their medians over rounds with their
+ranges; page faults and the system's share of the time are those of all steps.
 """
 
 import argparse
@@ -18,9 +19,9 @@ import time
 import torch
 
 from pipeline import networks as table
-from pipeline import training
-from pipeline.machine import forkserver, workers
-from pipeline.training.single import BATCH
+from pipeline.cells import training
+from pipeline.cells.training import BATCH
+from pipeline.machine import workers
 
 NETWORKS = {
     "resnet18_narrow": ({"network": "resnet18", "width": 0.125}, 20),
@@ -34,12 +35,13 @@ THREAD = {"OMP_NUM_THREADS": "1"}
 SIDES = {
     "single pages": THREAD,
     "huge pages": THREAD | {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},
-    "huge pages, kept": forkserver.WORKER,
+    "huge pages, kept": workers.ENVIRONMENT,
 }
 
 
 def one_process(name: str) -> None:
-    """Train in this process; prints seconds per step, page faults per step, and the system's share of the time."""
+    """Train in this process; prints seconds per step, page faults per step, and the system's share
+    of the time."""
     torch.set_num_threads(1)
     entry, steps = NETWORKS[name]
     network = table.build(table.specification(entry), 1, 2, 0)
@@ -56,13 +58,18 @@ def one_process(name: str) -> None:
 def measured(name: str, environment: dict[str, str]) -> list[float]:
     """The means of what `one_process` prints over one process per core."""
     command = [sys.executable, "-m", "benchmarks.allocation", "--process", name]
-    usual = {key: value for key, value in os.environ.items() if key not in ("GLIBC_TUNABLES", *THREAD)}
+    usual = {
+        key: value for key, value in os.environ.items() if key not in ("GLIBC_TUNABLES", *THREAD)
+    }
     processes = [
         subprocess.Popen(command, env=usual | environment, stdout=subprocess.PIPE, text=True)
         for _ in range(workers.cores())
     ]
     outputs = [process.communicate()[0] for process in processes]
-    return [statistics.mean(column) for column in zip(*(map(float, output.split()) for output in outputs))]
+    return [
+        statistics.mean(column)
+        for column in zip(*(map(float, output.split()) for output in outputs))
+    ]
 
 
 def main() -> None:
@@ -77,14 +84,18 @@ def main() -> None:
     print(f"{workers.cores()} cores, torch {torch.__version__}, float32, one process per core")
     for name in NETWORKS:
         rounds = [
-            {side: measured(name, environment) for side, environment in SIDES.items()} for _ in range(chosen.rounds)
+            {side: measured(name, environment) for side, environment in SIDES.items()}
+            for _ in range(chosen.rounds)
         ]
         for side in SIDES:
-            seconds, faults, system = (statistics.median(column) for column in zip(*(found[side] for found in rounds)))
+            seconds, faults, system = (
+                statistics.median(column) for column in zip(*(found[side] for found in rounds))
+            )
             ratios = [found["single pages"][0] / found[side][0] for found in rounds]
             print(
-                f"{name:16s} {side:17s} THROUGHPUT {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), "
-                f"{1e3 * seconds:6.1f} ms a step, {faults:7.0f} page faults, {system:.1%} of the time in the system"
+                f"{name:16s} {side:17s} THROUGHPUT {statistics.median(ratios):.2f} "
+                f"({min(ratios):.2f} to {max(ratios):.2f}), {1e3 * seconds:6.1f} ms a step, "
+                f"{faults:7.0f} page faults, {system:.1%} of the time in the system"
             )
 
 

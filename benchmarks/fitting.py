@@ -1,16 +1,20 @@
-"""What does the training that paper 2 leaves open do along late NADs: does a network fit D(v₁) ⊕ D(v₂), and what does it learn?
+"""What does the training that paper 2 leaves open do along late NADs: does a network fit D(v₁) ⊕
+D(v₂), and what does it learn?
 
-    python -m benchmarks.fitting [--seeds 3] [--network lenet] [--ways stated "rate 0.1" ...] [--pairs 1000,1000 ...] [--scale paper]
+    python -m benchmarks.fitting [--seeds 3] [--network lenet] [--ways stated "rate 0.1" ...]
+    [--pairs 1000,1000 ...] [--scale paper]
 
-Cells of `linear_pairs` with the samples and epochs of a scale of params.yaml, along NADs of data/nads, trained in each of the
-`WAYS`: the stated one (for LeNet maximum rate 0.2, momentum 0.9, clipped at norm 0.5, one triangle that peaks at 2/5) and others
-that each change one thing of it; or as params.yaml plans it. Written as CSV, one row per cell: training loss and accuracy of the
-last epoch, and test accuracies with both channels, with the first and with the second alone.
+Cells of `linear_pairs` with the samples and epochs of a scale of params.yaml, along NADs of
+data/nads, trained in each of the `WAYS`: the stated one (for LeNet maximum rate 0.2, momentum 0.9,
+clipped at norm 0.5, one triangle that peaks at 2/5) and others that each change one thing of it; or
+as params.yaml plans it. Written as CSV, one row per cell: training loss and accuracy of the last
+epoch, and test accuracies with both channels, with the first and with the second alone.
 """
 
 import argparse
 import dataclasses
 import functools
+import math
 import sys
 
 import numpy as np
@@ -18,30 +22,39 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import experiments, networks, settings, training
+from pipeline import experiments, networks, settings
+from pipeline.cells import seeds, training
+from pipeline.cells import training as single
+from pipeline.experiments.experiment import Cell
+from pipeline.experiments.plan import Indices
 from pipeline.grid.data import Data
-from pipeline.grid.experiment import Cell, Indices
 from pipeline.machine import workers
-from pipeline.project import artifacts, seeds
-from pipeline.training import single
+from pipeline.project import artifacts
 
 TEST_SAMPLES = 4000
 PAIRS = ((1000, 1000), (512, 800), (800, 256))
 STATED = {"clip": single.CLIP}
-"""What params.yaml has otherwise for LeNet than paper 2 and the group's code; the rest is as there."""
+"""What params.yaml has otherwise for LeNet than paper 2 and the group's code; the rest is as
+there."""
 
 
 def peaking_at(part: float, cycles: int = 1):
     """A schedule of `cycles` triangles in a row, each of which peaks at a part of its length."""
 
     def rates(steps: int, peak_lr: float) -> np.ndarray:
-        return np.interp((np.arange(steps) + 0.5) / steps * cycles % 1, [0, part, 1], [0, peak_lr, 0])
+        return np.interp(
+            (np.arange(steps) + 0.5) / steps * cycles % 1, [0, part, 1], [0, peak_lr, 0]
+        )
 
     return rates
 
 
 # A worker imports this module, so it knows these as well.
-single.SCHEDULES |= {"early": peaking_at(0.1), "late": peaking_at(0.7), "cycles": peaking_at(single.PEAK, 5)}
+single.SCHEDULES |= {
+    "early": peaking_at(0.1),
+    "late": peaking_at(0.7),
+    "cycles": peaking_at(single.PEAK, 5),
+}
 
 WAYS = {
     "planned": {},
@@ -52,7 +65,7 @@ WAYS = {
     "clip 0.1": STATED | {"clip": 0.1},
     "clip 0.2": STATED | {"clip": 0.2},
     "clip 0.3": STATED | {"clip": 0.3},
-    "no clip": STATED | {"clip": single.MOST["clip"]},
+    "no clip": STATED | {"clip": math.inf},
     "100 epochs": STATED | {"epochs": 100},
     "rate 0.2": STATED | {"lr": 0.2},
     "rate 0.15": STATED | {"lr": 0.15},
@@ -73,25 +86,42 @@ class Job:
 class Grid:
     """The cells' plan and data, made in memory; each worker makes its own."""
 
-    def __init__(self, scale: str, name: str, pairs: tuple[tuple[int, int], ...], count: int) -> None:
+    def __init__(
+        self, scale: str, name: str, pairs: tuple[tuple[int, int], ...], count: int
+    ) -> None:
         self.experiment = experiments.find("linear_pairs")
         plan = settings.plans(settings.read())[scale].experiments["linear_pairs"]
         indices = Indices(tuple(sorted({index for pair in pairs for index in pair})))
         members = {name: dataclasses.replace(plan.members[name], grid=indices, seeds=count)}
         self.plan = dataclasses.replace(
-            plan, members=members, seeds=tuple(range(count)), test_samples=min(TEST_SAMPLES, plan.test_samples)
+            plan,
+            members=members,
+            seeds=tuple(range(count)),
+            test_samples=min(TEST_SAMPLES, plan.test_samples),
         )
-        self.cells = [c for c in self.experiment.cells(self.plan) if (c["index_1"], c["index_2"]) in pairs]
+        self.cells = [
+            c for c in self.experiment.cells(self.plan) if (c["index_1"], c["index_2"]) in pairs
+        ]
         self.data = Data(self.experiment)
-        self.data.vectors = self.experiment.directions(self.plan, functools.lru_cache(1)(artifacts.nads))
-        self.data.draw = functools.lru_cache(1)(lambda seed: self.experiment.draw(self.plan, seed, None))
+        self.data.vectors = self.experiment.directions(
+            self.plan, functools.lru_cache(1)(artifacts.nads)
+        )
+        self.data.draw = functools.lru_cache(1)(
+            lambda seed: self.experiment.draw(self.plan, seed, None)
+        )
 
 
 def train_cell(made: Grid, job: Job) -> dict[str, float]:
     """How the training of one cell went, and its test accuracies by test set; runs in a worker."""
     cell, experiment = job.cell, made.experiment
     # As the stage `train` derives them, so that the stated way is what it trains.
-    identity = (cell["seed"], experiment.name, cell["architecture"], cell["index_1"], cell["index_2"])
+    identity = (
+        cell["seed"],
+        experiment.name,
+        cell["architecture"],
+        cell["index_1"],
+        cell["index_2"],
+    )
     weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
     member = made.plan.members[cell["architecture"]]
     network = networks.build(member.specification, experiment.channels, made.data.outputs, weights)
@@ -102,7 +132,10 @@ def train_cell(made: Grid, job: Job) -> dict[str, float]:
         test_set: round(training.accuracy(network, training.arranged(x, "cpu"), y), 5)
         for test_set, x, y in made.data.test_sets(cell)
     }
-    return {"train_loss": round(outcome.losses[-1], 5), "train_accuracy": round(outcome.accuracy, 5)} | tests
+    return {
+        "train_loss": round(outcome.losses[-1], 5),
+        "train_accuracy": round(outcome.accuracy, 5),
+    } | tests
 
 
 def main() -> None:
@@ -111,7 +144,9 @@ def main() -> None:
     parser.add_argument("--network", default="lenet")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
-    parser.add_argument("--pairs", nargs="+", default=[f"{first},{second}" for first, second in PAIRS])
+    parser.add_argument(
+        "--pairs", nargs="+", default=[f"{first},{second}" for first, second in PAIRS]
+    )
     parser.add_argument("--scale", choices=settings.read()["scales"], default="paper")
     asked = parser.parse_args()
     artifacts.present(artifacts.NADS, "estimate")
@@ -131,7 +166,8 @@ def main() -> None:
         rows.append({"way": job.way} | place | result)
     table = pd.DataFrame(rows)
     table = table.sort_values(
-        ["way", "index_1", "index_2", "seed"], key=lambda c: c.map(list(WAYS).index) if c.name == "way" else c
+        ["way", "index_1", "index_2", "seed"],
+        key=lambda c: c.map(list(WAYS).index) if c.name == "way" else c,
     )
     table.to_csv(sys.stdout, index=False)
 

@@ -1,18 +1,18 @@
-"""Cost of NADs at equal error: the procedure of the papers against ours, interleaved network by network in one process.
+"""Cost of NADs at equal error: the procedure of the papers against ours, network by network.
 
     python -m benchmarks.nads [lenet|resnet18] [rounds] [networks per round]
 
-Reference, written after paper 1's description: a network in PyTorch's default layout, ReLU before pooling, its secant
-at one standard-normal image from 2 × 1,024 perturbed images in two passes, one vector d per network. Ours:
-`pipeline.nads` with the read-out averaged exactly, then also over the network's symmetries, accumulated into C in
-float64. One thread each.
+Reference, written after paper 1's description: a network in PyTorch's default layout, ReLU before
+pooling, its secant at one standard-normal image from 2 × 1,024 perturbed images in two passes, one
+vector d per network. Ours: `pipeline.nads` with the read-out averaged exactly, then also over the
+network's symmetries, accumulated into C in float64. One thread each.
 
-Both are unbiased, so their relative Frobenius error after n networks is √(V/n) with V = E‖S‖²/‖C‖² − 1, S one network's
-sample of C (d dᵀ for the reference). ‖C‖² comes from products of different networks' samples, E‖d‖⁴ from its closed
-form over read-outs: with a uniform, E‖Jᵀa‖⁴ = s⁴((tr G)² + 2‖G‖² − 1.2 Σ G_ii²) for G = JJᵀ (the reference's own vectors
-are too few to give it well; they are timed only). The cost of equal error is V times the time of one network, and the
-gain is the ratio of costs. Printed are medians over rounds and their range. The decompositions at the end, seconds on
-either side, are left out.
+Both are unbiased, so their relative Frobenius error after n networks is √(V/n) with V = E‖S‖²/‖C‖²
+− 1, S one network's sample of C (d dᵀ for the reference). ‖C‖² comes from products of different
+networks' samples, E‖d‖⁴ from its closed form over read-outs: with a uniform, E‖Jᵀa‖⁴ = s⁴((tr G)² +
+2‖G‖² − 1.2 Σ G_ii²) for G = JJᵀ (the reference's own vectors are too few to give it well; they are
+timed only). The cost of equal error is V times the time of one network. Printed are medians over
+rounds and their range; the decompositions at the end are left out.
 """
 
 import argparse
@@ -27,12 +27,12 @@ import torch
 import torch.nn.functional as F
 
 from pipeline import networks
+from pipeline.cells.shapes import SIDE
 from pipeline.nads import Covariance, Estimator, jacobian_of_untrained
 from pipeline.nads.jacobian import evaluation_point
 from pipeline.nads.symmetry import symmetrised
 from pipeline.networks.lenet import LeNet
 from pipeline.networks.resnet import ResNet18
-from pipeline.project.shapes import SIDE
 
 SHAPE = (1, SIDE, SIDE)
 OURS = Estimator("secant", "readout", 100.0, "normal", True, False)
@@ -68,7 +68,7 @@ def plain_fourth_moment(jacobian: np.ndarray) -> float:
 
 
 def one_round(name: str, numbers: Sequence[int]) -> tuple[list[float], list[float]]:
-    """Seconds per network of both sides (medians), and V of plain, read-out, and read-out with symmetries."""
+    """Seconds per network of both sides (medians), and V of plain, read-out, with symmetries."""
     specification = networks.specification({"network": name})
     build = functools.partial(networks.build, specification, 1, 1)
     symmetry = networks.symmetry(specification)
@@ -87,7 +87,7 @@ def one_round(name: str, numbers: Sequence[int]) -> tuple[list[float], list[floa
         own.append((sample**2).sum())
         averaged.append((symmetrised(symmetry, sample, SHAPE) ** 2).sum())
     count = len(numbers)
-    total = (symmetrised(symmetry, covariance.total(), SHAPE) ** 2).sum()
+    total = (symmetrised(symmetry, covariance.sums.sum(0), SHAPE) ** 2).sum()
     square = (total - np.sum(averaged)) / (count * (count - 1))
     variances = [np.mean(moment) / square - 1 for moment in (fourth, own, averaged)]
     return [statistics.median(side) for side in times], variances
@@ -105,20 +105,26 @@ def main(name: str, rounds: int, per_round: int) -> None:
             "networks for equal error, plain ÷ read-out": plain / readout,
             "networks for equal error, plain ÷ read-out and symmetries": plain / symmetric,
             "COST OF EQUAL ERROR, reference ÷ read-out": usual / ours * plain / readout,
-            "COST OF EQUAL ERROR, reference ÷ read-out and symmetries": usual / ours * plain / symmetric,
+            "COST OF EQUAL ERROR, reference ÷ read-out and symmetries": usual
+            * plain
+            / (ours * symmetric),
             "relative error of 10,000 plain networks": (plain / 10_000) ** 0.5,
             "our networks for that error": 10_000 * symmetric / plain,
             "seconds per network of ours": ours,
         }.items():
             figures.setdefault(label, []).append(value)
         print(f"round {number + 1} of {rounds} done", file=sys.stderr)
-    print(f"{name}: {rounds} rounds of {per_round} networks on either side, one thread, torch {torch.__version__}")
+    sizes = f"{rounds} rounds of {per_round} networks on either side"
+    print(f"{name}: {sizes}, one thread, torch {torch.__version__}")
     for label, values in figures.items():
-        print(f"{label:60s} {statistics.median(values):10.3g}   ({min(values):.3g} to {max(values):.3g})")
+        extremes = f"({min(values):.3g} to {max(values):.3g})"
+        print(f"{label:60s} {statistics.median(values):10.3g}   {extremes}")
 
 
 if __name__ == "__main__":
-    reader = argparse.ArgumentParser("python -m benchmarks.nads", description=__doc__.partition("\n")[0])
+    reader = argparse.ArgumentParser(
+        "python -m benchmarks.nads", description=__doc__.partition("\n")[0]
+    )
     reader.add_argument("network", nargs="?", choices=tuple(USUAL), default="lenet")
     reader.add_argument("rounds", nargs="?", type=int, default=5)
     reader.add_argument("networks_per_round", nargs="?", type=int, default=24)

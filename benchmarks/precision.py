@@ -1,13 +1,16 @@
-"""Whether bfloat16 changes what is learned, and how fast: a grid of `linear_pairs` trained in both precisions, cell by cell.
+"""Whether bfloat16 changes what is learned, and how fast: a grid of `linear_pairs` trained in both
+precisions, cell by cell.
 
     python -m benchmarks.precision [--networks lenet mlp_100_20 resnet18_narrow] [--seeds 3]
 
-Cells are those of the laptop scale (its NADs, indices, epochs and schedules; 5,000 training samples), each trained from the
-same weights on the same data in the same order in float32 and in bfloat16, and tested in float32 on both channels and on each
-alone. A rounding error grows during training, so single cells differ; what is asked is whether they differ on average. Printed
-are, per network, the mean difference bfloat16 − float32 over cells, seeds and test sets with its 95 % interval (bootstrap over
-the trainings), and beside it the standard deviation between the seeds of one cell in float32; last, how many times as fast a
-training is in bfloat16 (median and range over the trainings; the two of one cell run side by side on two cores).
+Cells are those of the laptop scale (its NADs, indices, epochs and schedules; 5,000 training
+samples), each trained from the same weights on the same data in the same order in float32 and in
+bfloat16, and tested in float32 on both channels and on each alone. A rounding error grows during
+training, so single cells differ; what is asked is whether they differ on average. Printed are, per
+network, the mean difference bfloat16 − float32 over cells, seeds and test sets with its 95 %
+interval (bootstrap over the trainings), and beside it the standard deviation between the seeds of
+one cell in float32; last, how many times as fast a training is in bfloat16 (median and range over
+the trainings; the two of one cell run side by side on two cores).
 """
 
 import argparse
@@ -21,11 +24,12 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import experiments, networks, settings, training
+from pipeline import experiments, networks, settings
+from pipeline.cells import seeds, training
+from pipeline.experiments.experiment import Cell
 from pipeline.grid.data import Data
-from pipeline.grid.experiment import Cell
 from pipeline.machine import workers
-from pipeline.project import artifacts, seeds
+from pipeline.project import artifacts
 
 SAMPLES = 5000
 RESAMPLED = 10_000
@@ -38,18 +42,30 @@ class Grid:
         plan = settings.plans(settings.read())["laptop"].experiments["linear_pairs"]
         members = {name: plan.members[name] for name in architectures}
         self.experiment = experiments.find("linear_pairs")
-        self.plan = dataclasses.replace(plan, seeds=tuple(range(count)), train_samples=SAMPLES, members=members)
+        self.plan = dataclasses.replace(
+            plan, seeds=tuple(range(count)), train_samples=SAMPLES, members=members
+        )
         self.data = Data(self.experiment)
-        self.data.vectors = self.experiment.directions(self.plan, functools.lru_cache(1)(artifacts.nads))
-        self.data.draw = functools.lru_cache(1)(lambda seed: self.experiment.draw(self.plan, seed, None))
+        self.data.vectors = self.experiment.directions(
+            self.plan, functools.lru_cache(1)(artifacts.nads)
+        )
+        self.data.draw = functools.lru_cache(1)(
+            lambda seed: self.experiment.draw(self.plan, seed, None)
+        )
 
 
 def train_cell(made: Grid, job: tuple[Cell, str]) -> tuple[dict[str, float], float]:
-    """Test accuracies of one cell in one precision, by test set, and the seconds of its training; runs in a worker."""
+    """Test accuracies of one cell in one precision, by test set, and the seconds of its training;
+    runs in a worker."""
     (cell, precision), experiment = job, made.experiment
     name = cell["architecture"]
     member = made.plan.members[name]
-    identity = [cell["seed"], "precision", name, *(cell[coordinate] for coordinate in experiment.coordinates)]
+    identity = [
+        cell["seed"],
+        "precision",
+        name,
+        *(cell[coordinate] for coordinate in experiment.coordinates),
+    ]
     weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
     network = networks.build(member.specification, experiment.channels, made.data.outputs, weights)
     x, y = made.data.dataset(cell, "train")
@@ -67,8 +83,8 @@ def train_cell(made: Grid, job: tuple[Cell, str]) -> tuple[dict[str, float], flo
 def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
     """Rows of the comparison, one per network.
 
-    table: float32 and bfloat16 by architecture, seed, cell and test_set, accuracies. seconds: the same by architecture, seed
-    and cell, times of the training.
+    table: float32 and bfloat16 by architecture, seed, cell and test_set, accuracies. seconds: the
+    same by architecture, seed and cell, times of the training.
     """
     rows, rng = [], np.random.default_rng(0)
     for name, part in table.groupby("architecture", sort=False):
@@ -88,7 +104,8 @@ def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
                 "from": 100 * low,
                 "to": 100 * high,
                 "largest": 100 * difference.abs().max(),
-                "between seeds": 100 * float(part.groupby(["cell", "test_set"])["float32"].var().mean() ** 0.5),
+                "between seeds": 100
+                * float(part.groupby(["cell", "test_set"])["float32"].var().mean() ** 0.5),
                 "times as fast": faster.median(),
                 "at least": faster.min(),
                 "at most": faster.max(),
@@ -113,11 +130,20 @@ def main() -> None:
         if isinstance(result, Exception):
             raise result
         cell, precision = jobs[position]
-        place = cell["architecture"], cell["seed"], artifacts.cell_name(cell | {"seed": 0}, made.experiment.coordinates)
+        place = (
+            cell["architecture"],
+            cell["seed"],
+            artifacts.cell_name(cell | {"seed": 0}, made.experiment.coordinates),
+        )
         accuracies, times.setdefault(place, {})[precision] = result
         for test_set, accuracy in accuracies.items():
             found.setdefault((*place, test_set), {})[precision] = accuracy
-    table = pd.Series(found).apply(pd.Series).rename_axis(["architecture", "seed", "cell", "test_set"]).reset_index()
+    table = (
+        pd.Series(found)
+        .apply(pd.Series)
+        .rename_axis(["architecture", "seed", "cell", "test_set"])
+        .reset_index()
+    )
     seconds = pd.Series(times).apply(pd.Series)
     print(f"{SAMPLES:,} training samples, torch {torch.__version__}; percentages")
     pd.DataFrame(compared(table, seconds)).to_csv(sys.stdout, index=False, float_format="%.2f")

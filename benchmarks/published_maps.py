@@ -1,11 +1,13 @@
-"""LeNet's accuracies on Fourier directions and along its NADs beside the published ones, direction by direction.
+"""LeNet's accuracies on Fourier directions and along its NADs beside the published ones.
 
-    python -m benchmarks.published_maps reports/overnight/fourier/results.csv reports/overnight/nad_sweep/results.csv
+    python -m benchmarks.published_maps reports/overnight/fourier/results.csv
+    reports/overnight/nad_sweep/results.csv
 
-Published are LeNet's columns of `pipeline/report/published/`. LeNet's law is the same under transposition, and under flips, which turn
-a wave into one that is shifted by a pixel, so accuracies on Fourier directions are compared at |k_row|, |k_col| in either order, with
-the mean over all published runs of such a pair. The published row k_row = 0 lies above its transpose, which that law does not
-allow, so it is compared apart.
+Published are LeNet's columns of `pipeline/report/published/`. LeNet's law is the same under
+transposition, and under flips, which turn a wave into one that is shifted by a pixel, so accuracies
+on Fourier directions are compared at |k_row|, |k_col| in either order, with the mean over all
+published runs of such a pair. The published row k_row = 0 lies above its transpose, which that law
+does not allow, so it is compared apart.
 """
 
 import argparse
@@ -34,19 +36,20 @@ def pair(k_row: int, k_col: int) -> tuple[int, int]:
     return tuple(sorted((abs(k_row), abs(k_col))))
 
 
-def published_maps() -> tuple[dict[tuple[int, int], list[float]], dict[tuple[int, int], list[float]]]:
-    """Pairs of frequencies (see `pair`) → the published runs in per cent: without the row k_row = 0, and in it alone."""
+def published_maps() -> tuple[
+    dict[tuple[int, int], list[float]], dict[tuple[int, int], list[float]]
+]:
+    """`pair` → the published runs in per cent: without the row k_row = 0, and in it alone."""
     maps = collections.defaultdict(list), collections.defaultdict(list)
     for cell in published.table("fourier").itertuples():
         maps[cell.k_row == 0][pair(cell.k_row, cell.k_col)].append(cell.lenet)
     return dict(maps[0]), dict(maps[1])
 
 
-def compared(results: pd.DataFrame, keys: Iterable[Key], known: dict[Key, list[float]]) -> list[Row]:
-    """A row for every key that both have.
-
-    results: one row per training run; keys: the key of each row.
-    """
+def compared(
+    results: pd.DataFrame, keys: Iterable[Key], known: dict[Key, list[float]]
+) -> list[Row]:
+    """A row for every key that both have; keys: of each row (a training run) of the results."""
     ours = collections.defaultdict(list)
     for key, accuracy in zip(keys, results["accuracy"]):
         ours[key].append(100 * accuracy)
@@ -60,21 +63,25 @@ def lines(rows: list[Row], name: str) -> Iterator[str]:
     differences = []
     for key, ours, known in rows:
         differences.append(np.mean(ours) - np.mean(known))
-        spreads = [f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else "" for values in (ours, known)]
+        spreads = [
+            f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
+            for values in (ours, known)
+        ]
         yield (
-            f"| {key} | {np.mean(ours):.1f}{spreads[0]} | {len(ours)} | {np.mean(known):.1f}{spreads[1]} "
-            f"| {len(known)} | {differences[-1]:+.1f} |"
+            f"| {key} | {np.mean(ours):.1f}{spreads[0]} | {len(ours)} | "
+            f"{np.mean(known):.1f}{spreads[1]} | {len(known)} | {differences[-1]:+.1f} |"
         )
     runs, beyond = sum(len(ours) for _, ours, _ in rows), np.abs(differences) > 3 * SPREAD
     yield ""
     yield (
-        f"{len(rows)} directions, {runs} runs; mean difference {np.mean(differences):+.2f} points, root mean square "
-        f"{np.sqrt(np.mean(np.square(differences))):.2f}; by more than {3 * SPREAD:.1f} points: {beyond.sum()}"
+        f"{len(rows)} directions, {runs} runs; mean difference {np.mean(differences):+.2f} points, "
+        f"root mean square {np.sqrt(np.mean(np.square(differences))):.2f}; by more than "
+        f"{3 * SPREAD:.1f} points: {beyond.sum()}"
     )
 
 
 def in_bands(rows: list[Row]) -> list[Row]:
-    """Rows of NAD indices put together in `BANDS`: the mean accuracy of each index of ours, and the published ones."""
+    """Rows of NAD indices put together in `BANDS`: mean accuracies, and the published ones."""
     bands = collections.defaultdict(lambda: ([], []))
     for index, ours, known in rows:
         first, last = next((a, b - 1) for a, b in zip(BANDS, BANDS[1:]) if a <= index < b)
@@ -89,7 +96,10 @@ def main(fourier: str, sweep: str) -> None:
     results = results[results["architecture"] == "lenet"]
     keys = [pair(row, column) for row, column in zip(results["k_row"], results["k_col"])]
     usual, odd = published_maps()
-    print("\n".join(lines(compared(results, keys, usual), "frequencies, either order and sign")), end="\n\n")
+    print(
+        "\n".join(lines(compared(results, keys, usual), "frequencies, either order and sign")),
+        end="\n\n",
+    )
     print("\n".join(lines(compared(results, keys, odd), "published row k_row = 0")), end="\n\n")
     results = pd.read_csv(sweep)
     results = results[(results["architecture"] == "lenet") & (results["estimand"] == "secant")]
@@ -100,7 +110,9 @@ def main(fourier: str, sweep: str) -> None:
 
 
 if __name__ == "__main__":
-    reader = argparse.ArgumentParser("python -m benchmarks.published_maps", description=__doc__.partition("\n")[0])
+    reader = argparse.ArgumentParser(
+        "python -m benchmarks.published_maps", description=__doc__.partition("\n")[0]
+    )
     reader.add_argument("fourier", help="results.csv of fourier")
     reader.add_argument("sweep", help="results.csv of nad_sweep")
     asked = reader.parse_args()

@@ -1,16 +1,16 @@
-"""How many networks a published spectrum was made from: its singular values against ours, for several numbers of rows.
+"""How many networks a published spectrum was made from, told by its singular values and ours.
 
     python -m benchmarks.published_rows data/nads/resnet18.npz
 
-The public files hold singular values of matrices with one secant per row; with n rows, s ≈ √(n λ) for large eigenvalues
-and less for small ones, since n random rows in 1,024 dimensions spread their own eigenvalues (Marchenko and Pastur). So
-head and tail of a spectrum fix n twice over: for the right n the ratio of simulated to published values is 1 throughout.
-Simulated are n normal rows with our eigenvalues; published are the values at some indices of the authors' table
-(columns eig_rn, eig_vgg and eig_dn of docs/data/nads.csv in the repository LTS4/neural-anisotropy-directions).
+The public files hold singular values of matrices with one secant per row; with n rows, s ≈ √(n λ)
+for large eigenvalues and less for small ones, since n random rows in 1,024 dimensions spread their
+own eigenvalues (Marchenko and Pastur). So head and tail of a spectrum fix n twice over: for the
+right n the ratio of simulated to published values is 1 throughout. Simulated are n normal rows with
+our eigenvalues; published are the values at some indices of the authors' table (columns eig_rn,
+eig_vgg and eig_dn of docs/data/nads.csv in the repository LTS4/neural-anisotropy-directions).
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -62,8 +62,10 @@ ROWS = (2500, 4000, 5000, 6000, 8000, 10_000)
 """Numbers of rows that are tried."""
 
 
-def ratios(eigenvalues: np.ndarray, published: dict[int, float], rows: int, rng: np.random.Generator) -> np.ndarray:
-    """The ratios of simulated to published singular values at the published indices, for a matrix of `rows` rows.
+def ratios(
+    eigenvalues: np.ndarray, published: dict[int, float], rows: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The ratios of simulated to published singular values, for a matrix of `rows` rows.
 
     eigenvalues: (D,) of our C; published: index → singular value.
     """
@@ -75,21 +77,30 @@ def ratios(eigenvalues: np.ndarray, published: dict[int, float], rows: int, rng:
 def main(path: str) -> None:
     """Print the ratios for each number of rows, and the number for which they are nearest to 1."""
     name = Path(path).stem
-    if name not in PUBLISHED:
-        sys.exit(f"error: {path}: no published spectrum of {name!r} stands here, only of {', '.join(PUBLISHED)}")
     with np.load(path, allow_pickle=False) as file:
-        eigenvalues, networks, error = file["eigenvalues"], int(file["networks"]), float(file["error"])
-    print(f"{name}: our C from {networks} networks, relative error {error:.3f}; simulated ÷ published singular values")
-    print("rows    " + "".join(f"{f'[{index}]':>8s}" for index in PUBLISHED[name]) + "   rms of log")
+        eigenvalues, networks, error = (file[k] for k in ("eigenvalues", "networks", "error"))
+    print(
+        f"{name}: our C from {networks} networks, relative error {error:.3f}; simulated ÷ "
+        "published singular values"
+    )
+    print(
+        "rows    " + "".join(f"{f'[{index}]':>8s}" for index in PUBLISHED[name]) + "   rms of log"
+    )
     distances = {}
     for rows in ROWS:
         found = ratios(eigenvalues, PUBLISHED[name], rows, np.random.default_rng(rows))
         distances[rows] = float(np.sqrt((np.log(found) ** 2).mean()))
-        print(f"{rows:6d}  " + "".join(f"{ratio:8.3f}" for ratio in found) + f"{distances[rows]:13.3f}")
+        print(
+            f"{rows:6d}  "
+            + "".join(f"{ratio:8.3f}" for ratio in found)
+            + f"{distances[rows]:13.3f}"
+        )
     print(f"nearest: {min(distances, key=distances.get)} rows")
 
 
 if __name__ == "__main__":
-    reader = argparse.ArgumentParser("python -m benchmarks.published_rows", description=__doc__.partition("\n")[0])
+    reader = argparse.ArgumentParser(
+        "python -m benchmarks.published_rows", description=__doc__.partition("\n")[0]
+    )
     reader.add_argument("path", help="data/nads/{architecture}.npz")
     main(reader.parse_args().path)

@@ -1,9 +1,11 @@
-"""How often `pipeline.verify` is wrong: simulated pairs of runs that differ by chance alone, and pairs of which a part was shifted.
+"""How often `pipeline.verify` is wrong: simulated pairs of runs that differ by chance alone, and
+pairs of which a part was shifted.
 
     python -m benchmarks.verdicts [PAIRS]
 
-A run has three panels of 30 cells, tested on 4,000 samples: a third are saturated (99.9 per cent), a third guess (50 per cent), and a
-third lie between (60 to 95 per cent) with a standard deviation of 2 points between seeds, times a log-normal factor.
+A run has three panels of 30 cells, tested on 4,000 samples: a third are saturated (99.9 per cent),
+a third guess (50 per cent), and a third lie between (60 to 95 per cent) with a standard deviation
+of 2 points between seeds, times a log-normal factor.
 """
 
 import sys
@@ -11,14 +13,22 @@ import sys
 import numpy as np
 import pandas as pd
 
-from pipeline.measures import agreement
+from pipeline.verify import agreement
 
 TEST_SAMPLES = 4000
 KINDS = {"saturated": (0.999, 0.0005), "guessing": (0.5, 0.0), "between": (None, 0.02)}
-"""Mean accuracy, and standard deviation between seeds besides that of counting, of three kinds of cells."""
+"""Mean accuracy, and standard deviation between seeds besides that of counting, of three kinds of
+cells."""
 
-CHANCE = ((0.0, (3, 3), 0.0), (0.7, (3, 3), 0.0), (0.7, (1, 3), 0.0), (0.7, (3, 3), 0.7), (0.7, (2, 2), 0.0))
-"""How unlike the cells between are (standard deviation of the factor's logarithm), seeds of both runs, correlation within a seed."""
+CHANCE = (
+    (0.0, (3, 3), 0.0),
+    (0.7, (3, 3), 0.0),
+    (0.7, (1, 3), 0.0),
+    (0.7, (3, 3), 0.7),
+    (0.7, (2, 2), 0.0),
+)
+"""How unlike the cells between are (standard deviation of the factor's logarithm), seeds of both
+runs, correlation within a seed."""
 
 SHIFTS = {"saturated": (-0.02, -0.03), "guessing": (0.05, 0.08), "between": (-0.15, -0.2, -0.3)}
 """By how much one cell is shifted, by its kind."""
@@ -35,12 +45,17 @@ def grid(rng: np.random.Generator, unlike: float) -> pd.DataFrame:
             kind = list(KINDS)[number % len(KINDS)]
             mean, deviation = KINDS[kind]
             if mean is None:
-                mean, deviation = rng.uniform(0.6, 0.95), deviation * np.exp(unlike * rng.standard_normal())
+                mean, deviation = (
+                    rng.uniform(0.6, 0.95),
+                    deviation * np.exp(unlike * rng.standard_normal()),
+                )
             rows.append((*panel, "all", f"{kind} {number}", mean, min(deviation, 0.2)))
     return pd.DataFrame(rows, columns=[*agreement.PLACE, "mean", "deviation"])
 
 
-def run(rng: np.random.Generator, cells: pd.DataFrame, seeds: int = 3, common: float = 0.0) -> pd.DataFrame:
+def run(
+    rng: np.random.Generator, cells: pd.DataFrame, seeds: int = 3, common: float = 0.0
+) -> pd.DataFrame:
     """Results of a run on these cells; common: correlation between the cells of one seed."""
     tables = []
     for seed in range(seeds):
@@ -56,11 +71,14 @@ def differing(ours: pd.DataFrame, theirs: pd.DataFrame) -> list[pd.DataFrame]:
     """The cells, and the means, that are too far apart to be chance."""
     cells = agreement.cells(ours, theirs)
     tables = cells, agreement.means(ours, theirs, cells)
-    return [rows[agreement.too_large(agreement.chances(rows))] for rows in tables]
+    return [rows[rows["differs"]] for rows in map(agreement.judged, tables)]
 
 
-def false_alarms(rng: np.random.Generator, pairs: int, unlike: float, seeds: tuple[int, int], common: float) -> int:
-    """How many of so many pairs of runs are said to differ, though chance alone makes them do so."""
+def false_alarms(
+    rng: np.random.Generator, pairs: int, unlike: float, seeds: tuple[int, int], common: float
+) -> int:
+    """How many of so many pairs of runs are said to differ, though chance alone makes them do
+    so."""
     count = 0
     for _ in range(pairs):
         cells = grid(rng, unlike)
@@ -68,23 +86,35 @@ def false_alarms(rng: np.random.Generator, pairs: int, unlike: float, seeds: tup
     return count
 
 
-def shifted(rng: np.random.Generator, unlike: float, shift: float, kind: str | None) -> tuple[pd.DataFrame, pd.Series]:
-    """Cells of which one of a kind is shifted, or, of no kind, a panel but for the saturated; and which ones these are, bool."""
+def shifted(
+    rng: np.random.Generator, unlike: float, shift: float, kind: str | None
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Cells of which one of a kind is shifted, or, of no kind, a panel but for the saturated; and
+    which ones these are, bool."""
     cells = grid(rng, unlike)
     if kind is None:
-        chosen = (cells["experiment"] == "linear_pairs") & ~cells["place"].str.startswith("saturated")
+        chosen = (cells["experiment"] == "linear_pairs") & ~cells["place"].str.startswith(
+            "saturated"
+        )
     else:
-        chosen = cells["place"].str.startswith(kind) & ((cells["mean"] > 0.8) | (kind == "guessing"))
+        chosen = cells["place"].str.startswith(kind) & (
+            (cells["mean"] > 0.8) | (kind == "guessing")
+        )
         chosen &= cells.index == chosen.idxmax()
     return cells.assign(shifted=cells["mean"] + shift * chosen), chosen
 
 
-def found(rng: np.random.Generator, pairs: int, unlike: float, shift: float, kind: str | None) -> int:
-    """In how many of so many pairs of runs, of three seeds each, the shift of one cell, or of a panel's mean, is found."""
+def found(
+    rng: np.random.Generator, pairs: int, unlike: float, shift: float, kind: str | None
+) -> int:
+    """In how many of so many pairs of runs, of three seeds each, the shift of one cell, or of a
+    panel's mean, is found."""
     count = 0
     for _ in range(pairs):
         cells, chosen = shifted(rng, unlike, shift, kind)
-        rows = differing(run(rng, cells.assign(mean=cells["shifted"])), run(rng, cells))[kind is None]
+        rows = differing(run(rng, cells.assign(mean=cells["shifted"])), run(rng, cells))[
+            kind is None
+        ]
         columns = agreement.PART if kind is None else agreement.PLACE
         count += len(rows.merge(cells.loc[chosen, columns].drop_duplicates(), on=columns)) > 0
     return count
@@ -94,12 +124,21 @@ def main(pairs: int) -> None:
     """Print both rates."""
     for unlike, seeds, common in CHANCE:
         wrong = false_alarms(np.random.default_rng(11), pairs, unlike, seeds, common)
-        print(f"unlike {unlike}, seeds {seeds}, correlation {common}: {wrong} of {pairs} differ by chance", flush=True)
+        setting = f"unlike {unlike}, seeds {seeds}, correlation {common}"
+        print(f"{setting}: {wrong} of {pairs} differ by chance", flush=True)
     rng = np.random.default_rng(12)
-    cases = [(kind, shift) for kind, shifts in SHIFTS.items() for shift in shifts] + [(None, s) for s in SHIFTED_PANEL]
+    cases = [(kind, shift) for kind, shifts in SHIFTS.items() for shift in shifts] + [
+        (None, s) for s in SHIFTED_PANEL
+    ]
     for kind, shift in cases:
-        rates = [f"{found(rng, pairs // 5, unlike, shift, kind)} (unlike {unlike})" for unlike in (0.0, 0.7)]
-        print(f"{kind or 'panel'} shifted by {shift}: found in {', '.join(rates)} of {pairs // 5}", flush=True)
+        rates = [
+            f"{found(rng, pairs // 5, unlike, shift, kind)} (unlike {unlike})"
+            for unlike in (0.0, 0.7)
+        ]
+        print(
+            f"{kind or 'panel'} shifted by {shift}: found in {', '.join(rates)} of {pairs // 5}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Stage `generate EXPERIMENT`: what determines every data set of the grid -> data/datasets/{experiment}/.
+"""Stage `generate EXPERIMENT`: what determines every data set of the grid ->
+data/datasets/{experiment}/.
 
-cells.csv (one row per data set and network), directions.npz (the vectors or bases they are made of), draw-{seed}.npz
-(labels, standard-normal images, pictures): together they fix each training set bit for bit; none is written out sample by
-sample. digests.json: digests of the draws' arrays, so that nobody reads them for that; images.json: what the pictures are.
+cells.csv (one row per data set and network), directions.npz (the vectors or bases they are made
+of), draw-{seed}.npz (labels, standard-normal images, pictures): together they fix each training set
+bit for bit; none is written out sample by sample. images.json: what the pictures are.
 """
 
 import functools
@@ -12,17 +13,20 @@ import numpy as np
 import pandas as pd
 
 from pipeline import experiments
-from pipeline.grid.data import digests_of
-from pipeline.grid.experiment import Plan
+from pipeline.cells.shapes import as_text
+from pipeline.experiments.plan import Plan
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
-from pipeline.project.shapes import as_text
 
 
 def main(name: str) -> None:
     """Write the data of the experiment `name`."""
     experiment = experiments.find(name)
-    plan = Plan.read(experiment, artifacts.planned(name))
+    plan = Plan.read(experiment)
+    if experiment.needs_nads:
+        artifacts.check(artifacts.NADS, "estimate")
+    if experiment.needs_images:
+        artifacts.check(artifacts.IMAGES, "download")
 
     @functools.lru_cache(1)
     def nads(architecture, estimand=None):
@@ -33,27 +37,25 @@ def main(name: str) -> None:
     images = artifacts.images() if experiment.needs_images else None
     if images is not None and (size := images["train_images"].shape[2:]) not in plan.inputs:
         raise InputError(
-            f"data/images holds images of {as_text(size)} pixels, and {name} needs {as_text(plan.inputs[0])}; "
-            "`python -m pipeline.download` makes them"
+            f"data/images holds images of {as_text(size)} pixels, and {name} needs "
+            f"{as_text(plan.inputs[0])}; `python -m pipeline.download` makes them"
         )
-    folder = artifacts.fresh(artifacts.DATASETS / name)
-    pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
-    np.savez(folder / "directions.npz", **directions)
-    if images is not None:
-        artifacts.write_json(folder / "images.json", artifacts.about_images())
-    digests = {}
-    for seed in plan.seeds:
-        draw = experiment.draw(plan, seed, images)
-        np.savez(folder / f"draw-{seed}.npz", **draw)
-        digests[seed] = digests_of(draw)
-        for split in ("train", "test"):
-            wanted, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
-            if made < wanted:
-                print(
-                    f"notice: {name} has {made} {split} samples, not {wanted}: there are no more images",
-                    file=sys.stderr,
-                )
-    artifacts.write_json(folder / artifacts.DIGESTS, digests)
+    with artifacts.output(artifacts.DATASETS / name) as folder:
+        pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
+        np.savez(folder / "directions.npz", **directions)
+        if images is not None:
+            artifacts.write_json(folder / "images.json", artifacts.about_images())
+        for seed in plan.seeds:
+            draw = experiment.draw(plan, seed, images)
+            np.savez(folder / f"draw-{seed}.npz", **draw)
+            for split in ("train", "test"):
+                wanted, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
+                if made < wanted:
+                    print(
+                        f"notice: {name} has {made} {split} samples, not {wanted}: there are no "
+                        "more images",
+                        file=sys.stderr,
+                    )
     print(f"{name}: {len(cells)} cells, {len(directions)} directions")
 
 

@@ -1,163 +1,144 @@
-"""Stage `plan`: params.yaml, checked at every scale -> data/plan/, what every other stage is asked for; prints what will run.
+"""Stage `plan`: params.yaml, checked at every scale -> data/plan/; prints what will run.
 
-The only reader of params.yaml. images.json, nads.json, {experiment}.json: the images, the NADs and the grids of the chosen scale;
-machine.json: where they are made. With digests of what is the user's own, to which .own/ holds links, by which DVC sees edits of it.
-What is wrong in params.yaml, at whichever scale, ends it here with a sentence for each mistake.
+The only reader of params.yaml. images.json, nads.json, {experiment}.json: the images, the NADs and
+the grids of the chosen scale, with the digests of what is a person's own; machine.json: where they
+are made. What is wrong, at whichever scale, ends it here with a sentence for each mistake.
 """
 
+import collections
+import contextlib
 import dataclasses
-import functools
+import datetime
+import json
+import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+import pandas as pd
 import torch
 
 from pipeline import experiments, networks, settings
-from pipeline.grid.experiment import Experiment, Member
-from pipeline.grid.forecast import COLUMNS, Forecast, forecast
-from pipeline.machine import closure, store, workers
+from pipeline.grid.forecast import forecast
+from pipeline.images.sources import VARIABLE
+from pipeline.machine import store, workers
 from pipeline.machine.disk import check_room
-from pipeline.machine.notes import DRY_RUNS, RATES, Notes
-from pipeline.machine.rates import speed
-from pipeline.nads import imported
-from pipeline.networks import Specification
-from pipeline.networks.dry_run import DryRun, dry_run
+from pipeline.nads import from_file
+from pipeline.networks import own
+from pipeline.networks.dry_run import dry_run
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, one_sentence
-from pipeline.settings import Plans, own
+from pipeline.settings import Plans
 
-CIFAR10_CLASSES = 10
-"""Outputs with which a network is tried where the images decide how many there are: they may not be here yet."""
-
-Use = tuple[str, tuple[int, ...], int]
-"""An architecture, the shape (C, H, W) of the inputs that it is given, and how many outputs it has."""
+CLASSES = 10
+"""Outputs of a network where the images decide how many there are: they may not be here yet."""
 
 
-def use_of(name: str, member: Member, experiment: Experiment) -> Use:
-    """How an experiment uses an architecture."""
-    return name, (experiment.channels, *member.input), experiment.outputs or CIFAR10_CLASSES
-
-
-def uses(plans: Plans) -> Iterator[tuple[Specification, Use]]:
-    """How one scale uses every architecture, with its specification."""
-    for name, request in plans.nads.members.items():
-        if request.source.file is None:
-            yield request.specification, (name, request.source.input, 1)
-    for plan in plans.experiments.values():
-        for name, member in plan.members.items():
-            yield member.specification, use_of(name, member, experiments.find(plan.experiment))
-
-
-def key_of(specification: Specification, use: Use) -> str:
-    """The digest of all that decides a dry run.
-
-    Raises InputError where the network's code cannot be read, since what is trained and estimated is kept by it too.
-    """
+@contextlib.contextmanager
+def of(where: str) -> Iterator[None]:
+    """Context in which a mistake is said to be one of a place in params.yaml."""
     try:
-        return store.digest([specification, *use[1:], closure.digest(dry_run, specification["network"])])
-    except Exception as error:
-        reason = " ".join(str(error).split())
-        raise InputError(
-            f"the code of {specification['network']} cannot be read, by which its results are kept: {reason}"
-        ) from None
+        yield
+    except (InputError, ValueError) as error:
+        raise InputError(f"params.yaml: {where}: {error}") from None
 
 
-def tried(scales: dict[str, Plans]) -> dict[Use, DryRun]:
-    """Every network as each scale uses it, tried once; raises InputError with a sentence for each that cannot be built or run.
+def tried(scales: dict[str, Plans]) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
+    """Every architecture in all its uses: bytes of its weights, and the own files that decide it.
 
-    What an earlier plan tried by the same code is not tried again.
+    Raises InputError for one that cannot be built or run, at whichever scale.
     """
-    found, sentences, kept, new = {}, {}, Notes(store.default_folder(), DRY_RUNS), {}
+    specifications, uses, sizes, files = {}, collections.defaultdict(set), {}, {}
     for plans in scales.values():
-        for specification, use in uses(plans):
-            name, shape, outputs = use
-            if use in found or name in sentences:
-                continue
-            key, unreadable = None, None
-            try:
-                key = key_of(specification, use)
-            except InputError as error:
-                unreadable = error
-            if key is not None and (noted := kept.get(key)):
-                found[use] = DryRun(*noted)
-                continue
-            try:
-                found[use] = new[key] = dry_run(specification, shape, outputs)
-                if unreadable:
-                    raise unreadable
-            except InputError as error:
-                sentences[name] = f"params.yaml: architectures.{name}: {error}"
-    kept.add((key, dataclasses.astuple(run)) for key, run in new.items() if key is not None)
-    if sentences:
-        raise InputError("\n".join(sentences.values()))
-    return found
+        for name, request in plans.nads.members.items():
+            if request.source.file is None:
+                specifications[name] = request.specification
+                uses[name].add((tuple(request.source.input), 1))
+        for plan in plans.experiments.values():
+            experiment = experiments.find(plan.experiment)
+            for name, member in plan.members.items():
+                shape = (experiment.channels, *member.input)
+                specifications[name] = member.specification
+                uses[name].add((shape, experiment.outputs or CLASSES))
+    for name, specification in specifications.items():
+        asked, recorded = sorted(uses[name]), own.recorded()
+        if specification["network"] in networks.NETWORKS.values():
+            # What it does with four channels, one of the table does with one.
+            asked = {shape[1:]: (shape, outputs) for shape, outputs in asked}.values()
+            recorded = contextlib.nullcontext({})
+        with of(f"architectures.{name}"), recorded as files[name]:
+            runs = [dry_run(specification, *use) for use in asked]
+        sizes[name] = max(run.size for run in runs)
+        for notice in dict.fromkeys(notice for run in runs for notice in run.notices):
+            print(f"notice: {notice}", file=sys.stderr)
+    return sizes, files
 
 
-def check_networks(scales: dict[str, Plans]) -> None:
-    """Raise InputError, with a sentence for each, unless networks that can be built are such as their experiments need."""
-    sentences = []
+def check(scales: dict[str, Plans], files: dict[str, dict[str, str]]) -> None:
+    """Give the chosen scale's plans the digests of all that is a person's own.
+
+    Raises InputError for a network that its experiment cannot take, or NADs that cannot be used.
+    """
     for scale, plans in scales.items():
         for name, plan in plans.experiments.items():
-            try:
+            with of(f"scales.{scale}.{name}"):
                 experiments.find(name).check_networks(plan, networks.symmetry)
-            except ValueError as error:
-                sentences.append(f"params.yaml: scales.{scale}.{name}: {error}")
-    if sentences:
-        raise InputError("\n".join(sentences))
-
-
-def check_files(plans: Plans) -> None:
-    """Raise InputError, with a sentence for each, unless the files of NADs that the chosen scale names can be used."""
-    sentences = []
+    plans = next(iter(scales.values()))
     for name, request in plans.nads.members.items():
-        if request.source.file is not None:
-            try:
-                imported(artifacts.nad_file(request.source.file), request.source.input, request.source.file)
-            except InputError as error:
-                sentences.append(f"params.yaml: scales.{plans.nads.scale}.nads.{name}: {error}")
-    if sentences:
-        raise InputError("\n".join(sentences))
+        digests = files.get(name)
+        if (file := request.source.file) is not None:
+            with of(f"scales.{plans.nads.scale}.nads.{name}"):
+                from_file(file, request.source.input)  # which refuses what holds no such NADs
+                digests = own.digests([file])
+        plans.nads.members[name] = dataclasses.replace(request, own=digests)
+    for plan in plans.experiments.values():
+        for name, member in plan.members.items():
+            plan.members[name] = dataclasses.replace(member, own=files[name])
 
 
-def forecasts(plans: Plans, runs: dict[Use, DryRun], device: torch.device) -> dict[str, Forecast]:
-    """What each experiment takes, by name."""
-    rates, measured = Notes(store.default_folder(), RATES), functools.cache(speed)
-    found = {}
-    for name, plan in plans.experiments.items():
-        experiment = experiments.find(name)
-        mine = {a: runs[use_of(a, member, experiment)] for a, member in plan.members.items()}
-        fast = functools.partial(measured, device, plan.precision)
-        found[name] = forecast(experiment, plan, plans.machine.reuse, device, mine, rates, fast)
-    return found
+def notice_of_other_images() -> None:
+    """Say where data/images holds others than the variable CIFAR10 names, unseen by DVC."""
+    path, made = os.environ.get(VARIABLE), artifacts.REPORTS / "images.json"
+    if path and artifacts.IMAGES.exists() and made.exists():
+        source = json.loads(made.read_text(encoding="utf-8"))["source"]
+        if Path(path).resolve().name not in source:
+            print(
+                f"notice: data/images holds images from {source}, not from {path}; "
+                "`dvc repro --force --single-item download && dvc repro` takes these",
+                file=sys.stderr,
+            )
 
 
 def main() -> None:
     """Check params.yaml, say what it asks for, and write that where the disk has room for it."""
     torch.set_num_threads(1)
-    scales = settings.plans(settings.read())
+    digest, scales = artifacts.params_digest(), settings.plans(settings.read())
     plans = next(iter(scales.values()))
     device, scale = workers.device_of(plans.machine.device), plans.nads.scale
-    runs = tried(scales)
-    check_networks(scales)
-    check_files(plans)
-    for name in plans.experiments:
-        # Here, since DVC removes what a stage made before it runs it again: what `dvc pull` fetched needs no training.
+    sizes, files = tried(scales)
+    check(scales, files)
+    if plans.images.path is None:
+        notice_of_other_images()
+    rows = {}
+    for name, plan in plans.experiments.items():
+        # Here, since DVC removes what a stage made before it runs it again: what `dvc pull` fetched
+        # needs no training.
         store.Store(store.default_folder()).adopt(artifacts.MODELS / name)
-    found = forecasts(plans, runs, device)
-    total = sum(found.values(), Forecast())
-    print(f"params.yaml is sound; scale {scale} on {workers.place(device)}, as far as earlier runs or sizes tell:")
-    for name, *row in [("", *COLUMNS), *((name, *one.row()) for name, one in found.items()), ("all", *total.row())]:
-        print("{:14s}{:>8s}{:>8s}{:>15s}{:>14s}{:>10s}{:>10s}".format(name, *row))
-    check_room(total.left, f"scale {scale}")
-    plans = own.with_digests(plans)
-    own.link(own.files(plans))
-    artifacts.fresh(artifacts.PLAN)
-    for name, plan in {
-        "images": plans.images,
-        "machine": plans.machine,
-        "nads": plans.nads,
-        **plans.experiments,
-    }.items():
-        artifacts.write_json(artifacts.PLAN / f"{name}.json", dataclasses.asdict(plan))
+        rows[name] = forecast(experiments.find(name), plan, plans.machine.reuse, device, sizes)
+    table = pd.DataFrame(rows).T
+    table.loc["all"] = table.sum(skipna=False)
+    print(f"params.yaml is sound; scale {scale} on {workers.place(device)}:")
+    formats = dict.fromkeys(table.columns, "{:,.0f}".format) | {
+        "time left": lambda seconds: str(datetime.timedelta(seconds=round(seconds))),
+        "GB to write": "{:,.2f}".format,
+    }
+    print(table.to_string(formatters=formats, na_rep="unknown"))
+    check_room(round(1e9 * table.loc["all", "GB to write"]), f"scale {scale}")
+    documents = {"images": plans.images, "machine": plans.machine, "nads": plans.nads}
+    with artifacts.output(artifacts.PLAN, sealed=False) as folder:
+        for name, plan in (documents | plans.experiments).items():
+            artifacts.write_json(folder / f"{name}.json", dataclasses.asdict(plan))
+        (folder / "params.sha256").write_text(digest)
 
 
 if __name__ == "__main__":

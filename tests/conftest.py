@@ -1,11 +1,16 @@
-"""What tests of several rooms share: one thread, as in the workers (more would fight over the cores), and params.yaml."""
+"""What tests of several rooms share: one thread, as in the workers (more would fight over the
+cores), params.yaml, pictures, and a folder to run stages in."""
 
 import copy
 
+import numpy as np
 import pytest
+import small_grids
+import threadpoolctl
 import torch
 from structure import ROOT
 
+from pipeline.machine import workers
 from pipeline.settings import read
 
 torch.set_num_threads(1)
@@ -14,10 +19,11 @@ SHIPPED = read(ROOT / "params.yaml")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Shared by several processes, files of slow tests come first: else one process would end minutes after the others."""
+    """Shared by several processes, files of slow tests come first: else one process would end
+    minutes after the others."""
     if hasattr(config, "workerinput"):
         slow = {
-            item.path for item in items if "slow" in {mark.name for mark in item.getparent(pytest.Module).own_markers}
+            item.path for item in items if item.getparent(pytest.Module).get_closest_marker("slow")
         }
         items.sort(key=lambda item: item.path not in slow)
 
@@ -26,3 +32,53 @@ def pytest_collection_modifyitems(config, items):
 def shipped():
     """The document of the shipped params.yaml, a copy that a test may change."""
     return copy.deepcopy(SHIPPED)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread():
+    """NumPy's own threads would fight over the cores, with those of other processes too."""
+    with threadpoolctl.threadpool_limits(1):
+        yield
+
+
+@pytest.fixture
+def images():
+    """Sixty training and twenty test pictures of four classes, at random, as
+    `pipeline.project.artifacts.images` gives them."""
+    rng = np.random.default_rng(0)
+    counts = {"train": 60, "test": 20}
+    return {
+        "classes": list("abcd"),
+        "mean": [0.5, 0.4, 0.3],
+        "deviation": [0.2, 0.25, 0.3],
+        **{
+            f"{s}_images": rng.integers(0, 256, (n, 3, 32, 32)).astype(np.uint8)
+            for s, n in counts.items()
+        },
+        **{
+            f"{s}_labels": rng.permutation(np.arange(n, dtype=np.int32) % 4)
+            for s, n in counts.items()
+        },
+    }
+
+
+@pytest.fixture
+def normalised(images):
+    """From uint8 pictures (N, 3, 32, 32) to the same in [0, 1], less their mean and divided by
+    their deviation, float64."""
+    mean, deviation = (np.reshape(images[key], (1, 3, 1, 1)) for key in ("mean", "deviation"))
+    return lambda pictures: (pictures / 255 - mean) / deviation
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder in which the stages run, with a store of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """The work of the grid is done in this process."""
+    monkeypatch.setattr(workers, "run", small_grids.in_this_process)

@@ -1,4 +1,5 @@
-"""A new user's folder of images, three classes of 24×48 pixels, and a network that takes them: through the experiments on images."""
+"""A new user's folder of images, three classes of 24×48 pixels, and a network that takes them:
+through the experiments on images."""
 
 import json
 
@@ -6,28 +7,30 @@ import numpy as np
 import pandas as pd
 import PIL.Image
 import pytest
-from test_own_network import add, write_network
+import yaml
 from test_repro import Copy, trained
 
 pytestmark = pytest.mark.slow
 
-LINES = """
-architectures:
-  mine: {network: "own_net:net", input: [48, 24]}
-image_pairs: {positive: [heron], sigma: {mine: 1.0}}
-scales:
-  smoke:
-    nads: {mine: 4}
-    image_pairs: {networks: {mine: {indices: [1, 1151]}}}
-    poison: {networks: {mine: {indices: [0, 1150], mixture_indices: [0]}}}
-    flip: {networks: {mine: {}}}
+NETWORK = """from torch import nn
+
+
+def net(channels, outputs):
+    layers = nn.Conv2d(channels, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(4), nn.Flatten()
+    return nn.Sequential(*layers, nn.Linear(8 * 16, outputs))
 """
+NETWORKS = {
+    "image_pairs": {"mine": {"indices": [1, 1151]}},
+    "poison": {"mine": {"indices": [0, 1150], "mixture_indices": [0]}},
+    "flip": {"mine": {}},
+}
 TARGETS = [f"evaluate@{name}" for name in ("image_pairs", "poison", "flip")]
 CLASSES = ("auk", "finch", "heron")
 
 
 def write_folders(root):
-    """Thirty training and ten test pictures of each class, every class with a colour of its own in noise."""
+    """Thirty training and ten test pictures of each class, every class with a colour of its own in
+    noise."""
     rng = np.random.default_rng(0)
     for split, count in (("train", 30), ("test", 10)):
         for label, name in enumerate(CLASSES):
@@ -35,23 +38,42 @@ def write_folders(root):
             for number in range(count):
                 pixels = rng.integers(0, 128, (48, 24, 3))
                 pixels[..., label] += 127
-                PIL.Image.fromarray(pixels.astype(np.uint8)).save(root / split / name / f"{number}.png")
+                PIL.Image.fromarray(pixels.astype(np.uint8)).save(
+                    root / split / name / f"{number}.png"
+                )
+
+
+def prepare(copy):
+    """The network in own/, and its lines in params.yaml."""
+    copy.write("own/own_net.py", NETWORK)
+    document = yaml.safe_load(copy.read("params.yaml"))
+    document["architectures"]["mine"] = {"network": "own_net:net", "input": [48, 24]}
+    document["image_pairs"]["positive"] = ["heron"]
+    document["image_pairs"]["sigma"]["mine"] = 1.0
+    smoke = document["scales"]["smoke"]
+    smoke["nads"] = {"mine": 4} | smoke["nads"]
+    for name, networks in NETWORKS.items():
+        smoke[name]["networks"] = networks
+    copy.write("params.yaml", yaml.safe_dump(document, sort_keys=False))
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory):
     """A copy of the repository in which these have gone through the experiments on images."""
-    elsewhere = write_network(tmp_path_factory.mktemp("elsewhere"))
-    write_folders(elsewhere / "birds")
-    environment = {"PYTHONPATH": str(elsewhere), "CIFAR10": str(elsewhere / "birds")}
-    return Copy(
-        tmp_path_factory.mktemp("own") / "repository", lambda copy: add(copy, LINES), TARGETS, environment=environment
-    )
+    birds = tmp_path_factory.mktemp("elsewhere") / "birds"
+    write_folders(birds)
+    where = tmp_path_factory.mktemp("own") / "repository"
+    return Copy(where, prepare, TARGETS, environment={"CIFAR10": str(birds)})
 
 
 def test_images_are_kept_in_the_size_of_the_networks_inputs(own):
     about = json.loads(own.read("reports/images.json"))
-    assert (about["name"], about["classes"], about["train"], about["notices"]) == ("birds", list(CLASSES), 90, [])
+    assert (about["name"], about["classes"], about["train"], about["notices"]) == (
+        "birds",
+        list(CLASSES),
+        90,
+        [],
+    )
     images = np.load(own.root / "data/images/train_images.npy")
     assert images.shape == (90, 3, 48, 24)
     labels = np.load(own.root / "data/images/train_labels.npy")
@@ -71,4 +93,7 @@ def test_they_have_their_rows_in_every_experiment_on_images(own):
     changes = pd.read_csv(own.root / "reports/flip/changes.csv")
     assert (changes["first"].max(), changes["last"].max()) == (1024, 1151)
     with np.load(own.root / "data/datasets/image_pairs/draw-0.npz") as draw:
-        assert draw["train_pictures"].shape == (90, 3, 48, 24) and (draw["train_labels"] > 0).sum() == 30
+        assert (
+            draw["train_pictures"].shape == (90, 3, 48, 24)
+            and (draw["train_labels"] > 0).sum() == 30
+        )

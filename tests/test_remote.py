@@ -1,42 +1,27 @@
-"""A grid that one person trained, pushed and another pulls, from a folder or a plain web server: one more direction then trains its own
-cells and nothing else.
+"""A grid that one person trained, pushed and another pulls, from a folder or a plain web server:
+one more direction then trains its own cells and nothing else.
 """
 
 import contextlib
 import functools
 import http.server
-import os
 import re
-import shutil
-import subprocess
 import sys
 import threading
 
 import pytest
 import yaml
+from repository import Copy, run
 from structure import ROOT
 
 pytestmark = pytest.mark.slow
 
-
-def run(*command, where):
-    """Run a command in a repository, without network; returns its output, fails with it otherwise."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("DVC", "CIFAR10"))}
-    environment |= {"HOME": str(where.parent), "PYTHONPATH": "", "XDG_CACHE_HOME": str(where.parent / "cache")}
-    environment["PATH"] = f"{os.path.dirname(sys.executable)}:{environment['PATH']}"
-    done = subprocess.run(
-        command, cwd=where, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
-
-
-def dvc(*arguments, where):
-    return run(sys.executable, "-m", "dvc", *arguments, where=where)
+TRAINED = ("train@fourier", "train@linear_pairs")
 
 
 def ask(root, step):
-    """Let params.yaml ask for the smallest run of `fourier` there can be, with one network and a grid of a step."""
+    """Let params.yaml ask for the smallest run of `fourier` there can be, with one network and a
+    grid of a step."""
     document = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     smoke = document["scales"]["smoke"]
     smoke["nads"] = dict.fromkeys(smoke["nads"], 2)
@@ -50,7 +35,8 @@ def ask(root, step):
 
 @contextlib.contextmanager
 def web_server(folder):
-    """The address of a plain web server that shows a folder's files, for as long as the context lasts."""
+    """The address of a plain web server that shows a folder's files, for as long as the context
+    lasts."""
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -59,37 +45,37 @@ def web_server(folder):
 
 
 def test_after_a_pull_a_finer_grid_trains_its_own_cells_alone(tmp_path):
-    mine, near, theirs, remote = (tmp_path / name for name in ("mine", "near", "theirs", "remote"))
-    ignored = (".git", "data", "models", ".cells", ".venv", "cache", "tmp", "__pycache__", ".pytest_cache", "dvc.lock")
-    shutil.copytree(ROOT, mine, ignore=shutil.ignore_patterns(*ignored))
-    ask(mine, 16)
-    run("git", "init", "-q", where=mine)
-    dvc("remote", "add", "--default", "shared", str(remote), where=mine)
-    output = dvc("repro", "train@fourier", "train@linear_pairs", where=mine)
+    mine = Copy(tmp_path / "mine", lambda copy: ask(copy.root, 16), TRAINED)
+    near, theirs, remote = (tmp_path / name for name in ("near", "theirs", "remote"))
+    run_there = functools.partial(run, env=mine.environment)
+
+    def dvc(*arguments, where):
+        return run_there(sys.executable, "-m", "dvc", *arguments, where=where)
+
     # In whatever order DVC takes them.
-    assert sorted(re.findall(r"(\w+): (\d+) cells trained, (\d+) reused", output)) == [
+    assert sorted(re.findall(r"(\w+): (\d+) cells trained, (\d+) reused", mine.output)) == [
         ("fourier", "4", "0"),
         ("linear_pairs", "1", "0"),
     ]
-    for command in (
-        ["add", "-A"],
-        ["-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "-qm", "trained"],
-    ):
-        run("git", *command, where=mine)
-    dvc("push", "-q", "train@fourier", "train@linear_pairs", "--with-deps", where=mine)
-    fetch = ("pull", "-q", "train@fourier", "train@linear_pairs", "--with-deps")
-    run("git", "clone", "-q", str(mine), str(near), where=tmp_path)
+    mine.dvc("remote", "add", "--default", "shared", str(remote))
+    run_there("git", "add", "-A", where=mine.root)
+    run_there("git", "commit", "-qm", "trained", where=mine.root)
+    mine.dvc("push", "-q", *TRAINED, "--with-deps")
+    fetch = ("pull", "-q", *TRAINED, "--with-deps")
+    run_there("git", "clone", "-q", str(mine.root), str(near), where=tmp_path)
     dvc(*fetch, where=near)
-    run("git", "clone", "-q", str(mine), str(theirs), where=tmp_path)
+    run_there("git", "clone", "-q", str(mine.root), str(theirs), where=tmp_path)
     with web_server(remote) as address:
         dvc("remote", "add", "--local", "--default", "web", address, where=theirs)
         dvc(*fetch, where=theirs)
     assert not (theirs / ".cells").exists()
     ask(theirs, 8)
-    output = dvc("repro", "train@fourier", "train@linear_pairs", where=theirs)
+    output = dvc("repro", *TRAINED, where=theirs)
     assert re.search(r"^fourier +10 +4 ", output, re.M), "the plan counts what was pulled"
     assert re.search(r"^linear_pairs +1 +1 ", output, re.M)
-    assert re.findall(r"(\w+): (\d+) cells trained, (\d+) reused", output) == [("fourier", "6", "4")]
-    for path in (mine / "models").rglob("*.safetensors"):
+    assert re.findall(r"(\w+): (\d+) cells trained, (\d+) reused", output) == [
+        ("fourier", "6", "4")
+    ]
+    for path in (mine.root / "models").rglob("*.safetensors"):
         for other in (near, theirs):
-            assert path.read_bytes() == (other / path.relative_to(mine)).read_bytes()
+            assert path.read_bytes() == (other / path.relative_to(mine.root)).read_bytes()

@@ -1,10 +1,15 @@
-"""requirements.txt names exact versions, and the tests run with them; requirements.lock has these and all that they need, with hashes."""
+"""requirements.txt names exact versions, and the tests run with them; requirements.lock has these
+and all that they need, with hashes."""
 
+import ast
 import re
+import sys
 from importlib.metadata import version
 
 import pytest
-from structure import ROOT
+from structure import ROOT, files
+
+import pipeline
 
 PINNED = [
     line.split("==")
@@ -19,19 +24,42 @@ def test_requirements_are_pinned_and_installed():
         assert version(name).split("+")[0] == pinned, name
 
 
+def test_every_package_that_the_code_imports_is_looked_for_at_its_start():
+    nodes = [
+        node
+        for path in files()
+        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+    ]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    imported = {name.split(".")[0] for name in names} - sys.stdlib_module_names
+    # Of its own, of a cluster, of networks from elsewhere, and what DVC and Jinja bring along.
+    others = {"pipeline", "ray", "timm", "dvc", "markupsafe"}
+    assert imported - others == {name.split(".")[0] for name in pipeline.NEEDED}
+
+
 def test_the_lock_has_every_requirement_in_its_version_and_hashes_of_everything():
     entries = re.findall(
-        r"^(\S+)==(\S+)(?: ; [^\n]*?)? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", LOCK, re.M
+        r"^(\S+)==(\S+)(?: ; [^\n]*?)? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)",
+        LOCK,
+        re.M,
     )
     locked = {(name, pinned) for name, pinned, _ in entries}
-    assert [(name, pinned) for name, pinned in PINNED if (name.replace(".", "-"), pinned) not in locked] == []
+    assert [
+        (name, pinned) for name, pinned in PINNED if (name.replace(".", "-"), pinned) not in locked
+    ] == []
     lines = sum(1 + hashes.count("--hash") for *_, hashes in entries)
-    assert lines == len([line for line in LOCK.splitlines() if not line.startswith("#")]), "nothing else stands in it"
+    assert lines == len([line for line in LOCK.splitlines() if not line.startswith("#")]), (
+        "nothing else stands in it"
+    )
 
 
 @pytest.mark.parametrize("page", ["docs/install.md", "requirements.lock"])
 def test_the_command_that_makes_the_lock_again_is_written_down(page):
-    command = "uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate requirements.txt -o requirements.lock"
+    command = (
+        "uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate "
+        "requirements.txt -o requirements.lock"
+    )
     assert command in (ROOT / page).read_text()
 
 

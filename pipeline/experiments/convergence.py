@@ -1,21 +1,21 @@
-"""`convergence` (paper 1, fig. 2): how many steps of training does it take to learn D(v), for v along Fourier directions?
+"""`convergence` (paper 1, fig. 2): how many steps does it take to learn D(v) along a frequency?
 
-The noise is small, so that more directions are learned than in `fourier`; the question is whether those that are learned
-first are those along which a network generalises there.
+The noise is small, so that more directions are learned than in `fourier`; the question is whether
+those that are learned first are those along which a network generalises there.
 """
 
 import numpy as np
 
-from pipeline.grid.frequencies import OfFrequencies
+from pipeline.experiments.experiment import OfFrequencies
 from pipeline.measures.fitted import counts
 from pipeline.measures.speed import steps_over_seeds
 
 
 class Convergence(OfFrequencies):
-    """One linearly separable channel along each vector of the Fourier basis, and the steps until it is learned."""
+    """One linearly separable channel along each Fourier direction, and the steps to learn it."""
 
     def metrics(self, tables, directions):
-        """How many cells were fitted, number of directions, of those that every seed learned, and steps along the fastest, median and slowest of these.
+        """Cells, fitted cells, directions, those learned with every seed, and the steps these took.
 
         Steps are means over seeds; null where no direction was learned.
         """
@@ -27,6 +27,9 @@ class Convergence(OfFrequencies):
             summary[name] = (
                 counts(rows)
                 | {"directions": len(steps), "learned": len(learned)}
-                | {key: None if learned.empty else round(float(learned.quantile(q)), 1) for key, q in quantiles.items()}
+                | {
+                    key: None if learned.empty else round(float(learned.quantile(q)), 1)
+                    for key, q in quantiles.items()
+                }
             )
         return summary

@@ -1,32 +1,34 @@
-"""`flip` (paper 1, §5, table 1): images, and the same images with their NAD coefficients in reverse order.
+"""`flip` (paper 1, §5, table 1): images, and images with NAD coefficients in reverse order.
 
-Nothing is lost by the flip, but what lay along directions that the network prefers now lies along those it neglects. On
-the networks trained on plain images, single NAD components and bands of them are removed from the test images or their
-sign is turned, to see which of them the predictions rest on.
+Nothing is lost by the flip, but what lay along directions that the network prefers now lies along
+those it neglects. On the networks trained on plain images, single NAD components and bands of them
+are removed from the test images or their sign is turned, to see which of them the predictions rest
+on.
 """
 
 import dataclasses
 
 import torch
 
-from pipeline.datasets import pictures
-from pipeline.grid.experiment import Experiment, Part
+from pipeline.cells import pictures
+from pipeline.cells.seeds import stream
+from pipeline.cells.shapes import INPUT, Input, dimension
+from pipeline.experiments.experiment import Experiment
+from pipeline.experiments.plan import Part
 from pipeline.measures.fitted import counts
-from pipeline.project.seeds import stream
-from pipeline.project.shapes import INPUT, Input, dimension
 
 OPERATIONS = {"remove": 0.0, "flip": -1.0}
 """What is done to a component, as the factor that it is multiplied by."""
 
 
 def bands(count: int) -> list[tuple[int, int]]:
-    """(first, last) of the altered bands of `count` NAD indices, which double in width: 0, 1, 2–3, … 512–1023."""
+    """(first, last) of the altered bands of NAD indices: 0, 1, 2–3, 4–7, … 512–1023."""
     powers = [2**power for power in range(count.bit_length()) if 2**power < count]
     return [(0, 0), *((first, min(2 * first, count) - 1) for first in powers)]
 
 
 def single(count: int) -> list[int]:
-    """Those of `count` NAD indices whose components are altered alone: 2, 4, 8, …, and 1000 (0 and 1 are bands already)."""
+    """NAD indices whose components are altered alone: 2, 4, 8, …, and 1000 (0 and 1 are bands)."""
     return sorted({first for first, _ in bands(count)[2:]} | ({1000} if count > 1000 else set()))
 
 
@@ -66,20 +68,25 @@ class Flip(Experiment):
         arrays = pictures.normalisation(images)
         for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
             rng = stream(seed, self.name, split)
-            arrays[f"{split}_pictures"], arrays[f"{split}_labels"] = pictures.chosen(rng, images, split, count)
+            arrays[f"{split}_pictures"], arrays[f"{split}_labels"] = pictures.chosen(
+                rng, images, split, count
+            )
         return arrays
 
     def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 3, H, W) and class numbers (N,) of a cell's `split`; directions: the NADs (D, D).
+        """Inputs (N, 3, H, W) and class numbers (N,) of a cell; directions: the NADs (D, D).
 
-        Pictures are normalised first: the flip is linear, so this is the flip of pictures and mean image alike.
+        Pictures are normalised first: the flip is linear, so this is the flip of pictures and mean
+        image alike.
         """
-        x = pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw["mean"], draw["deviation"])
+        x = pictures.normalised(
+            pictures.in_unit_range(draw[f"{split}_pictures"]), draw["mean"], draw["deviation"]
+        )
         y = torch.as_tensor(draw[f"{split}_labels"]).long()
         return (pictures.flipped(x, directions[0]) if cell["images"] == "flipped" else x), y
 
     def alterations(self, cell, directions, x):
-        """Of networks trained on plain images: (columns, inputs) with one component or band removed, or its sign turned."""
+        """Test inputs with a component or band removed or its sign turned, for plain networks."""
         if cell["images"] != "plain":
             return
         count = len(directions[0])
@@ -89,7 +96,7 @@ class Flip(Experiment):
                 yield place, pictures.scaled_along(x, directions[0][first : last + 1], factor)
 
     def metrics(self, tables, directions):
-        """Accuracy on plain and on flipped images, the band whose removal changes most predictions, and how many cells were fitted.
+        """Cells, fitted cells, accuracy on plain and flipped images, the band that matters most.
 
         `most_changed` is null where no prediction changed.
         """

@@ -1,10 +1,10 @@
-"""`fourier` (paper 1, §2, figs 1 and 3): test accuracy on D(v) for v along Fourier directions; which can a network separate?
+"""`fourier` (paper 1, §2, figs 1 and 3): test accuracy on D(v) for v along Fourier directions.
 
-Each different v is trained once: k and −k are the same. Networks without pooling, with strides instead of it and without
-skip connections are architectures like any other.
+Each different v is trained once: k and −k are the same. Networks without pooling, with strides
+instead of it and without skip connections are architectures like any other.
 """
 
-from pipeline.grid.frequencies import OfFrequencies
+from pipeline.experiments.experiment import OfFrequencies
 from pipeline.measures.fitted import counts
 
 
@@ -12,7 +12,7 @@ class Fourier(OfFrequencies):
     """One linearly separable channel along each vector of the Fourier basis."""
 
     def metrics(self, tables, directions):
-        """Mean, lowest and highest accuracy over the map, and the fraction of it above 75 %; how many cells were fitted."""
+        """Cells, fitted cells, mean, lowest and highest accuracy, and the fraction above 75 %."""
         summary = {}
         for name, rows in tables["results"].groupby("architecture", sort=False):
             means = rows.groupby(["k_row", "k_col"])["accuracy"].mean()

@@ -1,8 +1,9 @@
-"""`image_pairs` (paper 2, §4, fig 3): images ⊕ D(v), real images with a linear channel beside them; which is used?
+"""`image_pairs` (paper 2, §4, fig 3): images ⊕ D(v), a linear channel beside real images.
 
-The images are the binary problem of two sides of their classes (CIFAR-10: class < 5 against the rest), three channels normalised
-by the training images' mean and deviation; the fourth channel is D(v), paired by label, v a NAD of the network itself. Indices of
-NADs begin at 0, which for paper 2 is a choice: its text does not say.
+The images are the binary problem of two sides of their classes (CIFAR-10: class < 5 against the
+rest), three channels normalised by the training images' mean and deviation; the fourth channel is
+D(v), paired by label, v a NAD of the network itself. Indices of NADs begin at 0, which for paper 2
+is a choice: its text does not say.
 """
 
 import dataclasses
@@ -11,18 +12,19 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from pipeline.datasets import pictures, separable
-from pipeline.grid.experiment import AmplitudePerArchitecture, Experiment, check_every_noise, pixels
+from pipeline.cells import pictures, separable
+from pipeline.cells.seeds import stream
+from pipeline.cells.shapes import dimension
+from pipeline.experiments.experiment import Experiment, pixels
+from pipeline.experiments.plan import AmplitudePerArchitecture, check_every_noise
 from pipeline.measures.boundaries import mean_tilt
 from pipeline.measures.fitted import counts, fitted
 from pipeline.project.errors import InputError, nearest
-from pipeline.project.seeds import stream
-from pipeline.project.shapes import dimension
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings(AmplitudePerArchitecture):
-    """Amplitude ε of D(v), its noise σ by architecture, and the classes on the positive side, None for the second half of them."""
+    """Amplitude ε of D(v), its noise σ by architecture, and the classes on the positive side."""
 
     positive: tuple[str, ...] | None = None
 
@@ -31,14 +33,15 @@ class Settings(AmplitudePerArchitecture):
         if self.positive is not None:
             if not self.positive:
                 raise ValueError(
-                    "positive is empty; name at least one class, or take it away for the second half of them"
+                    "positive is empty; name at least one class, or take it away for the second "
+                    "half of them"
                 )
             for place, name in enumerate(self.positive):
                 if name in self.positive[:place]:
                     raise ValueError(f"positive repeats the class {name!r}")
 
     def sides(self, classes: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The names of the classes on the negative and on the positive side, in the order of `classes`, all that there are.
+        """The names of the classes on the negative and on the positive side, in order.
 
         Raises InputError where `positive` names a class that does not exist, or all.
         """
@@ -47,11 +50,15 @@ class Settings(AmplitudePerArchitecture):
             return list(classes[:half]), list(classes[half:])
         for name in self.positive:
             if name not in classes:
-                raise InputError(f"params.yaml: image_pairs.positive: unknown class {name!r}; {nearest(name, classes)}")
+                raise InputError(
+                    f"params.yaml: image_pairs.positive: unknown class {name!r}; "
+                    f"{nearest(name, classes)}"
+                )
         negative = [name for name in classes if name not in self.positive]
         if not negative:
             raise InputError(
-                "params.yaml: image_pairs.positive names all classes; leave at least one to the other side"
+                "params.yaml: image_pairs.positive names all classes; leave at least one to the "
+                "other side"
             )
         return negative, [name for name in classes if name in self.positive]
 
@@ -73,10 +80,10 @@ class ImagePairs(Experiment):
         return {"eps": plan.settings.eps, "sigma": plan.settings.sigma[architecture]}
 
     def draw(self, plan, seed, images):
-        """For both splits: pictures, the labels (N,) of their sides, and the linear channel's draws (N, D).
+        """Pictures, labels (N,) of their sides, and draws (N, D) of the linear channel.
 
-        With them half_gap (3, H, W), half the difference of the class means of the normalised training pictures. Where
-        fewer images exist than asked for, all of them are used.
+        With them half_gap (3, H, W), half the difference of the class means of the normalised
+        training pictures. Where fewer images exist than asked for, all of them are used.
         """
         arrays = pictures.normalisation(images)
         _, positive = plan.settings.sides(images["classes"])
@@ -89,12 +96,16 @@ class ImagePairs(Experiment):
                 rng, len(classes), dimension(images[f"{split}_images"].shape[2:])
             )
         chosen, positive = arrays["train_pictures"], arrays["train_labels"] > 0
-        gap = chosen[positive].mean(0, dtype=np.float64) - chosen[~positive].mean(0, dtype=np.float64)
-        arrays["half_gap"] = (gap / 2 / 255 / arrays["deviation"].reshape(3, 1, 1)).astype(np.float32)
+        gap = chosen[positive].mean(0, dtype=np.float64) - chosen[~positive].mean(
+            0, dtype=np.float64
+        )
+        arrays["half_gap"] = (gap / 2 / 255 / arrays["deviation"].reshape(3, 1, 1)).astype(
+            np.float32
+        )
         return arrays
 
     def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 4, H, W) and class numbers (N,) of a cell's `split`; directions: v alone, (H·W,)."""
+        """Inputs (N, 4, H, W) and class numbers (N,) of a cell; directions: v alone, (H·W,)."""
         y, (v,) = draw[f"{split}_labels"], directions
         channels = pictures.normalised(
             pictures.in_unit_range(draw[f"{split}_pictures"]), draw["mean"], draw["deviation"]
@@ -104,10 +115,11 @@ class ImagePairs(Experiment):
         return separable.direct_sum(channels, linear), torch.as_tensor(y > 0).long()
 
     def test_sets(self, cell, draw, directions):
-        """All channels, each part alone, and `conflict`: images of the other side beside the linear channel, whose label counts.
+        """All channels, each part alone, and `conflict`: images of the side that is not D(v)'s.
 
-        With one part alone, what stands in for the other are zeros, which a network has not seen in training; in a conflict
-        every channel is as it was trained on, and a network follows the linear one or the images.
+        With one part alone, what stands in for the other are zeros, which a network has not seen in
+        training; in a conflict every channel is as it was trained on, and a network follows the
+        linear one or the images.
         """
         yield from super().test_sets(cell, draw, directions)
         x, y = self.dataset(cell, "test", draw, directions)
@@ -119,10 +131,10 @@ class ImagePairs(Experiment):
             yield "conflict", x, y
 
     def plane(self, cell, draw, directions):
-        """The boundary's plane, each (4, H, W): half the way between the images' class means, and 0⊕v.
+        """The boundary's plane (4, H, W): half the gap between the images' class means, and 0⊕v.
 
-        The images have no v₁; the difference of the two class means stands in for it (choice), and half of it is the unit of
-        its axis, so that the class means lie at ±1.
+        The images have no v₁; the difference of the two class means stands in for it (choice), and
+        half of it is the unit of its axis, so that the class means lie at ±1.
         """
         first, second = torch.zeros(4, *pixels(cell)), torch.zeros(4, *pixels(cell))
         first[:3] = torch.as_tensor(draw["half_gap"])
@@ -130,17 +142,21 @@ class ImagePairs(Experiment):
         return first, second
 
     def metrics(self, tables, directions):
-        """How many networks were trained (`cells`) and `fitted`, accuracies at the lowest and highest index, where reliance switches, tilt.
+        """Cells, fitted cells, accuracies at the ends, where reliance switches, mean tilt.
 
-        `switches_at` is the smallest index at which the images alone are more accurate than the linear channel alone (null:
-        nowhere); that and `mean_tilt` are of the fitted cells.
+        `switches_at` is the smallest index at which the images alone are more accurate than the
+        linear channel alone (null: nowhere); that and `mean_tilt` are of the fitted cells.
         """
         summary, boundaries = {}, tables["boundaries"]
         for name, rows in tables["results"].groupby("architecture", sort=False):
             means = rows.groupby(["index", "test_set"])["accuracy"].mean()
             indices = sorted(rows["index"].unique())
             seen = rows[fitted(rows)].groupby(["index", "test_set"])["accuracy"].mean()
-            images_win = [i for i in indices if (i, "images") in seen and seen[i, "images"] > seen[i, "linear"]]
+            images_win = [
+                i
+                for i in indices
+                if (i, "images") in seen and seen[i, "images"] > seen[i, "linear"]
+            ]
             planes = boundaries[boundaries["architecture"] == name]
             summary[name] = counts(planes) | {
                 "accuracy": {

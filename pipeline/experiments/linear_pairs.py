@@ -1,7 +1,8 @@
-"""`linear_pairs` (paper 2, §3, figs 2 and 4–8): D(v₁) ⊕ D(v₂), both channels alone suffice; which one is used?
+"""`linear_pairs` (paper 2, §3, figs 2 and 4–8): D(v₁) ⊕ D(v₂); which channel is used?
 
-v₁ and v₂ are NADs of the network itself, at every pair of the grid's indices. The first channel has amplitude ε₁, the
-second ε₂; both have noise σ and share the label. Indices of NADs begin at 0, which for paper 2 is a choice: its text does not say.
+v₁ and v₂ are NADs of the network itself, at every pair of the grid's indices. The first channel has
+amplitude ε₁, the second ε₂; both have noise σ and share the label. Indices of NADs begin at 0,
+which for paper 2 is a choice: its text does not say.
 """
 
 import dataclasses
@@ -9,14 +10,15 @@ import itertools
 
 import torch
 
-from pipeline.grid.experiment import OfDirections, check_amplitude, check_positive, pixels
+from pipeline.experiments.experiment import OfDirections, pixels
+from pipeline.experiments.plan import check_amplitude, check_positive
 from pipeline.measures.boundaries import mean_tilt, of_learners
 from pipeline.measures.fitted import counts, fitted
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Amplitudes of the two channels and the noise of both, which stand at the top level of params.yaml."""
+    """Amplitudes of the two channels and the noise of both, at the top level of params.yaml."""
 
     eps1: float
     eps2: float
@@ -57,12 +59,16 @@ class LinearPairs(OfDirections):
         return first, second
 
     def metrics(self, tables, directions):
-        """How many networks were trained (`cells`) and `fitted`, accuracies at the corners of the grid, where reliance switches, tilt.
+        """Cells, fitted cells, accuracies at the corners, where reliance switches, mean tilt.
 
-        `switches_at` is the smallest index of v₁, v₂ at the grid's lowest, at which the second channel alone is more accurate
-        than the first alone (null: nowhere); that and `mean_tilt` are of the fitted cells, `mean_tilt` of those that do better than guessing.
+        `switches_at` is the smallest index of v₁, v₂ at the grid's lowest, at which the second
+        channel alone is more accurate than the first alone (null: nowhere); that and `mean_tilt`
+        are of the fitted cells, `mean_tilt` of those that do better than guessing.
         """
-        summary, boundaries = {}, of_learners(tables["boundaries"], tables["results"], self.coordinates)
+        summary, boundaries = (
+            {},
+            of_learners(tables["boundaries"], tables["results"], self.coordinates),
+        )
         for name, rows in tables["results"].groupby("architecture", sort=False):
             means = rows.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean()
             planes = boundaries[boundaries["architecture"] == name]

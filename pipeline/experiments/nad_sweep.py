@@ -1,7 +1,8 @@
-"""`nad_sweep` (paper 1, §4, fig 6): test accuracy on D(uᵢ) along the network's own NADs; does it fall with the index?
+"""`nad_sweep` (paper 1, §4, fig 6): test accuracy on D(uᵢ) along the network's own NADs.
 
-Both estimands' NADs are swept where both are estimated (`estimator.compare`) and an architecture's line does not say
-otherwise, so that one sees which predicts training better; the training loss of the first epochs tells how fast each direction is learned.
+Both estimands' NADs are swept where both are estimated (`estimator.compare`) and an architecture's
+line does not say otherwise, so that one sees which predicts training better; the training loss of
+the first epochs tells how fast each direction is learned.
 """
 
 import dataclasses
@@ -9,7 +10,8 @@ import math
 
 import numpy as np
 
-from pipeline.grid.experiment import AmplitudePerArchitecture, Indices, OfDirections, check_every_noise
+from pipeline.experiments.experiment import OfDirections
+from pipeline.experiments.plan import AmplitudePerArchitecture, Indices, check_every_noise
 from pipeline.measures.fitted import counts
 from pipeline.measures.ranks import early, spearman
 
@@ -19,7 +21,7 @@ EQUAL = 8
 
 @dataclasses.dataclass(frozen=True)
 class Sweep(Indices):
-    """One architecture's part of the grid: indices of its NADs; compare: whether those of the other estimand are swept too."""
+    """The indices of one architecture; compare: whether the other estimand's NADs are swept too."""
 
     compare: bool = True
 
@@ -52,7 +54,7 @@ class NADSweep(OfDirections):
         return {"eps": plan.settings.eps, "sigma": plan.settings.sigma[architecture]}
 
     def directions(self, plan, nads):
-        """The NADs at the grid's indices, by '{architecture}-{estimand}-{index}', and all eigenvalues, by '…-eigenvalues'."""
+        """NADs by '{architecture}-{estimand}-{index}', and all eigenvalues, by '…-eigenvalues'."""
         found = {}
         for name, member in plan.members.items():
             for estimand in swept(member):
@@ -67,17 +69,21 @@ class NADSweep(OfDirections):
         return [f"{cell['architecture']}-{cell['estimand']}-{cell['index']}"]
 
     def metrics(self, tables, directions):
-        """Per estimand: accuracies at the ends, and Spearman's ρ of accuracy and of early loss with the index.
+        """Per estimand, accuracies at the ends, and ρ of accuracy and early loss with the index.
 
-        The same with the eigenvalue, which differs where eigenvalues are equal. `p_value` is that of no correlation. Both are
-        null where a quantity does not vary. And how many cells were fitted: ρ is over all.
+        The same with the eigenvalue, which differs where eigenvalues are equal. `p_value` is that
+        of no correlation. Both are null where a quantity does not vary. And how many cells were
+        fitted: ρ is over all.
         """
         summary, losses = {}, early(tables["losses"])
-        for (name, estimand), rows in tables["results"].groupby(["architecture", "estimand"], sort=False):
+        for (name, estimand), rows in tables["results"].groupby(
+            ["architecture", "estimand"], sort=False
+        ):
             accuracy = rows.groupby("index")["accuracy"].mean()
             mine = losses[(losses["architecture"] == name) & (losses["estimand"] == estimand)]
             loss = mine.groupby("index")["loss"].mean()
-            # Equal but for rounding, as the pairs that a symmetry exchanges are, is equal: their gaps are up to 3e-10 of the first.
+            # Equal but for rounding, as the pairs that a symmetry exchanges are, is equal: their
+            # gaps are up to 3e-10 of the first.
             spectrum = directions[f"{name}-{estimand}-eigenvalues"]
             values = np.round(spectrum / spectrum[0], EQUAL)[accuracy.index]
             found = {
@@ -88,8 +94,12 @@ class NADSweep(OfDirections):
             summary.setdefault(name, {})[estimand] = counts(rows) | {
                 "first": round(float(accuracy.iloc[0]), 4),
                 "last": round(float(accuracy.iloc[-1]), 4),
-                "spearman": {key: None if np.isnan(rho) else round(rho, 4) for key, (rho, _) in found.items()},
-                "p_value": {key: _p_value(rho, p, len(accuracy)) for key, (rho, p) in found.items()},
+                "spearman": {
+                    key: None if np.isnan(rho) else round(rho, 4) for key, (rho, _) in found.items()
+                },
+                "p_value": {
+                    key: _p_value(rho, p, len(accuracy)) for key, (rho, p) in found.items()
+                },
             }
         return summary
 
@@ -97,8 +107,9 @@ class NADSweep(OfDirections):
 def _p_value(rho: float, p: float, count: int) -> float | None:
     """The p-value of Spearman's ρ over `count` indices to two digits; None where there is no ρ.
 
-    p: from Student's distribution, which knows nothing of how few orders so few indices have: one of `count`! and its reverse
-    are as far from none as any, so that no p-value is smaller than two in that number.
+    p: from Student's distribution, which knows nothing of how few orders so few indices have: one
+    of `count`! and its reverse are as far from none as any, so that no p-value is smaller than two
+    in that number.
     """
     if np.isnan(rho):
         return None

@@ -1,19 +1,20 @@
-"""`poison` (paper 1, §5, fig 7): images with their class written into one NAD coefficient; what does a network learn from them?
+"""`poison` (paper 1, §5, fig 7): images that carry their class along a NAD; what is learned?
 
-A network that prefers the carrier to the images' content fails on clean images. The control takes samples of a Gaussian
-mixture with the images' mean and covariance per class instead of the images.
+A network that prefers the carrier to the images' content fails on clean images. The control takes
+samples of a Gaussian mixture with the images' mean and covariance per class instead of the images.
 """
 
 import dataclasses
 
 import torch
 
-from pipeline.datasets import pictures
-from pipeline.grid.experiment import Experiment, Part, check_indices, check_positive
+from pipeline.cells import pictures
+from pipeline.cells.seeds import stream
+from pipeline.cells.shapes import INPUT, Input, dimension
+from pipeline.experiments.experiment import Experiment
+from pipeline.experiments.plan import Part, check_indices, check_positive
 from pipeline.measures.fitted import counts
 from pipeline.project.errors import InputError
-from pipeline.project.seeds import stream
-from pipeline.project.shapes import INPUT, Input, dimension
 
 CLEAN = -1
 """The index of cells that are trained on clean data."""
@@ -21,7 +22,7 @@ CLEAN = -1
 
 @dataclasses.dataclass(frozen=True)
 class Carriers:
-    """The size of the coefficient that replaces an image's own on its class's carrier, for pixels in [0, 1] (paper 1: 0.05)."""
+    """An image's coefficient on its class's carrier, of pixels in [0, 1] (paper 1: 0.05)."""
 
     size: float
 
@@ -31,9 +32,10 @@ class Carriers:
 
 @dataclasses.dataclass(frozen=True)
 class FirstIndices(Part):
-    """One architecture's part of the grid: first NAD index of the carriers, on the images and on the Gaussian mixture.
+    """First NAD indices of one architecture's carriers, on images and on the Gaussian mixture.
 
-    Either list may be empty, not both; where one is not, a network is also trained on that data without carriers.
+    Either list may be empty, not both; where one is not, a network is also trained on that data
+    without carriers.
     """
 
     indices: tuple[int, ...]
@@ -49,7 +51,9 @@ class FirstIndices(Part):
         check_indices(self.indices, count=count)
         check_indices(self.mixture_indices, "mixture_indices", count)
         if self.last() >= count:
-            raise ValueError(f"ten classes take two NADs, so the last index is {count - 2}, not {count - 1}")
+            raise ValueError(
+                f"ten classes take two NADs, so the last index is {count - 2}, not {count - 1}"
+            )
 
     def last(self, pixels: Input = INPUT) -> int:
         """The last of them, and the next (ten classes take two NADs)."""
@@ -86,7 +90,7 @@ class Poison(Experiment):
         return {"size": plan.settings.size}
 
     def directions(self, plan, nads):
-        """All NADs of every architecture, by its name: how many follow the first depends on the number of classes."""
+        """All NADs of every architecture, by its name."""
         return {name: nads(name)["directions"] for name in plan.members}
 
     def uses(self, cell):
@@ -94,9 +98,10 @@ class Poison(Experiment):
         return [cell["architecture"]]
 
     def draw(self, plan, seed, images):
-        """For both splits: pictures, their class numbers (N,), and the mixture's samples of the same classes.
+        """Pictures, their class numbers (N,), and the mixture's samples of the same classes.
 
-        Raises InputError where the images have more classes than there are carriers after the last index.
+        Raises InputError where the images have more classes than there are carriers after the last
+        index.
         """
         arrays, classes = pictures.normalisation(images), len(images["classes"])
         further, _, _ = pictures.carrier_of(classes - 1)
@@ -104,7 +109,8 @@ class Poison(Experiment):
         last = max(index for grid in grids for indices in grid.values() for index in indices)
         if last + further >= (count := dimension(images["train_images"].shape[2:])):
             raise InputError(
-                f"poison: {classes} classes take {further + 1} NADs, so the last index is {count - 1 - further}, not {last}"
+                f"poison: {classes} classes take {further + 1} NADs, so the last index is "
+                f"{count - 1 - further}, not {last}"
             )
         for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
             rng = stream(seed, self.name, split)
@@ -117,14 +123,14 @@ class Poison(Experiment):
         return arrays
 
     def clean(self, cell, split, draw):
-        """Inputs (N, 3, H, W) in units of 1 and class numbers (N,) of a cell's `split`, without carriers."""
+        """Inputs (N, 3, H, W) in [0, 1] and class numbers (N,) of a cell, without carriers."""
         y = torch.as_tensor(draw[f"{split}_labels"]).long()
         if cell["data"] == "mixture":
             return torch.as_tensor(draw[f"{split}_mixture"]).float(), y
         return pictures.in_unit_range(draw[f"{split}_pictures"]), y
 
     def with_carriers(self, cell, x, y, directions):
-        """x with the cell's carriers, or x itself where the cell has none; directions: the NADs (D, D)."""
+        """x with the cell's carriers, if it has any; directions: the NADs (D, D)."""
         if cell["index"] == CLEAN:
             return x
         return pictures.poisoned(x, y, directions[0][cell["index"] :], cell["size"])
@@ -132,7 +138,9 @@ class Poison(Experiment):
     def dataset(self, cell, split, draw, directions):
         """Inputs (N, 3, H, W), normalised, and class numbers (N,) of a cell's `split`."""
         x, y = self.clean(cell, split, draw)
-        return pictures.normalised(self.with_carriers(cell, x, y, directions), draw["mean"], draw["deviation"]), y
+        return pictures.normalised(
+            self.with_carriers(cell, x, y, directions), draw["mean"], draw["deviation"]
+        ), y
 
     def test_sets(self, cell, draw, directions):
         """Clean test data, and the same with the carriers of their classes."""
@@ -142,7 +150,7 @@ class Poison(Experiment):
             yield "poisoned", *self.dataset(cell, "test", draw, directions)
 
     def metrics(self, tables, directions):
-        """By data: accuracy on clean data of the network trained on clean data, and at the ends of the grid; cells that were fitted."""
+        """By data: cells, fitted cells, clean accuracy without carriers and at the ends."""
         summary = {}
         rows = tables["results"][tables["results"]["test_set"] == "clean"]
         for (name, data), some in rows.groupby(["architecture", "data"], sort=False):

@@ -1,1 +1,1 @@
-"""What a grid of cells is: the experiment that asks for it, its data sets, and the training of each cell."""
+"""A grid of cells: their data sets, jobs, keys, training and evaluation."""

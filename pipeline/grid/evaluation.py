@@ -1,23 +1,24 @@
-"""The evaluation of a grid's cells: what a worker is given, and what it finds of one trained network."""
+"""The evaluation of a grid's cells: one trained network's rows in every table, and the tables."""
 
 import dataclasses
 
 import numpy as np
+import pandas as pd
+import safetensors.torch
 import torch
 
 from pipeline import networks as table
-from pipeline import training
+from pipeline.cells import training
+from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
-from pipeline.grid.experiment import Cell
-from pipeline.machine import store
 from pipeline.measures import reliance
-from pipeline.project.errors import InputError
+from pipeline.measures.fitted import fitted
 
 
 @dataclasses.dataclass(frozen=True)
 class Trained:
-    """One trained cell: its network's specification and the file of what is kept of it."""
+    """One trained cell: its network's specification and its file in models/."""
 
     cell: Cell
     specification: table.Specification
@@ -25,34 +26,73 @@ class Trained:
     device: str
 
 
-def evaluate_one(data: Data, trained: Trained) -> tuple[dict[str, list[dict]], np.ndarray | None]:
-    """Rows of every table, and the cross-section if there is one, of one trained cell; runs in a worker.
+Rows = dict[str, list[dict]]
+"""Rows of each table, by its name: 'results', 'boundaries', 'changes'."""
 
-    Raises InputError where the file is damaged, or holds what a network made of other test sets.
+
+def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]:
+    """One cell's rows in every table, and the cross-section of its score if it has a plane.
+
+    Runs in a worker.
     """
     cell, device, experiment = trained.cell, torch.device(trained.device), data.experiment
-    kept = store.tensors(trained.file, f"train {experiment.name}")
-    network = jobs.restored(data, trained.specification, kept, device) if experiment.needs_networks else None
-    tables, section = {"results": []}, None
+    arrays, network = safetensors.torch.load_file(trained.file), None
+    if experiment.needs_networks:
+        network = jobs.restored(data, trained.specification, arrays, device)
+    rows, section = {"results": []}, None
     for position, (test_set, x, y) in enumerate(data.test_sets(cell)):
-        outputs = kept.get(test_set) if network is None else jobs.logits(network, x, device)
-        if outputs is None or outputs.shape != (len(y), data.outputs):
-            raise InputError(
-                f"{trained.file} does not hold what its network makes of the test set '{test_set}'; "
-                f"`python -m pipeline.train {experiment.name}` makes it again"
-            )
-        row = {"test_set": test_set, "accuracy": round(float((outputs.argmax(1) == y).float().mean()), 6), "n": len(y)}
+        outputs = arrays[test_set] if network is None else jobs.logits(network, x, device)
+        accuracy = round(float((outputs.argmax(1) == y).float().mean()), 6)
+        row = {"test_set": test_set, "accuracy": accuracy, "n": len(y)}
         if data.outputs == 2:
             score = outputs.diff(dim=1)[:, 0].double().numpy()
             row["best_accuracy"] = round(reliance.best_accuracy(score, y.numpy()), 6)
-        tables["results"].append(row)
+        rows["results"].append(row)
         if position or network is None:
             continue
         if plane := data.plane(cell):
-            difference = lambda inputs: training.logits(network, training.arranged(inputs, device)).diff(dim=1)[:, 0]
-            section, row = reliance.boundary(difference, training.arranged(x, device), *plane)
-            tables["boundaries"] = [row]
+            score = lambda some: training.logits(network, training.arranged(some, device)).diff(  # noqa: B023
+                dim=1
+            )[:, 0]
+            section, row = reliance.boundary(score, training.arranged(x, device), *plane)
+            rows["boundaries"] = [row]
         altered = experiment.alterations(cell, data.directions(cell), x)
-        if rows := reliance.changes(lambda inputs: jobs.logits(network, inputs, device).argmax(1), x, y, altered):
-            tables["changes"] = rows
-    return tables, section
+        predict = lambda some: jobs.logits(network, some, device).argmax(1)  # noqa: B023
+        if changes := reliance.changes(predict, x, y, altered):
+            rows["changes"] = changes
+    return rows, section
+
+
+def tables(
+    cells: list[Cell], outcomes: list[Rows], trained: pd.DataFrame, experiment: Experiment
+) -> dict[str, pd.DataFrame]:
+    """The tables of an experiment, each row with its cell's place in the grid and its training.
+
+    outcomes: the rows of each of the cells; trained: models/{experiment}/training.csv.
+    """
+    keys, rows = ["architecture", "seed", *experiment.coordinates], {}
+    for cell, outcome in zip(cells, outcomes):
+        for kind, some in outcome.items():
+            place = {key: cell[key] for key in keys}
+            rows.setdefault(kind, []).extend(place | row for row in some)
+    trained = trained.astype({"steps": "Int64"}).round(6)
+    trained = trained.rename(columns={"accuracy": "train_accuracy", "loss": "train_loss"})
+    return {
+        kind: pd.DataFrame(some).merge(trained, on=keys, how="left") for kind, some in rows.items()
+    }
+
+
+def summary(results: pd.DataFrame, coordinates: tuple[str, ...]) -> pd.DataFrame:
+    """The results as mean and standard deviation over seeds, with how many of these were fitted."""
+    values = {
+        "mean": ("accuracy", "mean"),
+        "std": ("accuracy", "std"),
+        "seeds": ("accuracy", "count"),
+        "fitted": ("fitted", "sum"),
+        "train_accuracy": ("train_accuracy", "mean"),
+    }
+    if "best_accuracy" in results:
+        values |= {"best_mean": ("best_accuracy", "mean"), "best_std": ("best_accuracy", "std")}
+    places = ["architecture", *coordinates, "test_set"]
+    over_seeds = results.assign(fitted=fitted(results)).groupby(places, sort=False)
+    return over_seeds.agg(**values).round(6).reset_index()

@@ -1,15 +1,16 @@
-"""The order in which a grid is trained: such that a run that ends early leaves whole figures, only coarser ones."""
+"""The order in which a grid is trained: a run that ends early leaves whole, coarser figures."""
 
 from collections.abc import Sequence
 
-from pipeline.grid.experiment import Cell
+from pipeline.experiments.experiment import Cell
 
 COARSEST = 8
-"""The coarsest grid that is trained first takes every eighth value of each coordinate, the next every fourth, and so on."""
+"""The coarsest grid that is trained first takes every eighth value of each coordinate, the next
+every fourth, and so on."""
 
 
 def levels(values: Sequence[int]) -> dict[int, int]:
-    """At which refinement of the grid each value of a coordinate comes, 0 first; the largest, which ends an axis, comes at once."""
+    """The refinement of the grid at which each value of a coordinate is trained, 0 first."""
     ordered = sorted(set(values))
     found = {}
     for place, value in enumerate(ordered):
@@ -23,8 +24,9 @@ def levels(values: Sequence[int]) -> dict[int, int]:
 def early_first(cells: Sequence[Cell], coordinates: tuple[str, ...]) -> list[int]:
     """The positions of the cells in the order in which they are trained.
 
-    One seed after another, in each the coarse grid of all architectures before the finer one; else as they are, heaviest
-    architectures first. Coordinates that are no numbers, such as an estimand, are all there from the start.
+    One seed after another, in each the coarse grid of all architectures before the finer one; else
+    as they are, heaviest architectures first. Coordinates that are no numbers, such as an estimand,
+    are all there from the start.
     """
     axes = {}
     for cell in cells:
@@ -32,11 +34,17 @@ def early_first(cells: Sequence[Cell], coordinates: tuple[str, ...]) -> list[int
             if isinstance(cell[name], int):
                 axes.setdefault((cell["architecture"], name), []).append(cell[name])
     found = {axis: levels(values) for axis, values in axes.items()}
-    seeds = {seed: place for place, seed in enumerate(dict.fromkeys(cell["seed"] for cell in cells))}
+    seeds = {
+        seed: place for place, seed in enumerate(dict.fromkeys(cell["seed"] for cell in cells))
+    }
 
     def place(position):
         cell = cells[position]
-        of = [found[axis][cell[name]] for name in coordinates if (axis := (cell["architecture"], name)) in found]
+        of = [
+            found[axis][cell[name]]
+            for name in coordinates
+            if (axis := (cell["architecture"], name)) in found
+        ]
         return seeds[cell["seed"]], max(of, default=0)
 
     return sorted(range(len(cells)), key=place)

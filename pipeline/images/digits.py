@@ -1,27 +1,28 @@
 """Handwritten digits, which stand in where CIFAR-10 cannot be had."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import PIL.Image
 
-from pipeline.images.image_set import ImageSet, Split
-from pipeline.project.shapes import SIDE
+from pipeline.cells.shapes import INPUT, SIDE, Input
+from pipeline.images.image_set import ImageSet, image_set
 
 
-def digits() -> ImageSet:
-    """scikit-learn's 1,797 handwritten digits, 8×8 grey, enlarged to 3×32×32; every sixth is a test image."""
-    from sklearn.datasets import load_digits  # takes a second to import; needed without CIFAR-10 only
+def digits(size: Input = INPUT) -> ImageSet:
+    """scikit-learn's 1,797 handwritten digits, 8×8 grey, enlarged to 32×32 and then to `size`.
+
+    Every sixth is a test image.
+    """
+    name = "handwritten digits (not CIFAR-10)"
+    return image_set(name, "scikit-learn's embedded digits", _pictures(), size)
+
+
+def _pictures() -> Iterator[tuple[str, str, PIL.Image.Image]]:
+    from sklearn.datasets import load_digits  # takes a second; needed without CIFAR-10 only
 
     bunch = load_digits()
-    grey = np.rint(bunch.images * (255 / 16)).astype(np.uint8)
-    pixels = np.stack(
-        [np.asarray(PIL.Image.fromarray(g).resize((SIDE, SIDE), PIL.Image.Resampling.BICUBIC)) for g in grey]
-    )
-    pixels = np.repeat(pixels[:, None], 3, 1)
-    test = np.arange(len(pixels)) % 6 == 0
-    return ImageSet(
-        "handwritten digits (not CIFAR-10)",
-        "scikit-learn's embedded digits",
-        [str(n) for n in range(10)],
-        Split(pixels[~test], bunch.target[~test]),
-        Split(pixels[test], bunch.target[test]),
-    )
+    for place, (grey, digit) in enumerate(zip(bunch.images, bunch.target)):
+        picture = PIL.Image.fromarray(np.rint(grey * (255 / 16)).astype(np.uint8))
+        enlarged = picture.resize((SIDE, SIDE), PIL.Image.Resampling.BICUBIC)
+        yield "train" if place % 6 else "test", str(digit), enlarged

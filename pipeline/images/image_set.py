@@ -1,85 +1,112 @@
-"""A set of images in two splits, its digest, and the canonical order that makes every copy of it the same."""
+"""A set of images in two splits, in the canonical order that makes every copy of it the same."""
 
-import dataclasses
+import hashlib
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import PIL.Image
 
-from pipeline.project.contents import images_digest
-from pipeline.project.shapes import Input
+from pipeline.cells.shapes import Input
+from pipeline.project.errors import InputError
+
+SPLITS = ("train", "test")
 
 KNOWN = {"f713c94c8d20633f": "CIFAR-10"}
 """Names of image sets by the first 16 digits of their digest."""
 
 
-def resized(largest: Input, size: Input) -> str:
-    """The notice that images, the largest of so many pixels, were brought to a size; heights come first, but in the sentence."""
-    return "images of up to {1}×{0} pixels were resized to {3}×{2}".format(*largest, *size)
-
-
-@dataclasses.dataclass
-class Split:
-    """Images uint8 (N, 3, H, W) and class numbers int64 (N,)."""
-
-    images: np.ndarray
-    labels: np.ndarray
-
-
-@dataclasses.dataclass
+@dataclass
 class ImageSet:
-    """A training and a test split with the classes' names and what to call the set; `notices` are for the user."""
+    """Images uint8 (N, 3, H, W) and class numbers int64 (N,) of each split, sorted by content.
+
+    source: where they come from; notices: what the user may not have meant.
+    """
 
     name: str
     source: str
-    classes: list
-    train: Split
-    test: Split
-    notices: list = dataclasses.field(default_factory=list)
+    classes: list[str]
+    images: dict[str, np.ndarray]
+    labels: dict[str, np.ndarray]
+    notices: list[str]
 
     def digest(self) -> str:
-        """sha256 of classes, pixels and labels: the same for every copy of the same images in canonical order."""
-        return images_digest(self.classes, [(split.images, split.labels) for split in (self.train, self.test)])
-
-    def brought_to(self, size: Input) -> "ImageSet":
-        """The same images with the given height and width, each stretched by itself where it has others, and a notice of that."""
-        before = self.train.images.shape[2:]
-        if before == size:
-            return self
-        splits = [
-            Split(np.stack([_stretched(image, size) for image in split.images]), split.labels)
-            for split in (self.train, self.test)
-        ]
-        return ImageSet(self.name, self.source, self.classes, *splits, [*self.notices, resized(before, size)])
+        """sha256 of classes, pixels and labels: the same for every copy of the same images."""
+        state = hashlib.sha256("\n".join(self.classes).encode())
+        for split in SPLITS:
+            state.update(self.images[split].reshape(-1))
+            state.update(self.labels[split].astype("<i8"))
+        return state.hexdigest()
 
     def statistics(self) -> tuple[list[float], list[float]]:
-        """Mean and standard deviation of each channel of the training images, values in [0, 1], as lists of three."""
+        """Mean and standard deviation of each channel of the training images, in [0, 1]."""
         # Counts of the 256 values are exact, so these numbers are the same on every machine.
-        counts = np.array(
-            [
-                sum(
-                    np.bincount(part[:, channel].ravel(), minlength=256)
-                    for part in np.array_split(self.train.images, 64)
-                )
-                for channel in range(3)
-            ]
+        counts = sum(
+            np.array([np.bincount(channel.ravel(), minlength=256) for channel in part])
+            for part in np.array_split(self.images["train"].transpose(1, 0, 2, 3), 64, axis=1)
         )
         values = np.arange(256) / 255
         mean = counts @ values / counts.sum(1)
         return mean.tolist(), np.sqrt(counts @ values**2 / counts.sum(1) - mean**2).tolist()
 
 
-def _stretched(image: np.ndarray, size: Input) -> np.ndarray:
-    """An image uint8 (3, H, W) with another height and width."""
-    pixels = PIL.Image.fromarray(np.ascontiguousarray(image.transpose(1, 2, 0)))
-    return np.asarray(pixels.resize(size[::-1], PIL.Image.Resampling.BILINEAR)).transpose(2, 0, 1)
+def image_set(
+    name: str,
+    source: str,
+    pictures: Iterable[tuple[str, str, PIL.Image.Image]],
+    size: Input,
+    notices: Iterable[str] = (),
+) -> ImageSet:
+    """The set of pictures, in RGB and stretched to the height and width `size`.
+
+    pictures: each with its split and class. The set is called `name` unless it is known by another.
+    Raises InputError unless both splits hold the same two or more classes, and where all test
+    images are training images.
+    """
+    pixels, labels = {split: [] for split in SPLITS}, {split: [] for split in SPLITS}
+    sizes = set()
+    for split, label, picture in pictures:
+        sizes.add(picture.size)
+        rgb = picture.convert("RGB")
+        if rgb.size != size[::-1]:
+            rgb = rgb.resize(size[::-1], PIL.Image.Resampling.BILINEAR)
+        pixels[split].append(np.asarray(rgb).transpose(2, 0, 1).tobytes())
+        labels[split].append(label)
+    notices = list(notices)
+    classes = _same_classes(labels, source, notices)
+    shared = len(set(pixels["train"]).intersection(pixels["test"]))
+    if shared == len(set(pixels["test"])):
+        raise InputError(
+            f"{source}: every test image is a training image too, so that accuracies on them would "
+            "say nothing; put other images into test/"
+        )
+    if sizes != {size[::-1]}:
+        largest = "×".join(map(str, max(sizes, key=math.prod)))
+        notices.append(f"images of up to {largest} pixels were resized to {size[1]}×{size[0]}")
+    if shared:
+        notices.append(f"{shared} images of test/ are in train/ too")
+    images = ImageSet(name, source, classes, {}, {}, notices)
+    for split in SPLITS:
+        numbers = np.searchsorted(classes, labels[split]).tolist()
+        contents, ordered = zip(*sorted(zip(pixels[split], numbers)))
+        images.images[split] = np.frombuffer(b"".join(contents), np.uint8).reshape(-1, 3, *size)
+        images.labels[split] = np.array(ordered, np.int64)
+    images.name = KNOWN.get(images.digest()[:16], name)
+    return images
 
 
-def canonical(image_set: ImageSet) -> ImageSet:
-    """The same images with each split sorted by content, and named if they are a set that is known."""
-    for name in ("train", "test"):
-        split = getattr(image_set, name)
-        flat = split.images.reshape(len(split.images), -1)
-        order = sorted(range(len(flat)), key=lambda n: (flat[n].tobytes(), int(split.labels[n])))
-        setattr(image_set, name, Split(np.ascontiguousarray(split.images[order]), split.labels[order].astype(np.int64)))
-    image_set.name = KNOWN.get(image_set.digest()[:16], image_set.name)
-    return image_set
+def _same_classes(labels: dict[str, list[str]], source: str, notices: list[str]) -> list[str]:
+    train, test = (set(labels[split]) for split in SPLITS)
+    if min(len(train), len(test)) < 2:
+        raise InputError(
+            f"{source}: train/ holds images of {len(train)} class(es), test/ of {len(test)}; at "
+            "least two are needed, as train/<class>/* and test/<class>/*"
+            + "".join(f" ({notice})" for notice in notices)
+        )
+    if train != test:
+        raise InputError(
+            f"{source}: train/ and test/ do not hold the same classes "
+            f"({', '.join(sorted(train ^ test))}: in one of them only); add or remove folders"
+        )
+    return sorted(train)

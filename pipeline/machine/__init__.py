@@ -1,1 +1,2 @@
-"""Where and how work runs: processes, GPUs, the store of finished work, and the code that a result depends on."""
+"""Where and how work runs: processes, GPUs, the store of finished work, and the code that a result
+depends on."""

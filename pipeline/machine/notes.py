@@ -1,4 +1,4 @@
-"""What earlier runs found out about this machine and these networks, by key: small files of JSON beside the store."""
+"""What earlier runs found out about this machine, by key: small files of JSON beside the store."""
 
 import json
 import typing
@@ -8,14 +8,13 @@ from pathlib import Path
 from pipeline.machine.store import atomically
 
 RATES = "rates"
-"""Notes of the seconds of one core, or of the GPU, that a sample takes in training, by `pipeline.grid.jobs.kind`."""
-
-DRY_RUNS = "dry_runs"
-"""Notes of what networks turned out to be when they were tried (`pipeline.networks.dry_run`)."""
+"""Notes of the seconds of one core, or of the GPU, that a sample takes in training, by
+`pipeline.grid.jobs.kind`."""
 
 
 class Notes:
-    """The notes of one kind in a store's folder. What is noted can be found out again, so a damaged file is an empty one."""
+    """The notes of one kind in a store's folder. What is noted can be found out again, so a damaged
+    file is an empty one."""
 
     def __init__(self, folder: Path | str, kind: str) -> None:
         self.path = Path(folder) / f"{kind}.json"
@@ -32,4 +31,7 @@ class Notes:
         """Note values of JSON under their keys, in place of what earlier runs did."""
         if found := dict(found):
             self.noted |= found
-            atomically(self.path, lambda path: Path(path).write_text(json.dumps(self.noted), encoding="utf-8"))
+            atomically(
+                self.path,
+                lambda path: Path(path).write_text(json.dumps(self.noted), encoding="utf-8"),
+            )

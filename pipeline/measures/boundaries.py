@@ -1,8 +1,8 @@
-"""Where a binary classifier's decision boundary runs in the plane of two directions, and how far samples are from it.
+"""A binary classifier's decision boundary in the plane of two directions, and margins.
 
-The classifier is given as a function `score` from inputs (N, C, H, W) to the logit of class 1 minus that of class 0
-(N,): its sign is the decision. The plane is spanned by two orthogonal directions u₁ and u₂ of the input space, for
-paper 2 v₁⊕0 and 0⊕v₂; the length of each is the unit of its axis.
+The classifier is given as a function `score` from inputs (N, C, H, W) to the logit of class 1 minus
+that of class 0 (N,): its sign is the decision. The plane is spanned by two orthogonal directions u₁
+and u₂ of the input space, for paper 2 v₁⊕0 and 0⊕v₂; the length of each is the unit of its axis.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,14 +21,15 @@ POINTS = 33
 """The cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]²."""
 
 GUESSING = 3
-"""Standard errors above one half up to which an accuracy on new samples is that of guessing (choice)."""
+"""Standard errors above one half up to which an accuracy on new samples is that of guessing
+(choice)."""
 
 REACH = 4.0
 """Margins are searched up to this many lengths of the direction."""
 
 
 def cross_section(score: Score, first: torch.Tensor, second: torch.Tensor) -> np.ndarray:
-    """Score on the grid a·u₁ + b·u₂ around the origin: (POINTS, POINTS), row = b, column = a, both increasing."""
+    """Score on the grid a·u₁ + b·u₂ around the origin: (POINTS, POINTS), row = b, column = a."""
     axis = torch.linspace(-EXTENT, EXTENT, POINTS)
     b, a = torch.meshgrid(axis, axis, indexing="ij")
     plane = a.reshape(-1, 1, 1, 1) * first + b.reshape(-1, 1, 1, 1) * second
@@ -36,51 +37,61 @@ def cross_section(score: Score, first: torch.Tensor, second: torch.Tensor) -> np
 
 
 def tilt(scores: np.ndarray, lengths: tuple[float, float] = (1.0, 1.0)) -> float:
-    """Tilt of the boundary in degrees, from 0 (only u₁ decides) to 90 (only u₂ decides), nan where there is no boundary.
+    """Tilt of the boundary in degrees, from 0 (only u₁ decides) to 90 (only u₂); nan without one.
 
-    scores: a cross-section; lengths: of u₁ and u₂, the units of its axes. The boundary's normal is the gradient of the
-    least-squares plane through the scores, as a vector of the input space (choice); the tilt is its angle to u₁. There is no
-    boundary where the scores have one sign all over the cross-section.
+    scores: a cross-section; lengths: of u₁ and u₂, the units of its axes. The boundary's normal is
+    the gradient of the least-squares plane through the scores, as a vector of the input space
+    (choice); the tilt is its angle to u₁. There is no boundary where the scores have one sign all
+    over the cross-section.
     """
     if scores.min() >= 0 or scores.max() <= 0:
         return float("nan")
     axis = np.linspace(-EXTENT, EXTENT, POINTS)
-    along_first, along_second = (scores * axis).sum() / lengths[0], (scores * axis[:, None]).sum() / lengths[1]
+    along_first, along_second = (
+        (scores * axis).sum() / lengths[0],
+        (scores * axis[:, None]).sum() / lengths[1],
+    )
     return float(np.degrees(np.arctan2(abs(along_second), abs(along_first))))
 
 
-def of_learners(planes: pd.DataFrame, results: pd.DataFrame, coordinates: Sequence[str]) -> pd.DataFrame:
-    """A table of boundaries of balanced classes, its `tilt` empty where the network classifies new samples no better than guessing.
+def of_learners(
+    planes: pd.DataFrame, results: pd.DataFrame, coordinates: Sequence[str]
+) -> pd.DataFrame:
+    """A table of boundaries whose `tilt` is empty where the network is no better than guessing.
 
-    A network that has memorised its training set and learned nothing else has a score that changes sign somewhere in the plane, but
-    no boundary between the classes. results: the same networks' accuracies, of which those on the test set `all` count.
+    A network that has memorised its training set and learned nothing else has a score that changes
+    sign somewhere in the plane, but no boundary between the classes. results: the same networks'
+    accuracies, of which those on the test set `all` count.
     """
     keys = ["architecture", "seed", *coordinates]
     tests = results[results["test_set"] == "all"].set_index(keys)
     learned = tests["accuracy"] > 0.5 + GUESSING * 0.5 / np.sqrt(tests["n"])
-    return planes.assign(tilt=planes["tilt"].where(learned[pd.MultiIndex.from_frame(planes[keys])].to_numpy()))
+    return planes.assign(
+        tilt=planes["tilt"].where(learned[pd.MultiIndex.from_frame(planes[keys])].to_numpy())
+    )
 
 
 def mean_tilt(planes: pd.DataFrame) -> float | None:
-    """Mean of the column `tilt` over the fitted cells of a table of boundaries, in degrees to one digit; None where none has one.
+    """Mean `tilt` of the fitted cells of a table of boundaries, in degrees, or None.
 
-    What a network that was not fitted relies on says nothing about what it prefers (see `pipeline.measures.fitted`).
+    What a network that was not fitted relies on says nothing about what it prefers (see
+    `pipeline.measures.fitted`).
     """
     mean = planes["tilt"][fitted(planes)].mean()
     return None if np.isnan(mean) else round(float(mean), 1)
 
 
 def max_margin_tilt(first: float, second: float) -> float:
-    """Tilt in degrees of the maximum-margin separator of two classes at ±(first, second) in the plane."""
+    """Tilt in degrees of the maximum-margin separator of classes at ±(first, second)."""
     return float(np.degrees(np.arctan2(second, first)))
 
 
 def margins(score: Score, x: torch.Tensor, direction: torch.Tensor, points: int = 33) -> np.ndarray:
-    """Distance of each sample to the boundary along ±`direction`: (N,), inf where none is met within REACH.
+    """Distance of each sample to the boundary along ±`direction`, (N,); inf beyond REACH.
 
-    x: (N, C, H, W); direction: (C, H, W), whose length is the unit of the distance. The line is sampled at `points`
-    points and the crossing nearest to the sample interpolated linearly, so two crossings closer than
-    2·REACH/(points − 1) are not seen.
+    x: (N, C, H, W); direction: (C, H, W), whose length is the unit of the distance. The line is
+    sampled at `points` points and the crossing nearest to the sample interpolated linearly, so two
+    crossings closer than 2·REACH/(points − 1) are not seen.
     """
     steps = torch.linspace(-REACH, REACH, points)
     values = torch.stack([score(x + t * direction.to(x.device)) for t in steps]).cpu().numpy()

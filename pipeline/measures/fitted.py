@@ -1,4 +1,4 @@
-"""Which networks were fitted to their training set: the others say nothing about what an architecture prefers.
+"""Which networks were fitted to their training set: the others say nothing about preference.
 
 Both papers say that every network ends near zero training loss (paper 2, A.1 and A.2).
 """
@@ -10,10 +10,10 @@ FITTED = 0.99
 
 
 def fitted(rows: pd.DataFrame) -> pd.Series:
-    """Which rows of a table with the column `train_accuracy` belong to fitted networks: bool, with the table's index."""
+    """Whether each row of a table belongs to a fitted network, by its column `train_accuracy`."""
     return rows["train_accuracy"] >= FITTED
 
 
 def counts(cells: pd.DataFrame) -> dict[str, int]:
-    """How many cells there are and how many of their networks were fitted, of a table with one row for each: `cells`, `fitted`."""
+    """The numbers of `cells` and of `fitted` ones, of a table with one row for each."""
     return {"cells": len(cells), "fitted": int(fitted(cells).sum())}

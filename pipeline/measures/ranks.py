@@ -7,8 +7,10 @@ import pandas as pd
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
-    """Spearman's ρ of two equally long sequences and its p-value, two-sided; both nan if one sequence is constant."""
-    from scipy.stats import spearmanr  # takes a second to import; needed at the end of an evaluation only
+    """Spearman's ρ of two sequences and its two-sided p-value; nan if one is constant."""
+    from scipy.stats import (
+        spearmanr,
+    )  # takes a second to import; needed at the end of an evaluation only
 
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if len(np.unique(a)) < 2 or len(np.unique(b)) < 2:
@@ -18,7 +20,7 @@ def spearman(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
 
 
 def early(losses: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a table of losses (columns architecture, epoch, loss, …) at a third of each architecture's epochs.
+    """The rows of a table of losses at a third of each architecture's epochs.
 
     The epoch is rounded and at least 1; loss(early) tells how fast a direction is learned.
     """

@@ -1,4 +1,4 @@
-"""What a trained network relies on: where its decision boundary runs, and which predictions change with its inputs."""
+"""What a trained network relies on: its boundary, and predictions that change with its inputs."""
 
 from collections.abc import Callable, Iterable
 
@@ -12,33 +12,43 @@ MARGIN_SAMPLES = 64
 
 
 def boundary(
-    score: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor, first: torch.Tensor, second: torch.Tensor
+    score: Callable[[torch.Tensor], torch.Tensor],
+    x: torch.Tensor,
+    first: torch.Tensor,
+    second: torch.Tensor,
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """The cross-section of a network's score in the plane of two directions, and its tilt and margins.
+    """The cross-section of a network's score in the plane of two directions, its tilt and margins.
 
-    score: the logit of class 1 minus that of class 0; x: test inputs (N, C, H, W); first, second: (C, H, W), orthogonal. The
-    cross-section is the probability of class 1, float16 (POINTS, POINTS).
+    score: the logit of class 1 minus that of class 0; x: test inputs (N, C, H, W); first, second:
+    (C, H, W), orthogonal. The cross-section is the probability of class 1, float16 (POINTS,
+    POINTS).
     """
     scores = boundaries.cross_section(score, first, second)
     some = x[:MARGIN_SAMPLES]
-    margins = [float(np.median(boundaries.margins(score, some, direction))) for direction in (first, second)]
+    margins = [
+        float(np.median(boundaries.margins(score, some, direction)))
+        for direction in (first, second)
+    ]
     row = {
         "tilt": round(boundaries.tilt(scores, (float(first.norm()), float(second.norm()))), 3),
         "margin_1": round(margins[0], 4),
         "margin_2": round(margins[1], 4),
     }
-    # Probabilities to three digits are all that a picture shows, and files of this size can live in git.
+    # Probabilities to three digits are all that a picture shows, and files of this size can live in
+    # git.
     return (1 / (1 + np.exp(-scores.astype(np.float64)))).astype(np.float16), row
 
 
 def best_accuracy(score: np.ndarray, y: np.ndarray) -> float:
-    """The accuracy of a score at the threshold that is best for these samples: what a mere shift of the score does not touch.
+    """The accuracy of a score at the best threshold, which a mere shift of the score leaves.
 
-    score: (N,), the logit of class 1 minus that of class 0; y: (N,), class numbers. At chance it lies a little above one half.
+    score: (N,), the logit of class 1 minus that of class 0; y: (N,), class numbers. At chance it
+    lies a little above one half.
     """
     order = np.argsort(score, kind="stable")
     score, y = score[order], y[order]
-    # With the threshold after the k-th smallest score: class 0 up to there, class 1 beyond. Equal scores are never parted.
+    # With the threshold after the k-th smallest score: class 0 up to there, class 1 beyond. Equal
+    # scores are never parted.
     right = np.concatenate([[y.sum()], y.sum() + np.cumsum(1 - 2 * y)])
     between = np.concatenate([[True], score[1:] != score[:-1], [True]])
     return float(right[between].max() / len(y))
@@ -50,10 +60,10 @@ def changes(
     y: torch.Tensor,
     alterations: Iterable[tuple[dict, torch.Tensor]],
 ) -> list[dict]:
-    """How often predictions change when inputs are altered, and how much the inputs do: a row for each alteration.
+    """A row for each alteration of the inputs: how often predictions change with it.
 
-    predict: from inputs to class numbers; alterations: pairs of (columns, altered inputs). `relative_change` is the mean of
-    ‖x′ − x‖/‖x‖ over the inputs as the network takes them.
+    predict: from inputs to class numbers; alterations: pairs of (columns, altered inputs).
+    `relative_change` is the mean of ‖x′ − x‖/‖x‖ over the inputs as the network takes them.
     """
     before, size, rows = predict(x), x.flatten(1).norm(dim=1), []
     for place, altered in alterations:
@@ -62,7 +72,9 @@ def changes(
             place
             | {
                 "changed": round(float((after != before).float().mean()), 6),
-                "relative_change": round(float(((altered - x).flatten(1).norm(dim=1) / size).mean()), 6),
+                "relative_change": round(
+                    float(((altered - x).flatten(1).norm(dim=1) / size).mean()), 6
+                ),
                 "accuracy": round(float((after == y).float().mean()), 6),
                 "n": len(y),
             }

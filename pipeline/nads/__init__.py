@@ -1,15 +1,13 @@
-"""Neural anisotropy directions (NADs): what a network prefers of its input before it has seen any data.
+"""Neural anisotropy directions (NADs): what an untrained network prefers of its input.
 
-Paper 1, §4: C = E_θ[d dᵀ] is the covariance of the input derivative d of an untrained network over its initialisation,
-at one evaluation point x; its eigenvectors in decreasing eigenvalue are the NADs. The way from a network's constructor
-to them: the derivative (`derivative`), the average over the read-out (`readout`), one network's Jacobian (`jacobian`),
-running estimates of C (`covariance`, `leading`) averaged over symmetries (`symmetry`), their eigenvectors (`spectrum`)
-and errors (`uncertainty`), and the whole (`estimation`). What a run asks for: `plan`; made by all
-workers: `progress`.
+Paper 1, §4: C = E_θ[d dᵀ] is the covariance of the input derivative d of an untrained network over
+its initialisation, at one evaluation point x; its eigenvectors in decreasing eigenvalue are the
+NADs. From a network's constructor to them lead, in this order, `derivative`, `readout`, `jacobian`,
+`covariance` or `leading`, `symmetry`, `spectrum`, `uncertainty` and `estimation`.
 """
 
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.directions import NADs, imported
+from pipeline.nads.directions import NADs, from_file, imported
 from pipeline.nads.estimation import Estimation, estimate
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import jacobian_of, jacobian_of_untrained
@@ -25,6 +23,7 @@ __all__ = [
     "Source",
     "Spectrum",
     "estimate",
+    "from_file",
     "imported",
     "jacobian_of",
     "jacobian_of_untrained",

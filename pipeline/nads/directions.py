@@ -1,34 +1,33 @@
-"""Neural anisotropy directions as a record, of networks that were averaged or from an array made elsewhere."""
+"""The record of an architecture's NADs, estimated or made elsewhere."""
 
 import dataclasses
 
 import numpy as np
-import psutil
 
+from pipeline.cells.shapes import as_text
 from pipeline.project.errors import InputError
-
-COMPLETION = 5
-"""Matrices of D×D numbers that the memory holds at once when given rows are completed to a basis."""
 
 
 @dataclasses.dataclass(frozen=True)
 class NADs:
-    """The NADs of one architecture, eigenvectors of C in decreasing eigenvalue (paper 1, §4), and how they were made.
+    """The NADs of one architecture, eigenvectors of C in decreasing eigenvalue (paper 1, §4).
 
-    - directions: (K, D) float64, orthonormal rows, index 0 first, of the pairs that the symmetries of the square make
-      equal the one first that is even under the flip of left and right; shape: (C, H, W) of one input, D = C·H·W;
-    - eigenvalues: (K,) of C, decreasing; standard_errors: (K,), theirs, from the spread of parts of the networks;
-    - nearby: (K, 2), the first and last index whose eigenvalue is the same as this one within the errors: only their
-      span means something, not the single vectors;
-    - groups: (K,), the index at which the group of each direction begins: a group lies between two clear gaps;
+    - directions: (K, D) float64, orthonormal rows; shape: (C, H, W) of one input, D = C·H·W;
+    - eigenvalues: (K,) of C, decreasing; standard_errors: (K,), theirs, from the spread of parts of
+      the networks;
+    - nearby: (K, 2), the first and last index whose eigenvalue is the same as this one within the
+      errors: only their span means something, not the single vectors;
+    - groups: (K,), the index at which the group of each direction begins: a group lies between two
+      clear gaps;
     - halves: (2, K) and overlap: (K,), see `pipeline.nads.spectrum.Spectrum`;
-    - error: relative Frobenius distance that the estimate of C is expected to have from the true C, from the spread of
-      the networks' own samples; split_half: the same from the distance of two halves; trace: (n, 2), numbers of
-      networks and the error that there was then; networks: how many untrained networks were averaged;
-    - estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry: what C was averaged over;
-      asymmetry: relative size of what that averaging removed.
+    - error: relative Frobenius distance that the estimate of C is expected to have from the true C;
+      split_half: the same from the distance of two halves; trace: (n, 2), numbers of networks and
+      the error that there was then; networks: how many untrained networks were averaged;
+    - estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry: what C was
+      averaged over; asymmetry: relative size of what that averaging removed.
 
-    Of imported NADs only directions, shape and networks (0) are known; the numbers are NaN and the words 'file'.
+    Of imported NADs only directions, shape and networks (0) are known; the numbers are NaN and the
+    words 'file'.
     """
 
     directions: np.ndarray
@@ -39,70 +38,61 @@ class NADs:
     groups: np.ndarray
     halves: np.ndarray
     overlap: np.ndarray
-    error: float
-    split_half: float
-    trace: np.ndarray
-    networks: int
-    estimand: str
-    method: str
-    step: float
-    point: str
-    symmetry: str
-    asymmetry: float
+    error: float = np.nan
+    split_half: float = np.nan
+    trace: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 2)))
+    networks: int = 0
+    estimand: str = "file"
+    method: str = "file"
+    step: float = np.nan
+    point: str = "file"
+    symmetry: str = "none"
+    asymmetry: float = np.nan
 
 
 def imported(rows: np.ndarray, shape: tuple[int, ...], origin: str = "the array") -> NADs:
-    """NADs made elsewhere, `rows` (K, D) with K ≤ D, completed to a basis where K < D.
+    """NADs made elsewhere: `rows` (K, D), K ≤ D, completed to a basis in no particular order.
 
-    The given rows are kept as they are; the others span what is left, in no particular order, since nothing is known of
-    it. Raises InputError, naming the `origin`, unless the rows are finite numbers of the right shape, orthonormal
-    within 0.001, and the basis fits into this machine.
+    Raises InputError, naming the `origin`, unless the rows have the right shape and are orthonormal
+    within 0.001.
     """
     dimension = int(np.prod(shape))
-    size = "×".join(map(str, shape))
     if rows.ndim != 2 or rows.shape[1] != dimension or not 0 < len(rows) <= dimension:
         raise InputError(
-            f"{origin} holds an array of shape {rows.shape}, not (K, {dimension}) with K ≤ {dimension} for {size}"
+            f"{origin} holds an array of shape {rows.shape}, not (K, {dimension}) with K ≤ "
+            f"{dimension} for {as_text(shape)}"
         )
-    if not np.issubdtype(rows.dtype, np.floating):
-        raise InputError(f"{origin} holds values of type {rows.dtype}, not real numbers")
-    needed, free = COMPLETION * 8 * dimension**2, psutil.virtual_memory().total
-    if needed > free:
-        raise InputError(
-            f"{origin} holds NADs of inputs {size} (D = {dimension:,}), whose basis needs {needed / 1e9:,.1f} GB to be completed, "
-            f"and this machine has {free / 1e9:,.1f}"
-        )
-    # Huge numbers become infinite here, their products infinite or NaN, which no comparison holds for.
+    rows = rows.astype(np.float64)
     with np.errstate(all="ignore"):
-        rows = rows.astype(np.float64)
-        worst = np.abs(rows @ rows.T - np.eye(len(rows))).max()
-    if not np.isfinite(rows).all():
-        raise InputError(f"{origin} holds values that are not finite real numbers")
-    if not np.isfinite(worst):
-        raise InputError(f"{origin} holds values that are far too large for rows of length 1")
-    if worst > 1e-3:
-        raise InputError(f"{origin} holds rows that are not orthonormal (their products are off by {worst:.2g})")
+        deviation = np.abs(rows @ rows.T - np.eye(len(rows))).max()
+    if not deviation <= 1e-3:  # NaN is not, either
+        raise InputError(
+            f"{origin} holds rows that are not orthonormal (their products are off by "
+            f"{deviation:.2g})"
+        )
     # The columns of a complete QR decomposition beyond the K-th are orthogonal to all rows.
     basis = np.linalg.qr(rows.T, mode="complete")[0].T
-    directions = np.concatenate([rows, basis[len(rows) :]])
-    unknown = np.full(dimension, np.nan)
+    unknown, indices = np.full(dimension, np.nan), np.arange(dimension)
     return NADs(
-        directions=directions,
+        directions=np.concatenate([rows, basis[len(rows) :]]),
         shape=tuple(shape),
         eigenvalues=unknown,
         standard_errors=unknown,
-        nearby=np.stack([np.arange(dimension)] * 2, 1),
-        groups=np.zeros(dimension, np.int64),
+        nearby=np.stack([indices, indices], 1),
+        groups=np.zeros_like(indices),
         halves=np.stack([unknown, unknown]),
         overlap=unknown,
-        error=float("nan"),
-        split_half=float("nan"),
-        trace=np.zeros((0, 2)),
-        networks=0,
-        estimand="file",
-        method="file",
-        step=float("nan"),
-        point="file",
-        symmetry="none",
-        asymmetry=float("nan"),
     )
+
+
+def from_file(path: str, shape: tuple[int, ...]) -> NADs:
+    """The NADs in a .npy file; raises InputError where it cannot be read, and as `imported`."""
+    try:
+        with open(path, "rb") as file:
+            rows = np.lib.format.read_array(file, allow_pickle=False)
+    except OSError as error:
+        raise InputError(f"the NADs {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path} is not a .npy file of numbers: {reason}") from None
+    return imported(rows, shape, path)

@@ -1,9 +1,10 @@
-"""An estimate of NADs from one untrained network after another until its error is small enough, and that as one call.
+"""An estimate of NADs from one untrained network after another, and that as one call.
 
 from pipeline.nads import estimate
 nads = estimate(MyNetwork, shape=(3, 32, 32), networks=64)
 """
 
+import sys
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -12,7 +13,8 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from pipeline.nads.covariance import Covariance
+from pipeline.cells.shapes import as_text
+from pipeline.nads.covariance import Covariance, parts_of
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import check, jacobian_of_untrained
@@ -20,21 +22,24 @@ from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable, vectors_of
 from pipeline.nads.symmetry import ORDERS, SYMMETRIES
 from pipeline.nads.uncertainty import groups_of, nearby_of, standard_errors
+from pipeline.networks.untrained import check_untrained
 from pipeline.project.errors import InputError
 
 FIRST_CHECK, CHECK_GROWTH = 4, 1.2
-"""Networks after which the error is looked at for the first time, and how much their number grows between two looks."""
+"""Networks at the first look at the error, and how much their number grows between two looks."""
 
 
 class Estimation:
-    """One estimate of NADs under way, which takes networks' Jacobians in any order, adds them in theirs, and stops.
+    """One estimate of NADs under way, which adds networks in their order and stops by itself.
 
-    accumulator: the estimate of C itself; networks: how many there are at most; target_error: the relative error of C
-    at which fewer are enough, or None. Where the error is looked at depends on the number of networks alone, so the
-    result depends on the arguments alone. `trace` is the list of these looks: (number of networks, error).
+    accumulator: the estimate of C itself; networks: how many there are at most; target_error: the
+    relative error of C at which fewer are enough, or None. `trace` is the list of looks at the
+    error, (number of networks, error), which depends on the networks alone.
     """
 
-    def __init__(self, accumulator: Covariance | Leading, networks: int, target_error: float | None = None) -> None:
+    def __init__(
+        self, accumulator: Covariance | Leading, networks: int, target_error: float | None = None
+    ) -> None:
         self.accumulator, self.networks, self.target_error = accumulator, networks, target_error
         self.waiting, self.trace = {}, []
 
@@ -45,23 +50,14 @@ class Estimation:
         return count >= self.networks or stopping_count(self.trace, self.target_error) is not None
 
     def add(self, number: int, jacobian: np.ndarray) -> None:
-        """Take the Jacobian of network `number`: it waits for those before it, and is dropped after the end."""
+        """Take the Jacobian of network `number`, which waits for those before it."""
         self.waiting[number] = jacobian
         while not self.finished and self.accumulator.count in self.waiting:
             self.accumulator.add(self.waiting.pop(self.accumulator.count))
-            if self.accumulator.count >= self._next_check():
+            last = self.trace[-1][0] if self.trace else 0
+            following = max(FIRST_CHECK, last + 2, 2 * int(last * CHECK_GROWTH / 2))
+            if self.accumulator.count >= following:
                 self.trace.append((self.accumulator.count, self.accumulator.error()))
-
-    def _next_check(self) -> int:
-        last = self.trace[-1][0] if self.trace else 0
-        return max(FIRST_CHECK, last + 2, 2 * int(last * CHECK_GROWTH / 2))
-
-    def expected_networks(self) -> int:
-        """Networks that the whole estimate is expected to take, as the error falls with the root of their number."""
-        if self.target_error is None or not self.trace:
-            return self.networks
-        needed = self.trace[-1][0] * (self.trace[-1][1] / self.target_error) ** 2
-        return min(self.networks, max(self.accumulator.count, int(needed) + 1))
 
     def state(self) -> dict[str, np.ndarray]:
         """The arrays that, with the number of networks, determine the estimate so far."""
@@ -73,74 +69,95 @@ class Estimation:
         self.trace = [(int(number), float(error)) for number, error in state["trace"]]
 
     def nads(self, estimator: Estimator) -> NADs:
-        """The NADs of the networks added so far.
-
-        Raises InputError if their C is zero or not finite, so that it has no first eigenvector.
-        """
+        """The NADs of the networks so far; raises InputError if C is zero or not finite."""
         with np.errstate(all="ignore"):
             # Relative to C itself, and so finite exactly where C is finite and not zero.
             split_half = self.accumulator.split_half()
         if not np.isfinite(split_half):
             raise InputError(
-                f"C, the covariance of the networks' input derivative ({estimator.estimand}, step {estimator.step:g}), is zero or "
-                "not finite; take another step, or look at what the network does with such inputs"
+                f"C, the covariance of the networks' input derivative ({estimator.estimand}, step "
+                f"{estimator.step:g}), is zero or not finite; take another step, or look at what "
+                "the network does with such inputs"
             )
         spectrum, symmetry = self.accumulator.spectrum(), self.accumulator.averaged_over()
-        errors = standard_errors(spectrum.eigenvalues, spectrum.parts, spectrum.sizes)
+        eigenvalues = spectrum.eigenvalues
+        errors = standard_errors(eigenvalues, spectrum.parts, spectrum.sizes)
         return NADs(
             directions=spectrum.directions,
             shape=self.accumulator.shape,
-            eigenvalues=spectrum.eigenvalues,
+            eigenvalues=eigenvalues,
             standard_errors=errors,
-            nearby=nearby_of(spectrum.eigenvalues, errors),
-            groups=groups_of(spectrum.eigenvalues, errors),
+            nearby=nearby_of(eigenvalues, errors),
+            groups=groups_of(eigenvalues, errors),
             halves=spectrum.halves,
             overlap=spectrum.overlap,
             error=self.accumulator.error(),
             split_half=split_half,
             trace=np.array(self.trace, np.float64).reshape(-1, 2),
             networks=self.accumulator.count,
-            estimand=estimator.estimand,
-            method=estimator.method,
-            step=estimator.step,
-            point=estimator.point,
+            **{name: getattr(estimator, name) for name in ("estimand", "method", "step", "point")},
             symmetry=symmetry,
             asymmetry=self.accumulator.asymmetry(symmetry),
         )
 
 
 def stopping_count(trace: Iterable[tuple[int, float]], target_error: float | None) -> int | None:
-    """The number of networks at which an estimate with this `trace` stops for its error, or None."""
-    return next((int(count) for count, error in trace if target_error is not None and error <= target_error), None)
+    """The number of networks at which an estimate with this `trace` stops, or None."""
+    if target_error is None:
+        return None
+    return next((int(count) for count, error in trace if error <= target_error), None)
 
 
 def accumulator(
-    shape: tuple[int, ...], vectors: int, networks: int, first: int | None, symmetry: str, available: float
+    shape: tuple[int, ...], vectors: int, networks: int, first: int | None, symmetry: str
 ) -> Covariance | Leading:
-    """The empty `Covariance` of an estimate, or `Leading` where only `first` directions are wanted, if memory allows.
+    """The empty `Covariance` of an estimate, or `Leading` where only `first` directions are wanted.
 
-    shape: (C, H, W) of one input; vectors: per network; symmetry: one of `SYMMETRIES` or 'measured'; available: bytes.
-    Raises InputError for what does not fit, with the figure, and for a symmetry that images of this shape cannot have.
+    vectors: how many each network gives. Raises InputError for what does not fit into memory, for
+    more directions than the vectors span, and for a symmetry that such images cannot have.
     """
-    size = "×".join(map(str, shape))
+    size, dimension = as_text(shape), int(np.prod(shape))
     if symmetry in ("transposition", "square") and shape[1] != shape[2]:
-        raise InputError(f"inputs of {size} are not square, so nothing can be averaged over the symmetry {symmetry}")
+        raise InputError(
+            f"inputs of {size} are not square, so nothing can be averaged over the symmetry "
+            f"{symmetry}"
+        )
     if first is None:
-        needed = Covariance.memory(shape)
-        hint = "ask for the leading directions only (first: 100)"
+        needed = (parts_of(shape) + 13) * 8 * dimension**2
     else:
         symmetry = "none" if symmetry == "measured" else symmetry
-        vectors *= networks * ORDERS[symmetry]
-        if vectors < first:
-            raise InputError(f"{networks} networks give {vectors} vectors, too few for the first {first} directions")
-        needed = Leading.memory(shape, vectors)
-        hint = "ask for fewer networks"
-    if needed > available:
+        rows = networks * vectors * ORDERS[symmetry]
+        if rows < first:
+            raise InputError(
+                f"{networks} networks give {rows} vectors, too few for the first {first} directions"
+            )
+        needed = 8 * rows * dimension + 40 * rows**2
+    # The sums and the work space of three decompositions, or vectors and Gram matrices.
+    if needed > (free := psutil.virtual_memory().available):
         raise InputError(
-            f"NADs of inputs {size} (D = {int(np.prod(shape)):,}) from {networks} networks need {needed / 1e9:,.1f} GB "
-            f"and {available / 1e9:,.1f} GB are free; {hint}"
+            f"NADs of inputs {size} (D = {dimension:,}) from {networks} networks need "
+            f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for the first "
+            "directions (first: 100), for fewer networks, or for method: plain"
         )
     return Covariance(shape, symmetry) if first is None else Leading(shape, first, symmetry)
+
+
+def begun(
+    network: nn.Module, estimator: Estimator, source: Source, symmetry: str, name: str = ""
+) -> tuple[Estimator, Estimation]:
+    """The estimator that networks such as `network` allow, and their empty estimate.
+
+    Raises InputError for networks that do not map the source's inputs to one output, and as
+    `accumulator` does. A notice of another method begins with `name`.
+    """
+    check(network, source.input)
+    estimator, reason = usable(network, estimator, source.input)
+    if reason:
+        notice = f"notice: {name}{reason}; `plain` is used, which needs far more networks"
+        print(notice, file=sys.stderr)
+    vectors = vectors_of(network, estimator, source.input)
+    empty = accumulator(source.input, vectors, source.networks, source.first, symmetry)
+    return estimator, Estimation(empty, source.networks, source.error)
 
 
 def estimate(
@@ -157,23 +174,29 @@ def estimate(
     first: int | None = None,
     seed: int = 0,
 ) -> NADs:
-    """The NADs of the untrained networks that `make()` returns: torch modules from (N, C, H, W) to (N, 1), drawn anew.
+    """The NADs of the untrained networks that `make()` returns, drawn anew at each call.
 
-    shape: (C, H, W); networks: how many are averaged at most; estimand, method, step, point: see
-    `pipeline.nads.estimator.Estimator` (`readout` gives way to `plain`, with a notice, where a network has no linear
-    read-out); symmetry: 'none', 'transposition' or 'square' if C has it, or 'measured'; error: stop at this relative
-    error of C; first: only so many leading directions, without any D×D matrix. Weights are drawn under seeds derived
-    from `seed`. Raises InputError for values that cannot be run and for estimates that do not fit into memory.
-
-    Runs in this process with torch's threads; large estimates are the business of the stage `estimate`, which uses all
-    cores and goes on where it was interrupted.
+    make: gives torch modules from (N, C, H, W) to (N, 1); shape: (C, H, W); networks: how many are
+    averaged at most; estimand, method, step, point: see `pipeline.nads.estimator.Estimator`;
+    symmetry: 'none', 'transposition' or 'square' if C has it, or 'measured'; error: stop at this
+    relative error of C; first: only so many leading directions, without any D×D matrix. Weights are
+    drawn under seeds derived from `seed`. Raises InputError for values that cannot be run, for
+    weights that are not drawn anew, and for estimates that do not fit into memory.
     """
+    if isinstance(make, nn.Module):
+        raise InputError(
+            "estimate needs a function that builds a new network, such as `lambda: Net()`, not a "
+            "network"
+        )
     if symmetry not in (*SYMMETRIES, "measured"):
-        raise InputError(f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, not {symmetry!r}")
+        raise InputError(
+            f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, not {symmetry!r}"
+        )
     try:
-        estimator = Estimator(estimand, method, float(step), point, symmetry in ("transposition", "square"), False)
+        symmetric = symmetry in ("transposition", "square")
+        estimator = Estimator(estimand, method, float(step), point, symmetric, False)
         source = Source(networks, error, tuple(shape), first)
-    except (TypeError, ValueError) as problem:
+    except ValueError as problem:
         raise InputError(str(problem)) from None
 
     def build(number):
@@ -181,19 +204,14 @@ def estimate(
             torch.manual_seed(number)
             return make()
 
-    probe = build(seed)
-    check(probe, source.input)
-    estimator, reason = usable(probe, estimator, source.input)
-    if reason:
-        tqdm.write(f"notice: {reason}; `plain` is used, which needs far more networks")
-    vectors = vectors_of(probe, estimator, source.input)
-    free = psutil.virtual_memory().available
-    estimation = Estimation(accumulator(source.input, vectors, networks, first, symmetry, free), networks, error)
+    if alike := check_untrained(make):
+        notice = f"notice: {', '.join(alike)}: the same under two seeds, so not averaged over"
+        print(notice, file=sys.stderr)
+    estimator, estimation = begun(build(seed), estimator, source, symmetry)
     with tqdm(total=networks, desc="NADs", unit="network", disable=None) as bar:
-        for number in range(networks):
-            jacobian = jacobian_of_untrained(build, source.input, number, (seed, "library"), estimator)
+        while not estimation.finished:
+            number, identity = estimation.accumulator.count, (seed, "library")
+            jacobian = jacobian_of_untrained(build, source.input, number, identity, estimator)
             estimation.add(number, jacobian)
             bar.update()
-            if estimation.finished:
-                break
     return estimation.nads(estimator)

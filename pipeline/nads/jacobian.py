@@ -1,8 +1,7 @@
-"""The Jacobian of one untrained network, whose Gram matrix over rows is that network's estimate of the covariance C.
+"""The Jacobian J of one untrained network, whose JᵀJ is that network's estimate of C.
 
-Paper 1, §4: C = E_θ[d dᵀ] for one evaluation point x. Under `plain` the Jacobian J has the one row d; under `readout`
-its rows are the derivatives of the features, times s, so that JᵀJ is the expectation of d dᵀ over the last linear layer
-(`pipeline.nads.readout`).
+Under `plain` J has the one row d; under `readout` its rows are the derivatives of the features,
+times s (`pipeline.nads.readout`).
 """
 
 from collections.abc import Callable
@@ -11,19 +10,16 @@ import numpy as np
 import torch
 from torch import nn
 
-from pipeline.nads import winograd
+from pipeline.cells.seeds import derive, stream
+from pipeline.cells.shapes import as_text
 from pipeline.nads.derivative import gradient, images_per_pass, secant
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.readout import features, readout
 from pipeline.project.errors import InputError
-from pipeline.project.seeds import derive, stream
 
 
 def evaluation_point(kind: str, seed: int, number: int, dimension: int) -> np.ndarray:
-    """The image x, flattened to (D,) float32, at which network `number` is differentiated.
-
-    kind 'normal': one standard-normal image for all networks; 'many': a new one for each; 'zero': the zero image.
-    """
+    """The image x, flattened to (D,) float32, at which network `number` is differentiated."""
     if kind == "zero":
         return np.zeros(dimension, np.float32)
     parts = ("nads", "evaluation point") + ((number,) if kind == "many" else ())
@@ -32,37 +28,39 @@ def evaluation_point(kind: str, seed: int, number: int, dimension: int) -> np.nd
 
 def check(network: nn.Module, shape: tuple[int, ...]) -> None:
     """Raise InputError unless `network` maps inputs of `shape` (C, H, W) to one output each."""
-    size = "×".join(map(str, shape))
+    size = as_text(shape)
     try:
         with torch.no_grad():
-            found = tuple(network.eval()(torch.zeros(2, *shape)).shape)
-    except (RuntimeError, ValueError, AssertionError, IndexError) as error:
-        sentence = " ".join(str(error).split())
-        raise InputError(f"the network does not take inputs of {size}: {sentence}") from None
-    if found != (2, 1):
-        raise InputError(f"the network maps two inputs of {size} to {found}, not to (2, 1)")
+            output = network.eval()(torch.zeros(2, *shape))
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"the network does not take inputs of {size}: {reason}") from error
+    made = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
+    if made != (2, 1):
+        raise InputError(
+            f"the network maps two inputs of {size} to {made}, not to (2, 1): NADs are those of "
+            "one output"
+        )
 
 
-def jacobian_of(network: nn.Module, estimator: Estimator, point: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The Jacobian J (F, D) float32 of a network, whose JᵀJ is that network's estimate of C.
+def jacobian_of(
+    network: nn.Module, estimator: Estimator, point: np.ndarray, shape: tuple[int, ...]
+) -> np.ndarray:
+    """The Jacobian J (F, D) float32 of a network, which is put in eval mode.
 
-    point: x, (D,); shape: (C, H, W). The network, on the device it lies on, is put in eval mode: batch norm is then the
-    identity for untrained weights, dropout is off. Raises ValueError for a read-out that cannot be averaged over.
+    point: x, (D,); shape: (C, H, W). Raises ValueError for a read-out that cannot be averaged over.
     """
-    network.to(memory_format=torch.channels_last).eval()
-    for parameter in network.parameters():
-        parameter.requires_grad_(False)
+    network.to(memory_format=torch.channels_last).eval().requires_grad_(False)
     point = torch.as_tensor(point, device=next(network.parameters()).device)
     function, variance, batch = network, None, images_per_pass(network, shape)
     if estimator.method == "readout":
         last, variance = readout(network, point.reshape(1, *shape))
         function = features(network, last)
     if estimator.estimand == "secant":
-        with winograd.used_in(network):
-            found = secant(function, point, estimator.step, shape, batch).cpu().numpy()
+        jacobian = secant(function, point, estimator.step, shape, batch).cpu().numpy()
     else:
-        found = gradient(function, point, shape, batch).cpu().numpy()
-    return found if variance is None else found * np.sqrt(variance, dtype=np.float32)
+        jacobian = gradient(function, point, shape, batch).cpu().numpy()
+    return jacobian if variance is None else jacobian * np.sqrt(variance, dtype=np.float32)
 
 
 def jacobian_of_untrained(
@@ -73,10 +71,10 @@ def jacobian_of_untrained(
     estimator: Estimator,
     device: str = "cpu",
 ) -> np.ndarray:
-    """The Jacobian J (F, D) of untrained network `number`, whose JᵀJ is its estimate of C.
+    """The Jacobian J (F, D) of untrained network `number`, which depends on the arguments alone.
 
-    build: seed → torch module, its weights made on the CPU; shape: (C, H, W); identity: (seed, architecture's name),
-    from which the seeds of its weights and of the evaluation point derive. The result depends on the arguments alone.
+    build: seed → torch module, its weights made on the CPU; shape: (C, H, W); identity: (seed,
+    architecture's name), from which the seeds of its weights and of the evaluation point derive.
     """
     seed, name = identity
     point = evaluation_point(estimator.point, seed, number, int(np.prod(shape)))

@@ -9,20 +9,20 @@ from pipeline.project import artifacts
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """The NADs that are asked for of one architecture: its network's place and arguments, and where they come from.
+    """The NADs that are asked for of one architecture.
 
-    digest: of what decides them and lies outside the package: of the file that they come from, or of the code of a network that
-    is not built in; None where nothing does.
+    specification: its network's place and arguments; own: sha256 by path of every file of a
+    person's own that decides them.
     """
 
     specification: dict[str, typing.Any]
     source: Source
-    digest: str | None = None
+    own: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
 class NADsPlan:
-    """All NADs that a scale needs, by architecture, and how they are estimated, under seeds derived from `seed`."""
+    """All NADs that a scale needs, by architecture, and how they are estimated."""
 
     scale: str
     seed: int
@@ -30,6 +30,6 @@ class NADsPlan:
     members: dict[str, Request]
 
     @classmethod
-    def read(cls, document: dict[str, typing.Any]) -> "NADsPlan":
-        """The plan from what JSON holds of it; raises InputError where that is none."""
-        return artifacts.as_planned(cls, "nads", document)
+    def read(cls) -> "NADsPlan":
+        """The plan that `plan` wrote."""
+        return artifacts.planned("nads", cls)

@@ -1,98 +1,38 @@
-"""Estimates of NADs under way, of several architectures after one another: made by all workers, and kept on the way.
+"""Estimates of NADs under way, made by all workers and kept on the way.
 
-An estimate that was killed goes on near where it stopped, and one of more networks goes on from the sums of fewer.
+One that was killed goes on near where it stopped, and one of more networks from the sums of fewer.
 """
 
-import dataclasses
-import functools
 import sys
 import time
-import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 from tqdm import tqdm
 
 from pipeline import networks
-from pipeline.machine import closure, store, workers
+from pipeline.machine import store, workers
 from pipeline.machine.claims import Claims
-from pipeline.nads.covariance import Covariance
 from pipeline.nads.directions import NADs
-from pipeline.nads.estimation import FIRST_CHECK, Estimation, stopping_count
+from pipeline.nads.estimation import Estimation, begun, stopping_count
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.jacobian import jacobian_of_untrained
-from pipeline.nads.leading import Leading
+from pipeline.nads.plan import Request
+from pipeline.nads.recipe import Recipe, jacobian, key
 from pipeline.project.errors import InputError
 
 KEEP_EVERY = 30
-"""Seconds between two states kept of an estimate under way; more where writing one takes over a tenth of that."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Recipe:
-    """What a worker needs for each untrained network of one estimate, besides its number.
-
-    specification: the network's place and its arguments; shape: (C, H, W) of one input; identity: (seed, name of the
-    estimate), from which the networks' seeds derive; device: as text, 'cpu' or 'cuda'.
-    """
-
-    specification: dict[str, typing.Any]
-    shape: tuple[int, ...]
-    identity: tuple[int, str]
-    estimator: Estimator
-    device: str
-
-
-def jacobian(_: object, work: tuple[Recipe, int]) -> np.ndarray:
-    """The Jacobian of one network of a recipe, as a worker makes it from (recipe, number)."""
-    recipe, number = work
-    build = functools.partial(networks.build, recipe.specification, recipe.shape[0], 1)
-    return jacobian_of_untrained(build, recipe.shape, number, recipe.identity, recipe.estimator, recipe.device)
-
-
-def decisive(network: str, accumulator: Covariance | Leading) -> list:
-    """The code from which all that decides an estimate's sums is reached: worker's, network's and accumulator's."""
-    kept = [getattr(accumulator, name) for name in ("add", "state", "restore", "error")]
-    return [jacobian, network, (Estimation, "add"), *kept]
-
-
-def key(recipe: Recipe, accumulator: Covariance | Leading) -> str:
-    """The digest of everything that decides the sums of an estimate, code included, but the number of networks."""
-    return store.digest(
-        {
-            "code": closure.digest(*decisive(recipe.specification["network"], accumulator)),
-            "specification": recipe.specification,
-            "input": recipe.shape,
-            "identity": recipe.identity,
-            "estimator": {f: getattr(recipe.estimator, f) for f in ("estimand", "method", "step", "point")},
-            "device": torch.device(recipe.device).type,
-            "kind": type(accumulator).__name__,
-            "symmetry": accumulator.symmetry,
-        }
-    )
+"""Seconds between two states kept of an estimate under way."""
 
 
 class Task:
-    """One estimate under way: by what recipe, how far it is, and where its sums are kept.
+    """One estimate under way: whose NADs, by what recipe, how far it is, and its kept sums."""
 
-    name: whose NADs; sums: the store's `Sums` of this estimate; minutes: how long it has taken, once it has begun; limit: the
-    time of `time.monotonic` at which it shall end with the networks that are done by then, at least `FIRST_CHECK`; or None.
-    """
-
-    def __init__(
-        self, name: str, recipe: Recipe, estimation: Estimation, sums: store.Sums, limit: float | None = None
-    ) -> None:
-        self.name, self.recipe, self.estimation, self.sums, self.limit = name, recipe, estimation, sums, limit
-        self.bar, self.kept, self.started, self.due = None, None, 0.0, 0.0
-        # How many networks there were when the first of this run had come, and when that was.
-        self.first = None
-        self.damaged = set()
-
-    @property
-    def claim(self) -> str:
-        """The name of this estimate among the claims of the runs that share a store."""
-        return store.digest(self.sums.key)
+    def __init__(self, name: str, recipe: Recipe, estimation: Estimation, sums: store.Sums) -> None:
+        self.name, self.recipe, self.estimation = name, recipe, estimation
+        self.sums, self.started, self.due = sums, 0.0, 0.0
+        # Numbers of networks: those that this run went on from, and those that it last kept.
+        self.restored, self.kept = 0, None
 
     @property
     def minutes(self) -> float:
@@ -100,136 +40,120 @@ class Task:
         return (time.monotonic() - self.started) / 60
 
     def restore(self) -> None:
-        """Go on from the largest number of networks that was kept and is not beyond the end of this estimate."""
+        """Go on from the most networks that were kept and are not beyond this estimate's end."""
         for count in self.sums.counts():
-            if count > self.estimation.networks:
-                continue
-            if (state := self.sums.get(count)) is None:
-                self.damaged.add(count)
+            if count > self.estimation.networks or (state := self.sums.get(count)) is None:
                 continue
             stop = stopping_count(state["trace"], self.estimation.target_error)
             if stop is None or stop >= count:
+                self.restored = count
                 self.estimation.restore(state, count)
                 return
 
     def numbers(self) -> Iterator[int]:
         """The numbers of the networks that are still due; ends when the estimate is finished."""
         estimation = self.estimation  # which is let go of when the estimate has ended
-        first = estimation.accumulator.count
-        self.bar = tqdm(
-            desc=f"estimate {self.name}",
-            total=estimation.expected_networks(),
-            initial=first,
-            unit="network",
-            disable=None,
-        )
+        first, most = estimation.accumulator.count, estimation.networks
+        title = f"estimate {self.name}"
+        self.bar = tqdm(desc=title, total=most, initial=first, unit="network", disable=None)
         self.started = time.monotonic()
         self.due = self.started + KEEP_EVERY
-        for number in range(first, estimation.networks):
+        for number in range(first, most):
             if estimation.finished:
-                return
-            if self._time_is_up(number):
-                estimation.networks = number
-                if estimation.finished:
-                    self.keep()
                 return
             yield number
 
-    def _time_is_up(self, number: int) -> bool:
-        """Whether network `number` would not be done by the limit, as fast as they came since the first, for which workers start."""
-        if self.limit is None or number < FIRST_CHECK:
-            return False
-        now, count = time.monotonic(), self.estimation.accumulator.count
-        came, at = self.first or (count, now)
-        each = (now - at) / (count - came) if count > came else 0.0
-        return now + each * (number + 1 - count) > self.limit
-
     def take(self, number: int, jacobian: np.ndarray) -> None:
-        """Add network `number`, show how far the estimate is, and keep it if that is due or it is finished."""
+        """Add network `number`, and keep the sums if that is due or the estimate is finished."""
         before = self.estimation.accumulator.count
         self.estimation.add(number, jacobian)
-        self.first = self.first or (before + 1, time.monotonic())
-        self.bar.total = self.estimation.expected_networks()
-        if self.estimation.trace:
-            self.bar.set_postfix(error=f"{self.estimation.trace[-1][1]:.3f}", refresh=False)
         self.bar.update(self.estimation.accumulator.count - before)
         if self.estimation.finished or time.monotonic() > self.due:
             self.keep()
 
     def keep(self) -> None:
         """Keep the sums so far in place of those that this run kept before."""
-        started, count = time.monotonic(), self.estimation.accumulator.count
-        if count and (count not in self.sums.counts() or count in self.damaged):
-            self.damaged.discard(count)
+        count = self.estimation.accumulator.count
+        if count not in (self.restored, self.kept):
             self.sums.put(count, self.estimation.state())
             if self.kept is not None:
                 self.sums.drop(self.kept)
             self.kept = count
-        self.due = time.monotonic() + max(KEEP_EVERY, 10 * (time.monotonic() - started))
+        self.due = time.monotonic() + KEEP_EVERY
 
 
-def finished(tasks: Sequence[Task], device: torch.device, reuse: bool) -> Iterator[tuple[Task, NADs]]:
-    """Yields (task, its NADs) as the estimates end, in their order; but those that another run has under way are left to it,
-    and waited for when there is nothing else to do.
+def task(
+    name: str, request: Request, seed: int, estimator: Estimator, device: torch.device
+) -> Task:
+    """An estimate, not begun yet, whose networks' seeds derive from `seed` and its `name`."""
+    specification, source = request.specification, request.source
+    symmetry = networks.symmetry(specification) if estimator.symmetry else "none"
+    network = networks.build(specification, source.input[0], 1, seed)
+    estimator, estimation = begun(network, estimator, source, symmetry, f"{name}: ")
+    recipe = Recipe(specification, request.own, source.input, (seed, name), estimator, str(device))
+    sums = store.Sums(store.default_folder(), key(recipe, estimation.accumulator))
+    return Task(name, recipe, estimation, sums)
 
-    tasks: of one store. The failure of one network is raised, after what was done is kept. reuse: go on from the sums that were
-    kept, rather than from none.
+
+def finished(
+    tasks: Sequence[Task], device: torch.device, reuse: bool
+) -> Iterator[tuple[Task, NADs]]:
+    """Yields (task, its NADs) in the order in which the estimates end.
+
+    Those that another run has under way are waited for when there is nothing else to do. The
+    failure of one network is raised, after what was done is kept. reuse: go on from kept sums.
     """
-    due, others = list(tasks), []
-    if not due:
+    if not tasks:
         return
-    with Claims(due[0].sums.store) as claims:
-
-        def mine(task):
-            if not (taken := claims.take(task.claim)):
-                others.append(task)
-            return taken
-
-        while due:
-            for task, nads in _together(filter(mine, due), device, reuse):
-                claims.release(task.claim)
+    with Claims(tasks[0].sums.store) as claims:
+        while tasks:
+            others = []
+            for task, nads in _together(tasks, claims, others, device, reuse):
+                claims.release(task.sums.key)
                 yield task, nads
-            if len(others) == len(due):
+            if len(others) == len(tasks):
                 # Only here, with no estimate under way that the other run could be waiting for.
-                tqdm.write(
-                    f"notice: another run makes the NADs of {others[0].name}; this one waits for them", file=sys.stderr
-                )
-                claims.wait(others[0].claim)
-            due = others.copy()
-            others.clear()
+                notice = f"notice: another run makes the NADs of {others[0].name}; this one waits"
+                print(notice, file=sys.stderr)
+                claims.wait(others[0].sums.key)
+            tasks = others
 
 
-def _together(tasks: Iterable[Task], device: torch.device, reuse: bool) -> Iterator[tuple[Task, NADs]]:
-    """Yields (task, its NADs) as the estimates end, in their order; tasks: asked for the next one when its turn comes."""
-    owners, unfinished = [], []
+def _together(
+    tasks: Sequence[Task], claims: Claims, others: list[Task], device: torch.device, reuse: bool
+) -> Iterator[tuple[Task, NADs]]:
+    asked, under_way = [], []
 
-    def work():
+    def jobs():
         for task in tasks:
-            unfinished.append(task)
+            if not claims.take(task.sums.key):  # another run has it under way
+                others.append(task)
+                continue
+            under_way.append(task)
             if reuse:
                 task.restore()
             for number in task.numbers():
-                owners.append((task, number))
+                asked.append((task, number))
                 yield task.recipe, number
 
     def ended():
-        # In the order of the tasks; the sums are let go, since those of a large input are most of the memory.
-        while unfinished and unfinished[0].bar is not None and unfinished[0].estimation.finished:
-            task = unfinished.pop(0)
+        while under_way and under_way[0].estimation.finished:
+            task = under_way.pop(0)
             task.bar.close()
             try:
-                nads, task.estimation = task.estimation.nads(task.recipe.estimator), None
+                nads = task.estimation.nads(task.recipe.estimator)
             except InputError as error:
                 raise InputError(f"nads.{task.name}: {error}") from None
+            task.estimation = None  # the sums of a large input are most of the memory
             yield task, nads
 
-    for position, result in workers.run(jacobian, work(), dict, device):
-        task, number = owners[position]
+    for position, result in workers.run(jacobian, jobs(), dict, device):
+        task, number = asked[position]
         if isinstance(result, Exception):
-            for other in unfinished:
+            for other in under_way:
                 other.keep()
             raise result
-        if task in unfinished:
+        if task in under_way:
             task.take(number, result)
         yield from ended()
     yield from ended()

@@ -1,14 +1,14 @@
-"""Eigenvectors of an estimate of C in decreasing eigenvalue, made unique, and how well two halves agree about them."""
+"""Eigenvectors of an estimate of C in decreasing eigenvalue, made unique."""
 
 import dataclasses
 
 import numpy as np
 
 EQUAL_ENTRIES = 1e-9
-"""Difference, relative to the larger, below which two entries of a direction are the same but for rounding."""
+"""Relative difference below which two entries of a direction are the same but for rounding."""
 
 EQUAL_EIGENVALUES = 1e-13
-"""Difference, relative to twice the norm of C, below which two eigenvalues are the same but for rounding.
+"""Difference, relative to 2‖C‖, below which two eigenvalues are the same but for rounding.
 
 Of DenseNet-121's, the pairs differ by up to 2·10⁻¹⁵ of that, and no others by less than 8·10⁻¹².
 """
@@ -16,12 +16,13 @@ Of DenseNet-121's, the pairs differ by up to 2·10⁻¹⁵ of that, and no other
 
 @dataclasses.dataclass(frozen=True)
 class Spectrum:
-    """Eigenvectors of an estimate of C in decreasing eigenvalue, and what its parts and halves say of them.
+    """Eigenvectors of an estimate of C, and what its parts and halves say of them.
 
-    directions: (K, D) orthonormal rows, largest entry positive; eigenvalues: (K,); parts: (P, K), u_kᵀ C_p u_k of each
-    part's estimate C_p along each direction, and sizes: (P,), its number of networks; halves: (2, K), the same of the
-    two halves; overlap: (K,), entry k − 1 is the share of the span of one half's first k eigenvectors that lies in the
-    other half's (1 where they agree, k/D by chance); NaN where it was not compared.
+    directions: (K, D) orthonormal rows, largest entry positive; eigenvalues: (K,); parts: (P, K),
+    u_kᵀ C_p u_k of each part's estimate C_p along each direction, and sizes: (P,), its number of
+    networks; halves: (2, K), the same of the two halves; overlap: (K,), entry k − 1 is the share of
+    the span of one half's first k eigenvectors that lies in the other half's (1 where they agree,
+    k/D by chance); NaN where it was not compared.
     """
 
     directions: np.ndarray
@@ -33,26 +34,31 @@ class Spectrum:
 
 
 def oriented(directions: np.ndarray) -> np.ndarray:
-    """Directions (K, D) with the sign that makes the largest entry positive, the first of those that are equal."""
+    """Directions (K, D) with the sign that makes the (first) largest entry positive."""
     sizes = np.abs(directions)
     first = (sizes > (1 - EQUAL_ENTRIES) * sizes.max(1, keepdims=True)).argmax(1)
-    return np.ascontiguousarray(directions * np.sign(np.take_along_axis(directions, first[:, None], 1)))
+    return np.ascontiguousarray(
+        directions * np.sign(np.take_along_axis(directions, first[:, None], 1))
+    )
 
 
-def eigenvectors(matrix: np.ndarray, symmetry: str, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues (D,), decreasing, and eigenvectors (D, D), as rows, of a covariance averaged over `symmetry`.
+def eigenvectors(
+    matrix: np.ndarray, symmetry: str, shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues (D,), decreasing, and eigenvectors (D, D), as rows, of an averaged covariance.
 
-    The symmetries of the square make eigenvalues equal in pairs, whose vectors any rotation of the two would do for,
-    and rounding would choose one. So each vector is taken even or odd under the flip of left and right, with which the
-    matrix commutes, and of a pair the even one comes first: the directions then depend on C alone, not on its last
-    bits.
+    The symmetries of the square make eigenvalues equal in pairs, whose vectors any rotation of the
+    two would do for, and rounding would choose one. So each vector is taken even or odd under the
+    flip of left and right, with which the matrix commutes, and of a pair the even one comes first:
+    the directions then depend on C alone, not on its last bits.
     """
     if symmetry != "square":
         values, vectors = np.linalg.eigh(matrix)
         return values[::-1].copy(), vectors.T[::-1]
     dimension = len(matrix)
     flip = np.eye(dimension).reshape(dimension, *shape)[..., ::-1].reshape(dimension, dimension)
-    # The flip's eigenvalues are ±1: shifted by more than the largest of C, even vectors lie above zero, odd ones below.
+    # Shifted by ± more than the largest of C, the eigenvalues of even vectors are positive, of odd
+    # ones negative.
     shift = 2 * np.linalg.norm(matrix)
     values, vectors = np.linalg.eigh(matrix + shift * flip)
     odd = values < 0
@@ -64,12 +70,12 @@ def eigenvectors(matrix: np.ndarray, symmetry: str, shape: tuple[int, ...]) -> t
 
 
 def means_of_halves(parts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The means (2, K) over networks of even and of odd number, of values (P, K) of parts of `sizes` (P,) networks."""
+    """The means (2, K) over networks of even and odd number, of values (P, K) of their parts."""
     return np.stack([sizes[h::2] @ parts[h::2] / sizes[h::2].sum() for h in (0, 1)])
 
 
 def overlaps(products: np.ndarray) -> np.ndarray:
-    """The share (K,) of one system's first k directions that lies in the span of another's: ‖(U₁U₂ᵀ)[:k, :k]‖²/k.
+    """The share (K,) of one system's first k directions in another's span: ‖(U₁U₂ᵀ)[:k, :k]‖²/k.
 
     products: U₁U₂ᵀ, (K, K), of two orthonormal systems' rows.
     """

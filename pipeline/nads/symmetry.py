@@ -1,46 +1,24 @@
-"""The symmetries of the square: images of covariances and of vectors under them, and covariances averaged over them.
+"""The symmetries of the square: vectors moved by them, and covariances averaged over them.
 
-Where the law of the weights and the layers' geometry do not change under a symmetry P of the square, C at Px is P C Pᵀ,
-and C may be averaged over the symmetry if the point x is as likely as Px (point `many` or `zero`) or does not matter
-(the secant, whose step of 100 dwarfs it). The gradient at one fixed image has no symmetry: its ReLUs are switched by
-that image.
+Where the law of the weights and the layers' geometry do not change under a symmetry P of the
+square, C at Px is P C Pᵀ, and C may be averaged over the symmetry if the point x is as likely as Px
+(point `many` or `zero`) or does not matter (the secant, whose step of 100 dwarfs it). The gradient
+at one fixed image has no symmetry: its ReLUs are switched by that image.
 """
 
 import numpy as np
 
 ORDERS = {"none": 1, "transposition": 2, "square": 8}
-"""Groups of symmetries of the square and their orders: the identity; with transposition; with both flips too."""
+"""Orders of the groups: the identity alone; with transposition; with both flips too."""
 
 SYMMETRIES = tuple(ORDERS)
 """Names of the groups, each holding the one before it."""
 
 
-def _flipped(tensor: np.ndarray, axis: int) -> np.ndarray:
-    """The covariance tensor (C, H, W, C, H, W) of images mirrored along an axis of the image (1 or 2)."""
-    return np.flip(tensor, (axis, axis + 3))
-
-
-def _transposed(tensor: np.ndarray) -> np.ndarray:
-    """The covariance tensor (C, H, W, C, H, W) of transposed images."""
-    return tensor.transpose(0, 2, 1, 3, 5, 4)
-
-
-def images_of_covariance(symmetry: str, matrix: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
-    """The images P C Pᵀ of a covariance (D, D) under each element P of a symmetry of the square, the identity first.
-
-    symmetry: one of `SYMMETRIES`; shape: (C, H, W).
-    """
-    images = [matrix.reshape(*shape, *shape)]
-    if symmetry == "square":
-        images += [_flipped(tensor, 1) for tensor in images]
-        images += [_flipped(tensor, 2) for tensor in images]
-    if symmetry in ("square", "transposition"):
-        images += [_transposed(tensor) for tensor in images]
-    return [tensor.reshape(matrix.shape) for tensor in images]
-
-
-def images_of_vectors(symmetry: str, vectors: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
-    """The images of vectors (F, D), pictures of `shape` (C, H, W), under each element of a symmetry, identity first."""
+def images_of_vectors(
+    symmetry: str, vectors: np.ndarray, shape: tuple[int, ...]
+) -> list[np.ndarray]:
+    """The images of vectors (F, D) under each element of a symmetry, identity first."""
     images = [vectors.reshape(-1, *shape)]
     if symmetry == "square":
         images += [tensor[:, :, ::-1] for tensor in images]
@@ -51,24 +29,21 @@ def images_of_vectors(symmetry: str, vectors: np.ndarray, shape: tuple[int, ...]
 
 
 def symmetrised(symmetry: str, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The mean of a covariance's images (D, D) under a symmetry of the square, itself unchanged by each element.
-
-    symmetry: one of `SYMMETRIES`; shape: (C, H, W). The mean over a group is an orthogonal projection.
-    """
+    """The mean of a covariance's images (D, D) under the elements of a symmetry."""
     tensor = matrix.reshape(*shape, *shape)
     # One generator after another: the mean over eight elements in three additions.
     if symmetry == "square":
-        tensor = (tensor + _flipped(tensor, 1)) / 2
-        tensor = (tensor + _flipped(tensor, 2)) / 2
+        for axis in (1, 2):
+            tensor = (tensor + np.flip(tensor, (axis, axis + 3))) / 2
     if symmetry in ("square", "transposition"):
-        tensor = (tensor + _transposed(tensor)) / 2
+        tensor = (tensor + tensor.transpose(0, 2, 1, 3, 5, 4)) / 2
     return tensor.reshape(matrix.shape)
 
 
 def square_of_symmetrised(symmetry: str, jacobian: np.ndarray, shape: tuple[int, ...]) -> float:
-    """‖S̄‖² of one network's estimate S = JᵀJ of C, averaged over a symmetry, from its Jacobian J (F, D).
+    """‖S̄‖² of one network's estimate S = JᵀJ of C, averaged over a symmetry.
 
-    The mean over a group is a projection, so ‖S̄‖² = ⟨S, S̄⟩, the mean over elements P of ‖J (PJ)ᵀ‖².
+    The mean over a group is a projection, so ‖S̄‖² = ⟨S, S̄⟩, the mean over elements P of ‖J(PJ)ᵀ‖².
     """
     images = images_of_vectors(symmetry, jacobian, shape)
     return float(np.mean([((jacobian @ image.T) ** 2).sum() for image in images]))

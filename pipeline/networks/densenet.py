@@ -4,8 +4,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from pipeline.networks.arguments import check_counts
-
 
 class Dense(nn.Module):
     """DenseNet's bottleneck layer: its `growth` new channels are stacked onto its input's."""
@@ -22,14 +20,13 @@ class Dense(nn.Module):
 
 
 class DenseNet121(nn.Module):
-    """DenseNet-121 with the CIFAR stem: growth 32, reduction 0.5, blocks of 6, 12, 24 and 16 layers."""
+    """DenseNet-121 with the CIFAR stem: growth 32, reduction 0.5, blocks of 6, 12, 24 and 16
+    layers."""
 
-    symmetry, together = "square", "graph"
+    symmetry = "square"
 
     def __init__(self, channels, outputs, growth=32, blocks=(6, 12, 24, 16)):
         super().__init__()
-        check_counts("growth", [growth], 1_000)
-        check_counts("blocks", blocks, 100)
         fan_in = 2 * growth
         layers = [nn.Conv2d(channels, fan_in, 3, padding=1, bias=False)]
         for number, count in enumerate(blocks):
@@ -44,7 +41,11 @@ class DenseNet121(nn.Module):
             layers += [Dense(fan_in + n * growth, growth) for n in range(count)]
             fan_in += count * growth
         self.features = nn.Sequential(
-            *layers, nn.BatchNorm2d(fan_in), nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1), nn.Flatten()
+            *layers,
+            nn.BatchNorm2d(fan_in),
+            nn.ReLU(inplace=True),
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
         )
         self.fc = nn.Linear(fan_in, outputs)
 

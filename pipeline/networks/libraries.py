@@ -1,4 +1,5 @@
-"""Networks of torchvision and timm, called as ours are: with the numbers of channels and outputs, then keyword arguments."""
+"""Networks of torchvision and timm, called as ours are: with the numbers of channels and outputs,
+then keyword arguments."""
 
 import contextlib
 import difflib
@@ -12,7 +13,8 @@ from pipeline.project.errors import InputError
 
 @contextlib.contextmanager
 def _first_convolution(channels: int) -> Iterator[None]:
-    """Context in which the first convolution that is made reads `channels` channels where it would read three.
+    """Context in which the first convolution that is made reads `channels` channels where it would
+    read three.
 
     It is made so, not exchanged afterwards: then the network draws its weights by its own law.
     """
@@ -22,7 +24,8 @@ def _first_convolution(channels: int) -> Iterator[None]:
         nn.Conv2d.__init__ = plain
         if in_channels != 3:
             raise ValueError(
-                f"its first convolution reads {in_channels} channels, not 3, so that none can be {channels}"
+                f"its first convolution reads {in_channels} channels, not 3, so that it cannot be "
+                f"made to read {channels}"
             )
         plain(self, channels, *arguments, **keywords)
 
@@ -34,7 +37,8 @@ def _first_convolution(channels: int) -> Iterator[None]:
 
 
 def torchvision(make: Callable) -> Callable:
-    """A constructor of torchvision, whose networks read three channels and name the outputs `num_classes`."""
+    """A constructor of torchvision, whose networks read three channels and name the outputs
+    `num_classes`."""
 
     def build(channels, outputs, **arguments):
         with _first_convolution(channels) if channels != 3 else contextlib.nullcontext():
@@ -44,19 +48,29 @@ def torchvision(make: Callable) -> Callable:
 
 
 def timm(make: Callable) -> Callable:
-    """A constructor of timm, which draws the first convolution for any number of channels itself."""
-    return lambda channels, outputs, **arguments: make(in_chans=channels, num_classes=outputs, **arguments)
+    """A constructor of timm, which draws the first convolution for any number of channels
+    itself."""
+    return lambda channels, outputs, **arguments: make(
+        in_chans=channels, num_classes=outputs, **arguments
+    )
 
 
 def of_timm(name: str) -> Callable:
-    """The constructor of the network that timm lists under a name; raises InputError if it is not installed or lists none."""
+    """The constructor of the network that timm lists under a name; raises InputError if it is not
+    installed or lists none."""
     try:
         library = importlib.import_module("timm")
     except ImportError as error:
-        raise InputError(f"the network 'timm:{name}' needs timm ({error}); `pip install timm`") from None
+        raise InputError(
+            f"the network 'timm:{name}' needs timm ({error}); `pip install timm`"
+        ) from None
     if not library.is_model(name):
         near = difflib.get_close_matches(name, library.list_models(), n=1)
-        known = f"did you mean 'timm:{near[0]}'?" if near else "`timm.list_models()` names those that it has"
+        known = (
+            f"did you mean 'timm:{near[0]}'?"
+            if near
+            else "`timm.list_models()` names those that it has"
+        )
         raise InputError(f"timm has no network {name!r}; {known}")
     return timm(lambda **arguments: library.create_model(name, **arguments))
 

@@ -2,26 +2,23 @@
 
 from torch import nn
 
-from pipeline.networks.arguments import check_counts
-from pipeline.project.shapes import SIDE
-
 
 class LogReg(nn.Sequential):
     """Logistic regression: one linear layer."""
 
     symmetry, together = "square", "stack"
 
-    def __init__(self, channels, outputs, side=SIDE):
+    def __init__(self, channels, outputs, side=32):
         super().__init__(nn.Flatten(), nn.Linear(channels * side**2, outputs))
 
 
 class MLP(nn.Sequential):
-    """Fully connected ReLU network with the given hidden widths (paper 2: 100, 20 in §3 and 200, 50 in §4)."""
+    """Fully connected ReLU network with the given hidden widths (paper 2: 100, 20 in §3 and 200, 50
+    in §4)."""
 
     symmetry, together = "square", "stack"
 
-    def __init__(self, channels, outputs, hidden, side=SIDE):
-        check_counts("hidden", hidden, 100_000)
+    def __init__(self, channels, outputs, hidden, side=32):
         widths = [channels * side**2, *hidden]
         layers = [nn.Flatten()]
         for fan_in, fan_out in zip(widths, widths[1:]):

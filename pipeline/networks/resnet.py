@@ -1,14 +1,15 @@
-"""ResNet-18 for 32×32 inputs, and its variants without downsampling or skip connections (paper 1, figs 1 and 3)."""
+"""ResNet-18 for 32×32 inputs, and its variants without downsampling or skip connections (paper 1,
+figs 1 and 3)."""
 
 import torch.nn.functional as F
 from torch import nn
 
 from pipeline.networks.arguments import check_choice, check_width
-from pipeline.project.shapes import SIDE
 
 
 class Residual(nn.Module):
-    """ResNet's basic block: two 3×3 convolutions with batch norm beside an identity or a strided 1×1 convolution.
+    """ResNet's basic block: two 3×3 convolutions with batch norm beside an identity or a strided
+    1×1 convolution.
 
     skip: whether there is something beside them; without it the block is its two convolutions.
     """
@@ -22,7 +23,9 @@ class Residual(nn.Module):
         self.bn2 = nn.BatchNorm2d(fan_out)
         self.shortcut = nn.Identity()
         if skip and (stride != 1 or fan_in != fan_out):
-            self.shortcut = nn.Sequential(nn.Conv2d(fan_in, fan_out, 1, stride, bias=False), nn.BatchNorm2d(fan_out))
+            self.shortcut = nn.Sequential(
+                nn.Conv2d(fan_in, fan_out, 1, stride, bias=False), nn.BatchNorm2d(fan_out)
+            )
 
     def forward(self, x):
         y = F.relu(self.bn1(self.conv1(x)), inplace=True)
@@ -31,15 +34,15 @@ class Residual(nn.Module):
 
 
 class ResNet18(nn.Module):
-    """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling); every layer's filters are multiplied by `width`.
+    """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling); every layer's filters are
+    multiplied by `width`.
 
-    downsampling: 'stride', three times, and the mean over the last maps; 'none', neither, and a linear layer that takes
-    the whole maps (paper 1, fig. 3). skip: whether the blocks have their skip connections.
+    downsampling: 'stride', three times, and the mean over the last maps; 'none', neither, and a
+    linear layer that takes the whole maps (paper 1, fig. 3). skip: whether the blocks have their
+    skip connections.
     """
 
-    together = "graph"
-
-    def __init__(self, channels, outputs, width=1.0, downsampling="stride", skip=True, side=SIDE):
+    def __init__(self, channels, outputs, width=1.0, downsampling="stride", skip=True, side=32):
         super().__init__()
         check_width(width)
         check_choice("downsampling", downsampling, ("stride", "none"))
@@ -58,7 +61,8 @@ class ResNet18(nn.Module):
 
     @staticmethod
     def symmetry(downsampling="stride", **arguments):
-        """Stride 2 with padding 1 starts at the first pixel and stops before the last, so flips do not leave it the same."""
+        """Stride 2 with padding 1 starts at the first pixel and stops before the last, so flips do
+        not leave it the same."""
         return "transposition" if downsampling == "stride" else "square"
 
     def forward(self, x):

@@ -3,18 +3,18 @@
 from torch import nn
 
 from pipeline.networks.arguments import check_width
-from pipeline.project.shapes import SIDE
 
 
 class VGG11(nn.Module):
-    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias, head 512–512–outputs with dropout after each ReLU.
+    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias, head
+    512–512–outputs with dropout after each ReLU.
 
     Every layer's filters are multiplied by `width`.
     """
 
-    symmetry, together = "square", "graph"
+    symmetry = "square"
 
-    def __init__(self, channels, outputs, width=1.0, side=SIDE):
+    def __init__(self, channels, outputs, width=1.0, side=32):
         super().__init__()
         check_width(width)
         if side % 32:
@@ -31,7 +31,11 @@ class VGG11(nn.Module):
             (512, True),
         ):
             fan_out = round(width * fan_out)
-            layers += [nn.Conv2d(fan_in, fan_out, 3, padding=1), nn.BatchNorm2d(fan_out), nn.ReLU(inplace=True)]
+            layers += [
+                nn.Conv2d(fan_in, fan_out, 3, padding=1),
+                nn.BatchNorm2d(fan_out),
+                nn.ReLU(inplace=True),
+            ]
             nn.init.normal_(layers[-3].weight, std=(2 / (9 * fan_out)) ** 0.5)
             nn.init.zeros_(layers[-3].bias)
             layers += [nn.MaxPool2d(2)] if pooled else []

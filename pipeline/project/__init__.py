@@ -1,1 +1,1 @@
-"""What every part of the project shares: seeds, errors, the inputs' shape."""
+"""What every part of the project shares: files and their places, command lines, errors."""

@@ -2,5 +2,5 @@
 
 import os
 
-# Read when Matplotlib is imported: figures are for files alone, whatever shows them to a person elsewhere.
+# Read when Matplotlib is imported: figures are for files alone.
 os.environ["MPLBACKEND"] = "agg"

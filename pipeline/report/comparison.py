@@ -1,24 +1,36 @@
-"""Our values beside published ones in numbers, and p-values, as the report writes them."""
+"""Numbers as the report writes them: accuracies, p-values, our values beside published ones."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 
-def rms(ours: pd.Series, published: pd.Series) -> tuple[float, int]:
-    """Root mean square difference of two series at the keys that both have, and how many these are; nan where there is none."""
-    difference = (ours - published).dropna()
-    return float(np.sqrt((difference**2).mean())), len(difference)
+def number(value: float, digits: int) -> str:
+    """A number with so many digits after the point, and a proper minus sign but before zero."""
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
-def rms_text(ours: pd.Series, published: pd.Series) -> str:
-    """`rms` of two series in per cent as text, for example '1.9 (66)': points, and at how many keys."""
-    points, count = rms(ours, published)
-    return f"{points:.1f} ({count})" if count else "–"
+def percent(mean: float, deviation: float) -> str:
+    """An accuracy in per cent with its standard deviation over seeds, unless that is nan."""
+    return f"{100 * mean:.1f}" + ("" if np.isnan(deviation) else f" ± {100 * deviation:.1f}")
 
 
-def indices_text(count: int) -> str:
-    """A number of indices as text."""
-    return "1 index" if count == 1 else f"{count} indices"
+def accuracy(row: Mapping[str, Any]) -> str:
+    """`percent` of a row with the columns mean and std."""
+    return percent(row["mean"], row["std"])
+
+
+def training(row: Mapping[str, Any]) -> str:
+    """Training accuracy in per cent of a row of summary.csv, and how many networks were fitted."""
+    return f"{100 * row['train_accuracy']:.1f} ({row['fitted']:.0f} of {row['seeds']:.0f})"
+
+
+def all_seeds_fitted(rows: pd.DataFrame) -> int:
+    """In how many rows of summary.csv the networks of all seeds were fitted."""
+    return int((rows["fitted"] == rows["seeds"]).sum())
 
 
 def p_text(p: float) -> str:
@@ -26,7 +38,18 @@ def p_text(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
-def number(value: float, digits: int) -> str:
-    """A number with so many digits after the point and a proper minus sign; none stands before zero."""
-    text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+def rms(ours: pd.Series, published: pd.Series) -> tuple[float, int]:
+    """Root mean square difference of two series at the keys that both have, and their number."""
+    difference = (ours - published).dropna()
+    return float(np.sqrt((difference**2).mean())), len(difference)
+
+
+def rms_text(ours: pd.Series, published: pd.Series) -> str:
+    """`rms` of two series as text: '1.9 (66)'."""
+    points, count = rms(ours, published)
+    return f"{points:.1f} ({count})" if count else "–"
+
+
+def indices_text(count: int) -> str:
+    """A number of indices as text."""
+    return "1 index" if count == 1 else f"{count} indices"

@@ -1,13 +1,12 @@
-"""What figures and tables call an architecture, and which architectures are the papers' own networks."""
+"""What figures and tables call an architecture, and which are the papers' own networks."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
+from pipeline.cells.shapes import SIDE, as_text
 from pipeline.networks import NETWORKS
-from pipeline.project.shapes import SIDE, as_text
 
-Value = TypeVar("Value")
-
+# The names of the project's own networks, by their place.
 LABELS = {
     NETWORKS["logreg"]: "LogReg",
     NETWORKS["mlp"]: "MLP",
@@ -16,28 +15,19 @@ LABELS = {
     NETWORKS["resnet18"]: "ResNet-18",
     NETWORKS["densenet121"]: "DenseNet-121",
 }
-"""The names of the project's own networks, by their place."""
-
-
-LONGEST = 80
-"""Letters of a name in figures."""
 
 
 def label(specification: Mapping[str, Any]) -> str:
-    """How a figure names the architecture: for example 'MLP (100, 20)' or 'ResNet-18, width ×0.125'.
+    """How a figure names an architecture: 'ResNet-18, width ×0.125'; one's own, by all arguments.
 
-    specification: a network's place, `package.module:name`, with its arguments, and its `input` where that is not 32×32. A network that is not the project's own is
-    called by its name and all its arguments.
+    specification: the network's place, its arguments, and its `input` where that is not 32×32.
     """
     arguments = dict(specification)
     network, pixels = arguments.pop("network"), arguments.pop("input", None)
     if network not in LABELS:
-        parts = [f"{key} {value}" for key, value in arguments.items()] + ([as_text(pixels)] if pixels else [])
-        described = ", ".join(parts)
-        name = network.rpartition(":")[2]
-        # A legend leaves out what begins with an underscore.
-        name = (network if name.startswith("_") else name) + (f" ({described})" if described else "")
-        return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+        parts = [f"{key} {value}" for key, value in arguments.items()]
+        parts += [as_text(pixels)] if pixels else []
+        return network.rpartition(":")[2] + (f" ({', '.join(parts)})" if parts else "")
     name = LABELS[network]
     if "hidden" in arguments:
         name += f" ({', '.join(map(str, arguments['hidden']))})"
@@ -57,28 +47,13 @@ def label(specification: Mapping[str, Any]) -> str:
     return name
 
 
-WIDTHS = ("width", "growth")
-"""Arguments that make a network narrower or wider and change nothing else of it."""
+def papers_network(specification: Mapping[str, Any], **arguments: Any) -> str | None:
+    """The name in `NETWORKS` of what an architecture is, built with these arguments alone."""
+    places = {place: name for name, place in NETWORKS.items()}
+    alone = dict(specification) == {"network": specification["network"], **arguments}
+    return places.get(specification["network"]) if alone else None
 
 
-def of_the_papers(
-    specifications: Mapping[str, Mapping[str, Any]], published: Mapping[str, Value], **arguments: Any
-) -> dict[str, Value]:
-    """What is published of each architecture that is one of the papers' networks as they have it.
-
-    specifications: by architecture; published: by name in `pipeline.networks.NETWORKS`; arguments: what the network that
-    `published` belongs to is given, which is nothing for most.
-    """
-    return {
-        name: value
-        for name, specification in specifications.items()
-        for network, value in published.items()
-        if dict(specification) == {"network": NETWORKS[network], **arguments}
-    }
-
-
-def of_full_width(specifications: Mapping[str, Mapping[str, Any]], published: Mapping[str, Value]) -> dict[str, Value]:
-    """What is published of the papers' network that an architecture differs from in its width (or growth) and nothing else."""
-    varied = {name: some for name, some in specifications.items() if any(key in some for key in WIDTHS)}
-    bare = {name: {key: some[key] for key in some if key not in WIDTHS} for name, some in varied.items()}
-    return of_the_papers(bare, published)
+def without_width(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """The specification of the same network at full width."""
+    return {key: some for key, some in specification.items() if key not in ("width", "growth")}

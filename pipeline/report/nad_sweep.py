@@ -1,8 +1,7 @@
-"""`nad_sweep` in the report: accuracy on D(u_i), speed of training and spectrum against the NAD index (paper 1, fig. 6)."""
+"""`nad_sweep` in the report: accuracy on D(u_i), over the NAD index i (paper 1, fig. 6)."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,242 +9,180 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pipeline import experiments
 from pipeline.measures.ranks import early, spearman
 from pipeline.project import artifacts
-from pipeline.report import style
-from pipeline.report.comparison import indices_text, number, p_text, rms, rms_text
-from pipeline.report.evaluated import Evaluated, all_fitted, evaluated, not_fitted
-from pipeline.report.page import Picture, Section, Table, percent
-from pipeline.report.published import table as published_table
+from pipeline.report import published, style
+from pipeline.report.comparison import (
+    accuracy,
+    all_seeds_fitted,
+    indices_text,
+    number,
+    p_text,
+    rms,
+    rms_text,
+)
+from pipeline.report.page import Picture, Section, Table
+from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
 
-Published = tuple[str, pd.Series]
-"""What a published curve is called, and its accuracies in per cent by NAD index (secant NADs, full width)."""
-
-QUOTED = (0, 10, 102, 302)
-"""The indices at which the table quotes accuracies."""
-
-MANY = 30
-"""Points from which on a curve has small ones."""
-
-
-@dataclass(frozen=True)
-class Correlations:
-    """Spearman's correlations of one estimand's sweep, or their p-values, as metrics.json has them; None where one is undefined."""
-
-    accuracy_index: float | None
-    accuracy_eigenvalue: float | None
-    early_loss_index: float | None
-
-
-@dataclass(frozen=True)
-class Found:
-    """What metrics.json says of one estimand's sweep, as far as the report shows it."""
-
-    spearman: Correlations
-    p_value: Correlations
-
+QUOTED = (0, 10, 102, 302)  # the indices at which the table quotes accuracies
+MANY = 30  # points from which on a curve has small ones
 
 LOOKS = {
-    "secant": {"color": "#000000", "linestyle": "-", "marker": "o"},
-    "gradient": {"color": "#0072B2", "linestyle": "--", "marker": "s"},
+    "secant": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
+    "gradient": {"color": style.BLUE, "linestyle": "--", "marker": "s"},
 }
 
 
-def sweep(
-    results: pd.DataFrame,
-    losses: pd.DataFrame,
-    spectra: Mapping[tuple[str, str], np.ndarray],
-    labels: Mapping[str, str],
-    published: Mapping[str, Published],
-    caption: str,
-    notice: str | None,
-) -> Figure:
-    """Accuracy, training loss after a third of training and spectrum, against the NAD index (paper 1, fig. 6).
+def published_curves(run: Evaluated) -> Published:
+    """The published accuracies along secant NADs, in per cent by index."""
+    return run.beside(published.table("nad_sweep").set_index("index"))
 
-    results: architecture, seed, estimand ('secant' or 'gradient'), index, test_set ('all'), accuracy, n, train_accuracy;
-    losses: architecture, seed, estimand, index, epoch (from 1), loss (mean over the epoch); spectra: (architecture, estimand)
-    → eigenvalues (K,), largest first; labels: architecture → its name; published: architecture → the published curve, where
-    there is one. Points are means over seeds, bars one standard deviation; where not every network was fitted they are
-    hollow. ρ is Spearman's correlation between the index and the mean accuracy.
+
+def sweep(
+    run: Evaluated,
+    losses: pd.DataFrame,
+    eigenvalues: Mapping[str, np.ndarray],
+    known: Published,
+    caption: str,
+) -> Figure:
+    """Accuracy, training loss after a third of training, and spectrum over the NAD index (fig. 6).
+
+    losses: rows of losses.csv; eigenvalues: '{architecture}-{estimand}-eigenvalues' → (K,). ρ is
+    Spearman's correlation between the index and the mean accuracy.
     """
-    results = results[results["test_set"] == "all"]
-    names = list(results["architecture"].unique())
-    figure, axes = style.new(3, len(names), max(6.4, 2.75 * len(names) + 0.6), 7.6, sharex=True, sharey="row")
+    columns = len(run.labels)
+    size = max(6.4, 2.75 * columns + 0.6), 7.6
+    figure, axes = style.new(3, columns, *size, sharex=True, sharey="row")
     shown = None
-    for (accuracy, loss, spectrum), name in zip(axes.T, names):
-        rows = results[results["architecture"] == name]
-        training = losses[losses["architecture"] == name]
-        first = early(training)
-        epoch, epochs = int(first["epoch"].iloc[0]), int(training["epoch"].max())
-        accuracy.axhline(50, color="0.6", linewidth=0.8)
+    for (top, loss, spectrum), (name, label) in zip(axes.T, run.labels.items()):
+        rows = run.of(name)
+        epochs = losses[losses["architecture"] == name]
+        first = early(epochs)
+        top.axhline(50, color="0.6", linewidth=0.8)
         loss.axhline(np.log(2), color="0.6", linewidth=0.8)
         for estimand, look in LOOKS.items():
-            cells = rows[rows["estimand"] == estimand]
+            cells = over_seeds(rows[rows["estimand"] == estimand], ["index"])
             if cells.empty:
                 continue
-            done = all_fitted(cells, ["index"])
-            mean, spread = style.by_index(cells, "accuracy")
-            rho, _ = spearman(mean.index, mean)
+            rho, _ = spearman(cells.index, cells["mean"])
             rho = "undefined" if np.isnan(rho) else f"= {number(rho, 2)}"
-            spread = None if spread is None else 100 * spread
-            _curve(accuracy, 100 * mean, spread, done, look, f"{estimand}, ρ {rho}")
-            _curve(loss, *style.by_index(first[first["estimand"] == estimand], "loss"), done, look, estimand)
-            eigenvalues = np.asarray(spectra[name, estimand])
+            percents = 100 * cells[["mean", "std"]]
+            _curve(top, percents, cells["fitted"], look | {"label": f"{estimand}, ρ {rho}"})
+            early_loss = over_seeds(first[first["estimand"] == estimand], ["index"], "loss")
+            _curve(loss, early_loss, cells["fitted"], look | {"label": estimand})
+            values = eigenvalues[f"{name}-{estimand}-eigenvalues"]
             # Eigenvalues that are zero but for rounding may be negative.
-            scaled = np.sqrt(np.maximum(eigenvalues / eigenvalues[0], 1e-9))
-            spectrum.plot(
-                np.arange(len(scaled)) + 1, scaled, color=look["color"], linestyle=look["linestyle"], label=estimand
-            )
-        if name in published:
-            called, values = published[name]
-            accuracy.plot(
-                values.index + 1,
-                values,
-                color=style.PUBLISHED,
-                # Wide enough to be seen where ours lies on it.
-                linewidth=2,
-                zorder=1.9,
-                label=f"{called} (secant)",
-            )
-        # Above the panel, where no curve can run through it; curves first, though matplotlib has the published line first.
-        legend = accuracy.legend(
-            *zip(
-                *sorted(zip(*accuracy.get_legend_handles_labels()), key=lambda entry: entry[1].startswith("published"))
-            ),
+            scaled = np.sqrt(np.maximum(values / values[0], 1e-9))
+            line = {key: look[key] for key in ("color", "linestyle")} | {"label": estimand}
+            spectrum.plot(np.arange(len(scaled)) + 1, scaled, **line)
+        if name in known:
+            called, values = known[name]
+            # Wide enough to be seen where ours lies on it.
+            line = {"color": style.PUBLISHED, "linewidth": 2, "zorder": 1.9}
+            top.plot(values.index + 1, values, label=f"{called} (secant)", **line)
+        # Above the panel, where no curve runs through it; the published line comes last.
+        entries = zip(*top.get_legend_handles_labels())
+        legend = top.legend(
+            *zip(*sorted(entries, key=lambda entry: entry[1].startswith("published"))),
             loc="lower center",
             bbox_to_anchor=(0.5, 1.01),
             frameon=False,
-            title=textwrap.fill(labels[name], 26),
+            title=textwrap.fill(label, 26),
             title_fontsize=10,
         )
         legend.get_title().set_multialignment("center")
-        accuracy.set_ylim(45, 102)
+        top.set_ylim(45, 102)
         loss.set_ylim(bottom=0)
         spectrum.set(yscale="log", xlabel="NAD index")
-        for panel in (accuracy, loss, spectrum):
+        for panel in (top, loss, spectrum):
             style.index_axis(panel)
-        if shown != (epoch, epochs):
-            loss.set_ylabel(f"training loss, epoch {epoch} of {epochs}\n(grey: guessing)")
-            shown = epoch, epochs
+        said = f"training loss, epoch {first['epoch'].iloc[0]} of {epochs['epoch'].max()}"
+        if shown != said:
+            loss.set_ylabel(f"{said}\n(grey: guessing)")
+            shown = said
     axes[0, 0].set_ylabel("test accuracy (%)\n(grey: guessing)")
     axes[2, 0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
-    return style.finish(
-        figure, "Accuracy on D(u), training loss and spectrum against the index of the NAD u", caption, notice
-    )
+    title = "Accuracy on D(u), training loss and spectrum against the index of the NAD u"
+    return style.finish(figure, title, caption, run.notice)
 
 
-def _curve(
-    panel: Axes, mean: pd.Series, spread: pd.Series | None, done: pd.Series, look: Mapping[str, Any], label: str
-) -> None:
-    """Draw means against the index, with error bars where there is a spread, hollow where not every network was fitted."""
-    many = len(mean) > MANY
-    curve = panel.errorbar(
-        mean.index + 1,
-        mean,
-        spread,
-        label=label,
-        markersize=2.5 if many else 4.5,
-        linewidth=1 if many else 1.4,
-        elinewidth=0.8,
-        capsize=0 if many else 2.5,
-        **look,
-    )
-    style.hollow(panel, curve, ~done[mean.index])
+def _curve(panel: Axes, cells: pd.DataFrame, fitted: pd.Series, look: Mapping[str, Any]) -> None:
+    many = len(cells) > MANY
+    size = {"markersize": 2.5, "linewidth": 1, "elinewidth": 0.8, "capsize": 0}
+    size |= {} if many else {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
+    style.curve(panel, cells.index + 1, cells["mean"], fitted, cells["std"], **size, **look)
 
 
-def table(
-    summary: pd.DataFrame,
-    metrics: Mapping[str, Mapping[str, Found]],
-    labels: Mapping[str, str],
-    published: Mapping[str, Published],
-) -> Table:
-    """One row per architecture and estimand: accuracies, the published ones, and Spearman's correlations with their p-values.
-
-    metrics: of reports/nad_sweep/metrics.json, by architecture and estimand; published: as in `sweep`.
-    """
-    rows = []
-    for (name, estimand), cells in _of(summary):
-        at = cells.set_index("index")
-        done = f"{(at['fitted'] == at['seeds']).sum()} of {len(at)}"
-        values = [percent(at.loc[i, "mean"], at.loc[i, "std"]) if i in at.index else "–" for i in QUOTED]
-        beside = ["–", "–"]
-        if name in published and estimand == "secant":
-            called, known = published[name]
-            width = called.removeprefix("published")
-            beside = [
-                " / ".join(f"{known[i]:g}" for i in QUOTED) + width,
-                rms_text(100 * at["mean"], known) + width,
-            ]
-        found = metrics[name][estimand]
-        correlations = [_with_p(found, key) for key in ("accuracy_index", "accuracy_eigenvalue", "early_loss_index")]
-        rows.append([labels[name], estimand, done, *values, *beside, *correlations])
-    header = ["network", "estimand", "indices fitted", *(f"index {i} (%)" for i in QUOTED), "published at these"]
-    header.append("rms difference from the published curve (indices)")
-    return Table([*header, "ρ(accuracy, index)", "ρ(accuracy, eigenvalue)", "ρ(early loss, index)"], rows)
-
-
-def _of(summary: pd.DataFrame) -> Sequence[tuple[tuple[str, str], pd.DataFrame]]:
-    """The rows of each architecture and estimand, in the order of the results."""
-    return list(summary[summary["test_set"] == "all"].groupby(["architecture", "estimand"], sort=False))
-
-
-def _with_p(found: Found, key: str) -> str:
-    """One of Spearman's correlations with its p-value, from one estimand's part of metrics.json."""
-    rho, p = getattr(found.spearman, key), getattr(found.p_value, key)
-    return "–" if rho is None or p is None else f"{number(rho, 3)} ({p_text(p)})"
-
-
-def findings(
-    run: Evaluated,
-    summary: pd.DataFrame,
-    metrics: Mapping[str, Mapping[str, Found]],
-    published: Mapping[str, Published],
-) -> list[str]:
-    """What the sweeps show: accuracy at the ends, its rank correlation with the index, the distance from the published curve."""
-    curves, compared = [], []
-    for (name, estimand), cells in _of(summary):
-        at = cells.set_index("index").sort_index()
-        ends = [f"{percent(at['mean'].iloc[i], at['std'].iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
-        done = f"(fitted at {(at['fitted'] == at['seeds']).sum()} of {indices_text(len(at))})"
-        rho = _with_p(metrics[name][estimand], "accuracy_index")
-        rho = (
-            "no rank correlation with the index (no variation)" if rho == "–" else f"Spearman's ρ with the index {rho}"
+def numbers(
+    run: Evaluated, metrics: Mapping[str, Any], known: Published
+) -> tuple[Table, list[str]]:
+    """The table, a row for each architecture and estimand of metrics.json, and sentences."""
+    rows, curves, compared = [], [], []
+    for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):
+        at, label = cells.set_index("index").sort_index(), run.labels[name]
+        rho, early_rho, by_eigenvalue = (
+            _with_p(metrics[name][estimand], key)
+            for key in ("accuracy_index", "early_loss_index", "accuracy_eigenvalue")
         )
-        level = " and ".join(dict.fromkeys(ends))
-        curves.append(f"{run.labels[name]} along its {estimand} NADs {level}, {rho} {done}")
-        if name in published and estimand == "secant":
-            called, known = published[name]
-            points, count = rms(100 * at["mean"], known)
-            wide = " (of full width)" if "width" in called else ""
+        beside = ["–", "–"]
+        if name in known and estimand == "secant":
+            called, values = known[name]
+            width = called.removeprefix("published")
+            quoted = " / ".join(f"{values[i]:g}" for i in QUOTED)
+            beside = [quoted + width, rms_text(100 * at["mean"], values) + width]
+            points, count = rms(100 * at["mean"], values)
+            wide = " (of full width)" if width else ""
             if count:
-                compared.append(f"{run.labels[name]}{wide} {points:.1f} points rms over {indices_text(count)}")
+                distance = f"{points:.1f} points rms over {indices_text(count)}"
+                compared.append(f"{label}{wide} {distance}")
+        values = [accuracy(at.loc[i]) if i in at.index else "–" for i in QUOTED]
+        done = f"{all_seeds_fitted(at)} of {len(at)}"
+        rows.append([label, estimand, done, *values, *beside, rho, by_eigenvalue, early_rho])
+        ends = [f"{accuracy(at.iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
+        relation = f"Spearman's ρ with the index {rho}"
+        if rho == "–":
+            relation = "no rank correlation with the index (no variation)"
+        done = f"(fitted at {all_seeds_fitted(at)} of {indices_text(len(at))})"
+        level = " and ".join(dict.fromkeys(ends))
+        curves.append(f"{label} along its {estimand} NADs {level}, {relation} {done}")
     found = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
-    return found + ([f"Distance from the published curves: {'; '.join(compared)}."] if compared else [])
+    if compared:
+        found.append(f"Distance from the published curves: {'; '.join(compared)}.")
+    header = ["network", "estimand", "indices fitted", *(f"index {i} (%)" for i in QUOTED)]
+    header += ["published at these", "rms difference from the published curve (indices)"]
+    header += ["ρ(accuracy, index)", "ρ(accuracy, eigenvalue)", "ρ(early loss, index)"]
+    return Table(header, rows), found
 
 
-def section(notice: str | None) -> Section:
+def _with_p(found: Mapping[str, Mapping[str, float | None]], key: str) -> str:
+    rho, p = found["spearman"][key], found["p_value"][key]
+    return "–" if rho is None else f"{number(rho, 3)} ({p_text(p)})"
+
+
+def section(whole: Run) -> Section:
     """The section of `nad_sweep`."""
-    run = evaluated("nad_sweep")
-    swept = {
-        pair: "{}-{}-eigenvalues".format(*pair) for pair in run.results.groupby(["architecture", "estimand"]).groups
-    }
-    vectors = artifacts.vectors("nad_sweep", swept.values())
-    spectra = {pair: vectors[name] for pair, name in swept.items()}
-    coordinates, cells = experiments.find("nad_sweep").coordinates, run.results.to_dict("records")
-    losses = artifacts.trained("nad_sweep", "losses", coordinates, ["epoch", "loss"], cells)
-    metrics, summary = artifacts.metrics("nad_sweep", dict[str, Found], run.labels), run.summary()
-    sigmas = ", ".join(f"{run.plan.settings.sigma[name]:g} ({label})" for name, label in run.labels.items())
-    caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g}, σ = {sigmas}{run.deviations()}"
-    values = published_table("nad_sweep").set_index("index")
-    published = run.beside({network: values[network] for network in values})
-    rows = run.results[run.results["test_set"] == "all"]
-    marked = not_fitted(rows, ["architecture", "estimand", "index"], "hollow", "points")
-    figure = sweep(run.results, losses, spectra, run.labels, published, f"{caption}\n{marked}", notice)
+    run = whole.experiments["nad_sweep"]
+    known, settings = published_curves(run), run.plan.settings
+    losses = artifacts.trained("nad_sweep", "losses")
+    eigenvalues = artifacts.directions("nad_sweep")
+    sigmas = ", ".join(f"{settings.sigma[name]:g} ({text})" for name, text in run.labels.items())
+    caption = f"{run.sizes()} · ε = {settings.eps:g}, σ = {sigmas}{run.deviations()}"
+    marked = not_fitted(run.results, ["architecture", "estimand", "index"], "hollow", "points")
+    figure = sweep(run, losses, eigenvalues, known, f"{caption}\n{marked}")
+    table, findings = numbers(run, artifacts.metrics("nad_sweep"), known)
+    sees = (
+        "Top: accuracy on new samples over the index of u, which is 50 % where nothing is learned. "
+        "Middle: the loss early in training; a high one is slow. Bottom: the strength of the "
+        "response, known before any training."
+    )
     return Section(
         "nad_sweep: D(u) along the network's own NADs",
         caption,
-        table(summary, metrics, run.labels, published),
-        [Picture("nad_sweep", figure, "accuracy against the NAD index")],
-        findings(run, summary, metrics, published),
+        table,
+        [Picture("nad_sweep", figure, "accuracy against the NAD index", sees)],
+        findings,
+        "Accuracy along the NADs",
+        "The same network is trained on D(u) for one of its own NADs u after another. All these "
+        "problems are equally easy for a linear classifier; only the place of u in the network's "
+        "list differs.",
     )

@@ -1,9 +1,5 @@
-"""The report of a run, and its page of Markdown: what was found in sentences, then sections of a caption, a table and figures.
+"""What the report is made of, sections of sentences, a table and figures; its page of Markdown."""
 
-Every number of the page is computed from the run's tables; the published ones are quoted from the papers.
-"""
-
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +12,7 @@ from pipeline.measures.fitted import FITTED
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the page: its header, and rows of as many cells."""
+    """A table: its header, and rows of as many cells."""
 
     header: Sequence[Any]
     rows: Sequence[Sequence[Any]]
@@ -24,39 +20,30 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page: the name of its file without its ending, the figure, and the text that stands in for it."""
+    """A figure: its file's name without ending, the text in its place, and what one sees in it."""
 
     name: str
     figure: Figure
     text: str
+    sees: str
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the page: its heading, how it was run, its numbers, its figures.
+    """One part of the report: its heading, how it was run, its numbers, its figures.
 
-    findings: what it found, in sentences that each hold their number, its spread and n; the page opens with those of all parts.
+    findings: sentences that each hold their number, its spread and n; title, question: what heads
+    it in index.html, for readers who do not know the papers; explorer: data to look around in.
     """
 
     heading: str
     caption: str
     table: Table
     pictures: Sequence[Picture]
-    findings: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Report:
-    """What report.md and index.html show of a run.
-
-    captions: lines under the title; origin: a sentence on the code that made it; sections: by what was run, 'nads' or the name of
-    an experiment, in the order of the pages.
-    """
-
+    findings: Sequence[str]
     title: str
-    captions: Sequence[str]
-    origin: str
-    sections: Mapping[str, Section]
+    question: str
+    explorer: Any = None
 
 
 def again(name: str) -> str:
@@ -64,69 +51,40 @@ def again(name: str) -> str:
     return f"dvc repro {'estimate' if name == 'nads' else f'evaluate@{name}'} render"
 
 
+# How the numbers of all sections are to be read.
 LEGEND = (
-    "Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a network whose training accuracy was "
-    f"at least\n{100 * FITTED:g} % with every seed; what others do says nothing about what a network prefers."
+    "Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a "
+    f"network whose training accuracy was at least\n{100 * FITTED:g} % with every seed; "
+    "what others do says nothing about what a network prefers."
 )
-"""How the numbers of all sections are to be read."""
-
-MARKUP = re.compile(
-    r"""[`*$\[\]]                              # code, emphasis, mathematics, links
-    |\\(?=[!-/:-@\[-`{-~])                    # what is escaped already
-    |(?<![^\W_])_|_(?![^\W_])                 # emphasis: an underscore inside a word is none
-    """,
-    re.VERBOSE,
-)
-"""What Markdown would read as markup in a text, as names of classes, images and networks may be."""
-
-CODE = re.compile(r"(`[a-z_]+`)")
-"""A word as code, which sentences of the report hold."""
-
-HTML = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
-"""What Markdown would take for HTML."""
-
-
-def literal(text: Any) -> str:
-    """A text as Markdown that shows it as it is, on one line."""
-    parts = CODE.split(" ".join(str(text).split()))
-    parts[::2] = [MARKUP.sub(lambda found: f"\\{found[0]}", part) for part in parts[::2]]
-    text = "".join(parts)
-    return HTML.sub(lambda found: {"<": "&lt;", "&": "&amp;"}[found[0]], text)
-
-
-def in_table(cell: Any) -> str:
-    """`literal` of a text that stands in a cell of a table."""
-    return literal(cell).replace("|", "\\|")
-
 
 TEMPLATE = """\
-{% macro line(cells) %}| {{ cells | map("in_table") | join(" | ") }} |{% endmacro %}
-# {{ report.title }}
+{% macro line(cells) -%}
+| {{ cells | map("string") | map("replace", "|", "\\\\|") | join(" | ") }} |
+{%- endmacro %}
+# Report of this run
 
-{% for caption in report.captions %}
-{{ caption }}
-{% endfor %}
-{% if report.sections.values() | selectattr("findings") | list %}
+Written by the stage `render`; every number comes from the tables beside it. `index.html` shows the
+same for looking around, in any browser and without a network.
+{% if notice %}
+
+**{{ notice }}**
+{% endif %}
 
 ## What was found
 
 {{ legend }}
 
-{% for section in report.sections.values() %}
+{% for section in sections.values() %}
 {% for finding in section.findings %}
-- {{ finding | literal }}
+- {{ finding }}
 {% endfor %}
 {% endfor %}
-{% endif %}
+{% for name, section in sections.items() %}
 
-## Where it comes from
+## {{ section.heading }}
 
-{{ report.origin }} `index.html` beside this page shows the same for looking around, in any browser and without a network.
-{% for name, section in report.sections.items() %}
-
-## {{ section.heading | literal }}
-
-{{ section.caption | literal }}
+{{ section.caption }}
 
 Made again by `{{ again(name) }}`.
 
@@ -137,19 +95,15 @@ Made again by `{{ again(name) }}`.
 {% endfor %}
 {% for picture in section.pictures %}
 
-![{{ picture.text | literal }}](figures/{{ picture.name }}.png)
+![{{ picture.text }}](figures/{{ picture.name }}.png)
 {% endfor %}
 {% endfor %}
 """
 
 
-def page(report: Report) -> str:
-    """The report as Markdown."""
-    markdown = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
-    markdown.filters |= {"literal": literal, "in_table": in_table}
-    return markdown.from_string(TEMPLATE).render(report=report, again=again, legend=LEGEND)
-
-
-def percent(mean: float, deviation: float) -> str:
-    """An accuracy in per cent with its standard deviation over seeds, where there are several (else it is nan)."""
-    return f"{100 * mean:.1f}" + ("" if deviation != deviation else f" ± {100 * deviation:.1f}")
+def page(sections: Mapping[str, Section], notice: str | None) -> str:
+    """The report as Markdown; sections: in order, by 'nads' or the name of an experiment."""
+    template = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
+    return template.from_string(TEMPLATE).render(
+        sections=sections, notice=notice, again=again, legend=LEGEND
+    )

@@ -1,4 +1,5 @@
-"""The stage `evaluate` on linear networks made by hand, whose accuracies, tilt, margins and changes are known in closed form."""
+"""The stage `evaluate` on linear networks made by hand, whose accuracies, tilt, margins and changes
+are known in closed form."""
 
 import json
 import math
@@ -6,16 +7,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-import safetensors.torch
 import torch
-from hand_overs import ABOUT
-from small_grids import ARCHITECTURES, data_of, orthonormal, plan_of
+from small_grids import ARCHITECTURES, data_of, lay_down_plan, orthonormal, plan_of
 
 from pipeline import evaluate, experiments
 from pipeline.grid.evaluation import Trained, evaluate_one
-from pipeline.machine import workers
+from pipeline.machine import store, workers
 from pipeline.project import artifacts
-from pipeline.project.errors import InputError
 
 BASIS = orthonormal()
 LOGREG = ARCHITECTURES["logreg"]
@@ -23,7 +21,8 @@ V1, V2 = BASIS[1].reshape(32, 32), BASIS[9].reshape(32, 32)
 
 
 def linear(normals, biases):
-    """The weights of logistic regression with the given vectors (outputs, C·1024) and biases (outputs,)."""
+    """The weights of logistic regression with the given vectors (outputs, C·1024) and biases
+    (outputs,)."""
     return {
         "1.weight": torch.as_tensor(np.asarray(normals), dtype=torch.float32),
         "1.bias": torch.as_tensor(biases, dtype=torch.float32),
@@ -32,26 +31,37 @@ def linear(normals, biases):
 
 def trained(folder, cell, weights):
     """A cell whose trained network has these weights."""
-    safetensors.torch.save_file(weights, folder / "weights.safetensors")
-    return Trained(cell, LOGREG, str(folder / "weights.safetensors"), "cpu")
+    return Trained(cell, LOGREG, str(keep(weights, folder / "weights.safetensors")), "cpu")
+
+
+def keep(tensors, path):
+    """Lay down a cell's file, as it comes from the store."""
+    kept = store.Store(path.parent.parent / "store")
+    kept.put(key := store.digest(path.name), tensors, {})
+    kept.lay_down(key, path)
+    return path
 
 
 def test_a_linear_network_on_two_channels(tmp_path):
-    """Logit of class 1 less that of class 0: 2⟨x, v₁⊕0⟩ + 6⟨x, 0⊕v₂⟩ + 2.4, where x has ε₁ y along v₁⊕0 and ε₂ y along 0⊕v₂.
+    """Logit of class 1 less that of class 0: 2⟨x, v₁⊕0⟩ + 6⟨x, 0⊕v₂⟩ + 2.4, where x has ε₁ y along
+    v₁⊕0 and ε₂ y along 0⊕v₂.
 
-    With ε₁ = 1 and ε₂ = 0.5 it is 5y + 2.4: both channels together are always right; the first alone gives 2y + 2.4, which is
-    positive, so that it is right for y = 1 only; the second 3y + 2.4, always right. The boundary's normal has the angle
-    arctan(6/2) to v₁⊕0. Three of the five labels are 1, so the median score is 7.4; the boundary is at 7.4/2 along the first
-    direction and at 7.4/6 along the second.
+    With ε₁ = 1 and ε₂ = 0.5 it is 5y + 2.4: both channels together are always right; the first
+    alone gives 2y + 2.4, which is positive, so that it is right for y = 1 only; the second 3y +
+    2.4, always right. The boundary's normal has the angle arctan(6/2) to v₁⊕0. Three of the five
+    labels are 1, so the median score is 7.4; the boundary is at 7.4/2 along the first direction and
+    at 7.4/6 along the second.
     """
     draw = {
         "test_labels": np.array([1, -1, 1, 1, -1], np.int8),
         "test_normal": np.random.default_rng(0).standard_normal((5, 2, 1024)).astype(np.float32),
     }
     data = data_of("linear_pairs", {4: draw}, {"logreg-1": BASIS[1], "logreg-9": BASIS[9]})
-    cell = {"architecture": "logreg", "seed": 4, "index_1": 1, "index_2": 9, "eps1": 1.0, "eps2": 0.5, "sigma": 0.7}
+    cell = {"architecture": "logreg", "seed": 4, "index_1": 1, "index_2": 9}
+    cell |= {"eps1": 1.0, "eps2": 0.5, "sigma": 0.7}
     normal = np.concatenate([2 * BASIS[1], 6 * BASIS[9]])
-    # Half of it from either output: only the difference counts, which is also that of 100 more on both.
+    # Half of it from either output: only the difference counts, which is also that of 100 more on
+    # both.
     weights = linear([-normal / 2, normal / 2], [100.0, 102.4])
     tables, section = evaluate_one(data, trained(tmp_path, cell, weights))
     assert set(tables) == {"results", "boundaries"}
@@ -72,7 +82,8 @@ def test_a_linear_network_on_two_channels(tmp_path):
 
 
 def test_a_linear_network_on_pictures_and_a_channel(tmp_path):
-    """The plane's first direction is half the gap between the class means, whose length is the unit of its margin, not of its tilt."""
+    """The plane's first direction is half the gap between the class means, whose length is the unit
+    of its margin, not of its tilt."""
     gap = np.zeros((3, 32, 32), np.float32)
     gap[1, 2, 3] = 0.5
     pictures = np.zeros((3, 3, 32, 32), np.uint8)
@@ -89,23 +100,32 @@ def test_a_linear_network_on_pictures_and_a_channel(tmp_path):
     cell = {"architecture": "logreg", "seed": 0, "index": 9, "eps": 1.0, "sigma": 1.0}
     # One for the pixel, which is 1 in every picture, two for v: 1 + 2y.
     normal = np.concatenate([np.eye(3 * 1024)[1024 + 2 * 32 + 3], 2 * BASIS[9]])
-    tables, _ = evaluate_one(data, trained(tmp_path, cell, linear([0 * normal, normal], [0.0, 0.0])))
+    tables, _ = evaluate_one(
+        data, trained(tmp_path, cell, linear([0 * normal, normal], [0.0, 0.0]))
+    )
     assert [row["accuracy"] for row in tables["results"]] == [1.0, 0.666667, 1.0, 1.0]
-    # Scores 3, 3, −1: the median, 3, is at six times half the gap, which is out of reach, and at 1.5 times v.
+    # Scores 3, 3, −1: the median, 3, is at six times half the gap, which is out of reach, and at
+    # 1.5 times v.
     assert tables["boundaries"] == [
-        {"tilt": pytest.approx(math.degrees(math.atan2(2, 1)), abs=1e-3), "margin_1": math.inf, "margin_2": 1.5}
+        {
+            "tilt": pytest.approx(math.degrees(math.atan2(2, 1)), abs=1e-3),
+            "margin_1": math.inf,
+            "margin_2": 1.5,
+        }
     ]
 
 
 def test_which_predictions_change_when_a_component_is_removed_or_turned(tmp_path):
     """A network that reads one coefficient of the first channel, u₁₀₀₀ of pictures of ±u₁₀₀₀ + u₄.
 
-    Its logits are (c, 0.5, −c) of that coefficient c = ±20: turned, all answers change, removed, all become the middle class.
+    Its logits are (c, 0.5, −c) of that coefficient c = ±20: turned, all answers change, removed,
+    all become the middle class.
     """
     amplitude = 20.0
     signs = np.array([1, 1, -1, 1])
     images = amplitude * np.outer(signs, BASIS[1000]) + 15.0 * BASIS[4]
-    # What is read as pictures is 8 bits a value; here the numbers themselves are put in their place.
+    # What is read as pictures is 8 bits a value; here the numbers themselves are put in their
+    # place.
     raw = np.zeros((4, 3, 32, 32), np.float32)
     raw[:, 0] = images.reshape(4, 32, 32)
     draw = {
@@ -139,55 +159,58 @@ def test_which_predictions_change_when_a_component_is_removed_or_turned(tmp_path
 
 @pytest.fixture
 def fourier_run(folder):
-    """`fourier` with two cells and two seeds, whose networks are right for 3, 1, 4 and 4 of four samples; on disk.
+    """`fourier` with two cells and two seeds, whose networks are right for 3, 1, 4 and 4 of four
+    samples; on disk.
 
-    What is kept of each is the outputs of a logistic regression, 0 and factor ⟨x, v⟩ + bias, where ⟨x, v⟩ = y.
+    What is kept of each is the outputs of a logistic regression, 0 and factor ⟨x, v⟩ + bias, where
+    ⟨x, v⟩ = y.
     """
     experiment = experiments.find("fourier")
     plan = plan_of("fourier", {"eps": 1.0, "sigma": 1.0}, {"logreg": {"step": 16}}, samples=(4, 4))
-    datasets, models = artifacts.DATASETS / "fourier", artifacts.MODELS / "fourier"
-    datasets.mkdir(parents=True)
-    models.mkdir(parents=True)
+    lay_down_plan(plan)
     cells = [cell for cell in experiment.cells(plan) if cell["k_row"] == 0]
-    pd.DataFrame(cells).to_csv(datasets / "cells.csv", index=False)
-    np.savez(datasets / "directions.npz", **experiment.directions(plan, None))
     labels = np.array([1, 1, 1, -1], np.int8)
-    for seed in (0, 1):
-        normal = np.zeros((4, 1, 1024), np.float32)
-        draw = {
-            f"{split}_{kind}": array
-            for split in ("train", "test")
-            for kind, array in (("labels", labels), ("normal", normal))
-        }
-        np.savez(datasets / f"draw-{seed}.npz", **draw)
-    # By (seed, k_col), the factor and the bias: always class 1; wrong everywhere but there; and right.
+    normal = np.zeros((4, 1, 1024), np.float32)
+    with artifacts.output(artifacts.DATASETS / "fourier") as data:
+        pd.DataFrame(cells).to_csv(data / "cells.csv", index=False)
+        np.savez(data / "directions.npz", **experiment.directions(plan, None))
+        for seed in (0, 1):
+            np.savez(data / f"draw-{seed}.npz", test_labels=labels, test_normal=normal)
+    # By (seed, k_col), the factor and the bias: always class 1; wrong everywhere but there; right.
     logits = {(0, -16): (0.0, 1.0), (1, -16): (0.0, -1.0), (0, 0): (1.0, 0.0), (1, 0): (1.0, 0.0)}
-    for cell in cells:
-        factor, bias = logits[cell["seed"], cell["k_col"]]
-        outputs = torch.tensor([[0.0, factor * y + bias] for y in labels.tolist()])
-        safetensors.torch.save_file(
-            {"all": outputs}, models / f"logreg-0-{cell['k_col']}-seed{cell['seed']}.safetensors"
+    losses = pd.DataFrame(cells)[["architecture", "seed", "k_row", "k_col"]]
+    about = {"scale": "smoke", "seeds": 2, "precision": "float32"}
+    with artifacts.output(artifacts.MODELS / "fourier") as models:
+        for cell in cells:
+            factor, bias = logits[cell["seed"], cell["k_col"]]
+            outputs = torch.tensor([[0.0, factor * y + bias] for y in labels.tolist()])
+            name = artifacts.cell_name(cell, experiment.coordinates)
+            keep({"all": outputs}, models / f"{name}.safetensors")
+        losses.assign(epoch=1, loss=0.5).to_csv(models / "losses.csv", index=False)
+        (models / "training.csv").write_text(
+            "architecture,seed,k_row,k_col,loss,accuracy,steps\n"
+            "logreg,1,0,0,0.5,1.0,12\n"
+            "logreg,0,0,-16,0.1234567,0.99,\n"
+            "logreg,0,0,0,0.5,1.0,7\n"
+            "logreg,1,0,-16,0.25,0.9899,\n"
         )
-    losses = pd.DataFrame(cells)[["architecture", "seed", "k_row", "k_col"]].assign(epoch=1, loss=0.5)
-    losses.to_csv(models / "losses.csv", index=False)
-    (models / "training.csv").write_text(
-        "architecture,seed,k_row,k_col,loss,accuracy,steps\nlogreg,1,0,0,0.5,1.0,12\nlogreg,0,0,-16,0.1234567,0.99,\n"
-        "logreg,0,0,0,0.5,1.0,7\nlogreg,1,0,-16,0.25,0.9899,\n"
-    )
-    artifacts.write_json(
-        models / "grid.json",
-        {"scale": "smoke", "seeds": 2, "precision": "float32", "architectures": {"logreg": LOGREG}},
-    )
-    artifacts.write_json(artifacts.PLAN / "machine.json", {"device": "cpu", "reuse": True})
-    return cells
+        artifacts.write_json(models / "grid.json", about | {"architectures": {"logreg": LOGREG}})
 
 
-def test_the_tables_of_a_run(fourier_run, in_this_process):
-    """Accuracies 3/4 and 1/4 of one cell's two seeds: mean 0.5, standard deviation √(2 · 0.25²) with n − 1."""
+def test_the_tables_of_a_run(fourier_run, monkeypatch):
+    """Accuracies 3/4 and 1/4 of one cell's two seeds: mean 0.5, standard deviation √(2 · 0.25²)
+    with n − 1; in whatever order the cells are done."""
+
+    def reverse(function, work, make_context):
+        context, work = make_context(), list(enumerate(work))
+        yield from ((position, function(context, piece)) for position, piece in reversed(work))
+
+    monkeypatch.setattr(workers, "run_here", reverse)
     evaluate.main("fourier")
     folder = artifacts.REPORTS / "fourier"
     assert (folder / "results.csv").read_text().splitlines() == [
-        "architecture,seed,k_row,k_col,test_set,accuracy,n,best_accuracy,train_loss,train_accuracy,steps",
+        "architecture,seed,k_row,k_col,test_set,accuracy,n,best_accuracy,"
+        "train_loss,train_accuracy,steps",
         "logreg,0,0,-16,all,0.75,4,0.75,0.123457,0.99,",
         "logreg,0,0,0,all,1.0,4,1.0,0.5,1.0,7",
         "logreg,1,0,-16,all,0.25,4,0.75,0.25,0.9899,",
@@ -198,147 +221,8 @@ def test_the_tables_of_a_run(fourier_run, in_this_process):
         "logreg,0,-16,all,0.5,0.353553,2,1,0.98995,0.75,0.0",
         "logreg,0,0,all,1.0,0.0,2,2,1.0,1.0,0.0",
     ]
-    assert json.loads((folder / "metrics.json").read_text()) == {
-        "scale": "smoke",
-        "seeds": 2,
-        "precision": "float32",
-        "logreg": {"cells": 4, "fitted": 3, "mean": 0.75, "lowest": 0.5, "highest": 1.0, "fraction_above_75": 0.5},
+    about = {"scale": "smoke", "seeds": 2, "precision": "float32"}
+    map_ = {"mean": 0.75, "lowest": 0.5, "highest": 1.0, "fraction_above_75": 0.5}
+    assert json.loads((folder / "metrics.json").read_text()) == about | {
+        "logreg": {"cells": 4, "fitted": 3} | map_
     }
-    assert {path.name for path in folder.iterdir()} == {"results.csv", "summary.csv", "metrics.json"}
-
-
-def test_a_cell_that_cannot_be_evaluated_ends_the_stage(fourier_run, in_this_process):
-    (artifacts.DATASETS / "fourier/draw-1.npz").unlink()
-    with pytest.raises(InputError, match="draw-1.npz is missing"):
-        evaluate.main("fourier")
-
-
-def test_a_network_that_was_not_trained_is_named(fourier_run, in_this_process):
-    (artifacts.MODELS / "fourier/logreg-0-0-seed1.safetensors").unlink()
-    with pytest.raises(
-        InputError, match=r"logreg-0-0-seed1.safetensors is missing; `python -m pipeline.train fourier`"
-    ):
-        evaluate.main("fourier")
-
-
-@pytest.mark.parametrize("tensors", [{"1.weight": (2, 1024)}, {"all": (3, 2)}, {"all": (4, 3)}])
-def test_what_a_network_made_of_other_tests_is_refused(tensors, fourier_run, in_this_process):
-    """Weights, as earlier versions kept them, and other numbers of samples and classes."""
-    path = artifacts.MODELS / "fourier/logreg-0-0-seed1.safetensors"
-    safetensors.torch.save_file({name: torch.zeros(shape) for name, shape in tensors.items()}, path)
-    with pytest.raises(InputError) as caught:
-        evaluate.main("fourier")
-    assert str(caught.value) == (
-        f"{path} does not hold what its network makes of the test set 'all'; `python -m pipeline.train fourier` makes it again"
-    )
-
-
-@pytest.mark.slow
-def test_a_pool_of_processes_gives_the_same_tables(fourier_run):
-    evaluate.main("fourier")
-    assert pd.read_csv(artifacts.REPORTS / "fourier/results.csv")["accuracy"].tolist() == [0.75, 1.0, 0.25, 1.0]
-
-
-def test_boundaries_sections_and_pictures_of_a_run_in_whatever_order_the_cells_finish(folder, images, monkeypatch):
-    """`image_pairs`, one network that looks at the linear channel alone and one that does at a pixel alone."""
-    experiment = experiments.find("image_pairs")
-    plan = plan_of(
-        "image_pairs", {"eps": 1.0, "sigma": {"logreg": 1.0}}, {"logreg": {"indices": (1, 9)}}, (0,), (40, 4)
-    )
-    datasets, models = artifacts.DATASETS / "image_pairs", artifacts.MODELS / "image_pairs"
-    datasets.mkdir(parents=True)
-    models.mkdir(parents=True)
-    cells = experiment.cells(plan)
-    pd.DataFrame(cells).to_csv(datasets / "cells.csv", index=False)
-    np.savez(datasets / "directions.npz", **{"logreg-1": BASIS[1], "logreg-9": BASIS[9]})
-    draw = experiment.draw(plan, 0, images)
-    np.savez(datasets / "draw-0.npz", **draw)
-    artifacts.write_json(datasets / "images.json", ABOUT)
-    pixel = np.eye(4096)[1024 + 5] * np.sign(draw["half_gap"][1].ravel()[5])
-    for index, normal in ((1, np.concatenate([np.zeros(3072), BASIS[1]])), (9, pixel)):
-        weights = linear([0 * normal, normal], [0.0, 0.0])
-        safetensors.torch.save_file(weights, models / f"logreg-{index}-seed0.safetensors")
-    losses = pd.DataFrame(cells)[["architecture", "seed", "index"]].assign(epoch=1, loss=0.5)
-    losses.to_csv(models / "losses.csv", index=False)
-    trained = "architecture,seed,index,loss,accuracy,steps\nlogreg,0,1,0.5,1.0,\nlogreg,0,9,0.5,0.995,\n"
-    (models / "training.csv").write_text(trained)
-    artifacts.write_json(
-        models / "grid.json",
-        {"scale": "smoke", "seeds": 1, "precision": "float32", "architectures": {"logreg": LOGREG}},
-    )
-    artifacts.write_json(artifacts.PLAN / "machine.json", {"device": "cpu", "reuse": True})
-
-    def run(function, work, make_context, device):
-        context, work = make_context(), list(enumerate(work))
-        yield from ((position, function(context, piece)) for position, piece in reversed(work))
-
-    monkeypatch.setattr(workers, "run", run)
-    evaluate.main("image_pairs")
-    reports = artifacts.REPORTS / "image_pairs"
-    planes = pd.read_csv(reports / "boundaries.csv")
-    trained = ["train_loss", "train_accuracy", "steps"]
-    assert list(planes) == ["architecture", "seed", "index", "tilt", "margin_1", "margin_2", *trained]
-    assert planes["train_accuracy"].tolist() == [1.0, 0.995]
-    assert planes[["index", "tilt", "margin_1", "margin_2"]].iloc[0].tolist() == [1, 90.0, math.inf, 1.0]
-    assert planes["index"].tolist() == [1, 9] and planes["tilt"][1] == 0.0 and planes["margin_2"][1] == math.inf
-    results = pd.read_csv(reports / "results.csv")
-    assert results["test_set"].tolist() == ["all", "images", "linear", "conflict"] * 2 and (results["n"] == 4).all()
-    assert results["accuracy"][[0, 2, 3]].tolist() == [1.0, 1.0, 1.0]
-    negative = float((draw["test_labels"] < 0).mean())
-    # Where all outputs are equal, the answer is class 0.
-    assert results["accuracy"][1] == pytest.approx(negative) == results["accuracy"][6]
-    with np.load(reports / "cross_sections.npz") as sections:
-        assert set(sections) == {"logreg-1-seed0", "logreg-9-seed0"}
-        axis = np.linspace(-2, 2, 33)
-        expected = np.tile(1 / (1 + np.exp(-axis[:, None])), 33)
-        np.testing.assert_allclose(sections["logreg-1-seed0"].astype(float), expected, atol=1e-3)
-    metrics = json.loads((reports / "metrics.json").read_text())
-    assert metrics["images"] == "noise" and metrics["logreg"]["mean_tilt"] == 45.0
-    summary = pd.read_csv(reports / "summary.csv")
-    assert summary["std"].isna().all() and (summary["seeds"] == 1).all() and len(summary) == 8
-
-
-def test_the_losses_of_training_reach_the_metrics_and_changes_their_table(folder, in_this_process, monkeypatch):
-    """What each experiment's metrics are given: its tables by name, with `losses`, and all directions."""
-    experiment = experiments.find("flip")
-    cells = [{"architecture": "logreg", "seed": 0, "images": images} for images in ("plain", "flipped")]
-    datasets, models = artifacts.DATASETS / "flip", artifacts.MODELS / "flip"
-    datasets.mkdir(parents=True)
-    models.mkdir(parents=True)
-    pd.DataFrame(cells).to_csv(datasets / "cells.csv", index=False)
-    np.savez(datasets / "directions.npz", logreg=BASIS)
-    pictures = np.random.default_rng(0).integers(0, 256, (6, 3, 32, 32)).astype(np.uint8)
-    draw = {"mean": np.zeros(3), "deviation": np.ones(3)}
-    for split in ("train", "test"):
-        draw |= {f"{split}_pictures": pictures, f"{split}_labels": np.array([0, 1, 2] * 2)}
-    np.savez(datasets / "draw-0.npz", **draw)
-    artifacts.write_json(datasets / "images.json", ABOUT | {"classes": list("abc")})
-    for cell in cells:
-        name = artifacts.cell_name(cell, experiment.coordinates)
-        safetensors.torch.save_file(linear(np.zeros((3, 3072)), [0.0, 1.0, 0.0]), models / f"{name}.safetensors")
-    losses = pd.DataFrame(cells).assign(epoch=1, loss=0.125)
-    losses.to_csv(models / "losses.csv", index=False)
-    trained = "architecture,seed,images,loss,accuracy,steps\nlogreg,0,plain,0.125,0.5,\nlogreg,0,flipped,0.125,0.5,\n"
-    (models / "training.csv").write_text(trained)
-    grid = {"scale": "smoke", "seeds": 1, "precision": "float32", "architectures": {"logreg": LOGREG}}
-    artifacts.write_json(models / "grid.json", grid)
-    artifacts.write_json(artifacts.PLAN / "machine.json", {"device": "cpu", "reuse": True})
-    seen = []
-    metrics = type(experiment).metrics
-    monkeypatch.setattr(type(experiment), "metrics", lambda self, *given: seen.append(given) or metrics(self, *given))
-    evaluate.main("flip")
-    ((tables, directions),) = seen
-    assert set(tables) == {"results", "changes", "losses"}
-    pd.testing.assert_frame_equal(tables["losses"], losses)
-    assert list(directions) == ["logreg"] and np.array_equal(directions["logreg"], BASIS)
-    changes = pd.read_csv(artifacts.REPORTS / "flip/changes.csv")
-    assert len(changes) == 42 and (changes["changed"] == 0).all() and set(changes["images"]) == {"plain"}
-    assert list(changes)[:5] == ["architecture", "seed", "images", "operation", "first"]
-    assert json.loads((artifacts.REPORTS / "flip/metrics.json").read_text())["logreg"] == {
-        "cells": 2,
-        "fitted": 0,
-        "plain": 0.3333,
-        "flipped": 0.3333,
-        "most_changed": None,
-    }
-    assert not (artifacts.REPORTS / "flip/cross_sections.npz").exists()

@@ -1,4 +1,5 @@
-"""One file in the store, in models/ and in DVC's cache: what DVC does to it, and what happens when the disk damages it."""
+"""One file in the store, in models/ and in DVC's cache: what DVC does to it, and what happens when
+the disk damages it."""
 
 import os
 import shutil
@@ -18,13 +19,16 @@ pytestmark = pytest.mark.slow
 def dvc(*arguments):
     """A command of DVC in the current folder."""
     environment = os.environ | {"HOME": str(Path.cwd()), "DVC_NO_ANALYTICS": "1"}
-    done = subprocess.run([sys.executable, "-m", "dvc", *arguments], env=environment, text=True, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "dvc", *arguments], env=environment, text=True, capture_output=True
+    )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """A cell in the store, in models/ and in the cache of a repository with this project's settings."""
+    """A cell in the store, in models/ and in the cache of a repository with this project's
+    settings."""
     monkeypatch.chdir(tmp_path)
     subprocess.run(["git", "init", "-q"], check=True)
     dvc("init", "-q")
@@ -49,7 +53,11 @@ MODEL = Path("models/flip/lenet.safetensors")
 def cached():
     """The file in DVC's cache of the cell's size."""
     size = MODEL.stat().st_size
-    (path,) = (path for path in Path(".dvc/cache").rglob("*") if path.is_file() and path.stat().st_size == size)
+    (path,) = (
+        path
+        for path in Path(".dvc/cache").rglob("*")
+        if path.is_file() and path.stat().st_size == size
+    )
     return path
 
 

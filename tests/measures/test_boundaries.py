@@ -22,7 +22,15 @@ def linear(a, b, offset=0.0):
 
 @pytest.mark.parametrize(
     ("a", "b", "degrees"),
-    [(1, 0, 0), (-1, 0, 0), (0, 1, 90), (0, -1, 90), (2, -2, 45), (1, 0.5, 26.565051), (0.5, 1, 63.434949)],
+    [
+        (1, 0, 0),
+        (-1, 0, 0),
+        (0, 1, 90),
+        (0, -1, 90),
+        (2, -2, 45),
+        (1, 0.5, 26.565051),
+        (0.5, 1, 63.434949),
+    ],
 )
 @pytest.mark.parametrize("offset", [0.0, 0.9])
 def test_tilt_of_a_linear_classifier(a, b, degrees, offset):
@@ -30,7 +38,7 @@ def test_tilt_of_a_linear_classifier(a, b, degrees, offset):
     assert boundaries.tilt(section) == pytest.approx(degrees, abs=1e-3)
 
 
-def test_a_cross_section_holds_the_score_on_a_grid_of_33_by_33_points_up_to_2_row_by_row_along_the_second_direction():
+def test_a_cross_section_holds_the_score_on_33_by_33_points_row_by_row_along_the_second_direction():
     section = boundaries.cross_section(linear(10, 1, 100.0), FIRST, SECOND)
     axis = np.linspace(-2, 2, 33)
     np.testing.assert_allclose(section, 100 + 10 * axis[None, :] + axis[:, None], atol=1e-4)
@@ -45,11 +53,9 @@ def test_the_lengths_of_the_directions_are_the_units_of_the_axes():
     assert boundaries.tilt(section) == pytest.approx(np.degrees(np.arctan2(1, 3)), abs=1e-3)
 
 
-def test_a_constant_classifier_has_no_tilt():
-    assert np.isnan(boundaries.tilt(np.zeros((boundaries.POINTS, boundaries.POINTS))))
-
-
-@pytest.mark.parametrize(("offset", "there"), [(1.99, True), (2.0, False), (-1.99, True), (-2.0, False), (10.0, False)])
+@pytest.mark.parametrize(
+    ("offset", "there"), [(1.99, True), (2.0, False), (-1.99, True), (-2.0, False), (10.0, False)]
+)
 def test_a_boundary_that_leaves_the_cross_section_has_no_tilt(offset, there):
     """The score a along the first axis is −offset at the boundary, and the section ends at ±2."""
     section = boundaries.cross_section(linear(1, 0, offset), FIRST, SECOND)
@@ -62,42 +68,38 @@ def test_max_margin_tilt():
     assert boundaries.max_margin_tilt(0.0, 2.0) == 90 and boundaries.max_margin_tilt(2.0, 0.0) == 0
 
 
-def test_the_mean_tilt_leaves_out_what_has_none():
-    planes = pd.DataFrame({"tilt": [10.0, float("nan"), 20.55], "train_accuracy": [0.99, 1.0, 1.0]})
+def test_the_mean_tilt_leaves_out_networks_without_one_and_those_that_were_not_fitted():
+    tilts, accuracies = [10.0, 80.0, float("nan"), 20.55], [1.0, 0.9899, 1.0, 0.99]
+    planes = pd.DataFrame({"tilt": tilts, "train_accuracy": accuracies})
     assert boundaries.mean_tilt(planes) == 15.3
-    assert boundaries.mean_tilt(planes[1:2]) is None
-
-
-def test_the_mean_tilt_leaves_out_networks_that_were_not_fitted():
-    planes = pd.DataFrame({"tilt": [10.0, 80.0, 20.0], "train_accuracy": [1.0, 0.9899, 0.99]})
-    assert boundaries.mean_tilt(planes) == 15.0
+    assert boundaries.mean_tilt(planes[2:3]) is None
     assert boundaries.mean_tilt(planes.assign(train_accuracy=0.5)) is None
 
 
 def test_networks_that_guess_on_new_samples_have_no_tilt():
     """Of 10,000 samples, 51.5 % are three standard errors above guessing."""
     accuracies = {(1, 0): 0.514, (1, 1): 0.516, (2, 0): 0.49, (2, 1): 1.0}
-    place = lambda cell: {"architecture": "lenet", "index_1": cell[0], "index_2": 5, "seed": cell[1]}
+    place = lambda cell: {
+        "architecture": "lenet",
+        "index_1": cell[0],
+        "index_2": 5,
+        "seed": cell[1],
+    }
     results = pd.DataFrame(
         [
-            place(cell) | {"test_set": test, "accuracy": accuracy if test == "all" else 1.0, "n": 10_000}
+            place(cell)
+            | {"test_set": test, "accuracy": accuracy if test == "all" else 1.0, "n": 10_000}
             for cell, accuracy in accuracies.items()
             for test in ("first", "all")
         ]
     )
     planes = pd.DataFrame(
-        [place(cell) | {"tilt": 30.0, "margin_1": 1.0} for cell in reversed(accuracies)], index=[7, 5, 3, 1]
+        [place(cell) | {"tilt": 30.0, "margin_1": 1.0} for cell in reversed(accuracies)],
+        index=[7, 5, 3, 1],
     )
     found = boundaries.of_learners(planes, results, ["index_1", "index_2"])
     assert found["tilt"].isna().tolist() == [False, True, False, True]
     assert found.drop(columns="tilt").equals(planes.drop(columns="tilt"))
-
-
-def test_margins_are_distances_along_the_direction():
-    x = torch.randn(20, 2, 4, 4, generator=torch.Generator().manual_seed(0)) * 0.3
-    score = linear(2, 1, 0.2)
-    np.testing.assert_allclose(boundaries.margins(score, x, FIRST), score(x).abs() / 2, atol=1e-4)
-    np.testing.assert_allclose(boundaries.margins(score, x, SECOND), score(x).abs(), atol=1e-4)
 
 
 @settings(derandomize=True, deadline=None, max_examples=30)
@@ -107,7 +109,9 @@ def test_margins_are_distances_along_the_direction():
     length=st.floats(0.5, 2),
     start=st.floats(-1, 1),
 )
-def test_a_margin_is_the_distance_in_lengths_of_the_direction_up_to_four(slope, place, length, start):
+def test_a_margin_is_the_distance_in_lengths_of_the_direction_up_to_four(
+    slope, place, length, start
+):
     """One boundary at t = place along the first axis, a sample at t = start."""
     score = lambda x: slope * ((x * FIRST).sum((1, 2, 3)) - place)
     distance = abs(place - start) / length
@@ -120,7 +124,9 @@ def test_a_margin_is_the_distance_in_lengths_of_the_direction_up_to_four(slope, 
 
 def test_margin_is_infinite_where_no_boundary_is_met():
     assert np.isinf(boundaries.margins(linear(1, 0, 100.0), torch.zeros(3, 2, 4, 4), FIRST)).all()
-    assert np.isinf(boundaries.margins(linear(1, 0), torch.zeros(3, 2, 4, 4), SECOND)).all(), "nor where the score is 0"
+    assert np.isinf(boundaries.margins(linear(1, 0), torch.zeros(3, 2, 4, 4), SECOND)).all(), (
+        "nor where the score is 0"
+    )
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -129,12 +135,6 @@ def test_the_nearest_of_two_boundaries_counts(sign):
         t = sign * (x * FIRST).sum((1, 2, 3))
         return (t - 1.03) * (t + 2.1)
 
-    assert boundaries.margins(score, torch.zeros(1, 2, 4, 4), FIRST) == pytest.approx(1.03, abs=0.02)
-
-
-def test_more_points_find_two_crossings_that_are_close():
-    """(t − 1.06)(t − 1.19): the 33 points, 0.25 apart, lie outside; 161 points see both."""
-    score = lambda x: ((x * FIRST).sum((1, 2, 3)) - 1.06) * ((x * FIRST).sum((1, 2, 3)) - 1.19)
-    x = torch.zeros(1, 2, 4, 4)
-    assert np.isinf(boundaries.margins(score, x, FIRST))
-    assert boundaries.margins(score, x, FIRST, points=161) == pytest.approx(1.06, abs=0.02)
+    assert boundaries.margins(score, torch.zeros(1, 2, 4, 4), FIRST) == pytest.approx(
+        1.03, abs=0.02
+    )

@@ -7,7 +7,14 @@ import pytest
 from pipeline.measures.ranks import spearman
 from pipeline.measures.speed import steps_over_seeds
 
-ROWS = [(0, 4, 0, 30), (8, 0, 0, 100), (0, 4, 1, 50), (8, 0, 1, None), (4, 4, 0, None), (4, 4, 1, None)]
+ROWS = [
+    (0, 4, 0, 30),
+    (8, 0, 0, 100),
+    (0, 4, 1, 50),
+    (8, 0, 1, None),
+    (4, 4, 0, None),
+    (4, 4, 1, None),
+]
 
 
 @pytest.mark.parametrize("kind", ["Int64", float])
@@ -25,4 +32,8 @@ def test_a_place_that_one_seed_did_not_learn_comes_after_all_others(kind):
 def test_one_seed_has_no_deviation():
     rows = pd.DataFrame([(1, 7, 12), (1, 9, None)], columns=["seed", "index", "steps"])
     found = steps_over_seeds(rows, ["index"])
-    assert found["mean"].tolist() == [12, np.inf] and found["std"].isna().all() and found["seeds"].tolist() == [1, 1]
+    assert (
+        found["mean"].tolist() == [12, np.inf]
+        and found["std"].isna().all()
+        and found["seeds"].tolist() == [1, 1]
+    )

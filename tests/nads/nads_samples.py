@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from pipeline.nads import Estimator
+from pipeline.nads.symmetry import images_of_vectors
 
 SECANT = Estimator("secant", "readout", 100.0, "normal", True, False)
 GRADIENT = dataclasses.replace(SECANT, estimand="gradient", symmetry=False)
@@ -20,10 +21,13 @@ def linear_features(matrix):
 
 
 def jacobians(count, rows, shape, seed=0):
-    """Jacobians of `count` networks, `rows` vectors each, of a covariance that falls with the index."""
+    """Jacobians of `count` networks, `rows` vectors each, of a covariance that falls with the
+    index."""
     rng = np.random.default_rng(seed)
     fall = np.geomspace(1, 0.05, int(np.prod(shape)))
-    return [(fall * rng.standard_normal((rows, len(fall)))).astype(np.float32) for _ in range(count)]
+    return [
+        (fall * rng.standard_normal((rows, len(fall)))).astype(np.float32) for _ in range(count)
+    ]
 
 
 def filled(accumulator, samples):
@@ -36,3 +40,9 @@ def filled(accumulator, samples):
 def distance(one, other):
     """Relative Frobenius distance."""
     return np.linalg.norm(one - other) / np.linalg.norm((one + other) / 2)
+
+
+def images_of_covariance(symmetry, matrix, shape):
+    """The images P C Pᵀ of a covariance (D, D) under each element P of a symmetry."""
+    moved = images_of_vectors(symmetry, np.eye(len(matrix)), shape)
+    return [image.T @ matrix @ image for image in moved]

@@ -1,13 +1,11 @@
-"""Eigenvectors that depend on C alone, not on its last bits, and how well two halves agree about them."""
+"""Eigenvectors that depend on C alone, not on its last bits, and the overlap of two halves'."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from nads_samples import filled, jacobians
 
 from pipeline.nads import Covariance
-from pipeline.nads.spectrum import eigenvectors, means_of_halves, oriented, overlaps
+from pipeline.nads.spectrum import eigenvectors, oriented, overlaps
 from pipeline.nads.symmetry import symmetrised
 
 
@@ -19,21 +17,13 @@ def test_the_largest_entry_is_positive_and_the_first_of_those_that_are_equal():
     assert oriented(np.asfortranarray(rows)).flags["C_CONTIGUOUS"]
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6))
-def test_orientation_does_not_depend_on_the_sign_that_was_found(seed):
-    rows = np.random.default_rng(seed).standard_normal((4, 7))
-    found = oriented(rows)
-    np.testing.assert_array_equal(oriented(-rows), found)
-    np.testing.assert_array_equal(np.abs(found), np.abs(rows))
-    assert (found[np.arange(4), np.abs(found).argmax(1)] > 0).all()
-
-
 @pytest.mark.parametrize("scale", [1.0, 1e-7, 1e7])
 @pytest.mark.parametrize("symmetry", ["none", "transposition", "square"])
 def test_eigenvectors_in_decreasing_eigenvalue(symmetry, scale):
     shape = (2, 3, 3)
-    matrix = scale * symmetrised(symmetry, np.cov(np.random.default_rng(0).standard_normal((18, 40))), shape)
+    matrix = scale * symmetrised(
+        symmetry, np.cov(np.random.default_rng(0).standard_normal((18, 40))), shape
+    )
     values, vectors = eigenvectors(matrix, symmetry, shape)
     assert (np.diff(values) <= 0).all()
     np.testing.assert_allclose(values, np.linalg.eigvalsh(matrix)[::-1], atol=1e-13 * scale)
@@ -42,30 +32,24 @@ def test_eigenvectors_in_decreasing_eigenvalue(symmetry, scale):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-7, 1e7])
-@pytest.mark.parametrize(("excess", "first"), [(2e-13, "even"), (-2e-13, "even"), (4e-13, "odd"), (-4e-13, "even")])
+@pytest.mark.parametrize(
+    ("excess", "first"), [(2e-13, "even"), (-2e-13, "even"), (4e-13, "odd"), (-4e-13, "even")]
+)
 def test_of_a_pair_the_even_vector_comes_first_and_only_of_a_pair(excess, first, scale):
-    """Two pictures of 1×2 pixels, even and odd under the flip; a pair's eigenvalues differ by less than 2√2·10⁻¹³ here."""
+    """Two pictures of 1×2 pixels, even and odd under the flip; a pair's eigenvalues differ by less
+    than 2√2·10⁻¹³ here."""
     even, odd = np.array([1.0, 1.0]) / np.sqrt(2), np.array([1.0, -1.0]) / np.sqrt(2)
     matrix = scale * (np.outer(even, even) + (1 + excess) * np.outer(odd, odd))
     values, vectors = eigenvectors(matrix, "square", (1, 1, 2))
     np.testing.assert_allclose(values, scale)
-    np.testing.assert_allclose(np.abs(vectors @ {"even": even, "odd": odd}[first]), [1, 0], atol=1e-12)
-
-
-def test_a_steep_spectrum_keeps_its_order():
-    """Eigenvalues far below the first one lie closer together than a share of it, and are still told apart."""
-    flat = symmetrised("square", np.cov(np.random.default_rng(0).standard_normal((36, 60))), (1, 6, 6))
-    matrix = symmetrised("square", np.linalg.matrix_power(flat / np.linalg.norm(flat, 2), 20), (1, 6, 6))
-    found, vectors = eigenvectors(matrix, "square", (1, 6, 6))
-    expected = np.linalg.eigvalsh(matrix)[::-1]
-    assert (np.diff(found) <= 0).all()
-    assert ((expected[:-1] - expected[1:]) < 1e-9).sum() > 9, "nine pairs, and others"
-    np.testing.assert_allclose(found, expected, atol=1e-14)
-    np.testing.assert_allclose((vectors @ matrix * vectors).sum(1), expected, atol=1e-14)
+    np.testing.assert_allclose(
+        np.abs(vectors @ {"even": even, "odd": odd}[first]), [1, 0], atol=1e-12
+    )
 
 
 def test_directions_do_not_depend_on_the_last_bits_of_the_sums():
-    """The symmetries of the square make eigenvalues equal in pairs; added in another order, the sums differ by rounding."""
+    """The symmetries of the square make eigenvalues equal in pairs; added in another order, the
+    sums differ by rounding."""
     shape = (1, 6, 6)
     samples = jacobians(40, 3, shape)
     one = filled(Covariance(shape, "square"), samples)
@@ -83,13 +67,6 @@ def test_directions_do_not_depend_on_the_last_bits_of_the_sums():
     np.testing.assert_allclose(np.abs(parity), 1)
     for k in np.flatnonzero(gaps < 1e-9):
         assert parity[k] > 0 > parity[k + 1], "of a pair, the even one first"
-
-
-def test_the_means_of_halves_weigh_each_part_by_its_networks():
-    parts, sizes = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0], [8.0, 80.0]]), np.array([3, 3, 2, 1])
-    found = means_of_halves(parts, sizes)
-    assert found.shape == (2, 2)
-    np.testing.assert_allclose(found, [[11 / 5, 22], [14 / 4, 35]])
 
 
 def test_overlaps_are_shares_of_spans():

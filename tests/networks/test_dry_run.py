@@ -1,69 +1,154 @@
-"""What a network costs, found without computing: bytes of its state and operations of a forward pass, against counts by hand."""
+"""A network tried before any work: what it turns out to be, and the words of its mistakes."""
 
 import pytest
 import torch
 
 from pipeline import networks
-from pipeline.nads.symmetry import SYMMETRIES
-from pipeline.networks.dry_run import STATED, DryRun, _Unnormalised, dry_run
+from pipeline.networks.dry_run import DryRun, dry_run
 from pipeline.project.errors import InputError
 
-
-def test_a_linear_layer_of_4096_inputs():
-    """4,097 × 3 numbers of four bytes; a multiplication and an addition for each weight."""
-    specification = networks.specification({"network": "logreg"})
-    assert dry_run(specification, (4, 32, 32), 3) == DryRun(4 * 4097 * 3, 2 * 4096 * 3)
+NETWORKS = """
+import torch
+from torch import nn
 
 
-def test_lenet_by_hand():
-    """Convolutions of 28² × 6 values of 25 products and 10² × 16 of 150, then 400·120 + 120·84 + 84 products."""
-    products = 28**2 * 6 * 25 + 10**2 * 16 * 150 + 400 * 120 + 120 * 84 + 84
-    found = dry_run(networks.specification({"network": "lenet"}), (1, 32, 32), 1)
-    assert found == DryRun(4 * 60_941, 2 * products)
+def flat(channels, outputs, width=8, end=nn.Identity):
+    layers = nn.Linear(1024 * channels, width), nn.ReLU(), nn.Linear(width, outputs), end()
+    return nn.Sequential(nn.Flatten(), *layers)
 
 
-def test_the_buffers_of_batch_norm_are_in_a_networks_size():
-    """`width` 0.125: mean, variance and a count of eight bytes for each of twenty batch norms."""
+def without_width(channels, outputs):
+    return flat(channels, outputs)
+
+
+def with_any(channels, outputs, **arguments):
+    return flat(channels, outputs)
+
+
+def positional(width, depth):
+    return flat(width, depth + 1)
+
+
+def needs(channels, outputs):
+    import no_such_package.layers
+
+
+MODEL = flat(1, 2)
+
+
+def partly(channels, outputs):
+    network = flat(channels, outputs)
+    network[1].weight.data = torch.arange(8 * 1024.0).reshape(8, -1) / 10_000
+    return network
+
+
+def softmax(channels, outputs):
+    return flat(channels, outputs, end=lambda: nn.Softmax(1))
+
+
+def square(channels, outputs):
+    return flat(channels, outputs)
+
+
+square.symmetry = "squares"
+"""
+
+
+@pytest.fixture
+def mine(repository):
+    """The networks above, as a module of one's own."""
+    (repository / "own/mine.py").write_text(NETWORKS)
+
+
+def of(name, **arguments):
+    """The specification of one of them."""
+    return {"network": f"mine:{name}"} | arguments
+
+
+def test_the_size_is_that_of_the_state(mine):
+    """Weights and biases in four bytes; batch norm's mean and variance too, and a count in
+    eight."""
+    assert dry_run(of("flat"), (1, 32, 32), 2) == DryRun(4 * (1025 * 8 + 9 * 2))
     specification = networks.specification({"network": "resnet18", "width": 0.125})
     network = networks.build(specification, 1, 1, 0)
     norms = [module for module in network.modules() if isinstance(module, torch.nn.BatchNorm2d)]
     parameters = sum(parameter.numel() for parameter in network.parameters())
     size = 4 * (parameters + 2 * sum(norm.num_features for norm in norms)) + 8 * len(norms)
-    assert len(norms) == 20 and dry_run(specification, (1, 32, 32), 1).size == size
+    assert len(norms) == 20 and dry_run(specification, (1, 32, 32), 1) == DryRun(size)
 
 
-def test_batch_norm_is_left_out_but_its_channels_are_checked():
-    x = torch.randn(2, 3, 4, 4)
-    with _Unnormalised():
-        assert torch.nn.BatchNorm2d(3).eval()(x) is x
-        with pytest.raises(ValueError, match="batch norm of 5 channels is given 3"):
-            torch.nn.BatchNorm2d(5).eval()(x)
-        untracked = torch.nn.BatchNorm2d(3, track_running_stats=False).eval()
-        assert untracked(x) is x
-        assert torch.equal(torch.nn.functional.relu(x), x.clamp(min=0))
+LENET, MLP = "pipeline.networks.lenet:LeNet", "pipeline.networks.mlp:MLP"
 
 
-def test_what_a_class_may_state():
-    assert STATED["symmetry"] == (*SYMMETRIES, "measured")
-    for name, place in networks.NETWORKS.items():
-        arguments = {"hidden": [5]} if name == "mlp" else {}
-        assert networks.symmetry({"network": place} | arguments) in STATED["symmetry"]
-        assert networks.together({"network": place}) in STATED["together"]
+@pytest.mark.parametrize(
+    ("specification", "words"),
+    [
+        (
+            of("needs"),
+            "the network mine:needs cannot be built with {}: it needs 'no_such_package', "
+            "which is neither installed (`pip install no_such_package`) nor in own/",
+        ),
+        (of("MODEL"), "mine:MODEL is a Sequential; name a class or a function that returns"),
+        (of("__name__"), "mine:__name__ is a str; name a class or a function that returns"),
+        (
+            of("without_width", width=3),
+            "mine:without_width takes (channels, outputs), but a network is called with the "
+            "numbers of input channels and of outputs, without_width(1, 2, width=3): got an "
+            "unexpected keyword argument 'width'",
+        ),
+        (of("flat", width="a"), "the network mine:flat cannot be built with {'width': 'a'}: "),
+        (
+            of("positional"),
+            "mine:positional cannot be run on inputs (2, 1, 32, 32), which have as many channels "
+            "as its first argument says, positional(1, 2): ValueError: it returns (2, 3), not",
+        ),
+        ({"network": LENET, "width": 2}, "takes no argument 'width'; known are: side, downsamp"),
+        ({"network": LENET, "side": 64}, "mat1 and mat2 shapes cannot be multiplied (2x400 and"),
+        ({"network": MLP}, "MLP(1, 2): missing a required argument: 'hidden'"),
+    ],
+)
+def test_a_mistake_ends_in_one_sentence(specification, words, mine):
+    with pytest.raises(InputError) as caught:
+        dry_run(specification, (1, 32, 32), 2)
+    assert words in str(caught.value) and "\n" not in str(caught.value)
 
 
-class Unused(torch.nn.Module):
-    """A network of which one layer is frozen and another left out."""
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1 / 0\n", "cannot be imported: ZeroDivisionError: division by zero"),
+        ("from torch import no_such\n", "cannot import name 'no_such' from 'torch'"),
+    ],
+)
+def test_a_module_that_cannot_be_imported(text, words, repository):
+    (repository / "own/broken.py").write_text(text)
+    with pytest.raises(InputError) as caught:
+        dry_run({"network": "broken:net"}, (1, 32, 32), 2)
+    assert words in str(caught.value) and "\n" not in str(caught.value)
 
-    def __init__(self, channels, outputs, frozen=False):
-        super().__init__()
-        self.fc, self.other = torch.nn.Linear(channels * 1024, outputs), torch.nn.Linear(2, 2)
-        self.fc.requires_grad_(not frozen)
 
-    def forward(self, x):
-        return self.fc(x.flatten(1))
+@pytest.mark.parametrize(
+    ("name", "outputs", "notice"),
+    [
+        ("flat", 2, None),
+        ("with_any", 2, None),
+        ("partly", 2, "mine:partly starts from the same 1.weight whatever the seed"),
+        ("softmax", 1, "the outputs of mine:softmax sum to one, as after a softmax; training and"),
+    ],
+)
+def test_what_is_odd_but_may_be_meant_is_a_notice(name, outputs, notice, mine):
+    notices = dry_run(of(name), (1, 32, 32), outputs).notices
+    assert len(notices) == (notice is not None)
+    assert all(sentence.startswith(notice) for sentence in notices)
 
 
-def test_some_weight_gets_a_gradient():
-    assert dry_run({"network": f"{__name__}:Unused"}, (1, 32, 32), 1).size == 4 * (1025 + 6)
-    with pytest.raises(InputError, match="^test_dry_run:Unused cannot be trained: none of its weights gets a gradient"):
-        dry_run({"network": f"{__name__}:Unused", "frozen": True}, (1, 32, 32), 1)
+def test_a_symmetry_that_is_none_is_refused(mine):
+    with pytest.raises(InputError, match=r"states symmetry = 'squares'; did you mean 'square'\?"):
+        networks.symmetry(of("square"))
+
+
+def test_the_callers_chance_is_left_alone(mine):
+    networks.constructor("mine:flat")
+    state = torch.get_rng_state()
+    dry_run(of("flat"), (1, 32, 32), 2)
+    assert torch.equal(torch.get_rng_state(), state)

@@ -1,30 +1,35 @@
-"""The networks of the papers: their numbers of parameters, their layers' geometry, and the function they compute."""
+"""The networks of the papers: their numbers of parameters, their layers' geometry, and the function
+they compute."""
 
+import copy
 import math
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from pipeline import networks, training
+from pipeline import networks
 from pipeline.networks.densenet import Dense
-from pipeline.networks.lenet import by_two_columns, max_pool
 from pipeline.networks.resnet import Residual
 
 
 def built(name, channels=1, outputs=1, **arguments):
     """An untrained network of the table."""
-    return networks.build(networks.specification({"network": name, **arguments}), channels, outputs, 0)
+    return networks.build(
+        networks.specification({"network": name, **arguments}), channels, outputs, 0
+    )
 
 
 def shapes(network, kinds, x):
-    """The shape (C, H, W) of what each layer of some kinds gives for one input, in the order in which they are called."""
+    """The shape (C, H, W) of what each layer of some kinds gives for one input, in the order in
+    which they are called."""
     found = []
     for module in network.modules():
         if isinstance(module, kinds):
-            module.register_forward_hook(lambda module, inputs, output: found.append(tuple(output.shape[1:])))
+            module.register_forward_hook(
+                lambda module, inputs, output: found.append(tuple(output.shape[1:]))
+            )
     with torch.no_grad():
         network.eval()(x)
     return found
@@ -44,35 +49,26 @@ def count(network):
         ({"name": "resnet18"}, 11_168_193),
         ({"name": "densenet121"}, 6_945_921),
         ({"name": "mlp", "hidden": [100, 20]}, 1024 * 100 + 100 + 100 * 20 + 20 + 21),
-        ({"name": "mlp", "hidden": [200, 50], "channels": 4, "outputs": 2}, 4097 * 200 + 201 * 50 + 51 * 2),
+        (
+            {"name": "mlp", "hidden": [200, 50], "channels": 4, "outputs": 2},
+            4097 * 200 + 201 * 50 + 51 * 2,
+        ),
         ({"name": "lenet", "channels": 2, "outputs": 2}, 60_941 + 150 + 85),
         ({"name": "lenet", "downsampling": "stride"}, 60_941),
         ({"name": "lenet", "downsampling": "none"}, 60_941 + (24**2 - 5**2) * 16 * 120),
         ({"name": "resnet18", "downsampling": "none"}, 11_168_193 + (32**2 - 1) * 512),
-        # Three strided 1×1 convolutions with their batch norms are all that a skip connection has of its own.
-        ({"name": "resnet18", "skip": False}, 11_168_193 - 64 * 128 - 128 * 256 - 256 * 512 - 2 * (128 + 256 + 512)),
+        # Three strided 1×1 convolutions with their batch norms are all that a skip connection has
+        # of its own.
+        (
+            {"name": "resnet18", "skip": False},
+            11_168_193 - 64 * 128 - 128 * 256 - 256 * 512 - 2 * (128 + 256 + 512),
+        ),
     ],
     ids=lambda value: "-".join(map(str, value.values())) if isinstance(value, dict) else "",
 )
 def test_parameter_counts(architecture, number):
     with torch.device("meta"):
         assert count(built(**architecture)) == number
-
-
-def test_lenets_layers():
-    network, x = built("lenet", 3, 10), torch.randn(1, 3, 32, 32)
-    shaped = shapes(network, nn.Linear, x)
-    assert shaped == [(120,), (84,), (10,)] and network.fc1.in_features == 16 * 5 * 5
-    assert network.conv1(x).shape == (1, 6, 28, 28) and network.conv2(torch.randn(1, 6, 14, 14)).shape == (
-        1,
-        16,
-        10,
-        10,
-    )
-    strided = built("lenet", 3, 10, downsampling="stride")
-    assert strided.conv1(x).shape == (1, 6, 14, 14) and strided.conv2(strided.conv1(x)).shape == (1, 16, 5, 5)
-    unpooled = built("lenet", 3, 10, downsampling="none")
-    assert unpooled.conv2(unpooled.conv1(x)).shape == (1, 16, 24, 24)
 
 
 @pytest.mark.parametrize("downsampling", ["pool", "stride", "none"])
@@ -83,120 +79,37 @@ def test_lenet_is_the_usual_function(downsampling):
     pool = (lambda maps: F.max_pool2d(maps, 2)) if downsampling == "pool" else (lambda maps: maps)
     y = pool(F.relu(network.conv2(pool(F.relu(network.conv1(x)))))).flatten(1)
     expected = network.fc3(F.relu(network.fc2(F.relu(network.fc1(y)))))
-    assert torch.equal(network.eval()(x), expected)
-    with torch.no_grad():
-        assert torch.equal(network(x), expected), "pooling is written differently without gradients"
-
-
-def test_pooling_takes_the_largest_of_every_square_of_two_by_two():
-    x = torch.arange(2 * 3 * 4 * 6.0).reshape(2, 3, 4, 6).neg().cos()
-    assert max_pool(x).shape == (2, 3, 2, 3)
-    with torch.no_grad():
-        assert torch.equal(max_pool(x), F.max_pool2d(x, 2))
-
-
-@pytest.mark.parametrize("downsampling", ["pool", "stride", "none"])
-def test_filters_of_zeros_change_no_output_and_no_gradient(downsampling):
-    network = built("lenet", 2, 2, downsampling=downsampling)
-    x = torch.randn(5, 2, 32, 32, generator=torch.Generator().manual_seed(0))
-    found = []
-    for mode in (True, False):
-        network.train(mode)
-        output = network(x)
-        found.append([output, *torch.autograd.grad(output.square().sum(), network.parameters())])
-    for trained, evaluated in zip(*found):
-        torch.testing.assert_close(trained, evaluated, rtol=1e-4, atol=1e-6)
-
-
-class TwoLayouts(TorchDispatchMode):
-    """Notes the pointwise operations of which one operand lies channels last and another channels first."""
-
-    LAYOUTS = torch.channels_last, torch.contiguous_format
-
-    def __init__(self):
-        super().__init__()
-        self.found = []
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        if torch.Tag.pointwise in function.tags:
-            operands = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.dim() == 4]
-            lies = [{layout for layout in self.LAYOUTS if arg.is_contiguous(memory_format=layout)} for arg in operands]
-            # Parts of larger images lie in neither.
-            if any(lies) and not set.intersection(*filter(None, lies)):
-                self.found.append(str(function))
-        return function(*args, **(kwargs or {}))
-
-
-@pytest.mark.parametrize(
-    "specification",
-    [
-        {"network": "lenet"},
-        {"network": "lenet", "downsampling": "none"},
-        {"network": "lenet", "downsampling": "stride"},
-        {"network": "resnet18", "width": 0.125},
-        {"network": "vgg11", "width": 0.125},
-    ],
-    ids=lambda specification: "-".join(map(str, specification.values())),
-)
-def test_no_step_of_training_goes_through_two_layouts_value_by_value(specification):
-    """PyTorch goes through one layout many values at a time."""
-    x = training.arranged(torch.randn(4, 1, 32, 32, generator=torch.Generator().manual_seed(0)), "cpu")
-    network = networks.build(networks.specification(specification), 1, 2, 0)
-    with TwoLayouts() as layouts:
-        training.train(network, x, torch.arange(4) % 2, training.Training(1, 0.1, 0.9, 0.0), 0)
-    assert layouts.found == []
-
-
-@pytest.mark.parametrize("layout", [torch.channels_last, torch.contiguous_format])
-@pytest.mark.parametrize(("height", "width", "side"), [(7, 10, 3), (9, 6, 5)])
-def test_two_columns_at_once_are_the_same_convolution(layout, height, width, side):
-    draw = torch.Generator().manual_seed(0)
-    x, weight, bias = (
-        torch.randn(shape, generator=draw, dtype=torch.float64).requires_grad_()
-        for shape in ((3, 2, height, width), (4, 2, side, side), (4,))
-    )
-    found = []
-    for convolution in (by_two_columns, F.conv2d):
-        output = convolution(x.contiguous(memory_format=layout), weight, bias)
-        found.append([output, *torch.autograd.grad(output.square().sum(), (x, weight, bias))])
-    for ours, expected in zip(*found):
-        torch.testing.assert_close(ours, expected, rtol=1e-12, atol=1e-12)
+    assert torch.equal(network(x), expected)
 
 
 def test_the_mlp_is_linear_maps_with_relus_between_them():
     network, x = built("mlp", 2, 3, hidden=[7, 5]), torch.randn(4, 2, 32, 32)
     one, two, three = (layer for layer in network if isinstance(layer, nn.Linear))
-    expected = F.linear(F.relu(F.linear(F.relu(F.linear(x.flatten(1), one.weight, one.bias)), two.weight, two.bias)),
-                        three.weight, three.bias)  # fmt: skip
-    assert torch.equal(network(x), expected)
+    expected = F.relu(F.linear(x.flatten(1), one.weight, one.bias))
+    expected = F.relu(F.linear(expected, two.weight, two.bias))
+    assert torch.equal(network(x), F.linear(expected, three.weight, three.bias))
     linear = built("logreg", 2, 3)
     assert torch.equal(linear(x), F.linear(x.flatten(1), linear[1].weight, linear[1].bias))
 
 
 def test_vgg11s_layers():
-    """Eight convolutions of 3×3 that keep the map, five poolings that halve it; the head 512–512–outputs."""
+    """Eight convolutions of 3×3 that keep the map, five poolings that halve it; the head
+    512–512–outputs."""
     network, x = built("vgg11", 3, 10), torch.randn(1, 3, 32, 32)
-    assert shapes(network, nn.Conv2d, x) == [
-        (64, 32, 32), (128, 16, 16), (256, 8, 8), (256, 8, 8), (512, 4, 4), (512, 4, 4), (512, 2, 2), (512, 2, 2),
-    ]  # fmt: skip
+    sides = [(64, 32), (128, 16), (256, 8), (256, 8), (512, 4), (512, 4), (512, 2), (512, 2)]
+    assert shapes(network, nn.Conv2d, x) == [(maps, side, side) for maps, side in sides]
     kinds = [type(layer) for layer in network.features]
-    assert kinds.count(nn.MaxPool2d) == 5 and kinds.count(nn.BatchNorm2d) == kinds.count(nn.ReLU) == 8
     assert kinds[:4] == [nn.Conv2d, nn.BatchNorm2d, nn.ReLU, nn.MaxPool2d]
+    dropouts = [module for module in network.head if isinstance(module, nn.Dropout)]
+    assert [dropout.p for dropout in dropouts] == [0.5, 0.5]
     assert shapes(built("vgg11", 3, 10), nn.Linear, x) == [(512,), (512,), (10,)]
     with torch.device("meta"):
         narrow = built("vgg11", width=0.25)
-    assert [layer.out_features for layer in narrow.head if isinstance(layer, nn.Linear)] == [128, 128, 1]
-
-
-def test_vgg11s_head_drops_half_of_the_values_twice():
-    """Dropout 0.5, as published: read from the modules, and seen in what they let through."""
-    network = built("vgg11", width=0.125)
-    dropouts = [module for module in network.modules() if isinstance(module, nn.Dropout)]
-    assert [dropout.p for dropout in dropouts] == [0.5, 0.5]
-    assert all(module in network.head for module in dropouts)
-    torch.manual_seed(0)
-    kept = dropouts[0].train()(torch.ones(10_000))
-    assert set(kept.tolist()) == {0.0, 2.0} and float((kept > 0).float().mean()) == pytest.approx(0.5, abs=0.02)
+    assert [layer.out_features for layer in narrow.head if isinstance(layer, nn.Linear)] == [
+        128,
+        128,
+        1,
+    ]
 
 
 def test_vgg11_is_drawn_as_the_papers_draw_it():
@@ -226,7 +139,8 @@ def test_the_other_networks_are_drawn_as_the_framework_draws_them():
 
 
 def test_resnet18s_layers():
-    """A stem of 3×3 without pooling, two blocks of each width, and strides of 2 at the three changes of width."""
+    """A stem of 3×3 without pooling, two blocks of each width, and strides of 2 at the three
+    changes of width."""
     network, x = built("resnet18", 3, 10, width=0.125), torch.randn(1, 3, 32, 32)
     assert shapes(network, Residual, x) == [
         *[(8, 32, 32)] * 2, *[(16, 16, 16)] * 2, *[(32, 8, 8)] * 2, *[(64, 4, 4)] * 2,
@@ -235,7 +149,10 @@ def test_resnet18s_layers():
     shortcuts = [type(block.shortcut) for block in network.blocks]
     assert shortcuts == [nn.Identity, nn.Identity] + [nn.Sequential, nn.Identity] * 3
     unpooled = built("resnet18", 3, 10, width=0.125, downsampling="none")
-    assert shapes(unpooled, Residual, x)[-1] == (64, 32, 32) and unpooled.fc.in_features == 64 * 32 * 32
+    assert (
+        shapes(unpooled, Residual, x)[-1] == (64, 32, 32)
+        and unpooled.fc.in_features == 64 * 32 * 32
+    )
     maps = network.blocks(F.relu(network.bn1(network.conv1(x))))
     torch.testing.assert_close(network(x), network.fc(maps.mean((2, 3))))
     maps = unpooled.blocks(F.relu(unpooled.bn1(unpooled.conv1(x))))
@@ -260,24 +177,66 @@ def test_a_residual_block_is_two_convolutions_beside_its_input(stride, skip):
 
 
 def test_densenet121s_layers():
-    """Blocks of 6, 12, 24 and 16 layers, growth 32; transitions halve channels and maps: 64, 128, 256, 512 and last 1,024."""
+    """Blocks of 6, 12, 24 and 16 layers, growth 32; transitions halve channels and maps: 64, 128,
+    256, 512 and last 1,024."""
     with torch.device("meta"):
         network = built("densenet121", 3, 10)
     layers = [module for module in network.modules() if isinstance(module, Dense)]
     widths = [layer.conv1.in_channels for layer in layers]
     expected = [
-        start + 32 * number for start, count in ((64, 6), (128, 12), (256, 24), (512, 16)) for number in range(count)
+        start + 32 * number
+        for start, count in ((64, 6), (128, 12), (256, 24), (512, 16))
+        for number in range(count)
     ]
     assert widths == expected and network.fc.in_features == 1024
-    assert all(layer.conv1.out_channels == 128 and layer.conv2.out_channels == 32 for layer in layers)
+    assert all(
+        layer.conv1.out_channels == 128 and layer.conv2.out_channels == 32 for layer in layers
+    )
     small, x = built("densenet121", 3, 10, growth=4), torch.randn(1, 3, 32, 32)
     sides = [shape[1] for shape in shapes(small, Dense, x)]
     assert sides == [32] * 6 + [16] * 12 + [8] * 24 + [4] * 16
 
 
-def test_a_dense_layer_stacks_its_new_channels_before_its_input():
-    torch.manual_seed(0)
-    layer, x = Dense(5, 3).eval(), torch.randn(2, 5, 8, 8)
-    found = layer(x)
-    new = layer.conv2(F.relu(layer.bn2(layer.conv1(F.relu(layer.bn1(x))))))
-    assert torch.equal(found[:, 3:], x) and torch.equal(found[:, :3], new)
+def moved(network, move, maps):
+    """A copy of a network whose filters are moved, with the columns of the linear layer that takes
+    `maps` maps as they lie."""
+    network, linear = copy.deepcopy(network), True
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d):
+            module.weight.data = move(module.weight.data)
+        if isinstance(module, nn.Linear) and linear:
+            linear, columns = False, module.weight.data
+            side = math.isqrt(columns.shape[1] // maps)
+            module.weight.data = move(columns.unflatten(1, (maps, side, side))).flatten(1)
+    return network
+
+
+@pytest.mark.parametrize(
+    ("architecture", "maps"),
+    [
+        ({"network": "logreg"}, 2),
+        ({"network": "mlp", "hidden": [9]}, 2),
+        ({"network": "lenet"}, 16),
+        ({"network": "lenet", "downsampling": "none"}, 16),
+        ({"network": "lenet", "downsampling": "stride"}, 16),
+        ({"network": "vgg11", "width": 0.125}, 64),
+        ({"network": "resnet18", "width": 0.125}, 64),
+        ({"network": "resnet18", "width": 0.125, "downsampling": "none"}, 64),
+        ({"network": "densenet121", "growth": 4, "blocks": [1, 2, 1, 1]}, 1),
+    ],
+    ids=lambda value: "-".join(map(str, value.values())) if isinstance(value, dict) else "",
+)
+def test_the_stated_symmetries_are_those_that_a_network_has(architecture, maps):
+    """Its weights are as likely as the moved ones, with which it does to moved images what it does
+    to the images."""
+    specification = networks.specification(architecture)
+    network = networks.build(specification, 2, 3, 0).double().eval()
+    if architecture["network"] == "densenet121":
+        maps = network.fc.in_features
+    x = torch.randn(2, 2, 32, 32, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    holds = {
+        name: torch.allclose(moved(network, move, maps)(move(x)), network(x), atol=1e-10)
+        for name, move in {"transposed": lambda x: x.mT, "flipped": lambda x: x.flip(-1)}.items()
+    }
+    stated = networks.symmetry(specification)
+    assert holds == {"transposed": True, "flipped": stated == "square"}

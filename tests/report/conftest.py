@@ -1,9 +1,47 @@
-"""What tests of several figures share."""
+"""The small run of `small_run`, laid down once, and the sections that are made of it."""
 
 import pytest
+import small_run
+
+from pipeline import experiments, render
+from pipeline.report import run
+
+
+@pytest.fixture(scope="session")
+def _laid(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        small_run.lay_run()
+    return folder
 
 
 @pytest.fixture
-def _undrawn(monkeypatch):
-    """Heat maps without the picture that seaborn draws of each, to turn tick labels that overlap: our figures turn their own."""
-    monkeypatch.setattr("seaborn.matrix._draw_figure", lambda figure: None)
+def whole(_laid, monkeypatch):
+    """The small run, in its folder, which no test may change."""
+    monkeypatch.chdir(_laid)
+    return run.read(experiments.names())
+
+
+class Sections(dict):
+    """The sections of the small run by their names, each made when it is first asked for."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder = folder
+
+    def __missing__(self, name):
+        (part,) = (part for part in render.IN_ORDER if part.__name__.endswith(f".{name}"))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            # seaborn draws the figure of each heat map, to turn tick labels that overlap: our
+            # figures turn their own.
+            patch.setattr("seaborn.matrix._draw_figure", lambda figure: None)
+            self[name] = part.section(run.read(experiments.names()))
+        return self[name]
+
+
+@pytest.fixture(scope="session")
+def sections(_laid):
+    """`Sections` of the small run."""
+    return Sections(_laid)

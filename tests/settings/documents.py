@@ -12,12 +12,13 @@ GONE = object()
 
 
 def changed(document: dict, path: str, value: object) -> dict:
-    """A copy of a document whose value at `path` (keys with slashes between them) is another one, new, or gone."""
+    """A copy of a document whose value at `path` (keys with slashes between them) is another one,
+    new, or gone."""
     found = copy.deepcopy(document)
     *parents, last = path.split("/")
     place = found
     for key in parents:
-        place = place[key]
+        place = place.setdefault(key, {})
     if value is GONE:
         del place[last]
     else:
@@ -25,17 +26,10 @@ def changed(document: dict, path: str, value: object) -> dict:
     return found
 
 
-def renamed(document: dict, path: str, name: str) -> dict:
-    """A copy of a document in which the key at `path` has another name, at the end of its mapping."""
-    parent, _, last = path.rpartition("/")
-    value = document
-    for key in path.split("/"):
-        value = value[key]
-    return changed(changed(document, path, GONE), f"{parent}/{name}" if parent else name, value)
-
-
 def sentences(document: dict) -> list[str]:
-    """What is said of a document that is refused."""
+    """What is said of a document that is refused, each sentence without the name of the file."""
     with pytest.raises(InputError) as caught:
         plans(document)
-    return str(caught.value).split("\n")
+    lines = str(caught.value).split("\n")
+    assert all(line.startswith("params.yaml: ") for line in lines)
+    return [line.removeprefix("params.yaml: ") for line in lines]

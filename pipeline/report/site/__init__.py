@@ -1,1 +1,1 @@
-"""The page that people show each other, reports/index.html: one file that opens from disk, with figures to look around in."""
+"""The page that people show each other, reports/index.html: one file that opens from disk."""

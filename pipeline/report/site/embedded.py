@@ -1,104 +1,70 @@
-"""Pictures and data inside a page: figures as data URIs, NADs as tiles of one sprite, JSON that can end no script."""
+"""Pictures and data inside a page: pictures as data URIs, NADs as tiles of one sprite, JSON."""
 
 import base64
 import io
-import json
 import math
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from jinja2.utils import htmlsafe_json_dumps
 from PIL import Image
 
-LEVELS = 31
-"""Shades of grey on either side of zero in a tile: more only make the noise of a late NAD harder to compress."""
-
-STEP = 127 // LEVELS
-ZERO = 128
-"""A value x in [−1, 1] of a tile is the byte ZERO + STEP · round(LEVELS · x), so that 0 is exactly 0."""
+# A value x in [−1, 1] of a tile is the byte ZERO + 2 · round(LEVELS · x), so that 0 is exactly 0.
+ZERO, LEVELS = 128, 63
 
 
-@dataclass(frozen=True)
-class Embedded:
-    """A picture in a page: its data URI, width and height in pixels."""
-
-    source: str
-    width: int
-    height: int
-
-
-def data_uri(picture: Image.Image, kind: str, **keywords: Any) -> str:
-    """A picture as a data URI; kind: 'PNG' or 'WEBP'."""
+def data_uri(picture: Image.Image) -> str:
+    """A picture as a data URI of lossless WebP, which takes half of the room of PNG."""
     buffer = io.BytesIO()
-    picture.save(buffer, kind, **keywords)
-    return f"data:image/{kind.lower()};base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    picture.convert("RGB").save(buffer, "WEBP", lossless=True, method=1, quality=0)
+    return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
-def figure(path: Path) -> Embedded:
-    """A figure that was saved as PNG, every pixel as it is: lossless WebP takes half of the room."""
-    with Image.open(path) as picture:
-        return Embedded(data_uri(picture.convert("RGB"), "WEBP", lossless=True, method=1, quality=0), *picture.size)
+def folded(tiles: np.ndarray) -> np.ndarray:
+    """Tiles (..., W) with their even part in the first half of the columns, their odd part behind.
 
-
-def parity(tiles: np.ndarray, axis: int) -> np.ndarray | None:
-    """Whether each tile is odd (else even) under the flip of an axis, bool (K,); None unless every tile is one or the other.
-
-    tiles: (K, C, H, W). NADs are, of networks and estimates that have the symmetry: half of the tile then tells the rest.
+    NADs of networks that have the symmetry are even or odd: the other half is then zero, which
+    takes no room in a picture.
     """
-    flipped = np.flip(tiles, axis)
-    even, odd = (np.abs(tiles - sign * flipped).max((1, 2, 3)) < 1 / LEVELS**2 for sign in (1, -1))
-    return odd if (even | odd).all() else None
+    turned = tiles[..., ::-1]
+    first = np.arange(tiles.shape[-1]) < tiles.shape[-1] / 2
+    return np.where(first, tiles + turned, turned - tiles) / 2
 
 
-@dataclass(frozen=True)
-class Sprite:
-    """Directions as tiles of one picture, which a script unfolds.
+def sprite(directions: np.ndarray, shape: tuple[int, int, int]) -> tuple[str, int]:
+    """Directions (K, D) as tiles of one picture: its data URI, and the tiles in a row.
 
-    source: its data URI; columns: tiles in a row; odd: for each of the two axes, rows first, a string of 0 (even) and 1 (odd) by
-    tile if only the first half of that axis is in the tile, else None.
+    shape: (C, H, W), whose channels stand one below the other. Each tile is divided by its largest
+    entry, and `folded` along its width and its height.
     """
-
-    source: str
-    columns: int
-    odd: tuple[str | None, str | None]
-
-
-def sprite(directions: np.ndarray, shape: tuple[int, int, int]) -> Sprite:
-    """Directions (K, D) of the shape (C, H, W), each divided by its largest entry; channels stand one below the other."""
     tiles = directions.reshape(-1, *shape)
-    tiles = tiles / np.abs(tiles).max((1, 2, 3), keepdims=True)
-    folded = [parity(tiles, axis) for axis in (2, 3)]
-    for axis, odd in zip((2, 3), folded):
-        if odd is not None:
-            tiles = np.take(tiles, np.arange(-(-tiles.shape[axis] // 2)), axis)
-    grey = (ZERO + STEP * np.rint(LEVELS * tiles)).astype(np.uint8).reshape(len(tiles), -1, tiles.shape[3])
-    columns = math.isqrt(len(grey) - 1) + 1
-    rows = -(-len(grey) // columns)
-    sheet = np.full((rows * columns, *grey.shape[1:]), ZERO, np.uint8)
-    sheet[: len(grey)] = grey
-    sheet = sheet.reshape(rows, columns, *grey.shape[1:]).transpose(0, 2, 1, 3)
-    picture = Image.fromarray(sheet.reshape(rows * grey.shape[1], columns * grey.shape[2]))
-    strings = tuple(None if odd is None else "".join("01"[place] for place in odd.astype(int)) for odd in folded)
-    return Sprite(data_uri(picture, "PNG"), columns, strings)
+    tiles = folded(tiles / np.abs(tiles).max((1, 2, 3), keepdims=True))
+    tiles = folded(tiles.swapaxes(2, 3)).swapaxes(2, 3)
+    columns, height = math.ceil(len(tiles) ** 0.5), shape[0] * shape[1]
+    rows = -(-len(tiles) // columns)
+    sheet = np.full((rows * columns, height, shape[2]), ZERO, np.uint8)
+    sheet[: len(tiles)] = ZERO + 2 * np.rint(LEVELS * tiles.reshape(len(tiles), height, shape[2]))
+    sheet = sheet.reshape(rows, columns, height, shape[2]).transpose(0, 2, 1, 3)
+    return data_uri(Image.fromarray(sheet.reshape(rows * height, columns * shape[2]))), columns
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: arrays as lists, mappings' keys as text, and None for numbers that are not finite."""
+    """A value as JSON has it: arrays as lists, keys as text, None for what is not finite."""
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def value(row: Mapping[str, Any]) -> tuple[float, float, int, int]:
+    """The accuracy in a row of summary.csv: mean, deviation, number of seeds, of fitted ones."""
+    return row["mean"], row["std"], int(row["seeds"]), int(row["fitted"])
 
 
 def script_json(value: Any) -> str:
-    """A value as JSON that can stand in a <script>: it holds no <, so that no text in it can end the script."""
-    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    """A value as JSON that can stand in a <script>: no text in it can end the script."""
+    return htmlsafe_json_dumps(plain(value), separators=(",", ":"))

@@ -94,21 +94,21 @@ function sheet(network) {
   })();
   return network.sheet;
 }
-/* One direction from its tile, unfolded where only one half of an axis was kept. */
+/* One direction from its tile, in whose first half along either axis stands the even part, in the second the odd part. */
 function direction(network, pixels, place) {
-  const [channels, height, width] = network.shape, [rows, columns] = network.odd;
-  const kept = [rows === null ? height : (height + 1) >> 1, columns === null ? width : (width + 1) >> 1];
-  const top = Math.floor(place / network.columns) * kept[0] * channels, left = (place % network.columns) * kept[1];
-  const values = new Float32Array(channels * height * width);
-  for (let c = 0; c < channels; c++)
-    for (let row = 0; row < height; row++)
-      for (let column = 0; column < width; column++) {
-        let sign = 1, r = row, k = column;
-        if (r >= kept[0]) (r = height - 1 - r), (sign *= rows[place] === "1" ? -1 : 1);
-        if (k >= kept[1]) (k = width - 1 - k), (sign *= columns[place] === "1" ? -1 : 1);
-        const byte = pixels.data[4 * ((top + c * kept[0] + r) * pixels.width + left + k)];
-        values[(c * height + row) * width + column] = (sign * (byte - ZERO)) / LEVELS;
-      }
+  const [channels, height, width] = network.shape, values = new Float32Array(channels * height * width);
+  const top = Math.floor(place / network.columns) * height * channels, left = (place % network.columns) * width;
+  for (let row = 0; row < channels * height; row++)
+    for (let column = 0; column < width; column++)
+      values[row * width + column] = (pixels.data[4 * ((top + row) * pixels.width + left + column)] - ZERO) / LEVELS;
+  const unfold = (start, stride, count) => {
+    for (let n = 0; n < count >> 1; n++) {
+      const p = start + n * stride, q = start + (count - 1 - n) * stride;
+      [values[p], values[q]] = [values[p] + values[q], values[p] - values[q]];
+    }
+  };
+  for (let row = 0; row < channels * height; row++) unfold(row * width, 1, width);
+  for (let c = 0; c < channels; c++) for (let column = 0; column < width; column++) unfold(c * height * width + column, width, height);
   return values;
 }
 

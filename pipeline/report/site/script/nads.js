@@ -15,7 +15,7 @@ function nads() {
     if (network.eigenvalues) {
       const scientific = (value) => { const [a, b] = value.toExponential(2).split("e"); return `${a}·10${[...String(+b)].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("")}`; };
       const [first, last] = network.nearby[place];
-      rows.push(["eigenvalue λ", `${scientific(network.eigenvalues[place])} ± ${scientific(network.errors[place])} (standard error, ${network.networks} untrained networks)`]);
+      rows.push(["eigenvalue λ", `${scientific(network.eigenvalues[place])} ± ${scientific(network.standard_errors[place])} (standard error, ${network.networks} untrained networks)`]);
       rows.push(["cannot be told from", last > first ? `indices ${first} to ${last}: only the space they span is known` : "no other: this direction stands alone"]);
     } else rows.push(["taken from", String(network.file)]);
     for (const [estimand, at] of Object.entries(network.accuracies)) {

@@ -1,5 +1,4 @@
-for (const [id, start] of Object.entries({ samples, nads, fourier, pairs })) {
+for (const [id, start] of Object.entries({ nads, fourier, pairs })) {
   const host = $(`live-${id}`);
-  if (host && start() !== false) host.hidden = false;
+  if (host) start(), (host.hidden = false);
 }
-compare();

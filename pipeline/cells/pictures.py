@@ -1,0 +1,102 @@
+"""Pictures as data (papers 1 §5, 2 §4): binary, poisoned, flipped, or a Gaussian mixture."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+
+def chosen(
+    rng: np.random.Generator, images: dict, split: str, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """`count` different pictures of a split, drawn at random, or all if there are no more.
+
+    images: {split}_images uint8 (M, 3, H, W) and {split}_labels (M,). Returns the pictures (N, 3,
+    H, W) and their class numbers (N,), in the order in which the images lie.
+    """
+    labels = images[f"{split}_labels"]
+    rows = np.sort(rng.permutation(len(labels))[:count])
+    return images[f"{split}_images"][rows], labels[rows]
+
+
+def normalisation(images: dict) -> dict[str, np.ndarray]:
+    """Mean and deviation (3,) of the training split's values in [0, 1], as a draw has them."""
+    return {"mean": np.array(images["mean"]), "deviation": np.array(images["deviation"])}
+
+
+def binary(classes: np.ndarray, positive: Sequence[int]) -> np.ndarray:
+    """Class numbers as labels: +1 for those among `positive`, −1 for the rest, int8."""
+    return np.where(np.isin(classes, positive), 1, -1).astype(np.int8)
+
+
+def in_unit_range(images: np.ndarray) -> torch.Tensor:
+    """uint8 images (N, C, H, W) as float32 in [0, 1]."""
+    return torch.as_tensor(images).to(torch.float32) / 255
+
+
+def normalised(x: torch.Tensor, mean: np.ndarray, deviation: np.ndarray) -> torch.Tensor:
+    """x (N, C, H, W), each channel shifted and scaled by (C,) mean and deviation."""
+    mean, deviation = (
+        torch.as_tensor(a, dtype=torch.float32).reshape(1, -1, 1, 1) for a in (mean, deviation)
+    )
+    return (x - mean) / deviation
+
+
+def carrier_of(label: int) -> tuple[int, int, int]:
+    """The carrier of a class (paper 1, §5): (NADs after the first, channel, sign).
+
+    Six carriers share one NAD: three channels with either sign. The next classes take the next NAD.
+    """
+    return label // 6, label % 3, 2 * (label % 2) - 1
+
+
+def poisoned(x: torch.Tensor, y: torch.Tensor, nads: np.ndarray, size: float) -> torch.Tensor:
+    """Images with their class written into one NAD coefficient (paper 1, §5): (N, 3, H, W).
+
+    x: (N, 3, H, W) in [0, 1]; y: (N,) class numbers; nads: (K, D) orthonormal rows, K the number of
+    NADs that the classes need; size: the coefficient on a class's carrier is replaced by ±size.
+    """
+    flat, nads = x.flatten(2).clone(), torch.as_tensor(nads, dtype=torch.float32)
+    for label in y.unique().tolist():
+        offset, channel, sign = carrier_of(label)
+        rows, carrier = y == label, nads[offset]
+        part = flat[rows, channel]
+        flat[rows, channel] = part + torch.outer(sign * size - part @ carrier, carrier)
+    return flat.reshape(x.shape)
+
+
+def flipped(x: torch.Tensor, basis: np.ndarray) -> torch.Tensor:
+    """x' = Uᵀ flip(U x), channel by channel: coefficients on NADs in reverse order (paper 1, §5).
+
+    x: (N, C, H, W); basis: U, (D, D) with NADs as rows.
+    """
+    basis = torch.as_tensor(basis, dtype=torch.float32)
+    return ((x.flatten(2) @ basis.T).flip(-1) @ basis).reshape(x.shape)
+
+
+def scaled_along(x: torch.Tensor, rows: np.ndarray, factor: float) -> torch.Tensor:
+    """x (N, C, H, W) with its components along orthonormal `rows` (K, D) times `factor`."""
+    rows = torch.as_tensor(rows, dtype=torch.float32)
+    flat = x.flatten(2)
+    return (flat + (factor - 1) * (flat @ rows.T) @ rows).reshape(x.shape)
+
+
+def gaussian_mixture(
+    rng: np.random.Generator, images: np.ndarray, classes: np.ndarray, wanted: np.ndarray
+) -> np.ndarray:
+    """Samples with the mean and covariance of each class of images, (N, 3, H, W) float16 in [0, 1].
+
+    images: uint8 (M, 3, H, W) with class numbers classes (M,); wanted: (N,), the class of each
+    sample. A sample is mean + Σ gᵢ (xᵢ − mean)/√(m − 1) over the class's m images with
+    standard-normal gᵢ, whose covariance is the images' own, so that no 3072×3072 matrix is made.
+    Sums are in float64, so that their rounding to float16 is the same for any number of threads; it
+    moves a value by at most 1/16 of a grey level within [0, 1].
+    """
+    made = np.empty((len(wanted), *images.shape[1:]), np.float16)
+    for label in np.unique(wanted):
+        x = images[classes == label].reshape(-1, np.prod(images.shape[1:])).astype(np.float64) / 255
+        mean = x.mean(0)
+        rows = wanted == label
+        weights = rng.standard_normal((rows.sum(), len(x))) / np.sqrt(len(x) - 1)
+        made[rows] = (mean + weights @ (x - mean)).reshape(-1, *images.shape[1:])
+    return made

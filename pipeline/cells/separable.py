@@ -1,0 +1,82 @@
+"""Linearly separable data D(v), direct sums, and channels switched off (paper 2, §§2–3).
+
+D(v), paper 2 eq. 1:  x = ε y v + w,  w ~ N(0, σ²(I − v vᵀ)),  y ∈ {−1, +1},  ‖v‖ = 1. With g ~ N(0,
+I) this is x = σ g + (ε y − σ⟨g, v⟩) v, a rank-one change of one standard-normal draw g, which
+therefore serves every v, ε and σ.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import torch
+
+from pipeline.cells.seeds import stream
+from pipeline.cells.shapes import INPUT, SIDE, D, Input, as_text, dimension
+
+
+def labels(rng: np.random.Generator, count: int) -> np.ndarray:
+    """`count` labels drawn uniformly from {−1, +1}, int8."""
+    return (2 * rng.integers(0, 2, count) - 1).astype(np.int8)
+
+
+def normal(rng: np.random.Generator, count: int, dimension: int = D) -> np.ndarray:
+    """One draw: (count, dimension) independent standard-normal numbers, float32."""
+    return rng.standard_normal((count, dimension), dtype=np.float32)
+
+
+def linearly_separable(
+    draw: np.ndarray,
+    y: np.ndarray,
+    v: np.ndarray,
+    eps: float,
+    sigma: float,
+    shape: tuple[int, int, int] = (1, SIDE, SIDE),
+) -> torch.Tensor:
+    """D(v) as inputs of one shape (C, H, W): (N, C, H, W) float32.
+
+    draw: (N, C·H·W) standard normal; y: (N,) in {−1, +1}; v: (C·H·W,) unit vector; eps: amplitude
+    ε; sigma: noise σ. The component along v is ε y exactly, the rest is noise (paper 2, eq. 1).
+    """
+    draw, y, v = (torch.as_tensor(a).to(torch.float32) for a in (draw, y, v))
+    return (sigma * draw + torch.outer(eps * y - sigma * (draw @ v), v)).reshape(-1, *shape)
+
+
+def drawn(split: str, pixels: Input) -> str:
+    """The name of a split's draw: 'train_normal', or for other inputs 'train_normal_64x48'."""
+    return f"{split}_normal" + ("" if pixels == INPUT else f"_{pixels[0]}x{pixels[1]}")
+
+
+def draws(
+    seed: int,
+    name: str,
+    train_samples: int,
+    test_samples: int,
+    channels: int,
+    inputs: Iterable[Input] = (INPUT,),
+) -> dict[str, np.ndarray]:
+    """One seed's labels (N,) and draws (N, channels, D) of both splits, for each of `inputs`.
+
+    Draws do not depend on which other inputs there are.
+    """
+    arrays = {}
+    for split, count in (("train", train_samples), ("test", test_samples)):
+        rng = stream(seed, name, split)
+        arrays[f"{split}_labels"] = labels(rng, count)
+        for pixels in inputs:
+            own = rng if pixels == INPUT else stream(seed, name, split, as_text(pixels))
+            arrays[drawn(split, pixels)] = np.stack(
+                [normal(own, count, dimension(pixels)) for _ in range(channels)], 1
+            )
+    return arrays
+
+
+def direct_sum(*parts: torch.Tensor) -> torch.Tensor:
+    """D₁ ⊕ D₂ ⊕ …: channels stacked, (N, C₁ + C₂ + …, H, W), of samples paired by label."""
+    return torch.cat(parts, 1)
+
+
+def only(x: torch.Tensor, channels: slice) -> torch.Tensor:
+    """A copy of x (N, C, H, W) with all channels but those of a slice switched off (zeros)."""
+    kept = torch.zeros_like(x)
+    kept[:, channels] = x[:, channels]
+    return kept

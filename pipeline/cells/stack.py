@@ -1,0 +1,88 @@
+"""Training of many small networks at once on one device: their weights lie in stacked tensors.
+
+A GPU given one small network spends its time on starting kernels; given a stack of them, each layer
+of all networks is one batched product (`torch.func.vmap`). Networks with batch norm or dropout do
+not suit it: their statistics and their chance are each network's own.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from pipeline.cells.training import (
+    BATCH,
+    SCHEDULES,
+    Diverged,
+    Labelled,
+    Outcome,
+    Training,
+    multiplying,
+    outcome,
+)
+
+
+def train(
+    networks: Sequence[nn.Module],
+    sets: Iterable[Labelled],
+    training: Training,
+    seeds: Sequence[int],
+    device: torch.device,
+) -> list[Outcome | Diverged]:
+    """Train M networks in place, each on its own set as `pipeline.cells.training.train` would.
+
+    networks: alike but for their weights; sets: as many pairs of inputs (N, C, H, W) and class
+    numbers (N,), of equal shapes; seeds: of their orders. A network whose loss is not finite
+    touches no other; Diverged stands in place of its outcome.
+    """
+    x, y = (torch.stack(parts).to(device) for parts in zip(*sets))
+    stacked, _ = torch.func.stack_module_state(list(networks))
+    weights = {name: nn.Parameter(value.to(device)) for name, value in stacked.items()}
+    base = networks[0].to(device).train()
+    optimiser = torch.optim.SGD(
+        weights.values(), training.lr, training.momentum, weight_decay=training.weight_decay
+    )
+
+    def loss(one, x, y):
+        output = torch.func.functional_call(base, one, (x,)).to(x.dtype)
+        value = F.cross_entropy(output, y)
+        return value, (value.detach(), (output.detach().argmax(1) == y).sum())
+
+    gradients = torch.func.vmap(torch.func.grad(loss, has_aux=True))
+    orders = [torch.Generator().manual_seed(seed) for seed in seeds]
+    count, samples = x.shape[:2]
+    batches = -(-samples // BATCH)
+    rates = iter(SCHEDULES[training.schedule](training.epochs * batches, training.lr))
+    losses = torch.zeros(count, training.epochs, batches, device=device, dtype=x.dtype)
+    every = torch.arange(count, device=device)[:, None]
+    for epoch in range(training.epochs):
+        correct = torch.zeros(count, device=device)
+        shuffled = torch.stack([torch.randperm(samples, generator=order) for order in orders])
+        for batch, rows in enumerate(shuffled.to(device).split(BATCH, dim=1)):
+            with multiplying(device, training.precision):
+                found, (value, right) = gradients(weights, x[every, rows], y[every, rows])
+            for name, clipped in clip(found, training.clip).items():
+                weights[name].grad = clipped
+            optimiser.param_groups[0]["lr"] = next(rates)
+            optimiser.step()
+            losses[:, epoch, batch] = value
+            correct += right
+    outcomes = []
+    for position, network in enumerate(networks):
+        network.load_state_dict({name: value[position] for name, value in weights.items()})
+        try:
+            outcomes.append(outcome(losses[position], correct[position], samples))
+        except Diverged as error:
+            outcomes.append(error)
+    return outcomes
+
+
+def clip(gradients: dict[str, torch.Tensor], most: float) -> dict[str, torch.Tensor]:
+    """Stacked gradients (M, …), those of each network scaled to a norm of at most `most`.
+
+    As `torch.nn.utils.clip_grad_norm_` does it for one network.
+    """
+    squares = torch.stack([g.flatten(1).square().sum(1) for g in gradients.values()])
+    scale = (most / (squares.sum(0).sqrt() + 1e-6)).clamp(max=1)
+    return {name: g * scale.view(-1, *[1] * (g.dim() - 1)) for name, g in gradients.items()}

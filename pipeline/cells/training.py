@@ -1,0 +1,183 @@
+"""One network's training, as a plain function of (network, data, training, seed)."""
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+BATCH = 128
+CLIP = 0.5
+PEAK = 2 / 5
+"""Constants of both papers' experiments: batch size, norm to which each step's gradient is clipped,
+and the part of training at which the triangular schedule peaks (the group's habit; paper 2 does not
+state it)."""
+
+LEARNED = 0.01
+WINDOW = 10
+"""A training set counts as learned when the mean loss of so many batches in a row has come down to
+this (choice)."""
+
+Labelled = tuple[torch.Tensor, torch.Tensor]
+"""Inputs (N, C, H, W) and class numbers (N,)."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """The hyperparameters of one training: SGD on the cross-entropy with one of `SCHEDULES`.
+
+    lr: the schedule's maximum; precision: 'float32', or 'bfloat16' for the products of forward and
+    backward pass, where weights, sums over a batch and updates stay float32; clip: norm to which
+    each step's gradient is clipped.
+    """
+
+    epochs: int
+    lr: float
+    momentum: float
+    weight_decay: float
+    schedule: str = "triangular"
+    precision: str = "float32"
+    clip: float = CLIP
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "lr", "clip"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if not 0 <= self.momentum < 1:
+            raise ValueError(f"momentum must lie in [0, 1), not {self.momentum}")
+        if not self.weight_decay >= 0:
+            raise ValueError(f"weight_decay must not be negative, not {self.weight_decay}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """The course of one training, besides its weights.
+
+    losses: mean loss of every epoch's samples; accuracy: the fraction of the last epoch's samples
+    that were right; both as they were seen, in train mode. steps: how many steps it took until the
+    training set was learned (see `LEARNED`), None if it never was.
+    """
+
+    losses: list[float]
+    accuracy: float
+    steps: int | None
+
+
+class Diverged(Exception):
+    """The training loss of a network was not a finite number."""
+
+
+def triangular(steps: int, peak_lr: float) -> np.ndarray:
+    """Learning rates (steps,) from 0 to `peak_lr` at 2/5 of training and back to 0 (paper 2)."""
+    return np.interp((np.arange(steps) + 0.5) / steps, [0, PEAK, 1], [0, peak_lr, 0])
+
+
+def linear(steps: int, peak_lr: float) -> np.ndarray:
+    """Learning rates (steps,) from `peak_lr` down to 0, each taken mid-step (paper 1)."""
+    return peak_lr * (1 - (np.arange(steps) + 0.5) / steps)
+
+
+SCHEDULES = {"triangular": triangular, "linear": linear}
+
+
+def arranged(x: torch.Tensor, device: torch.device | str) -> torch.Tensor:
+    """x (N, C, H, W) on `device`, channels last: the layout in which convolutions are fastest."""
+    return x.to(device).contiguous(memory_format=torch.channels_last)
+
+
+def multiplying(device: torch.device, precision: str) -> torch.autocast:
+    """Context in which a network multiplies in `precision` (see `Training`) on `device`."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
+
+
+def steps_until_learned(losses: np.ndarray) -> int | None:
+    """The first step by which the mean of the last `WINDOW` losses is at most `LEARNED`, or None.
+
+    losses: (steps,), of every batch.
+    """
+    if len(losses) < WINDOW:
+        return None
+    means = np.lib.stride_tricks.sliding_window_view(losses, WINDOW).mean(1)
+    learned = np.flatnonzero(means <= LEARNED)
+    return int(learned[0]) + WINDOW if learned.size else None
+
+
+def outcome(losses: torch.Tensor, correct: torch.Tensor, samples: int) -> Outcome:
+    """The outcome of a training with a loss of every batch (epochs, batches).
+
+    correct: the last epoch's correct answers. Raises Diverged if the last loss is not finite.
+    """
+    batches = torch.full((losses.shape[1],), BATCH, dtype=losses.dtype, device=losses.device)
+    batches[-1] = samples - BATCH * (len(batches) - 1)
+    means = (losses @ batches / samples).tolist()
+    if not np.isfinite(means[-1]):
+        raise Diverged(f"the training loss became {means[-1]}; a smaller lr helps")
+    steps = steps_until_learned(losses.flatten().double().cpu().numpy())
+    return Outcome(means, float(correct) / samples, steps)
+
+
+def initialised(make: Callable[[], nn.Module], seed: int) -> nn.Module:
+    """The untrained network that `make` builds, its weights determined by `seed`, on the CPU."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make()
+
+
+def train(
+    network: nn.Module, x: torch.Tensor, y: torch.Tensor, training: Training, seed: int
+) -> Outcome:
+    """Train `network` in place on inputs x (N, C, H, W) and class numbers y (N,), on their device.
+
+    `seed` decides the order of the samples and what dropout leaves out. Raises Diverged if the last
+    epoch's loss is not finite.
+    """
+    with torch.random.fork_rng(devices=[x.device] if x.device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        return _train(network, x, y, training, seed)
+
+
+def _train(network, x, y, training, seed):
+    network.to(x.device, memory_format=torch.channels_last).train()
+    parameters = list(network.parameters())
+    optimiser = torch.optim.SGD(
+        parameters,
+        training.lr,
+        training.momentum,
+        weight_decay=training.weight_decay,
+        foreach=True,
+    )
+    order = torch.Generator().manual_seed(seed)
+    batches = -(-len(x) // BATCH)
+    rates = iter(SCHEDULES[training.schedule](training.epochs * batches, training.lr))
+    # Losses stay on the device: reading them at every step would make the host wait for it.
+    losses = torch.zeros(training.epochs, batches, device=x.device)
+    for epoch in range(training.epochs):
+        correct = torch.zeros((), device=x.device)
+        shuffled = torch.randperm(len(x), generator=order).to(x.device)
+        for batch, rows in enumerate(shuffled.split(BATCH)):
+            with multiplying(x.device, training.precision):
+                output = network(x[rows])
+            target = y[rows]
+            loss = F.cross_entropy(output.to(x.dtype), target)
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(parameters, training.clip)
+            optimiser.param_groups[0]["lr"] = next(rates)
+            optimiser.step()
+            losses[epoch, batch] = loss.detach()
+            correct += (output.detach().argmax(1) == target).sum()
+    return outcome(losses, correct, len(x))
+
+
+@torch.no_grad()
+def logits(network: nn.Module, x: torch.Tensor, batch: int = BATCH) -> torch.Tensor:
+    """Outputs of `network` in eval mode on x (N, C, H, W): (N, outputs)."""
+    network.to(x.device, memory_format=torch.channels_last).eval()
+    return torch.cat([network(part) for part in x.split(batch)])
+
+
+def accuracy(network: nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:
+    """Fraction of x (N, C, H, W) that `network` assigns to its class y (N,)."""
+    return float((logits(network, x).argmax(1) == y).float().mean())

@@ -1,0 +1,239 @@
+"""What an experiment is: a grid of networks, the data each is trained on, and its test sets."""
+
+import typing
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+
+from pipeline.cells import separable
+from pipeline.cells.fourier import fourier, frequencies
+from pipeline.cells.shapes import INPUT, Input
+from pipeline.cells.training import Labelled
+from pipeline.experiments.plan import Amplitude, Frequencies, Indices, Member, Nothing, Plan
+
+Cell = dict[str, typing.Any]
+"""One training run: its architecture, its seed, its coordinates in the grid, the values its data
+are made with, and, unless these are images of 32×32 pixels, the height and width of its inputs."""
+
+
+def pixels(cell: Cell) -> Input:
+    """Height and width of a cell's inputs: 32×32 pixels, where it does not say."""
+    return cell.get("height", INPUT[0]), cell.get("width", INPUT[1])
+
+
+UNCHANGED = ("transposition", "square")
+"""The symmetries that a network's class may state of which transposition is one."""
+
+
+class Experiment:
+    """One question put to a grid of networks; a subclass, in a file of its own, answers it.
+
+    coordinates: the columns of cells.csv that place a cell in its grid; channels: of the inputs;
+    outputs: of the networks, None for one per class of the images; schedule: of the learning rate;
+    needs_images, needs_nads: what the data are made of; parts: groups of channels (name → slice)
+    that are also tested alone, all others being zero; Settings: the experiment's own values in
+    params.yaml, in a block of its name or, at_top_level, beside those blocks; Grid: an
+    architecture's part of the grid.
+    """
+
+    coordinates: tuple[str, ...] = ("index",)
+    channels: int = 1
+    outputs: int | None = 2
+    schedule: str = "triangular"
+    needs_images: bool = False
+    needs_nads: bool = True
+    parts: typing.ClassVar[dict[str, slice]] = {}
+    at_top_level: bool = False
+    Settings: type = Nothing
+    Grid: type = Indices
+
+    @property
+    def name(self) -> str:
+        """The experiment's name: that of its file."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def needs_networks(self) -> bool:
+        """Whether evaluation needs the trained networks: for a boundary, or for altered inputs.
+
+        Of all others, what is kept is what they make of their test sets.
+        """
+        kind = type(self)
+        return kind.plane is not Experiment.plane or kind.alterations is not Experiment.alterations
+
+    def check(self, plan: Plan) -> None:
+        """Raise ValueError on a plan whose values are right one by one but not together."""
+
+    def check_networks(self, plan: Plan, symmetry: Callable[[dict[str, typing.Any]], str]) -> None:
+        """Raise ValueError on a plan whose networks do not suit the rest of it.
+
+        symmetry: gives the one that a specification's network states, as
+        `pipeline.networks.symmetry` does.
+        """
+
+    def places(self, member: Member) -> Iterator[dict[str, typing.Any]]:
+        """The coordinates of every cell of one architecture and seed: each of its indices."""
+        for index in member.grid.indices:
+            yield {"index": index}
+
+    def values(self, plan: Plan, architecture: str) -> dict[str, typing.Any]:
+        """The values that an architecture's data are made with, columns of cells.csv."""
+        return {}
+
+    def cells(self, plan: Plan) -> list[Cell]:
+        """The grid: architecture by architecture and seed by seed, every place."""
+        return [
+            {"architecture": name, "seed": seed}
+            | place
+            | self.values(plan, name)
+            | (
+                {}
+                if self.needs_images and member.input == INPUT
+                else dict(zip(("height", "width"), member.input))
+            )
+            for name, member in plan.members.items()
+            for seed in plan.seeds[: member.seeds]
+            for place in self.places(member)
+        ]
+
+    def directions(
+        self, plan: Plan, nads: Callable[..., dict[str, np.ndarray]]
+    ) -> dict[str, np.ndarray]:
+        """Every vector or basis that the data are made of, by name: the NADs at the grid's indices.
+
+        nads: gives the arrays of data/nads of an architecture, and of one of its estimands.
+        """
+        return {
+            f"{name}-{index}": nads(name)["directions"][index]
+            for name, member in plan.members.items()
+            for index in member.grid.indices
+        }
+
+    def uses(self, cell: Cell) -> list[str]:
+        """The names of the directions that one cell's data are made of."""
+        return [f"{cell['architecture']}-{cell[coordinate]}" for coordinate in self.coordinates]
+
+    def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
+        """The arrays that, with a cell and its directions, determine every data set of one seed.
+
+        images: what `pipeline.project.artifacts.images` gives, where the experiment needs images.
+        Names of arrays that decide only the test begin with `test`.
+        """
+        raise NotImplementedError
+
+    def reads(self, cell: Cell, array: str) -> bool:
+        """Whether an array of the draw decides the data sets of a cell."""
+        return True
+
+    def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
+        """A cell's training or test set; directions: those that it uses."""
+        raise NotImplementedError
+
+    def test_sets(
+        self, cell: Cell, draw: dict, directions: list
+    ) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
+        """Yields (name, inputs, class numbers) of every test set: `all`, and each part alone."""
+        x, y = self.dataset(cell, "test", draw, directions)
+        yield "all", x, y
+        for name, kept in self.parts.items():
+            yield name, separable.only(x, kept), y
+
+    def plane(
+        self, cell: Cell, draw: dict, directions: list
+    ) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """The two directions (C, H, W) that span the plane of the decision boundary, or None."""
+        return None
+
+    def alterations(
+        self, cell: Cell, directions: list, x: torch.Tensor
+    ) -> Iterator[tuple[dict, torch.Tensor]]:
+        """Yields (columns, altered inputs) of test inputs x with a part taken away."""
+        return iter(())
+
+    def metrics(self, tables: dict, directions: dict[str, np.ndarray]) -> dict:
+        """The few numbers that `dvc metrics diff` shows, by architecture.
+
+        tables: the tables that `evaluate` writes, and `losses`, those of training, each by name;
+        directions: all, by name.
+        """
+        raise NotImplementedError
+
+
+class OfDirections(Experiment):
+    """An experiment on D(v₁) ⊕ … ⊕ D(v_C): separable channels that share the label."""
+
+    def amplitudes(self, cell: Cell) -> tuple[float, ...]:
+        """ε of each channel."""
+        return (cell["eps"],)
+
+    def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
+        """Labels (N,) and draws (N, C, D) of both splits, for all inputs of the plan."""
+        sizes = plan.train_samples, plan.test_samples
+        return separable.draws(seed, self.name, *sizes, self.channels, plan.inputs)
+
+    def reads(self, cell: Cell, array: str) -> bool:
+        """Labels, and the draws for inputs like the cell's."""
+        return array.endswith("labels") or array in (
+            separable.drawn(split, pixels(cell)) for split in ("train", "test")
+        )
+
+    def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
+        """Inputs (N, C, H, W) and class numbers (N,); directions: v of each channel, (D,)."""
+        y, normal = draw[f"{split}_labels"], draw[separable.drawn(split, pixels(cell))]
+        channels = [
+            separable.linearly_separable(
+                normal[:, channel], y, v, eps, cell["sigma"], (1, *pixels(cell))
+            )
+            for channel, (v, eps) in enumerate(zip(directions, self.amplitudes(cell)))
+        ]
+        return separable.direct_sum(*channels), torch.as_tensor(y > 0).long()
+
+
+class OfFrequencies(OfDirections):
+    """An experiment on one linearly separable channel along each vector of the Fourier basis.
+
+    Each different v is trained once: k and −k are the same.
+    """
+
+    coordinates = ("k_row", "k_col")
+    schedule = "linear"
+    needs_nads = False
+    Settings = Amplitude
+    Grid = Frequencies
+
+    def check_networks(self, plan, symmetry):
+        """Those that do without transposes state a law that transposition leaves unchanged."""
+        for name, member in plan.members.items():
+            if not member.grid.transposes and symmetry(member.specification) not in UNCHANGED:
+                raise ValueError(
+                    f"{name} has transposes: false, but its class states no symmetry under "
+                    "transposition; train both"
+                )
+
+    def places(self, member):
+        """One of each k and −k, and of each transpose unless both are wanted."""
+        for row, column in frequencies(member.grid.step, member.input, member.grid.transposes):
+            yield {"k_row": row, "k_col": column}
+
+    def values(self, plan, architecture):
+        """ε and σ."""
+        return {"eps": plan.settings.eps, "sigma": plan.settings.sigma}
+
+    def directions(self, plan, nads):
+        """The Fourier directions of the grid, by the pixels of the inputs and '{k_row}_{k_col}'."""
+        parts = sorted({(member.input, member.grid.step) for member in plan.members.values()})
+        return {
+            _name(pixels, row, column): fourier(row, column, pixels)
+            for pixels, step in parts
+            for row, column in frequencies(step, pixels)
+        }
+
+    def uses(self, cell):
+        """v."""
+        return [_name(pixels(cell), cell["k_row"], cell["k_col"])]
+
+
+def _name(pixels: Input, row: int, column: int) -> str:
+    """What the direction of a frequency is called, for example '32x32_0_-4'."""
+    return f"{pixels[0]}x{pixels[1]}_{row}_{column}"

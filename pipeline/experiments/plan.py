@@ -1,0 +1,177 @@
+"""One experiment at one scale, checked: its values, and what each architecture's part of it is."""
+
+import dataclasses
+import typing
+
+from pipeline.cells.shapes import INPUT, D, Input, as_text, dimension
+from pipeline.cells.training import Training
+from pipeline.project import artifacts
+
+Settings, Grid = typing.TypeVar("Settings"), typing.TypeVar("Grid")
+"""The types of an experiment's own values, and of an architecture's part of its grid."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Nothing:
+    """A block without keys."""
+
+
+class Part:
+    """One architecture's part of a grid."""
+
+    def check(self, pixels: Input) -> None:
+        """Raise ValueError unless there are such places for inputs of so many pixels."""
+
+    def last(self, pixels: Input = INPUT) -> int:
+        """The last NAD index that the estimate must hold."""
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True)
+class Indices(Part):
+    """One architecture's part of a grid over its own NADs: their indices."""
+
+    indices: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.indices:
+            raise ValueError("indices is empty; name at least one NAD index")
+
+    def check(self, pixels: Input) -> None:
+        """They are different indices of NADs."""
+        check_indices(self.indices, count=dimension(pixels))
+
+    def last(self, pixels: Input = INPUT) -> int:
+        """The last of them."""
+        return max(self.indices)
+
+
+def check_indices(indices: tuple[int, ...], name: str = "indices", count: int = D) -> None:
+    """Raise ValueError unless `indices` are different indices of `count` NADs."""
+    for index in indices:
+        if not 0 <= index < count:
+            raise ValueError(
+                f"NAD index {index} is out of range; indices run from 0 to {count - 1}"
+            )
+    if len(set(indices)) < len(indices):
+        raise ValueError(f"{name} repeat a value")
+
+
+@dataclasses.dataclass(frozen=True)
+class Frequencies(Part):
+    """One architecture's part of the grid: frequencies at multiples of `step` (paper 1: 2).
+
+    transposes: whether (k_row, k_col) and (k_col, k_row) are both trained. They are alike to a
+    network whose law transposition leaves unchanged; of such a one, a map may show a direction's
+    accuracy at its transpose too.
+    """
+
+    step: int
+    transposes: bool = True
+
+    def check(self, pixels: Input) -> None:
+        """The sides are even, and the step leads to 0 and to the highest frequencies."""
+        for side in pixels:
+            if side % 2:
+                raise ValueError(
+                    f"frequencies go up to half of each side, so sides must be even, not {side}"
+                )
+            if self.step <= 0 or side // 2 % self.step:
+                raise ValueError(f"step must divide {side // 2}, so that 0 and −{side // 2} are in")
+        if not self.transposes and pixels[0] != pixels[1]:
+            raise ValueError(f"only square inputs can do without transposes, not {as_text(pixels)}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Amplitude:
+    """Amplitude ε and noise σ of D(v), the same for every architecture."""
+
+    eps: float
+    sigma: float
+
+    def __post_init__(self) -> None:
+        check_amplitude(self.eps)
+        check_positive(self.sigma)
+
+
+@dataclasses.dataclass(frozen=True)
+class AmplitudePerArchitecture:
+    """Amplitude ε of D(v), and its noise σ by architecture."""
+
+    eps: float
+    sigma: dict[str, float]
+
+    def __post_init__(self) -> None:
+        check_amplitude(self.eps)
+        for name, sigma in self.sigma.items():
+            check_positive(sigma, f"sigma.{name}")
+
+
+def check_amplitude(eps: float, name: str = "eps") -> None:
+    """Raise ValueError unless an amplitude can be one."""
+    if not eps >= 0:
+        raise ValueError(f"{name} must not be negative, not {eps}")
+
+
+def check_positive(size: float, name: str = "sigma") -> None:
+    """Raise ValueError unless a standard deviation, or a size, is positive."""
+    if not size > 0:
+        raise ValueError(f"{name} must be positive, not {size}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Member(typing.Generic[Grid]):
+    """One architecture's part of an experiment.
+
+    specification: its network's place and arguments (see `pipeline.networks`); training: how it is
+    trained; grid: its part of the grid, the experiment's `Grid`; estimands: those whose NADs of it
+    are estimated, the chosen one first; seeds: how many of the plan's seeds it is trained with,
+    None for all; input: height and width of its inputs; own: sha256 of every file of a
+    person's own that decides its network, by path.
+    """
+
+    specification: dict[str, typing.Any]
+    training: Training
+    grid: Grid
+    estimands: tuple[str, ...] = ()
+    seeds: int | None = None
+    input: Input = INPUT
+    own: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan(typing.Generic[Settings, Grid]):
+    """One experiment at one scale, checked: all that params.yaml says of it.
+
+    seeds: of the cells; train_samples, test_samples: per cell; settings: the experiment's
+    `Settings`; members: by architecture.
+    """
+
+    experiment: str
+    scale: str
+    seeds: tuple[int, ...]
+    train_samples: int
+    test_samples: int
+    settings: Settings
+    members: dict[str, Member[Grid]]
+
+    @classmethod
+    def read(cls, experiment: typing.Any) -> "Plan":
+        """The plan that `plan` wrote of an `Experiment`."""
+        return artifacts.planned(experiment.name, cls[experiment.Settings, experiment.Grid])
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The heights and widths that the inputs have."""
+        return sorted({member.input for member in self.members.values()})
+
+    @property
+    def precision(self) -> str:
+        """The arithmetic of training, which a scale chooses for all its networks."""
+        return next(iter(self.members.values())).training.precision
+
+
+def check_every_noise(plan: Plan) -> None:
+    """Raise ValueError unless every architecture of the plan has its σ."""
+    if lacking := [name for name in plan.members if name not in plan.settings.sigma]:
+        raise ValueError(f"sigma has no value for {', '.join(lacking)}, which the grid trains")

@@ -1,0 +1,113 @@
+"""The training of all cells of a grid that the store does not hold yet."""
+
+import functools
+import itertools
+from collections.abc import Iterable, Iterator
+
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+from pipeline import networks as table
+from pipeline.cells.shapes import dimension
+from pipeline.experiments.experiment import pixels
+from pipeline.grid.data import Data
+from pipeline.grid.jobs import Job, train_group
+from pipeline.machine import workers
+from pipeline.machine.claims import Claims
+from pipeline.machine.store import Store
+
+STACK, STACK_BYTES = 64, 16e9
+"""Networks in one stack on a GPU at most, and bytes of their training sets (choice, unmeasured)."""
+
+
+def train(
+    jobs: list[Job], samples: int, data: Data, device: torch.device, store: Store, reuse: bool
+) -> tuple[list[tuple[Job, float]], list[tuple[Job, Exception]]]:
+    """Train and store the cells of `jobs`, in their order, that the store does not hold.
+
+    samples: of each training set; reuse: whether the store's entries count. Cells that another run
+    is training are left to it, and waited for when nothing else is left. Returns the jobs trained
+    here with the seconds they took, and the failed ones with the reason.
+    """
+    trained, failed, due = [], [], list(jobs)
+    make_data = functools.partial(Data, data.experiment)
+    with (
+        Claims(store.folder) as claims,
+        tqdm(
+            desc=f"train {data.experiment.name}", total=len(jobs), unit="cell", disable=None
+        ) as bar,
+    ):
+        while due:
+            claimed_elsewhere, groups = [], []
+
+            def claimed():
+                for job in due:  # noqa: B023
+                    if not claims.take(job.key):
+                        claimed_elsewhere.append(job)  # noqa: B023
+                    elif reuse and store.holds(job.key):
+                        claims.release(job.key)
+                        bar.update()
+                    else:
+                        yield job
+
+            def noted():
+                for group in grouped(claimed(), samples, data, device):  # noqa: B023
+                    groups.append(group)  # noqa: B023
+                    yield group
+
+            for position, results in workers.run(train_group, noted(), make_data, device):
+                group = groups[position]
+                if isinstance(results, Exception):
+                    results = [results] * len(group)
+                for job, result in zip(group, results):
+                    if isinstance(result, Exception):
+                        failed.append((job, result))
+                    else:
+                        arrays = {n: torch.from_numpy(a) for n, a in result.arrays.items()}
+                        store.put(job.key, arrays, vars(result.outcome))
+                        trained.append((job, result.seconds))
+                    claims.release(job.key)
+                    bar.update()
+            if len(claimed_elsewhere) == len(due):
+                # Only here, with no cell in hand that the other run could be waiting for.
+                claims.wait(claimed_elsewhere[0].key)
+            due = claimed_elsewhere
+    return trained, failed
+
+
+def grouped(
+    jobs: Iterable[Job], samples: int, data: Data, device: torch.device
+) -> Iterator[list[Job]]:
+    """The jobs as they are trained: one by one, but in stacks of alike networks on a GPU."""
+    if device.type == "cpu":
+        yield from ([job] for job in jobs)
+        return
+    alike = lambda job: (job.specification, job.training, pixels(job.cell))
+    for (specification, _, shape), some in itertools.groupby(jobs, alike):
+        size = 1
+        if table.together(specification) == "stack":
+            each = 4 * samples * data.experiment.channels * dimension(shape)
+            size = max(1, min(STACK, int(STACK_BYTES // each)))
+        while group := list(itertools.islice(some, size)):
+            yield group
+
+
+def tables(
+    jobs: list[Job], outcomes: dict[str, dict], coordinates: tuple[str, ...]
+) -> dict[str, pd.DataFrame]:
+    """training.csv, the last epoch of each cell, and losses.csv, the loss of every epoch.
+
+    outcomes: what the store holds beside each job's arrays, by key.
+    """
+    rows, losses = [], []
+    for job in jobs:
+        place = {name: job.cell[name] for name in ("architecture", "seed", *coordinates)}
+        outcome = outcomes[job.key]
+        last = {"loss": outcome["losses"][-1], **{k: outcome[k] for k in ("accuracy", "steps")}}
+        rows.append(place | last)
+        losses += [
+            place | {"epoch": epoch, "loss": round(loss, 6)}
+            for epoch, loss in enumerate(outcome["losses"], 1)
+        ]
+    return {"training": pd.DataFrame(rows), "losses": pd.DataFrame(losses)}

@@ -1,0 +1,54 @@
+"""The files of a folder or an archive by name, read in memory and never unpacked onto the disk."""
+
+import contextlib
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pipeline.project.errors import InputError
+
+Files = dict[str, Callable[[], bytes]]
+"""Names, whose parts "/" divides, and what reads the file's bytes."""
+
+
+@contextlib.contextmanager
+def files(path: Path) -> Iterator[Files]:
+    """Context with the files below a folder, or in a .tar (plain or compressed) or .zip.
+
+    Raises InputError for what is no archive, or not the whole of one.
+    """
+    try:
+        if path.is_dir():
+            yield {file.relative_to(path).as_posix(): file.read_bytes for file in _below(path)}
+        elif zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                members = [member for member in archive.infolist() if not member.is_dir()]
+                yield {m.filename: lambda m=m: archive.read(m) for m in members}
+        else:
+            with tarfile.open(path) as archive:
+                yield _of_tar(archive)
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError):
+        kind = "is no .tar, .tar.gz or .zip archive, or only a part of one"
+        with open(path, "rb") as file:
+            if file.read(1000).lstrip().startswith(b"<"):
+                kind = "is a web page"
+        raise InputError(f"{path} {kind}; fetch it again") from None
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    # Path.rglob passes over linked folders, and over those that it may not list.
+    for path in folder.iterdir():
+        if path.is_dir():
+            yield from _below(path)
+        else:
+            yield path
+
+
+def _of_tar(archive: tarfile.TarFile) -> Files:
+    members = [member for member in archive.getmembers() if not member.isdir()]
+    # A whole archive ends with empty blocks, but tarfile takes a cut between two files for its end.
+    if archive.fileobj.tell() < archive.offset + tarfile.BLOCKSIZE:
+        raise tarfile.ReadError("its end is missing")
+    # A link gives the file that it leads to.
+    return {m.name: lambda m=m: archive.extractfile(m).read() for m in members}

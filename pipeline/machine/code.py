@@ -1,0 +1,48 @@
+"""The digest of source files by what they do: their syntax trees without docstrings, comments and
+annotations."""
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+
+
+class _Bare(ast.NodeTransformer):
+    """Removes docstrings and annotations from a syntax tree."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        return ast.arg(node.arg)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
+        return ast.AnnAssign(
+            node.target, ast.Constant(None), node.value and self.visit(node.value), node.simple
+        )
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.returns = None
+        return self.generic_visit(node)
+
+
+@functools.cache
+def _of_file(path: Path) -> str:
+    return hashlib.sha256(
+        ast.dump(_Bare().visit(ast.parse(path.read_bytes()))).encode()
+    ).hexdigest()
+
+
+def digest(files: Iterable[Path | str]) -> str:
+    """sha256 of what Python files do, whatever their order."""
+    return hashlib.sha256(
+        "".join(sorted(_of_file(Path(file).resolve()) for file in files)).encode()
+    ).hexdigest()
+
+
+def room(name: str) -> list[Path]:
+    """The source files of one of this package's rooms, for example 'cells'."""
+    return sorted((PACKAGE / name).rglob("*.py"))

@@ -1,0 +1,98 @@
+"""What was measured of one network, and the few numbers that its page says of it."""
+
+import dataclasses
+import functools
+
+import numpy as np
+import pandas as pd
+
+from pipeline.measures.fitted import fitted
+from pipeline.nads import NADs
+from pipeline.profile.response import Response
+from pipeline.profile.trained import Sizes
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """One network's profile.
+
+    directions: those along which networks were trained, by name; trained: one row for each trained
+    network: direction, seed, accuracy, train_accuracy (nan where it diverged); lr: their rate;
+    notices: what a reader must know of how the response was taken.
+    """
+
+    name: str
+    command: str
+    parameters: int
+    nads: NADs
+    response: Response
+    directions: dict[str, np.ndarray]
+    trained: pd.DataFrame
+    sizes: Sizes
+    lr: float
+    notices: list[str]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(C, H, W) of one input."""
+        return self.response.shape
+
+    @property
+    def dimension(self) -> int:
+        """D = C·H·W."""
+        return self.response.rows.shape[1]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all D NADs are known, or only the first."""
+        return len(self.nads.directions) == self.dimension
+
+    @functools.cached_property
+    def relative(self) -> np.ndarray:
+        """√(λ_k/mean) (K,): the response along each NAD, as a multiple of a random direction's."""
+        return np.sqrt(np.maximum(self.nads.eigenvalues, 0) / self.response.mean)
+
+    @functools.cached_property
+    def waves(self) -> np.ndarray:
+        """The relative response along plane waves, (H, W), frequency 0 in the middle."""
+        return np.sqrt(self.response.waves() / self.response.mean)
+
+    @functools.cached_property
+    def frequencies(self) -> pd.DataFrame:
+        """The relative response along each plane wave, one of k and −k, weakest first.
+
+        Columns: k_row, k_col, response.
+        """
+        sides = height, width = self.waves.shape
+        row, column = (k.ravel() - side // 2 for k, side in zip(np.indices(sides), sides))
+        table = pd.DataFrame({"k_row": row, "k_col": column, "response": self.waves.ravel()})
+        place = lambda row, column: row % height * width + column % width
+        one = table[place(row, column) <= place(-row, -column)]
+        return one.sort_values("response", kind="stable", ignore_index=True)
+
+    @functools.cached_property
+    def summary(self) -> pd.DataFrame:
+        """One row for each direction that was tried, by its name, strongest response first.
+
+        Columns: response (relative); mean and std of the accuracy; networks and fitted, numbers of
+        those that did not diverge; train_accuracy (mean); diverged.
+        """
+        vectors = np.stack(list(self.directions.values())).astype(np.float64)
+        response = np.sqrt(self.response.along(vectors) / self.response.mean)
+        response = pd.Series(response, list(self.directions))
+        done = self.trained.assign(fitted=fitted(self.trained))
+        rows = done.groupby("direction").agg(
+            mean=("accuracy", "mean"),
+            std=("accuracy", "std"),
+            networks=("accuracy", "count"),
+            fitted=("fitted", "sum"),
+            train_accuracy=("train_accuracy", "mean"),
+            diverged=("accuracy", lambda column: column.isna().sum()),
+        )
+        rows.insert(0, "response", response.reindex(rows.index))
+        return rows.sort_values("response", ascending=False)
+
+    @property
+    def tried(self) -> pd.DataFrame:
+        """The rows of `summary` in which at least one network did not diverge."""
+        return self.summary[self.summary["networks"] > 0]

@@ -1,0 +1,170 @@
+"""Networks trained on D(v), one direction v at a time, for inputs of any shape.
+
+All directions are made equally easy for the simplest learner, the mean of each class, so that what
+differs between them is the network's own preference.
+"""
+
+import dataclasses
+import functools
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+
+from pipeline import networks
+from pipeline.cells import seeds, separable, training
+from pipeline.cells.training import Diverged, Training
+from pipeline.machine import store, workers
+from pipeline.networks import Shape, Specification
+
+SIGMA = 1.0
+"""Noise of D(v)."""
+
+REACH = (10_000 / 1023) ** 0.5
+"""ε²√(n/(D − 1))/σ² of paper 1's LeNet: n = 10,000 samples, D = 1024, ε = σ = 1."""
+
+LADDER = ((10_000, 6), (10_000, 3), (5_000, 4), (3_000, 4), (1_500, 6), (750, 8), (400, 8))
+"""Training samples and epochs: taken are the first by which `CELLS` networks fit into the time."""
+
+CELLS, TESTS, MOST_VALUES = 10, 4_000, 2**26
+"""Networks of a first call; samples of a test set; numbers in a training set (256 MiB)."""
+
+Outcome = dict[str, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """What every network is trained and tested on: samples, passes, test samples."""
+
+    samples: int
+    epochs: int
+    tests: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """All that a worker needs for one network; direction: v, (D,) float32."""
+
+    specification: Specification
+    shape: Shape
+    direction: np.ndarray
+    sizes: Sizes
+    lr: float
+    seed: int
+    device: str
+
+    def key(self, code: str) -> str:
+        """The digest of everything that decides its outcome; code: what does besides."""
+        decisive = [store.digest(self.direction), *dataclasses.astuple(self.sizes), self.device]
+        return store.digest([code, *decisive, self.lr, self.seed])
+
+
+def amplitude(dimension: int, samples: int) -> float:
+    """ε at which the classes' means tell them apart as well as in paper 1's data of LeNet.
+
+    On new samples of D(v) the difference of the classes' means is right with probability
+    Φ(ε²√(n/(D − 1))/σ²).
+    """
+    return SIGMA * (REACH * ((dimension - 1) / samples) ** 0.5) ** 0.5
+
+
+def sizes(dimension: int, seconds: float, available: float) -> Sizes:
+    """The sizes for networks that take `seconds` a sample and pass, in `available` core seconds."""
+    for count, epochs in LADDER:
+        count = min(count, MOST_VALUES // dimension)
+        if count * epochs * seconds * CELLS <= available:
+            break
+    return Sizes(count, epochs, min(TESTS, MOST_VALUES // dimension))
+
+
+def seconds_per_sample(specification: Specification, shape: Shape) -> float:
+    """Seconds that a sample takes in a step of training: the mean over one second."""
+    network = networks.build(specification, shape[0], 2, 0)
+    x, y = training.arranged(torch.randn(16, *shape), "cpu"), torch.arange(16) % 2
+    step = lambda: training.train(network, x, y, Training(1, 1e-6, 0, 0), 0)
+    step()
+    started, count = time.perf_counter(), 0
+    while (seconds := time.perf_counter() - started) < 1:
+        step()
+        count += 1
+    return seconds / count / len(x)
+
+
+@functools.lru_cache(2)
+def drawn(seed: int, split: str, count: int, dimension: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels (N,) in {−1, +1} and standard-normal numbers (N, D), which serve every direction."""
+    rng = seeds.stream("profile", seed, split)
+    return separable.labels(rng, count), separable.normal(rng, count, dimension)
+
+
+def dataset(job: Job, split: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs (N, C, H, W) of D(v) and class numbers (N,) of a job's training or test set."""
+    count = job.sizes.samples if split == "train" else job.sizes.tests
+    y, draw = drawn(job.seed, split, count, len(job.direction))
+    eps = amplitude(len(job.direction), job.sizes.samples)
+    x = separable.linearly_separable(draw, y, job.direction, eps, SIGMA, job.shape)
+    return training.arranged(x, job.device), torch.as_tensor(y > 0).long().to(job.device)
+
+
+def trained(_: object, job: Job) -> Outcome:
+    """The accuracies and seconds of a job's network, trained. Raises Diverged."""
+    started = time.monotonic()
+    weights, order = (seeds.derive("profile", job.seed, part) for part in ("weights", "order"))
+    network = networks.build(job.specification, job.shape[0], 2, weights)
+    how = Training(job.sizes.epochs, job.lr, 0.0, 0.0, "linear")
+    outcome = training.train(network, *dataset(job, "train"), how, order)
+    return {
+        "accuracy": training.accuracy(network, *dataset(job, "test")),
+        "train_accuracy": outcome.accuracy,
+        "seconds": time.monotonic() - started,
+    }
+
+
+def outcomes(
+    jobs: Sequence[Job],
+    cells: store.Store,
+    code: str,
+    device: torch.device,
+    limit: float,
+    seconds: float,
+    least: int = 0,
+) -> Iterator[tuple[int, Outcome]]:
+    """Yields (position, outcome) of the jobs that are kept in `cells`, then of others as they end.
+
+    code: the digest of what decides a network besides its job; limit: the time of
+    `time.monotonic` at which the last one shall be done; seconds: that a network is expected to
+    take before the first has ended; least: how many are trained at any rate. A network that
+    diverged has the accuracy nan; what else a network raised is raised.
+    """
+    keys, asked = [job.key(code) for job in jobs], []
+    kept = {position: note for position, key in enumerate(keys) if (note := cells.get(key))}
+    for position, note in kept.items():
+        yield position, note["outcome"]
+    slowest = 0.0
+
+    def due() -> Iterator[Job]:
+        for position in range(len(jobs)):
+            if position in kept:
+                continue
+            # As slow as the slowest before, and begun after the one that a worker has under way.
+            late = time.monotonic() + 2 * (slowest or seconds) > limit
+            if late and len(kept) + len(asked) >= least:
+                return
+            asked.append(position)
+            yield jobs[position]
+
+    for number, outcome in workers.run(trained, due(), dict, device):
+        if isinstance(outcome, Diverged):
+            outcome = {"accuracy": float("nan"), "train_accuracy": float("nan"), "seconds": 0.0}
+        elif isinstance(outcome, Exception):
+            raise outcome
+        cells.put(keys[asked[number]], {}, {"outcome": outcome})
+        slowest = max(slowest, outcome["seconds"])
+        yield asked[number], outcome
+
+
+def spread_out(count: int, most: int) -> list[int]:
+    """Up to `most` of the indices 0 to count − 1, even on a logarithmic axis, coarse ones first."""
+    points = (np.unique(np.rint(np.geomspace(1, count, most)).astype(int)) - 1).tolist()
+    return list(dict.fromkeys([points[0], points[-1], *points[::4], *points[::2], *points]))

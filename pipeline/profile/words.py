@@ -1,0 +1,102 @@
+"""What the page of one network says, in sentences that hold their numbers with spread and n."""
+
+import numpy as np
+import pandas as pd
+
+from pipeline.measures.ranks import spearman
+from pipeline.profile.figures import times
+from pipeline.profile.result import Result
+
+SEEN, UNSEEN = 0.9, 0.6
+"""Accuracies on new samples from which a direction counts as seen, and up to which as not seen; 0.5
+is guessing."""
+
+
+def accuracy(row: pd.Series) -> str:
+    """An accuracy with its spread and n: 97.1 ± 0.4 % (3)."""
+    if not row["networks"]:
+        return "–"
+    spread = "" if np.isnan(row["std"]) else f" ± {100 * row['std']:.1f}"
+    return f"{100 * row['mean']:.1f}{spread} % ({row['networks']:.0f})"
+
+
+def strongly(value: float) -> str:
+    """A relative response in a sentence: 5.5 times as strongly as to a random pattern."""
+    return f"{times(value)[1:]} times as strongly as to a random pattern"
+
+
+def known(result: Result) -> str:
+    """How well the response is known."""
+    overlap = result.nads.overlap[:10]
+    agreement = overlap[np.isfinite(overlap)][-1]
+    return (
+        f"The covariance C behind these numbers has a relative error of {result.nads.error:.2f}, "
+        f"from {result.nads.networks:,} untrained networks; of the first ten NADs of one half, "
+        f"{100 * agreement:.0f} % lies in the first ten of the other half. Below 50 % a "
+        "single NAD is mostly chance, and responses along NADs are too high for the first and too "
+        "low for the last. Frequencies are means over many directions and known better."
+    )
+
+
+def first(result: Result) -> str:
+    """What the network responds to most."""
+    share = np.cumsum(result.relative**2) / result.dimension
+    half = int(np.searchsorted(share, 0.5)) + 1
+    part = f"first {half:,} of {result.dimension:,} directions hold half"
+    if half > len(share):
+        part = f"first {len(share):,} of {result.dimension:,} directions hold {share[-1]:.0%}"
+    strength = strongly(result.relative[0])
+    return f"To its first NAD the untrained network responds {strength}; the {part} of it all."
+
+
+def waves(result: Result) -> str:
+    """Which frequencies the network responds to."""
+    height, width = result.waves.shape
+    rows, columns = np.indices(result.waves.shape)
+    reach = np.maximum(
+        abs(rows - height // 2) / (height / 2), abs(columns - width // 2) / (width / 2)
+    )
+    coarse, fine = (
+        np.sqrt((result.waves[some] ** 2).mean()) for some in (reach <= 0.25, reach > 0.75)
+    )
+    least, most = result.frequencies.iloc[0], result.frequencies.iloc[-1]
+    of = lambda one: f"({one['k_row']:.0f}, {one['k_col']:.0f}) ({times(one['response'])})"
+    return (
+        f"To waves of up to a quarter of the finest frequency the untrained network responds "
+        f"{strongly(coarse)}, and {times(fine)[1:]} times to those beyond three quarters; of all "
+        f"waves most to {of(most)}, and least to {of(least)}."
+    ).replace("-", "−")
+
+
+def last(result: Result) -> str:
+    """What it is expected not to see."""
+    if not result.complete:
+        return (
+            f"The last NADs are not known here: of {result.dimension:,} directions only the first "
+            f"{len(result.nads.directions)} were sought. The weakest waves stand in for them."
+        )
+    return (
+        f"To its last NAD the untrained network responds {strongly(result.relative[-1])}. What "
+        "distinguishes your classes along such directions it is expected to miss, or to learn late "
+        "and not from few samples."
+    )
+
+
+def trained(result: Result) -> str:
+    """What trained networks saw."""
+    rows = result.tried
+    if rows.empty:
+        return f"Every network that was trained at the learning rate {result.lr:g} diverged."
+    seen, unseen = rows.index[rows["mean"] >= SEEN], rows.index[rows["mean"] <= UNSEEN]
+    sentence = (
+        f"Of {len(rows)} directions, each made equally easy, trained networks see {len(seen)} "
+        f"({SEEN:.0%} or more right on new samples): {', '.join(seen) or 'none'}; they do not see "
+        f"{len(unseen)} ({UNSEEN:.0%} or less; 50% is guessing): {', '.join(unseen) or 'none'}."
+    )
+    rho, _ = spearman(rows["response"], rows["mean"])
+    if len(rows) > 3 and not np.isnan(rho):
+        sentence += f" Spearman's ρ of accuracy and response before training is {rho:.2f}."
+    sentence = sentence.replace("-", "−")
+    if not rows["fitted"].any():
+        sentence += " No network was fitted: try another --lr, or more --minutes in a new --output."
+    return sentence

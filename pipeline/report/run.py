@@ -1,0 +1,162 @@
+"""The run that the report shows, read once; and what all captions say of an experiment."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pipeline import experiments
+from pipeline.cells.shapes import INPUT
+from pipeline.experiments.plan import Member, Plan
+from pipeline.measures.fitted import FITTED, fitted
+from pipeline.nads.plan import NADsPlan
+from pipeline.project import artifacts
+from pipeline.project.errors import InputError
+from pipeline.report.labels import label, papers_network, without_width
+
+# By architecture what published values are called, and the values.
+Published = Mapping[str, tuple[str, Any]]
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """One experiment that was run: its plan, and its tables in reports/.
+
+    labels: architecture → what figures call it, in the order of the results; images: what
+    data/images holds; notice: what every figure says of images that are not CIFAR-10.
+    """
+
+    plan: Plan
+    results: pd.DataFrame
+    summary: pd.DataFrame
+    labels: dict[str, str]
+    images: Mapping[str, Any]
+    notice: str | None
+
+    @property
+    def needs_images(self) -> bool:
+        """Whether the experiment's data are made of the images."""
+        return experiments.find(self.plan.experiment).needs_images
+
+    def of(self, name: str) -> pd.DataFrame:
+        """The results of one architecture."""
+        return self.results[self.results["architecture"] == name]
+
+    def summary_of(self, name: str) -> pd.DataFrame:
+        """The summary of one architecture."""
+        return self.summary[self.summary["architecture"] == name]
+
+    def sizes(self, architectures: Iterable[str] | None = None) -> str:
+        """The caption of some architectures (all): scale, seeds, samples, epochs, precision."""
+        plan, names = self.plan, list(architectures or self.labels)
+        # Of images there may be fewer than the plan asks for.
+        limits = [self.images["train"]] if self.needs_images else []
+        samples = min([plan.train_samples, *limits])
+        epochs = {name: plan.members[name].training.epochs for name in names}
+        precision = "" if plan.precision == "float32" else f" · trained in {plan.precision}"
+        return (
+            f"scale {plan.scale} · {self.seeds(names)} · {samples:,} training samples"
+            f" · {self._each(epochs, 'epoch')}{precision}"
+        )
+
+    def seeds(self, architectures: Iterable[str] | None = None) -> str:
+        """With how many seeds some architectures (all) were trained, as text."""
+        return self._each({n: self._seeds_of(n) for n in architectures or self.labels}, "seed")
+
+    def deviations(self) -> str:
+        """What stands behind ±, as part of a caption; empty where there is one seed alone."""
+        several = max(map(self._seeds_of, self.labels)) > 1
+        return " · ± standard deviation over seeds" if several else ""
+
+    def _seeds_of(self, name: str) -> int:
+        return len(self.plan.seeds[: self.plan.members[name].seeds])
+
+    def _each(self, counts: Mapping[str, int], what: str) -> str:
+        if len(set(counts.values())) == 1:
+            count = next(iter(counts.values()))
+            return f"{count} {what}" + ("s" if count > 1 else "")
+        each = (f"{count} ({self.labels[name]})" for name, count in counts.items())
+        return f"{what}s " + ", ".join(each)
+
+    def beside(self, published: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
+        """What is published of each architecture's network, and what a figure calls it.
+
+        published: by the network's name in `NETWORKS`. Beside a narrower network it is called
+        'published, full width'; what is of CIFAR-10 stands beside no other images.
+        """
+        found = {}
+        for name in {} if self.needs_images and self.notice else self.labels:
+            specification = described(self.plan.members[name])
+            wide = without_width(specification)
+            if (network := papers_network(wide)) in published:
+                called = "published" if wide == specification else "published, full width"
+                found[name] = called, published[network]
+        return found
+
+
+@dataclass(frozen=True)
+class Run:
+    """All that the report shows; nads: by architecture the fields of `pipeline.nads.NADs`."""
+
+    plan: NADsPlan
+    nads: Mapping[str, Mapping[str, np.ndarray]]
+    images: Mapping[str, Any]
+    experiments: Mapping[str, Evaluated]
+    notice: str | None
+
+
+def read(names: Iterable[str]) -> Run:
+    """The run of the experiments of these names."""
+    plan, images = NADsPlan.read(), artifacts.about_images()
+    notice = None if images["name"] == "CIFAR-10" else f"images of this run: {images['name']}"
+    nads = {name: artifacts.nads(name) for name in plan.members}
+    found = {name: evaluated(name, images, notice) for name in names}
+    return Run(plan, nads, images, found, notice)
+
+
+def evaluated(experiment: str, images: Mapping[str, Any], notice: str | None) -> Evaluated:
+    """One experiment; raises InputError unless its results are of the cells that are planned."""
+    one = experiments.find(experiment)
+    plan, results = Plan.read(one), artifacts.evaluated(experiment, "results")
+    keys = ["architecture", "seed", *one.coordinates]
+    tables = results, pd.DataFrame(one.cells(plan))
+    here, planned = (set(rows[keys].itertuples(index=False, name=None)) for rows in tables)
+    if here != planned:
+        raise InputError(
+            f"reports/{experiment} is not of the cells that are planned; `dvc repro` makes it so, "
+            f"or `python -m pipeline.evaluate {experiment}`"
+        )
+    labels = {
+        name: label(described(plan.members[name])) for name in results["architecture"].unique()
+    }
+    summary = artifacts.evaluated(experiment, "summary")
+    return Evaluated(plan, results, summary, labels, images, notice)
+
+
+def described(member: Member) -> dict[str, Any]:
+    """The specification of a network, with its input where that is not the papers' 32×32."""
+    return member.specification | ({} if member.input == INPUT else {"input": member.input})
+
+
+def over_seeds(rows: pd.DataFrame, places: Sequence[str], column: str = "accuracy") -> pd.DataFrame:
+    """A column over seeds, by the columns `places`: mean, std, and whether all were fitted.
+
+    rows: of single networks; where they have no train_accuracy, as published ones, `fitted` is nan.
+    """
+    done = fitted(rows) if "train_accuracy" in rows else np.nan
+    cells = rows.assign(done=done).groupby(places)
+    return cells.agg(mean=(column, "mean"), std=(column, "std"), fitted=("done", "min"))
+
+
+def not_fitted(rows: pd.DataFrame, places: Sequence[str], mark: str, what: str) -> str:
+    """What a caption says of points that were not fitted with every seed: number and `mark`.
+
+    places: the columns of rows that tell points apart; what: what a point is, in the plural.
+    """
+    done = over_seeds(rows, places, "train_accuracy")["fitted"]
+    if done.all():
+        return f"every network fitted (training accuracy at least {100 * FITTED:.0f} %)"
+    start = f"{mark}: {(~done).sum()} of {len(done)} {what}, where not every network was fitted"
+    return f"{start} (training accuracy below {100 * FITTED:.0f} %)"

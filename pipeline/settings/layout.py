@@ -1,0 +1,146 @@
+"""How params.yaml is laid out: which keys stand where, and what goes before what."""
+
+import dataclasses
+import re
+import typing
+
+from pipeline import networks
+from pipeline.cells.shapes import INPUT, Input
+from pipeline.cells.training import BATCH
+from pipeline.experiments.experiment import Experiment
+from pipeline.images.wanted import Wanted
+from pipeline.nads.estimator import Estimator
+from pipeline.project.errors import InputError
+from pipeline.settings.mistakes import Mistakes, where
+
+TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip")
+"""Keys of `Training` that params.yaml gives; an experiment's class decides the schedule, and
+`precision` is one for all."""
+
+NAME = re.compile(r"[a-z][a-z0-9_-]*", re.ASCII | re.IGNORECASE)
+"""Names of architectures, which are parts of the names of files."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Top:
+    """What stands at the top level of params.yaml besides the experiments' own values."""
+
+    seed: int
+    images: Wanted
+    estimator: Estimator
+    architectures: dict[str, dict[str, typing.Any]]
+    device: typing.Literal["auto", "cpu", "cuda"]
+    precision: typing.Literal["float32", "bfloat16"]
+    reuse: bool
+    scale: str
+    scales: dict[str, typing.Any]
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise ValueError(f"seed must not be negative, not {self.seed}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """One experiment's numbers at one scale: seeds, and samples per cell."""
+
+    seeds: int
+    train_samples: int
+    test_samples: int
+
+    def __post_init__(self) -> None:
+        for name, count in vars(self).items():
+            if count < 1:
+                raise ValueError(f"{name} must be at least 1, not {count}")
+        if self.train_samples % BATCH == 1:
+            raise ValueError(
+                f"train_samples must not be {self.train_samples}: batches are of {BATCH}, so the "
+                "last would be of one sample, which batch norm cannot take"
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class Architecture:
+    """Height and width of an architecture's inputs, which stand in its line beside its network and
+    that one's arguments."""
+
+    input: tuple[int, ...] = INPUT
+
+    def __post_init__(self) -> None:
+        if len(self.input) != 2 or min(self.input) < 1:
+            raise ValueError(f"input must be [height, width], not {list(self.input)}")
+
+
+def keys(kind: type) -> dict[str, None]:
+    """The layout of the mapping that becomes a dataclass."""
+    return dict.fromkeys(field.name for field in dataclasses.fields(kind))
+
+
+def layout(
+    document: dict[str, typing.Any], questions: dict[str, Experiment]
+) -> dict[str, typing.Any]:
+    """The keys that a document may have, with the names of its own architectures and scales (see
+    `Mistakes.keys`)."""
+    names, scales = (
+        dict.fromkeys(document[block]) if isinstance(document.get(block), dict) else {}
+        for block in ("architectures", "scales")
+    )
+    shared = keys(Sizes) | {"training": dict.fromkeys(TRAINING)}
+    top = keys(Top) | {"images": keys(Wanted), "estimator": keys(Estimator)}
+    scale = {"nads": dict.fromkeys(names)} | shared
+    for name, experiment in questions.items():
+        own = {
+            key: names if typing.get_origin(hint) is dict else None
+            for key, hint in typing.get_type_hints(experiment.Settings).items()
+        }
+        top |= (own | {name: shared}) if experiment.at_top_level else {name: own | shared}
+        line = dict.fromkeys((*keys(experiment.Grid), *TRAINING, "seeds"))
+        scale[name] = own | shared | {"networks": dict.fromkeys(names, line)}
+    return top | {"scales": dict.fromkeys(scales, scale)}
+
+
+def merged(*layers: dict[str, typing.Any]) -> dict[str, typing.Any]:
+    """Mappings as one, at every depth; values of the earlier go before those of the later."""
+    whole = {}
+    for layer in reversed(layers):
+        for key, value in layer.items():
+            both = isinstance(value, dict) and isinstance(whole.get(key), dict)
+            whole[key] = merged(value, whole[key]) if both else value
+    return whole
+
+
+def written_out(value: typing.Any) -> typing.Any:
+    """A list of numbers with all those that each of its ranges [first, last, step] stands for."""
+    if not isinstance(value, list):
+        return value
+    numbers = []
+    for item in value:
+        match item:
+            case [int(first), int(last), int(step)] if first <= last and step > 0:
+                numbers += range(first, last + 1, step)
+            case _:
+                numbers.append(item)
+    return numbers
+
+
+def architectures(
+    mistakes: Mistakes, block: dict[str, typing.Any]
+) -> tuple[dict[str, networks.Specification], dict[str, Input]]:
+    """The architectures by name, each with the place of its network, and the height and width of
+    their inputs; without those that have a mistake."""
+    specifications, inputs = {}, {}
+    for name, architecture in block.items():
+        path = ("architectures", str(name))
+        if not NAME.fullmatch(str(name)):
+            mistakes.add(
+                f"{where(path)}: a name is a letter, then letters, digits, _ and -; rename it"
+            )
+        if isinstance(architecture, dict):
+            network = {key: value for key, value in architecture.items() if key != "input"}
+            try:
+                specifications[name] = networks.specification(network)
+            except InputError as error:
+                mistakes.add(f"{where(path)}: {error}")
+            if pixels := mistakes.typed(Architecture, architecture, path):
+                inputs[name] = pixels.input
+    return specifications, inputs

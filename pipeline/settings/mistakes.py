@@ -1,0 +1,153 @@
+"""Mistakes in params.yaml: what pydantic finds wrong, and keys that nobody knows, as sentences."""
+
+import dataclasses
+import difflib
+import functools
+import json
+import typing
+
+import pydantic
+
+from pipeline.project.errors import InputError, nearest
+
+Path = tuple[str, ...]
+"""The keys that lead to a value of params.yaml."""
+
+KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "tuple": "a list",
+    "dict": "a mapping",
+    "dataclass": "a mapping",
+}
+"""What pydantic's errors ask for, by the beginnings of their names."""
+
+ABSENT = object()
+"""What stands where there is nothing, not even null."""
+
+_adapter = functools.cache(pydantic.TypeAdapter)
+
+
+def where(path: Path) -> str:
+    """A place in params.yaml, as sentences begin with it."""
+    return f"params.yaml: {'.'.join(map(str, path))}" if path else "params.yaml"
+
+
+def value_at(document: typing.Any, path: Path, default: typing.Any = ABSENT) -> typing.Any:
+    """The value at a place of a document, or `default` where there is none."""
+    for key in path:
+        if not isinstance(document, dict) or key not in document:
+            return default
+        document = document[key]
+    return document
+
+
+class Mistakes:
+    """The mistakes in a document, each a sentence that names its place."""
+
+    def __init__(self, document: dict[str, typing.Any]) -> None:
+        self._document = document
+        # A mapping, since the scales share values: a mistake that several meet is told once.
+        self._sentences: dict[str, None] = {}
+        # Places at which a value is misspelt, no mapping, or missing: one sentence each is enough.
+        self._doubtful: set[Path] = set()
+
+    def add(self, sentence: str) -> None:
+        """Note a mistake, on one line."""
+        self._sentences[" ".join(sentence.split())] = None
+
+    def end(self) -> None:
+        """Raise InputError with a line for each mistake, if there are any."""
+        if self._sentences:
+            raise InputError("\n".join(self._sentences))
+
+    def doubtful(self, path: Path) -> bool:
+        """Whether a mistake has been noted that explains why there is nothing at `path`."""
+        return any(path[: len(other)] == other for other in self._doubtful)
+
+    def missing(self, path: Path) -> None:
+        """Note that the last key of `path` is missing."""
+        if not self.doubtful(path):
+            self.add(f"{where(path[:-1])}: the key {path[-1]!r} is missing")
+            self._doubtful.add(path)
+
+    def unfit(self, path: Path, sentence: str) -> None:
+        """Note what is wrong with the values of the mapping at `path`, unless it or one of its keys
+        has a mistake already."""
+        if not (self.doubtful(path) or any(other[:-1] == path for other in self._doubtful)):
+            self.add(f"{where(path)}: {sentence}")
+
+    def keys(self, value: typing.Any, layout: dict, path: Path = ()) -> dict[str, typing.Any]:
+        """`value` without the keys that are not in `layout`, which are noted, at every depth.
+
+        layout: below each key its own layout, or None for a value of any kind; empty where nobody
+        can tell which keys there are.
+        """
+        if not isinstance(value, dict | None):
+            self.add(f"{where(path)} must be a mapping, not {value!r}")
+            self._doubtful.add(path)
+        if not isinstance(value, dict):
+            return {}
+        rest = {}
+        for key, item in value.items():
+            if key in layout:
+                deeper = layout[key]
+                rest[key] = item if deeper is None else self.keys(item, deeper, (*path, key))
+            elif layout:
+                named = path[-1:] in (("nads",), ("networks",), ("sigma",))
+                kind = "architecture" if named else "key"
+                self.add(f"{where(path)}: unknown {kind} {key!r}; {nearest(key, layout)}")
+                meant = difflib.get_close_matches(str(key), map(str, layout), n=1)
+                self._doubtful |= {(*path, name) for name in meant}
+        return rest
+
+    def typed(self, kind: typing.Any, value: typing.Any, *places: Path) -> typing.Any:
+        """`value`, of which keys that a dataclass does not have are left out, as an instance of the
+        type `kind`, nothing converted; None, and its mistakes noted, where it is none.
+
+        places: the mappings of the document that `value` was merged from, each before those whose
+        values it replaces.
+        """
+        if dataclasses.is_dataclass(kind):
+            names = [field.name for field in dataclasses.fields(kind)]
+            value = {name: value[name] for name in names if name in value}
+        try:
+            # By way of JSON, where pydantic's strict mode takes a list for a tuple and nothing else
+            # for anything.
+            return _adapter(kind).validate_json(json.dumps(value, default=str), strict=True)
+        except pydantic.ValidationError as error:
+            for mistake in error.errors():
+                self._refuse(mistake, places)
+        return None
+
+    def _refuse(self, mistake: typing.Any, places: tuple[Path, ...]) -> None:
+        """Note one of pydantic's mistakes in words."""
+        keys = tuple(part for part in mistake["loc"] if isinstance(part, str))
+        name, given = mistake["type"], mistake["input"]
+        place = (*self._origin(places, keys), *keys)
+        if name == "missing":
+            self.missing((*places[-1], *keys))
+        elif name == "value_error":
+            # These begin with the key of the value that is wrong.
+            sentence = str(mistake["ctx"]["error"])
+            place = (*self._origin(places, (*keys, *sentence.split()[0].split(".")[:1])), *keys)
+            self.unfit(place, sentence)
+        elif name == "literal_error":
+            choices = mistake["ctx"]["expected"].replace("'", "").replace("None", "null")
+            self.add(f"{where(place)} must be {choices}, not {given!r}")
+        elif name.startswith("int") and isinstance(given, list):
+            self.add(
+                f"{where(place)}: a range is [first, last, step] of whole numbers, not {given}"
+            )
+        else:
+            wanted = [words for start, words in KINDS.items() if name.startswith(start)]
+            self.add(f"{where(place)} must be {''.join(wanted) or mistake['msg']}, not {given!r}")
+
+    def _origin(self, places: tuple[Path, ...], keys: Path) -> Path:
+        """The first of some places that holds a value at `keys`, or else the first."""
+        held = (
+            place for place in places if value_at(self._document, (*place, *keys)) is not ABSENT
+        )
+        return next(held, places[0])

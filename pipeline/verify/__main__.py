@@ -1,0 +1,197 @@
+"""Command `verify [OTHER] [RUN]`: are the numbers of a run those of another, and of the papers?
+
+OTHER is a folder that holds a reports/ or is one, or a git commit (default: HEAD); RUN is such a
+folder, the run that is asked about (default: reports). One line and a verdict per figure; exit
+status 0 if all agree, 1 if one differs, 2 if there is nothing to compare. See docs/verify.md.
+"""
+
+import sys
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pipeline import experiments
+from pipeline.measures.fitted import fitted
+from pipeline.project import artifacts, command
+from pipeline.project.errors import InputError, one_sentence
+from pipeline.verify import agreement, papers, runs
+from pipeline.verify.runs import Run
+
+FIGURES = {
+    "fourier": "fourier_maps",
+    "convergence": "convergence_maps",
+    "poison": "poison_curve",
+    "flip": "flip_bars",
+    "linear_pairs": "linear_accuracies_{architecture}",
+    "image_pairs": "images_or_linear_channel",
+}
+"""The figures that show the accuracies of experiments, where they are not called as these."""
+
+NAMED = 3
+"""How many of a figure's differences are named."""
+
+AGREES, DIFFERS, UNJUDGED = "agrees", "differs", "not judged"
+
+Line = tuple[str, str, str]
+"""A figure's name, the verdict, and the numbers behind it."""
+
+
+def of_accuracies(
+    ours: pd.DataFrame, theirs: pd.DataFrame, same_nads: Collection[str] = ()
+) -> Iterator[Line]:
+    """The lines of all figures of two tables; same_nads: architectures of which both share NADs."""
+    other_nads = {
+        (name, network)
+        for name, network in set(zip(ours["experiment"], ours["architecture"]))
+        if experiments.find(name).needs_nads and network not in same_nads
+    }
+    cells = agreement.cells(ours, theirs, other_nads)
+    means = agreement.means(ours, theirs, cells).assign(place="mean over cells")
+    tables = {"cells": agreement.judged(cells), "means": agreement.judged(means)}
+    rows = pd.concat(tables)
+    places = ours.assign(fitted=fitted(ours)).groupby(agreement.PLACE, sort=False)["fitted"].all()
+    places = places.reset_index()
+    shown, every = np.array(figures(rows)), np.array(figures(places))
+    for figure in dict.fromkeys(every):
+        if (some := rows[shown == figure]).empty:
+            yield figure, UNJUDGED, "no cell in common"
+        else:
+            yield figure, *judgement(some, places[every == figure], tables)
+
+
+def judgement(
+    rows: pd.DataFrame, places: pd.DataFrame, tables: dict[str, pd.DataFrame]
+) -> tuple[str, str]:
+    """The verdict on one figure, and the numbers behind it.
+
+    rows: its part of the `tables`; places: its cells in our run, and whether each was fitted.
+    """
+    cells, differing = rows.loc[["cells"]], rows[rows["differs"]].sort_values("chance")
+    span = lambda counts: "–".join(str(count) for count in sorted({counts.min(), counts.max()}))
+    text = [
+        f"{len(cells)} of {len(places)} accuracies",
+        f"{span(cells['seeds'])} and {span(cells['seeds_there'])} seeds",
+        f"rms difference {100 * (cells['difference'] ** 2).mean() ** 0.5:.1f} points",
+    ]
+    if unfitted := (~cells.merge(places, on=agreement.PLACE)["fitted"]).sum():
+        text.append(f"{unfitted} not fitted")
+    if unknown := cells["chance"].isna().sum():
+        text.append(f"{unknown} of one seed not judged")
+    named = differing[:NAMED]
+    if differing.empty:
+        several = cells[cells["dof"] > 0] if (cells["dof"] > 0).any() else cells
+        named = several.loc[[several["difference"].abs().idxmax()]]
+    limits = [agreement.tolerance(tables[kind], position) for kind, position in named.index]
+    sentences = [described(row, limit) for row, limit in zip(named.itertuples(), limits)]
+    if len(differing) > NAMED:
+        sentences.append(f"{len(differing) - NAMED} more")
+    # Where no difference would be too large, one that matters is no agreement.
+    untold = np.isinf(limits).any() and named["difference"].abs().max() >= agreement.MATTERS
+    verdict = DIFFERS if len(differing) else UNJUDGED if untold else AGREES
+    title = "beyond chance" if len(differing) else "largest"
+    return verdict, f"{', '.join(text)}; {title}: {'; '.join(sentences)}"
+
+
+def figures(rows: pd.DataFrame) -> list[str]:
+    """The figure that shows each row's accuracy."""
+    names = zip(rows["experiment"], rows["architecture"])
+    return [FIGURES.get(name, name).format(architecture=network) for name, network in names]
+
+
+def described(row, tolerance: float) -> str:
+    """How many points ours lies above the other, where, and how many are beyond chance."""
+    points = f"{100 * row.difference:+.1f}".replace("-", "−")
+    known = f"tolerance {100 * tolerance:.1f}"
+    if np.isinf(tolerance):
+        known = "too few seeds to tell"
+    return f"{points} at {row.architecture}, {row.place}, {row.test_set} ({known})"
+
+
+def of_singular_values(ours: dict, theirs: dict) -> Iterator[Line]:
+    """The line of the first singular values of NADs, where the two runs share an architecture."""
+    values = agreement.singular_values(ours, theirs)
+    if values.empty:
+        return
+    differs = agreement.too_large(values["chance"]).any()
+    row = values.loc[values["chance"].idxmin()]
+    least = f"least alike: {row['name']}, ratio {row['ratio']:.3f} ± {row['error']:.3f}"
+    text = f"{len(values)} first singular values; {least}"
+    yield "nad_spectra", DIFFERS if differs else AGREES, text
+
+
+def unlike(experiment: str, run: Run, other: Run) -> str | None:
+    """Why an experiment of two runs cannot be compared, or None."""
+    if lacking := [one.name for one in (run, other) if experiment not in one.results]:
+        return f"{lacking[0]} does not have it"
+    here, there = (one.metrics[experiment]["scale"] for one in (run, other))
+    if here != there:
+        return f"scale {here} here, {there} there: unequal sizes are not compared"
+    needs_images = experiments.find(experiment).needs_images
+    return "other images" if needs_images and run.images != other.images else None
+
+
+def against(run: Run, other: Run) -> Iterator[Line]:
+    """The lines of one run beside another."""
+    reasons = {name: unlike(name, run, other) for name in sorted(run.results | other.results)}
+    yield from ((name, UNJUDGED, reason) for name, reason in reasons.items() if reason)
+    if not (alike := [name for name, reason in reasons.items() if not reason]):
+        return
+    images = " and ".join(dict.fromkeys([run.images, other.images]))
+    yield "images", AGREES if run.images == other.images else UNJUDGED, images
+    yield from of_singular_values(run.nads, other.nads)
+    ours, theirs = (
+        pd.concat([one.results[name] for name in alike], ignore_index=True) for one in (run, other)
+    )
+    same_nads = [name for name, about in run.nads.items() if about == other.nads.get(name)]
+    yield from of_accuracies(ours, theirs, same_nads)
+
+
+def against_the_papers(run: Run) -> Iterator[Line]:
+    """The lines of one run beside the published values."""
+    yield from of_singular_values(run.nads, papers.first_singular_values())
+    ours, theirs = [], []
+    for name in papers.PUBLISHED:
+        table = papers.results(name)
+        rows = run.results.get(name, table[:0])
+        rows = rows[rows["architecture"].isin(table["architecture"])]
+        reason = "none of the paper's networks was trained"
+        if len(rows) and not (reason := papers.too_small(run.metrics[name])):
+            ours.append(rows)
+            theirs.append(table)
+        else:
+            yield figures(table)[0], UNJUDGED, reason
+    if ours:
+        yield from of_accuracies(*(pd.concat(rows, ignore_index=True) for rows in (ours, theirs)))
+
+
+def main(other: str, folder: Path) -> int:
+    """Print the verdicts; returns the exit status."""
+    run, there = runs.of_folder(folder), Path(other)
+    theirs = runs.of_folder(there) if there.is_dir() else runs.of_commit(other, folder)
+    parts = {
+        theirs.name: list(against(run, theirs)),
+        "the published values": list(against_the_papers(run)),
+    }
+    for title, lines in parts.items():
+        print(f"{run.name} beside {title}")
+        for figure, verdict, text in lines:
+            print(f"  {verdict:11s} {figure:34s} {text}")
+    verdicts = {verdict for lines in parts.values() for _, verdict, _ in lines}
+    if verdicts <= {UNJUDGED}:
+        raise InputError("nothing could be compared: the lines above say why")
+    return int(DIFFERS in verdicts)
+
+
+if __name__ == "__main__":
+    reader = command.parser(__doc__, "verify")
+    reader.add_argument("other", nargs="?", default="HEAD", help="folder or commit (HEAD)")
+    reader.add_argument("run", nargs="?", type=Path, default=artifacts.REPORTS, help="(reports)")
+    with one_sentence():
+        given = reader.parse_args()
+        try:
+            status = main(given.other, given.run)
+        except InputError as error:
+            reader.exit(2, f"error: {error}\n")
+    sys.exit(status)

@@ -1,0 +1,85 @@
+"""Fourier directions: single frequencies, each different one once."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.cells.fourier import fourier, frequencies, wrapped
+
+DERANDOMISED = settings(derandomize=True, deadline=None, max_examples=50)
+FREQUENCY = st.integers(-64, 64)
+
+
+@pytest.mark.parametrize(("step", "count"), [(1, 514), (2, 130), (4, 34), (8, 10), (16, 4)])
+def test_the_grid_has_every_different_direction_once(step, count):
+    """The square of multiples of `step` modulo k ~ −k: four frequencies are their own partners, the
+    others come in pairs."""
+    kept = frequencies(step)
+    assert len(kept) == count == ((32 // step) ** 2 - 4) // 2 + 4
+    basis = np.stack([fourier(row, column) for row, column in kept]).astype(float)
+    np.testing.assert_allclose(basis @ basis.T, np.eye(count), atol=1e-5)
+
+
+@pytest.mark.parametrize(("step", "count"), [(2, 73), (4, 21), (8, 7), (16, 3)])
+def test_without_transposes_the_grid_has_one_of_each_direction_and_its_transpose(step, count):
+    """Together with their transposes they are the whole grid; the larger |k_row| is there."""
+    kept, whole = frequencies(step, transposes=False), frequencies(step)
+    assert len(kept) == count and set(kept) < set(whole)
+    assert all(abs(row) >= abs(column) for row, column in kept)
+    same = lambda row, column: {(wrapped(sign * row), wrapped(sign * column)) for sign in (1, -1)}
+    shown = [same(row, column) | same(column, row) for row, column in kept]
+    assert set().union(*shown) == {k for pair in whole for k in same(*pair)}
+    assert sum(map(len, shown)) == len(set().union(*shown)), "none is there twice"
+
+
+def test_the_grid_runs_from_minus_half_the_side_in_order():
+    """Of k and −k the first in order: rows −16, −8 and 0, and of the row that is its own partner
+    half the columns."""
+    assert frequencies(8) == [
+        (-16, -16), (-16, -8), (-16, 0),
+        (-8, -16), (-8, -8), (-8, 0), (-8, 8),
+        (0, -16), (0, -8), (0, 0),
+    ]  # fmt: skip
+    assert frequencies(4, (8, 8)) == [(-4, -4), (-4, 0), (0, -4), (0, 0)]
+
+
+@DERANDOMISED
+@given(row=FREQUENCY, column=FREQUENCY, other_row=FREQUENCY, other_column=FREQUENCY)
+def test_directions_are_orthonormal_up_to_the_sign_and_the_side(
+    row, column, other_row, other_column
+):
+    """v(k) and v(l) are equal where k = ±l modulo 32, and orthogonal otherwise."""
+    one, two = fourier(row, column).astype(float), fourier(other_row, other_column).astype(float)
+    equal = any(
+        (row - sign * other_row) % 32 == 0 == (column - sign * other_column) % 32
+        for sign in (1, -1)
+    )
+    assert one @ two == pytest.approx(float(equal), abs=1e-5)
+
+
+def test_a_direction_is_a_cosine_of_rows_and_columns():
+    assert fourier(0, 0).dtype == np.float32
+    np.testing.assert_allclose(fourier(0, 0), 1 / 32, rtol=1e-6)
+    v = fourier(4, 0).reshape(32, 32)
+    np.testing.assert_allclose(
+        v, np.outer(np.cos(np.arange(32) * np.pi / 4), np.ones(32)) / np.sqrt(512), atol=1e-7
+    )
+    energy = np.abs(np.fft.fft2(fourier(3, -5).reshape(32, 32))) ** 2
+    assert np.flatnonzero(energy > 1e-6).tolist() == [3 * 32 + 27, 29 * 32 + 5]
+    energy = np.abs(np.fft.fft2(fourier(1, 2, (8, 8)).reshape(8, 8))) ** 2
+    assert np.flatnonzero(energy > 1e-6).tolist() == [1 * 8 + 2, 7 * 8 + 6]
+
+
+def test_inputs_need_not_be_square():
+    """All different v of 6×4 pixels are an orthonormal basis with their shifts by a quarter, and
+    each is one pair of frequencies."""
+    kept = frequencies(1, (6, 4))
+    assert len(kept) == (24 + 4) // 2 and kept[0] == (-3, -2)
+    for row, column in kept:
+        v = fourier(row, column, (6, 4))
+        energy = np.abs(np.fft.fft2(v.reshape(6, 4))) ** 2
+        assert np.linalg.norm(v) == pytest.approx(1, abs=1e-6)
+        assert {(r % 6, c % 4) for r, c in ((row, column), (-row, -column))} == set(
+            zip(*(axis.tolist() for axis in np.nonzero(energy > 0.01)))
+        )

@@ -1,0 +1,94 @@
+"""D(v), direct sums and switched-off channels against their definitions (paper 2, eq. 1)."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.cells import separable
+from pipeline.cells.seeds import stream
+
+DERANDOMISED = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def direction(seed):
+    """A random unit vector (1024,) in float64."""
+    v = stream(seed, "direction").standard_normal(1024)
+    return v / np.linalg.norm(v)
+
+
+@DERANDOMISED
+@given(seed=st.integers(0, 10**6), eps=st.floats(0, 10), sigma=st.floats(0.01, 10))
+def test_the_coordinate_along_v_is_the_label_and_the_rest_is_the_draws_noise(seed, eps, sigma):
+    """⟨x, v⟩ = ε y exactly, and x − ⟨x, v⟩v = σ(g − ⟨g, v⟩v), in which y does not stand."""
+    v, rng = direction(seed), stream(seed, "samples")
+    y, g = separable.labels(rng, 8), separable.normal(rng, 8)
+    x, turned = (
+        separable.linearly_separable(g, labels, v, eps, sigma).reshape(8, -1).double().numpy()
+        for labels in (y, -y)
+    )
+    rounding = 2e-5 * max(eps, sigma)
+    np.testing.assert_allclose(x @ v, eps * y, atol=rounding)
+    rest = x - np.outer(x @ v, v)
+    np.testing.assert_allclose(rest, sigma * (g - np.outer(g @ v, v)), atol=rounding)
+    np.testing.assert_allclose(rest, turned - np.outer(turned @ v, v), atol=rounding)
+
+
+def test_v_may_lie_in_inputs_of_any_shape():
+    """v = e₁₁ over two channels of 3×4 pixels is their pixel (2, 3) of the first, and the second
+    holds noise alone."""
+    g, y = stream(0, "shape").standard_normal((3, 24), dtype=np.float32), np.array([1, -1, -1])
+    x = separable.linearly_separable(g, y, np.eye(24)[11], 0.5, 2.0, (2, 3, 4))
+    expected = 2 * torch.as_tensor(g).reshape(3, 2, 3, 4)
+    expected[:, 0, 2, 3] = torch.tensor([0.5, -0.5, -0.5])
+    torch.testing.assert_close(x, expected)
+
+
+def test_noise_has_variance_sigma_squared_in_every_direction_but_v():
+    v, rng = direction(0), stream(1, "test")
+    y, g = separable.labels(rng, 400), separable.normal(rng, 400)
+    x = separable.linearly_separable(g, y, v, 1.0, 3.0).reshape(400, -1).double().numpy()
+    noise = x - np.outer(x @ v, v)
+    assert noise.var() == pytest.approx(9 * 1023 / 1024, rel=0.01) and abs(noise.mean()) < 0.02
+
+
+def test_the_draws_of_a_seed():
+    found = separable.draws(5, "name", 6, 4, 2)
+    assert {key: array.shape for key, array in found.items()} == {
+        "train_labels": (6,),
+        "train_normal": (6, 2, 1024),
+        "test_labels": (4,),
+        "test_normal": (4, 2, 1024),
+    }
+    for split, count in (("train", 6), ("test", 4)):
+        rng = stream(5, "name", split)
+        assert np.array_equal(found[f"{split}_labels"], separable.labels(rng, count))
+        for channel in range(2):
+            assert np.array_equal(
+                found[f"{split}_normal"][:, channel], separable.normal(rng, count)
+            )
+
+
+@pytest.mark.parametrize("other", [(6, "name"), (5, "another")])
+def test_draws_of_other_seeds_experiments_splits_and_channels_share_nothing(other):
+    one, two = separable.draws(5, "name", 4, 4, 2), separable.draws(*other, 4, 4, 2)
+    normals = [
+        draws[f"{split}_normal"][:, c]
+        for draws in (one, two)
+        for split in ("train", "test")
+        for c in (0, 1)
+    ]
+    correlations = np.corrcoef([normal.ravel() for normal in normals])
+    np.testing.assert_allclose(correlations, np.eye(8), atol=0.08)
+
+
+@DERANDOMISED
+@given(first=st.integers(0, 4), last=st.integers(0, 4))
+def test_switching_off_zeroes_the_other_channels_and_leaves_the_argument(first, last):
+    x = torch.randn(3, 4, 5, 5, generator=torch.Generator().manual_seed(0))
+    before = x.clone()
+    kept = separable.only(x, slice(first, last))
+    for channel in range(4):
+        assert torch.equal(kept[:, channel], x[:, channel] * (first <= channel < last))
+    assert torch.equal(x, before)

@@ -1,0 +1,297 @@
+"""One network's training: schedules, each step against numbers worked out by hand, what it returns,
+repeatability, divergence."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from pipeline import networks
+from pipeline.cells import training
+
+HOW = training.Training(epochs=2, lr=0.2, momentum=0.9, weight_decay=1e-3)
+LENET = {"network": networks.NETWORKS["lenet"]}
+NARROW = {"network": networks.NETWORKS["resnet18"], "width": 0.125}
+
+
+def mlp(*hidden):
+    """An untrained MLP of two channels and two classes."""
+    return networks.build({"network": networks.NETWORKS["mlp"], "hidden": list(hidden)}, 2, 2, 1)
+
+
+def data(count=200):
+    """Noise in two channels, and the sign of the first one's mean."""
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(count, 2, 32, 32, generator=generator)
+    return x, (x[:, 0].mean((1, 2)) > 0).long()
+
+
+def softmax_regression(inputs, classes, dtype=torch.float64):
+    """A linear map without bias from zeros, (classes, inputs), on inputs of one pixel a channel."""
+    network = nn.Sequential(nn.Flatten(), nn.Linear(inputs, classes, bias=False, dtype=dtype))
+    nn.init.zeros_(network[1].weight)
+    return network
+
+
+@pytest.mark.parametrize(
+    ("schedule", "peak", "rates"),
+    [("triangular", 0.6, [0.15, 0.45, 0.5, 0.3, 0.1]), ("linear", 0.8, [0.7, 0.5, 0.3, 0.1])],
+)
+def test_the_schedules(schedule, peak, rates):
+    """Taken in the middle of each step: the triangle rises to its peak at 2/5 of training, 1/4 and
+    3/4 of it, and falls to 0, 5/6, 3/6 and 1/6 of it; the line falls from its peak to 0."""
+    np.testing.assert_allclose(training.SCHEDULES[schedule](len(rates), peak), rates, rtol=1e-12)
+
+
+def test_two_steps_worked_out_by_hand():
+    """One sample x = (3, 4) of class 1, weights from zero, one step an epoch, rates 3/4 and 1/4 of
+    0.4.
+
+    First step: p = (1/2, 1/2), gradient (x, −x)/2 of norm 5/√2, clipped to 1/2, which is (x,
+    −x)/(10√2). Second step: the weights are W = −0.3 (x, −x)/(10√2), so the logits differ by 2 ·
+    0.3 · 25/(10√2) = 1.5/√2 in favour of class 1 and p₀ = 1/(1 + e^{1.5/√2}); the gradient p₀ (x,
+    −x) has norm 5 √2 p₀ > 1/2 and is clipped to the same vector. The momentum is then half the
+    first step's, plus that, plus decay 0.1 · W.
+    """
+    network = softmax_regression(2, 2)
+    x = torch.tensor([[3.0, 4.0]], dtype=torch.float64).reshape(1, 2, 1, 1)
+    how = training.Training(epochs=2, lr=0.4, momentum=0.5, weight_decay=0.1, schedule="linear")
+    found = training.train(network, x, torch.tensor([1]), how, 0)
+    unit = torch.tensor([[3.0, 4.0], [-3.0, -4.0]], dtype=torch.float64) / (10 * math.sqrt(2))
+    first = -0.3 * unit
+    second = first - 0.1 * (0.5 * unit + unit + 0.1 * first)
+    torch.testing.assert_close(network[1].weight.detach(), second, rtol=2e-6, atol=0)
+    assert found.losses == pytest.approx(
+        [math.log(2), math.log1p(math.exp(-1.5 / math.sqrt(2)))], rel=1e-6
+    )
+    assert (found.accuracy, found.steps) == (1.0, None)
+
+
+def by_hand(x, y, how, seed, rates):
+    """Weights, losses and last accuracy of `softmax_regression`, its gradients and updates written
+    out in NumPy."""
+    weights = momentum = np.zeros((3, x.shape[1]))
+    rates, order, losses, norms = iter(rates), torch.Generator().manual_seed(seed), [], []
+    for _ in range(how.epochs):
+        shuffled, loss, correct = torch.randperm(len(x), generator=order).numpy(), 0.0, 0
+        for start in range(0, len(x), 128):
+            rows = shuffled[start : start + 128]
+            scores = x[rows] @ weights.T
+            exponentials = np.exp(scores)
+            probabilities = exponentials / exponentials.sum(1, keepdims=True)
+            loss -= np.log(probabilities[np.arange(len(rows)), y[rows]]).sum()
+            correct += (scores.argmax(1) == y[rows]).sum()
+            gradient = (probabilities - np.eye(3)[y[rows]]).T @ x[rows] / len(rows)
+            norms.append(np.linalg.norm(gradient))
+            # As `clip_grad_norm_` rounds it.
+            gradient = gradient * min(1.0, 0.5 / (norms[-1] + 1e-6))
+            momentum = how.momentum * momentum + gradient + how.weight_decay * weights
+            weights = weights - next(rates) * momentum
+        losses.append(loss / len(x))
+    return weights, losses, correct / len(x), norms
+
+
+@pytest.mark.parametrize(
+    ("schedule", "count"), [("triangular", 300), ("linear", 256), ("triangular", 50)]
+)
+def test_training_is_clipped_sgd_with_momentum_and_weight_decay(schedule, count):
+    """Three classes; batches of 128, 128 and 44, of 128 and 128, or one of 50; some gradients are
+    clipped and some are not."""
+    rng = np.random.default_rng(count)
+    x = 1.5 * rng.standard_normal((count, 4))
+    y = (x @ [1.0, -2.0, 0.5, 0.0] > 0).astype(int) + (x[:, 3] > 1)
+    how = training.Training(epochs=4, lr=0.9, momentum=0.7, weight_decay=0.02, schedule=schedule)
+    network = softmax_regression(4, 3)
+    inputs = torch.as_tensor(x).reshape(count, 4, 1, 1)
+    found = training.train(network, inputs, torch.as_tensor(y), how, seed=5)
+
+    batches = -(-count // 128)
+    middle = (np.arange(4 * batches) + 0.5) / (4 * batches)
+    shape = {
+        "linear": 1 - middle,
+        "triangular": np.where(middle < 0.4, middle / 0.4, (1 - middle) / 0.6),
+    }[schedule]
+    weights, expected, correct, norms = by_hand(x, y, how, 5, 0.9 * shape)
+    np.testing.assert_allclose(network[1].weight.detach().numpy(), weights, atol=1e-9)
+    assert found.losses == pytest.approx(expected, rel=1e-6) and found.accuracy == pytest.approx(
+        correct
+    )
+    assert max(norms) > 0.5 > min(norms), "clipping must matter, and not always"
+
+
+class Noting(nn.Module):
+    """A linear map that notes, for each batch, the first value of each sample and whether it is in
+    train mode.
+
+    It draws random numbers, as dropout does: they must not change the order of the samples.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.seen = nn.Linear(1, 2), []
+
+    def forward(self, x):
+        self.seen.append((x[:, 0, 0, 0].detach().int().tolist(), self.training))
+        return self.linear(x.flatten(1) / 300 + 0 * torch.rand(1))
+
+
+def test_every_epoch_shows_every_sample_once_in_an_order_of_the_seed():
+    x, y = torch.arange(300.0).reshape(300, 1, 1, 1), torch.zeros(300).long()
+    orders = []
+    for seed in (3, 3, 4):
+        network = Noting().eval()
+        training.train(network, x, y, HOW, seed)
+        assert [len(batch) for batch, _ in network.seen] == [128, 128, 44] * 2
+        assert all(training for _, training in network.seen)
+        epochs = [
+            sum((batch for batch, _ in network.seen[start : start + 3]), []) for start in (0, 3)
+        ]
+        assert all(sorted(epoch) == list(range(300)) for epoch in epochs) and epochs[0] != epochs[1]
+        drawn = torch.Generator().manual_seed(seed)
+        assert epochs == [torch.randperm(300, generator=drawn).tolist() for _ in range(2)]
+        orders.append(epochs)
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_the_seed_decides_what_dropout_leaves_out_and_the_callers_random_numbers_are_restored():
+    x, y = data(40)
+    found = []
+    for seed, callers in ((1, 8), (1, 9), (2, 9)):
+        network = nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(2048, 2))
+        network.load_state_dict({"2.weight": torch.zeros(2, 2048), "2.bias": torch.zeros(2)})
+        torch.manual_seed(callers)
+        training.train(network, x, y, dataclasses.replace(HOW, epochs=1), seed)
+        assert (
+            torch.rand(1).item()
+            == torch.rand(1, generator=torch.Generator().manual_seed(callers)).item()
+        )
+        found.append(network[2].weight.detach())
+    assert torch.equal(found[0], found[1]) and (found[0] - found[2]).norm() > 0.1 * found[0].norm()
+
+
+@pytest.mark.parametrize("specification", [LENET, NARROW], ids=["lenet", "resnet18"])
+def test_same_seed_same_bits(specification):
+    x, y = data(96)
+    states = []
+    for seed in (5, 5, 6):
+        network = networks.build(specification, 2, 2, 1)
+        training.train(
+            network, training.arranged(x, "cpu"), y, training.Training(1, 0.1, 0.9, 0.0), seed
+        )
+        states.append(torch.cat([t.flatten().float() for t in network.state_dict().values()]))
+        assert network.conv1.weight.is_contiguous(memory_format=torch.channels_last), (
+            "the fastest layout"
+        )
+    assert torch.equal(states[0], states[1]) and torch.isfinite(states[0]).all()
+    assert not torch.equal(states[0], states[2])
+
+
+def test_a_learnable_problem_is_learned():
+    x, y = data(1024)
+    x[:, 1] += (2 * y - 1).reshape(-1, 1, 1)
+    network = mlp(16, 8)
+    found = training.train(network, x, y, training.Training(5, 0.1, 0.9, 0.0), 0)
+    losses = found.losses
+    assert (
+        len(losses) == 5 and losses[0] > losses[-1] and losses[-1] < 0.05 and found.accuracy > 0.99
+    )
+    assert training.accuracy(network, x, y) > 0.99
+    assert 8 < found.steps <= 3 * 8, (
+        "after the first epoch, whose mean loss is 0.5, and by the end of the third, whose is 0.0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("losses", "steps"),
+    [
+        ([0.01] * 10, 10),
+        ([0.0101] * 10, None),
+        ([0.0] * 9, None),
+        ([], None),
+        ([5.0] * 7 + [0.005] * 30, 17),
+        # A mean over ten: one batch of 0.1 among nine of none is as much as may be.
+        ([1.0] * 3 + [0.0] * 5 + [0.1] + [0.0] * 30, 13),
+        ([1.0] * 3 + [0.0] * 5 + [0.11] + [0.0] * 30, 19),
+        # Learned once is learned, though the loss rises again.
+        ([0.0] * 12 + [9.0] * 5, 10),
+        ([float("nan"), float("inf")] + [0.0] * 12, 12),
+    ],
+)
+def test_a_training_set_is_learned_when_ten_batches_in_a_row_have_a_small_mean_loss(losses, steps):
+    assert training.steps_until_learned(np.array(losses)) == steps
+
+
+def test_bfloat16_multiplies_in_bfloat16_keeps_its_weights_in_float32_and_learns_the_same():
+    x, y = data()
+    found, seen = {}, {}
+    for precision in ("float32", "bfloat16"):
+        network = mlp(6, 4)
+        dtypes = seen.setdefault(precision, set())
+        network[1].register_forward_hook(
+            lambda module, inputs, output, dtypes=dtypes: dtypes.add(output.dtype)
+        )
+        losses = training.train(
+            network, x, y, dataclasses.replace(HOW, precision=precision), 0
+        ).losses
+        weights = torch.cat([p.detach().flatten() for p in network.parameters()])
+        found[precision] = weights, losses[-1]
+    assert seen == {"float32": {torch.float32}, "bfloat16": {torch.bfloat16}}
+    (exact, _), (rounded, _) = found["float32"], found["bfloat16"]
+    assert rounded.dtype == torch.float32 and 0 < (rounded - exact).norm() / exact.norm() < 0.05
+    assert found["bfloat16"][1] == pytest.approx(found["float32"][1], abs=0.01)
+
+
+class Known(nn.Module):
+    """A network whose outputs are its inputs; it notes how it is called."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def forward(self, x):
+        self.calls.append((len(x), self.training, torch.is_grad_enabled()))
+        return x.flatten(1)
+
+
+def test_accuracy_is_the_fraction_of_known_outputs_that_are_largest_at_the_class():
+    """Of 300 samples in batches of 128, 128 and 44, those whose number is a multiple of four are
+    right."""
+    y = torch.arange(300) % 3
+    x = one_hot(torch.where(torch.arange(300) % 4 == 0, y, (y + 1) % 3)).reshape(300, 3, 1, 1)
+    network = Known().train()
+    assert training.accuracy(network, x, y) == 75 / 300
+    assert torch.equal(training.logits(network, x), x.flatten(1))
+    assert network.calls == 2 * [(128, False, False), (128, False, False), (44, False, False)]
+
+
+def one_hot(classes):
+    """Class numbers as outputs, 1 at the class and 0 elsewhere."""
+    return torch.eye(3)[classes]
+
+
+def test_only_the_last_loss_tells_divergence():
+    losses = torch.tensor([[float("inf"), 1.0], [1.0, 2.0]])
+    found = training.outcome(losses, torch.tensor(60), 160)
+    # A batch of 128 samples and one of 32.
+    assert found.losses == pytest.approx([float("inf"), (128 * 1 + 32 * 2) / 160])
+    assert found.accuracy == 60 / 160
+    for last in (float("inf"), -float("inf"), float("nan")):
+        with pytest.raises(training.Diverged, match=f"became {last}"):
+            training.outcome(torch.tensor([[1.0, 1.0], [last, 2.0]]), torch.tensor(0), 160)
+
+
+def test_what_training_may_be():
+    smallest = training.Training(1, 1e-9, 0.0, 0.0)
+    assert (smallest.schedule, smallest.precision) == ("triangular", "float32")
+    for change, sentence in (
+        ({"epochs": 0}, "epochs must be positive, not 0"),
+        ({"lr": 0.0}, "lr must be positive, not 0.0"),
+        ({"momentum": 1.0}, r"momentum must lie in \[0, 1\), not 1.0"),
+        ({"momentum": -0.1}, r"momentum must lie in \[0, 1\), not -0.1"),
+        ({"weight_decay": -1e-9}, "weight_decay must not be negative, not -1e-09"),
+    ):
+        with pytest.raises(ValueError, match=f"^{sentence}$"):
+            dataclasses.replace(HOW, **change)

@@ -1,0 +1,193 @@
+"""`image_pairs` against paper 2, §4: pictures of a binary problem ⊕ D(v)."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from small_grids import nads_of, orthonormal, plan_of, separable, table
+
+from pipeline import experiments
+from pipeline.cells.seeds import stream
+from pipeline.project.errors import InputError
+
+EXPERIMENT = experiments.find("image_pairs")
+SETTINGS = {"eps": 0.7, "sigma": {"lenet": 1.0, "mlp": 3.0, "vgg11": 2.0}}
+PLAN = plan_of(
+    "image_pairs",
+    SETTINGS,
+    {"lenet": {"indices": (5, 32)}, "mlp": {"indices": (5,)}},
+    samples=(40, 100),
+)
+BASIS = orthonormal()
+
+
+def test_the_grid_is_every_index_with_each_networks_own_noise():
+    expected = [("lenet", seed, index, 1.0) for seed in (0, 1) for index in (5, 32)]
+    expected += [("mlp", seed, 5, 3.0) for seed in (0, 1)]
+    assert EXPERIMENT.cells(PLAN) == [
+        {"architecture": name, "seed": seed, "index": index, "eps": 0.7, "sigma": sigma}
+        for name, seed, index, sigma in expected
+    ]
+    directions = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
+    assert list(directions) == ["lenet-5", "lenet-32", "mlp-5"] and np.array_equal(
+        directions["lenet-32"], BASIS[32]
+    )
+    assert EXPERIMENT.uses(EXPERIMENT.cells(PLAN)[1]) == ["lenet-32"]
+
+
+def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(images, normalised):
+    draw = EXPERIMENT.draw(PLAN, 2, images)
+    for split, count in (("train", 40), ("test", 20)):
+        rng = stream(2, "image_pairs", split)
+        rows = np.sort(rng.permutation(len(images[f"{split}_labels"]))[:count])
+        assert np.array_equal(draw[f"{split}_pictures"], images[f"{split}_images"][rows])
+        assert draw[f"{split}_labels"].tolist() == [
+            1 if c >= 2 else -1 for c in images[f"{split}_labels"][rows]
+        ]
+        assert np.array_equal(
+            draw[f"{split}_normal"], rng.standard_normal((count, 1024), dtype=np.float32)
+        )
+    assert (
+        draw["mean"].tolist() == images["mean"]
+        and draw["deviation"].tolist() == images["deviation"]
+    )
+    x, y = normalised(draw["train_pictures"]), draw["train_labels"]
+    np.testing.assert_allclose(
+        draw["half_gap"], (x[y > 0].mean(0) - x[y < 0].mean(0)) / 2, atol=1e-6
+    )
+
+
+def with_positive(*names):
+    """The plan with these classes on the positive side."""
+    return dataclasses.replace(PLAN, settings=EXPERIMENT.Settings(**SETTINGS, positive=names))
+
+
+def test_the_user_may_name_the_positive_classes(images):
+    draw = EXPERIMENT.draw(with_positive("c", "a"), 2, images)
+    plain = EXPERIMENT.draw(PLAN, 2, images)
+    for split, count in (("train", 40), ("test", 20)):
+        rows = np.sort(
+            stream(2, "image_pairs", split).permutation(len(images[f"{split}_labels"]))[:count]
+        )
+        expected = [1 if "abcd"[c] in "ca" else -1 for c in images[f"{split}_labels"][rows]]
+        assert draw[f"{split}_labels"].tolist() == expected
+        # Which pictures and which noise are drawn is no matter of the sides.
+        assert all(
+            np.array_equal(draw[f"{split}_{part}"], plain[f"{split}_{part}"])
+            for part in ("pictures", "normal")
+        )
+    assert with_positive("e", "b").settings.sides(list("abcde")) == (["a", "c", "d"], ["b", "e"])
+    assert PLAN.settings.sides(list("abcde")) == (["a", "b"], ["c", "d", "e"])
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (
+            ["a", "bee"],
+            "params.yaml: image_pairs.positive: unknown class 'bee'; did you mean 'bees'?",
+        ),
+        (["x"], "params.yaml: image_pairs.positive: unknown class 'x'; known are: a, bees, c."),
+        (
+            ["c", "a", "bees"],
+            "params.yaml: image_pairs.positive names all classes; leave at least one to the other "
+            "side",
+        ),
+    ],
+)
+def test_positive_classes_that_the_images_do_not_allow(names, sentence):
+    with pytest.raises(InputError) as refused:
+        with_positive(*names).settings.sides(["a", "bees", "c"])
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [("", "positive is empty; name at least one class"), ("aba", "positive repeats the class 'a'")],
+)
+def test_positive_classes_that_no_images_allow(names, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        with_positive(*names)
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_three_channels_are_the_normalised_picture_and_the_fourth_is_linearly_separable(
+    split, images, normalised
+):
+    draw, cell = EXPERIMENT.draw(PLAN, 2, images), EXPERIMENT.cells(PLAN)[4]
+    x, classes = EXPERIMENT.dataset(cell, split, draw, [BASIS[5]])
+    y = draw[f"{split}_labels"]
+    assert x.shape == (len(y), 4, 32, 32) and classes.tolist() == [int(label == 1) for label in y]
+    assert x.dtype == torch.float32 and classes.dtype == torch.int64
+    np.testing.assert_allclose(x[:, :3], normalised(draw[f"{split}_pictures"]), atol=1e-5)
+    expected = separable(draw[f"{split}_normal"], y, BASIS[5], 0.7, 3.0)
+    np.testing.assert_allclose(x[:, 3].flatten(1), expected, atol=2e-5)
+
+
+def test_it_is_tested_with_all_channels_with_each_part_alone_and_in_conflict(images):
+    draw, cell = EXPERIMENT.draw(PLAN, 2, images), EXPERIMENT.cells(PLAN)[0]
+    x, classes = EXPERIMENT.dataset(cell, "test", draw, [BASIS[5]])
+    names, inputs, targets = zip(*EXPERIMENT.test_sets(cell, draw, [BASIS[5]]))
+    assert names == ("all", "images", "linear", "conflict")
+    assert all(torch.equal(y, classes) for y in targets)
+    *inputs, conflict = inputs
+    for part, kept in zip(inputs, ((1, 1, 1, 1), (1, 1, 1, 0), (0, 0, 0, 1)), strict=True):
+        assert torch.equal(part, x * torch.tensor(kept).reshape(1, 4, 1, 1))
+    assert torch.equal(conflict[:, 3], x[:, 3])
+    pictures = [picture.numpy().tobytes() for picture in x[:, :3]]
+    for picture, y in zip(conflict[:, :3], classes):
+        assert classes[pictures.index(picture.numpy().tobytes())] == 1 - y
+    draw["test_labels"] = np.ones_like(draw["test_labels"])
+    alone = [name for name, *_ in EXPERIMENT.test_sets(cell, draw, [BASIS[5]])]
+    assert alone == ["all", "images", "linear"], "pictures of one side give no conflict"
+
+
+def test_the_plane_is_spanned_by_half_the_gap_between_the_classes_and_v(images):
+    draw = EXPERIMENT.draw(PLAN, 2, images)
+    first, second = EXPERIMENT.plane({}, draw, [BASIS[5]])
+    assert np.array_equal(first[:3], draw["half_gap"]) and not first[3].any()
+    np.testing.assert_allclose(second[3], BASIS[5].reshape(32, 32))
+    assert not second[:3].any()
+
+
+COLUMNS = ("architecture", "seed", "index", "test_set", "accuracy", "train_accuracy")
+PLANES = ("architecture", "tilt", "train_accuracy")
+
+
+def results(accuracy, trained=1.0):
+    """A table of results; accuracy: index → of all, images and the linear channel; trained: the
+    accuracy in training."""
+    rows = [
+        ("mlp", 0, index, test_set, value, trained)
+        for index, values in accuracy.items()
+        for test_set, value in zip(("all", "images", "linear"), values)
+    ]
+    return table(rows, COLUMNS)
+
+
+def test_metrics():
+    rows = results({8: (0.7, 0.6, 0.6), 1: (1, 0.5, 1), 64: (0.61, 0.62, 0.5), 32: (0.7, 0.7, 0.5)})
+    # That 16 was not fitted is no switch.
+    rows = pd.concat([rows, results({16: (0.7, 0.6, 0.5)}, trained=0.98)])
+    planes = table(
+        [("mlp", 12.34, 1), ("mlp", 15.0, 0.99), ("mlp", 70, 0.98), ("lenet", 80.0, 1)], PLANES
+    )
+    assert EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {}) == {
+        "mlp": {
+            "cells": 3,
+            "fitted": 2,
+            "accuracy": {
+                "low": {"all": 1.0, "images": 0.5, "linear": 1.0},
+                "high": {"all": 0.61, "images": 0.62, "linear": 0.5},
+            },
+            "switches_at": 32,
+            "mean_tilt": 13.7,
+        }
+    }
+    planes = table([("mlp", float("nan"), 1)], PLANES)
+    rows = results({3: (1 / 3, 0.5, 0.98765)})
+    found = EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {})["mlp"]
+    assert found["switches_at"] is None and found["mean_tilt"] is None
+    assert found["accuracy"]["low"] == {"all": 0.3333, "images": 0.5, "linear": 0.9876}

@@ -1,0 +1,158 @@
+"""`poison` against paper 1, §5: pictures with their class written into one NAD coefficient."""
+
+import numpy as np
+import pytest
+import torch
+from small_grids import nads_of, orthonormal, plan_of, table
+
+from pipeline import experiments
+from pipeline.cells import pictures
+from pipeline.cells.seeds import stream
+from pipeline.project.errors import InputError
+
+EXPERIMENT = experiments.find("poison")
+GRIDS = {
+    "lenet": {"indices": (0, 1020), "mixture_indices": (7,)},
+    "mlp": {"indices": (5,), "mixture_indices": ()},
+    "logreg": {"indices": (), "mixture_indices": (3,)},
+}
+PLAN = plan_of("poison", {"size": 0.05}, GRIDS, seeds=(4,), samples=(40, 20))
+BASIS = orthonormal()
+
+
+def cell(data, index, name="lenet"):
+    return {"architecture": name, "seed": 4, "data": data, "index": index, "size": 0.05}
+
+
+def test_the_grid_is_clean_data_and_every_first_index_on_each_kind_of_data():
+    assert EXPERIMENT.cells(PLAN) == [
+        *(cell("images", index) for index in (-1, 0, 1020)),
+        *(cell("mixture", index) for index in (-1, 7)),
+        *(cell("images", index, "mlp") for index in (-1, 5)),
+        *(cell("mixture", index, "logreg") for index in (-1, 3)),
+    ]
+    directions = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
+    assert list(directions) == ["lenet", "mlp", "logreg"] and np.array_equal(
+        directions["mlp"], BASIS
+    )
+    assert EXPERIMENT.uses(cell("images", 5, "mlp")) == ["mlp"]
+
+
+def test_a_draw_is_pictures_with_their_classes_and_mixtures_of_the_same(images):
+    draw = EXPERIMENT.draw(PLAN, 4, images)
+    for split, count in (("train", 40), ("test", 20)):
+        rng = stream(4, "poison", split)
+        rows = np.sort(rng.permutation(len(images[f"{split}_labels"]))[:count])
+        assert np.array_equal(draw[f"{split}_pictures"], images[f"{split}_images"][rows])
+        assert np.array_equal(draw[f"{split}_labels"], images[f"{split}_labels"][rows])
+        # Test samples too have the training images' mean and covariance.
+        made = pictures.gaussian_mixture(
+            rng, images["train_images"], images["train_labels"], draw[f"{split}_labels"]
+        )
+        assert np.array_equal(draw[f"{split}_mixture"], made)
+    assert (
+        draw["mean"].tolist() == images["mean"]
+        and draw["deviation"].tolist() == images["deviation"]
+    )
+    alone = plan_of("poison", {"size": 0.05}, {"mlp": GRIDS["mlp"]}, samples=(40, 20))
+    assert set(EXPERIMENT.draw(alone, 4, images)) == {key for key in draw if "mixture" not in key}
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+@pytest.mark.parametrize("data", ["images", "mixture"])
+def test_each_class_has_its_carrier_and_nothing_else_is_changed(split, data, images):
+    """Class t < 6: the first NAD, channel t mod 3, sign − for even t; the coefficient is replaced
+    by ±0.05."""
+    draw = EXPERIMENT.draw(PLAN, 4, images)
+    x, classes = EXPERIMENT.dataset(cell(data, 7), split, draw, [BASIS])
+    assert np.array_equal(classes, draw[f"{split}_labels"]) and classes.dtype == torch.int64
+    mean, deviation = (np.reshape(images[key], (1, 3, 1, 1)) for key in ("mean", "deviation"))
+    found = (x.double().numpy() * deviation + mean).reshape(len(x), 3, 1024) @ BASIS.T
+    raw = (
+        draw[f"{split}_pictures"] / 255
+        if data == "images"
+        else draw[f"{split}_mixture"].astype(float)
+    )
+    expected = raw.reshape(len(x), 3, 1024) @ BASIS.T
+    for number, label in enumerate(classes.tolist()):
+        expected[number, label % 3, 7] = 0.05 if label % 2 else -0.05
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+    clean, _ = EXPERIMENT.dataset(cell(data, -1), split, draw, [BASIS])
+    np.testing.assert_allclose(clean.double().numpy() * deviation + mean, raw, atol=1e-5)
+
+
+def test_it_is_tested_on_clean_data_and_with_carriers(images):
+    draw = EXPERIMENT.draw(PLAN, 4, images)
+    clean, classes = EXPERIMENT.dataset(cell("images", -1), "test", draw, [BASIS])
+    poisoned, _ = EXPERIMENT.dataset(cell("images", 7), "test", draw, [BASIS])
+    names, inputs, targets = zip(*EXPERIMENT.test_sets(cell("images", 7), draw, [BASIS]))
+    assert (
+        names == ("clean", "poisoned")
+        and torch.equal(inputs[0], clean)
+        and torch.equal(inputs[1], poisoned)
+    )
+    assert not torch.equal(clean, poisoned) and all(
+        torch.equal(target, classes) for target in targets
+    )
+    ((name, x, _),) = EXPERIMENT.test_sets(cell("images", -1), draw, [BASIS])
+    assert name == "clean" and torch.equal(x, clean)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"indices": (1023,)}, "ten classes take two NADs, so the last index is 1022, not 1023"),
+        ({"indices": (), "mixture_indices": ()}, "indices and mixture_indices are both empty"),
+        ({"mixture_indices": (2, 2)}, "^mixture_indices repeat a value"),
+        ({"indices": (1024,)}, "NAD index 1024 is out of range; indices run from 0 to 1023"),
+    ],
+)
+def test_what_a_grid_may_be(change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        EXPERIMENT.Grid(**{"indices": (0,), "mixture_indices": ()} | change).check((32, 32))
+
+
+def test_the_estimate_must_hold_the_nad_after_the_last():
+    assert EXPERIMENT.Grid((0, 5), (3,)).last() == 6 and EXPERIMENT.Grid((), (1022,)).last() == 1023
+    assert EXPERIMENT.Grid((0,), ()).last() == 1
+    EXPERIMENT.Grid((1024,), ()).check((48, 48))
+    with pytest.raises(ValueError, match="the last index is 46, not 47"):
+        EXPERIMENT.Grid((47,), ()).check((8, 6))
+
+
+@pytest.mark.parametrize("data", ["indices", "mixture_indices"])
+def test_more_classes_than_there_are_carriers_are_refused(data, images):
+    """42 classes take seven NADs: from index 1017 the last of them is 1023."""
+    sentence, many = "42 classes take 7 NADs, so the last index is 1017, not 1018", list(range(42))
+    grids = [
+        {"indices": (0,), "mixture_indices": (0,)} | {data: (index,)} for index in (1017, 1018)
+    ]
+    fits, fails = (
+        plan_of("poison", {"size": 0.05}, {"lenet": grid}, samples=(4, 4)) for grid in grids
+    )
+    EXPERIMENT.draw(fits, 0, images | {"classes": many})
+    with pytest.raises(InputError, match=sentence):
+        EXPERIMENT.draw(fails, 0, images | {"classes": many})
+
+
+def test_metrics():
+    columns = ("architecture", "seed", "data", "index", "test_set", "accuracy", "train_accuracy")
+    rows = [
+        ("lenet", s, "images", i, "clean", a + 0.02 * s, 0.98 if i == 500 else 0.995)
+        for s in (0, 1)
+        for i, a in ((-1, 0.5), (0, 0.1), (500, 0.9), (1020, 0.45))
+    ]
+    rows += [
+        ("lenet", 0, "images", 0, "poisoned", 1.0, 0.995),
+        ("lenet", 0, "mixture", -1, "clean", 1 / 3, 1.0),
+        ("lenet", 0, "mixture", 9, "clean", 2 / 3, 1.0),
+        ("mlp", 0, "images", -1, "clean", 0.6, 0.7),
+        ("mlp", 0, "images", 3, "clean", 0.3, 0.7),
+    ]
+    assert EXPERIMENT.metrics({"results": table(rows, columns)}, {}) == {
+        "lenet": {
+            "images": {"cells": 8, "fitted": 6, "clean": 0.51, "first": 0.11, "last": 0.46},
+            "mixture": {"cells": 2, "fitted": 2, "clean": 0.3333, "first": 0.6667, "last": 0.6667},
+        },
+        "mlp": {"images": {"cells": 2, "fitted": 0, "clean": 0.6, "first": 0.3, "last": 0.3}},
+    }

@@ -1,0 +1,109 @@
+"""The canonical order of a set of images, its digest and statistics; CIFAR-10 where the environment
+variable of that name leads to a copy."""
+
+import hashlib
+import os
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from pipeline.images.digits import digits
+from pipeline.images.image_set import KNOWN, image_set
+from pipeline.images.sources import read
+from pipeline.project.errors import InputError
+
+
+def shade(split, name, value, size=(32, 32), mode="RGB"):
+    """A picture of one grey value, with the split and the class that it belongs to."""
+    return split, name, PIL.Image.new("L", size, value).convert(mode)
+
+
+FOUR = [
+    shade("train", "b", 3),
+    shade("test", "a", 2),
+    shade("train", "a", 7),
+    shade("test", "b", 0),
+]
+
+
+def test_each_split_is_sorted_by_content_and_the_digest_is_of_classes_pixels_and_labels():
+    for pictures in (FOUR, FOUR[::-1]):
+        images = image_set("x", "somewhere", pictures, (32, 32))
+        assert images.classes == ["a", "b"]
+        assert images.images["train"].shape == (2, 3, 32, 32)
+        assert images.images["train"][:, 2, 5, 6].tolist() == [3, 7]
+        assert images.labels["train"].tolist() == [1, 0]
+        assert images.images["test"][:, 0, 0, 0].tolist() == [0, 2]
+        assert images.labels["test"].tolist() == [1, 0]
+        labels = np.array([1, 0], "<i8").tobytes()
+        text = b"a\nb" + bytes([3] * 3072 + [7] * 3072) + labels
+        text += bytes([0] * 3072 + [2] * 3072) + labels
+        assert images.digest() == hashlib.sha256(text).hexdigest()
+        assert (images.name, images.source, images.notices) == ("x", "somewhere", [])
+
+
+def test_equal_images_of_two_classes_are_sorted_by_class():
+    twice = [*FOUR, shade("train", "a", 3)]
+    assert image_set("x", "", twice, (32, 32)).labels["train"].tolist() == [0, 1, 0]
+
+
+def test_statistics_are_those_of_the_pixels():
+    rng = np.random.default_rng(0)
+    pictures = [
+        (split, name, PIL.Image.fromarray(rng.integers(0, 256, (32, 32, 3), np.uint8)))
+        for split, name, _ in FOUR * 50
+    ]
+    images = image_set("x", "", pictures, (32, 32))
+    mean, deviation = images.statistics()
+    pixels = images.images["train"] / 255
+    np.testing.assert_allclose(mean, pixels.mean((0, 2, 3)))
+    np.testing.assert_allclose(deviation, pixels.std((0, 2, 3)))
+
+
+def test_other_sizes_are_resized_with_a_notice():
+    halves = np.repeat(np.array([[9, 200]], np.uint8), 12, 1).repeat(18, 0)
+    pictures = [*FOUR, ("train", "a", PIL.Image.fromarray(halves)), shade("test", "b", 8, (64, 48))]
+    images = image_set("x", "", pictures, (48, 64))
+    assert images.images["train"].shape == (3, 3, 48, 64)
+    assert images.images["train"][:, 0, :, 4].tolist() == [[3] * 48, [7] * 48, [9] * 48]
+    assert images.images["train"][:, 0, 40, 60].tolist() == [3, 7, 200]
+    assert images.notices == ["images of up to 64×48 pixels were resized to 64×48"]
+    assert image_set("x", "", FOUR, (16, 24)).notices == [
+        "images of up to 32×32 pixels were resized to 24×16"
+    ]
+
+
+def test_a_known_set_has_its_name_whatever_its_folder_is_called(monkeypatch):
+    digest = image_set("x", "", FOUR, (32, 32)).digest()
+    monkeypatch.setitem(KNOWN, digest[:16], "Greys")
+    assert image_set("x", "", FOUR, (32, 32)).name == "Greys"
+
+
+def test_test_images_that_are_training_images_get_a_notice_and_where_all_are_a_refusal():
+    some = [*FOUR, shade("test", "a", 7)]
+    assert image_set("x", "", some, (32, 32)).notices == ["1 images of test/ are in train/ too"]
+    equal = [(split, name, picture) for split in ("train", "test") for _, name, picture in FOUR]
+    with pytest.raises(InputError, match="^mine: every test image is a training image too"):
+        image_set("x", "mine", equal, (32, 32))
+
+
+def test_the_digits_are_the_same_everywhere():
+    images = digits()
+    assert images.name == "handwritten digits (not CIFAR-10)"
+    assert images.images["train"].shape == (1497, 3, 32, 32) and len(images.labels["test"]) == 300
+    assert images.digest() == "b14e4de9ea03e7b90762586b6dc963ec8adfb4e3ac69c9b50dcfe366a5c4ab11"
+    assert digits((16, 24)).images["test"].shape == (300, 3, 16, 24)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("CIFAR10" not in os.environ, reason="CIFAR10 names no copy of CIFAR-10")
+def test_a_copy_of_cifar10_is_recognised():
+    images = read(os.environ["CIFAR10"])
+    assert images.name == "CIFAR-10" and images.classes[::9] == ["airplane", "truck"]
+    assert np.bincount(images.labels["train"]).tolist() == [5000] * 10
+    assert np.bincount(images.labels["test"]).tolist() == [1000] * 10
+    # The channel means and deviations that the literature normalises CIFAR-10 with.
+    mean, deviation = images.statistics()
+    np.testing.assert_allclose(mean, [0.4914, 0.4822, 0.4465], atol=5e-5)
+    np.testing.assert_allclose(deviation, [0.2470, 0.2435, 0.2616], atol=5e-5)

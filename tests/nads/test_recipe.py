@@ -1,0 +1,80 @@
+"""The recipe of an estimate: what a worker makes of it, and the key of its sums."""
+
+import dataclasses
+import functools
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import torch
+from nads_samples import GRADIENT, SECANT
+
+from pipeline import networks
+from pipeline.machine import code
+from pipeline.nads import Covariance, Leading, jacobian_of_untrained
+from pipeline.nads.recipe import Recipe, jacobian, key
+
+SHAPE = (1, 8, 8)
+SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
+RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
+
+
+def test_a_worker_makes_the_jacobian_of_the_networks_number():
+    build = functools.partial(networks.build, SMALL, 1, 1)
+    for number in (0, 3):
+        expected = jacobian_of_untrained(build, SHAPE, number, (0, "net"), GRADIENT)
+        np.testing.assert_array_equal(jacobian(None, (RECIPE, number)), expected)
+    colour = dataclasses.replace(RECIPE, specification=SMALL | {"side": 4}, shape=(3, 4, 4))
+    assert jacobian(None, (colour, 0)).shape == (4, 48)
+
+
+def test_a_key_holds_all_that_decides_the_sums_and_nothing_else():
+    covariance = Covariance(SHAPE)
+    changed = lambda **fields: key(dataclasses.replace(RECIPE, **fields), covariance)
+    same = key(RECIPE, covariance)
+    not_of_the_sums = dataclasses.replace(GRADIENT, compare=True, symmetry=False)
+    assert changed(estimator=not_of_the_sums) == key(RECIPE, Covariance(SHAPE)) == same
+    assert changed(device="cuda:0") == changed(device="cuda:1") != same
+    others = [
+        changed(device="cuda"),
+        changed(own={"own/mine.py": "0"}),
+        changed(own={"own/mine.py": "1"}),
+        changed(identity=(1, "net")),
+        changed(identity=(0, "other")),
+        changed(shape=(1, 4, 16)),
+        changed(specification=SMALL | {"hidden": [8, 5]}),
+        changed(specification={"network": "pipeline.networks.mlp:LogReg", "side": 8}),
+        changed(estimator=SECANT),
+        changed(estimator=dataclasses.replace(GRADIENT, method="plain")),
+        changed(estimator=dataclasses.replace(GRADIENT, step=99.0)),
+        changed(estimator=dataclasses.replace(GRADIENT, point="many")),
+        key(RECIPE, Covariance(SHAPE, "square")),
+        key(RECIPE, Leading(SHAPE, 3)),
+    ]
+    assert len({same, *others}) == len(others) + 1
+
+
+def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatch):
+    files, covariance = [], Covariance(SHAPE)
+    monkeypatch.setattr(code, "digest", lambda given: files.extend(given) or "code")
+    before = key(RECIPE, covariance)
+    names = {str(Path(file).relative_to(code.PACKAGE)) for file in files}
+    assert names > {"nads/covariance.py", "nads/readout.py", "cells/seeds.py", "networks/mlp.py"}
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "__version__", "0")
+        assert key(RECIPE, covariance) != before
+    build = networks.build
+    drawn_otherwise = lambda *arguments: build(*arguments[:-1], arguments[-1] + 1)
+    monkeypatch.setattr(networks, "build", drawn_otherwise)
+    assert key(RECIPE, covariance) != before
+
+
+def test_a_library_counts_by_its_version(monkeypatch):
+    squeezenet = {"network": "torchvision.models:squeezenet1_1"}
+    of_library = dataclasses.replace(RECIPE, specification=squeezenet, shape=(3, 32, 32))
+    before = [key(recipe, Covariance(SHAPE)) for recipe in (RECIPE, of_library)]
+    version = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: version(name) + "+other")
+    after = [key(recipe, Covariance(SHAPE)) for recipe in (RECIPE, of_library)]
+    assert before[0] == after[0], "but not for a network of the table"
+    assert before[1] != after[1]

@@ -1,0 +1,184 @@
+"""The code of a network of one's own: every file by which it came about, and no other."""
+
+import subprocess
+
+import pytest
+
+from pipeline import networks
+from pipeline.networks.dry_run import dry_run
+from pipeline.networks.own import digests, recorded
+from pipeline.project.errors import InputError
+
+NETWORK = """
+from torch import nn
+{}
+
+def net(channels, outputs):
+    return nn.Sequential(nn.Flatten(), nn.Linear(16 * channels, 8), act(), nn.Linear(8, outputs))
+"""
+
+
+def code(place="mine:net"):
+    """The files that decide a network, with their digests."""
+    with recorded() as files:
+        dry_run(networks.specification({"network": place}), (1, 4, 4), 2)
+    return files
+
+
+def write(folder, **texts):
+    """Files in a folder, by their paths with __ in place of / and without .py."""
+    for name, text in texts.items():
+        path = folder / (name if "." in name else f"{name}.py").replace("__", "/", 1)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+ACT = "from torch.nn import ReLU as act\n"
+CASES = {
+    "its own class": ("mine.py", {"mine": "act = nn.ReLU"}),
+    "an import under another name": ("mine.py", {"mine": ACT}),
+    "an import under try": (
+        "slow.py",
+        {
+            "mine": "try:\n    from fast import act\nexcept ImportError:\n    from slow import act",
+            "slow": ACT,
+        },
+    ),
+    "an import under if": ("slow.py", {"mine": "if nn:\n    from slow import act", "slow": ACT}),
+    "a table filled by a decorator in a second module": (
+        "layers.py",
+        {
+            "mine": "import layers, registry\nact = registry.TABLE['act']",
+            "registry": "TABLE = {}\ndef register(f):\n    TABLE[f.__name__] = f\n    return f\n",
+            "layers": "import registry\nfrom torch import nn\n@registry.register\n"
+            "def act():\n    return nn.ReLU()\n",
+        },
+    ),
+    "a package without __init__.py": (
+        "parts/helper.py",
+        {"mine": "from parts.helper import act", "parts__helper": ACT},
+    ),
+    "getattr on a package that re-exports": (
+        "parts/helper.py",
+        {
+            "mine": "import parts\nact = getattr(parts, 'act')",
+            "parts____init__": "from parts.helper import *",
+            "parts__helper": ACT,
+        },
+    ),
+    "a function two calls away": (
+        "far.py",
+        {
+            "mine": "from middle import act",
+            "middle": "import far\ndef act():\n    return far.act()\n",
+            "far": ACT,
+        },
+    ),
+    "an import in the forward pass": (
+        "late.py",
+        {
+            "mine": "class act(nn.Module):\n    def forward(self, x):\n"
+            "        import late\n        return late.act()(x)",
+            "late": ACT,
+        },
+    ),
+    "a file that is read at construction": (
+        "name.md",
+        {
+            "mine": "from pathlib import Path\ndef act():\n"
+            "    return getattr(nn, (Path(__file__).parent / 'name.md').read_text())()",
+            "name.md": "ReLU",
+        },
+    ),
+    "data that a library reads by its own means": (
+        "filters.safetensors",
+        {"mine": "act = nn.ReLU", "filters.safetensors": "ReLU"},
+    ),
+}
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["in own", "linked"])
+@pytest.mark.parametrize(("edited", "files"), CASES.values(), ids=CASES)
+def test_an_edit_changes_the_code(edited, files, elsewhere, repository):
+    files = files | {"mine": NETWORK.format(files["mine"])}
+    folder = repository.parent / "research" if elsewhere else repository / "own"
+    write(folder, **files, other="", unused__helper="")
+    if elsewhere:
+        subprocess.run(f"cp -Rs {folder}/* own/", shell=True, check=True)
+    before = code()
+    assert f"own/{edited}" in before
+    assert not {"own/other.py", "own/unused/helper.py"} & set(before)
+    assert code() == before, "modules that were imported before count as well"
+    assert list(before) == sorted(before), "whatever the order in which files were opened"
+    path = folder / edited
+    path.write_text(path.read_text().replace("ReLU", "Tanh"))
+    after = code()
+    assert {name for name in after if after[name] != before.get(name)} == {f"own/{edited}"}
+
+
+def test_what_is_installed_or_ours_is_no_code_of_ones_own(repository):
+    assert code("torchvision:resnet18") == {}
+    write(repository / "own", mine="from pipeline.networks.mlp import LogReg as net\n")
+    with recorded() as files:
+        dry_run({"network": "mine:net", "side": 4}, (1, 4, 4), 2)
+    assert set(files) == {"own/mine.py"}
+
+
+@pytest.mark.parametrize(
+    ("where", "files", "command"),
+    [
+        ("repository", {"mine": NETWORK.format("act = nn.ReLU")}, "cp -Rs {}/mine.py own/"),
+        (
+            "my research",
+            {"parts____init__": "", "parts__mine": NETWORK.format("act = nn.ReLU")},
+            "cp -Rs '{}/parts' own/",
+        ),
+    ],
+)
+def test_a_module_that_lies_elsewhere_is_refused_with_the_command_that_links_it(
+    where, files, command, repository, monkeypatch
+):
+    write(folder := repository.parent / where, **files)
+    monkeypatch.syspath_prepend(folder)
+    place = "parts.mine:net" if "mine" not in files else "mine:net"
+    with pytest.raises(
+        InputError, match="lies outside own/, where DVC would not see its"
+    ) as caught:
+        code(place)
+    command = command.format(folder)
+    assert f"`{command}`" in str(caught.value)
+    subprocess.run(command, shell=True, check=True)
+    assert all(name.startswith("own/") for name in code(place))
+
+
+def test_a_file_that_is_read_elsewhere_is_refused_with_the_command_that_links_it(repository):
+    data = repository.parent / "slope.txt"
+    data.write_text("0.5")
+    act = f"import numpy as np\nact = lambda: nn.LeakyReLU(float(np.loadtxt('{data}')))"
+    write(repository / "own", mine=NETWORK.format(act))
+    with pytest.raises(InputError, match="slope.txt lies outside own/") as caught:
+        code()
+    subprocess.run(str(caught.value).split("`")[1], shell=True, check=True)
+    before = code()
+    data.write_text("0.6")
+    assert {name for name, digest in code().items() if before[name] != digest} == {"own/slope.txt"}
+
+
+def test_a_link_to_a_folder_is_refused_since_dvc_does_not_look_into_it(repository):
+    write(repository.parent, parts__mine=NETWORK.format("act = nn.ReLU"))
+    (repository / "own/parts").symlink_to(repository.parent / "parts")
+    with pytest.raises(InputError, match="own/parts is a link to a folder, into which") as caught:
+        code("parts.mine:net")
+    subprocess.run(str(caught.value).split("`")[1], shell=True, check=True)
+    assert set(code("parts.mine:net")) == {"own/parts/mine.py"}
+
+
+def test_a_file_of_nads_counts_by_its_bytes(repository):
+    (repository / "own/my.npy").write_text("1")
+    (first,) = digests(["own/my.npy"]).values()
+    (repository / "own/my.npy").write_text("2")
+    assert digests(["own/my.npy"]).keys() == {"own/my.npy"}
+    assert digests(["own/my.npy"])["own/my.npy"] != first
+    (repository / "other.npy").write_text("1")
+    with pytest.raises(InputError, match="cp -Rs .*/other.npy own/"):
+        digests(["other.npy"])

@@ -1,0 +1,142 @@
+"""The command `profile`: a network of one's own in a folder outside the repository gets its page,
+and a further call goes on."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from structure import ROOT
+
+from pipeline.profile import __main__ as profile
+from pipeline.profile.response import Response
+from pipeline.project.errors import InputError
+
+NETWORK = """
+from torch import nn
+
+from my_parts import squashed
+
+
+class Small(nn.Module):
+    def __init__(self, channels, outputs, width=6):
+        super().__init__()
+        self.convolution = nn.Conv2d(channels, width, 3, stride=2)
+        self.head = nn.Linear(width * 9, outputs)
+
+    def forward(self, x):
+        return self.head(squashed(self.convolution(x)).flatten(1))
+"""
+
+PARTS = """
+def squashed(x):
+    return x.relu()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of somebody's own, with a network in a file that imports another one."""
+    (tmp_path / "my_networks.py").write_text(NETWORK)
+    (tmp_path / "my_parts.py").write_text(PARTS)
+    return tmp_path
+
+
+def run(folder, *words):
+    """What the command did, called by its path in a folder."""
+    command = [sys.executable, str(ROOT / "pipeline" / "profile"), *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+
+
+def networks_of(done):
+    """The numbers of untrained networks behind a profile, and of trained ones."""
+    assert (done.returncode, done.stderr) == (0, "")
+    counts = r"(\d+) untrained networks.*?(\d+) networks\n"
+    return tuple(map(int, re.search(counts, done.stdout, re.S).groups()))
+
+
+@pytest.mark.slow
+def test_a_network_in_any_folder_gets_its_page_and_a_further_call_goes_on(folder):
+    words = ("my_networks:Small", "width=5", "--input", "2x8x8", "--minutes", "0.02")
+    untrained, trained = networks_of(run(folder, *words))
+    assert untrained >= 4 and trained >= 2
+    made = {path.name for path in folder.iterdir() if path.suffix != ".py"} - {"__pycache__"}
+    assert made == {"profile-Small-width-5"}
+    profiled = folder / "profile-Small-width-5"
+    page = (profiled / "index.html").read_text(encoding="utf-8")
+    assert "What does Small (width 5) see" in page and "2×8×8" in page
+    assert "NAD 0" in set(pd.read_csv(profiled / "networks.csv")["direction"])
+    nads = np.load(profiled / "nads.npz")["directions"]
+    np.testing.assert_allclose(nads @ nads.T, np.eye(128), atol=1e-6)
+    # Stride 2 leaves out the last row and column: nothing there reaches the output, and the last
+    # NAD lies there.
+    last = nads[-1].reshape(2, 8, 8)
+    assert (last[:, 7] ** 2).sum() + (last[:, :7, 7] ** 2).sum() == pytest.approx(1, abs=1e-6)
+
+    further, total = networks_of(run(folder, *words))
+    assert further >= untrained and total >= trained
+    kept = list((profiled / ".cells").rglob("*.safetensors"))
+    (folder / "my_parts.py").write_text(PARTS.replace("relu", "sigmoid"))
+    _, total = networks_of(run(folder, *words))
+    # Nothing of the other network is used: directions, sums and networks are kept beside it.
+    assert len(list((profiled / ".cells").rglob("*.safetensors"))) == len(kept) + 2 + total
+
+
+@pytest.mark.slow
+def test_inputs_too_large_for_all_nads_have_the_first(folder):
+    words = ("logreg", "side=72", "--input", "1x72x72", "--minutes", "0.02", "--output", "here")
+    assert networks_of(run(folder, *words))[0] >= 4
+    page = (folder / "here" / "index.html").read_text(encoding="utf-8")
+    assert "The last NADs are not known here: of 5,184 directions" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("my_netwroks:Small",), "'my_netwroks:Small' cannot be imported"),
+        (("lenett",), "'lenett' is unknown; did you mean 'lenet'?"),
+        (("my_networks:Small",), "my_networks:Small cannot be run"),  # reads 8×8 pixels
+        (("my_networks:Small", "widht=5"), "takes no argument 'widht'; did you mean 'width'?"),
+        (("my_networks:squashed",), "squashed"),  # takes neither channels nor outputs
+        (("lenet", "--input", "8x8"), "--input 8x8 is no shape"),
+        (("lenet", "side"), "'side' is no argument of a network"),
+    ],
+)
+def test_a_network_that_cannot_be_profiled_is_refused_before_any_work(
+    folder, monkeypatch, capsys, words, sentence
+):
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        profile.main(profile.parsed(list(words)))
+    assert capsys.readouterr().out == "" and not list(folder.glob("profile-*"))
+
+
+def test_the_networks_arguments_are_read_as_in_params_yaml():
+    words = ["hidden=[100, 20]", "width=0.125", "skip=false", "downsampling=none", "depth=4"]
+    values = {"hidden": [100, 20], "width": 0.125, "skip": False, "downsampling": "none"}
+    assert profile.arguments_of(words) == values | {"depth": 4}
+    for word in ("depth", "=4", "a-b=1"):
+        with pytest.raises(InputError, match="write name=value"):
+            profile.arguments_of([word])
+
+
+def test_a_shape_is_three_numbers():
+    assert profile.shape_of("3x64x48") == profile.shape_of("3×64×48") == (3, 64, 48)
+    for text in ("64", "3x64", "3x64x0", "3x64x64x1", "-3x64x64", "axbxc"):
+        with pytest.raises(InputError, match="is no shape"):
+            profile.shape_of(text)
+
+
+def test_where_the_last_nads_are_not_known_the_weakest_wave_stands_in():
+    class NADs:
+        directions = np.eye(64)[:20]
+
+    some = Response(np.eye(64)[:32], np.ones(32), (1, 8, 8))
+    names = list(profile.chosen(NADs, some))
+    assert names[0] == "NAD 0" and names[1].startswith("wave (")
+    assert "NAD 19" in names
+    NADs.directions = np.eye(64)
+    assert all(name.startswith("NAD") for name in profile.chosen(NADs, some))

@@ -1,0 +1,150 @@
+"""The page of one network: its numbers against a response that is known, its sentences, and that it
+needs nothing else."""
+
+import html
+import re
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.nads import Covariance, Estimation, Estimator, Leading
+from pipeline.profile import figures, page, words
+from pipeline.profile.response import Response, wave
+from pipeline.profile.result import Result
+from pipeline.profile.trained import Sizes
+
+COLUMNS = ["direction", "seed", "accuracy", "train_accuracy", "seconds"]
+
+
+def profile(complete=True, shape=(1, 8, 8), **others):
+    """A profile of 40 networks whose response falls along the pixels, and of networks trained along
+    two of its NADs."""
+    dimension = int(np.prod(shape))
+    rng, fall = np.random.default_rng(0), np.geomspace(1, 0.05, dimension)
+    samples = [(fall * rng.standard_normal((4, dimension))).astype(np.float32) for _ in range(40)]
+    estimation = Estimation(Covariance(shape) if complete else Leading(shape, 10), 40)
+    for sample in samples:
+        estimation.accumulator.add(sample)
+    nads = estimation.nads(Estimator("gradient", "plain", 100.0, "many", False, False))
+    rows, weights = nads.directions, nads.eigenvalues
+    if not complete:
+        rows, weights = np.concatenate(samples), np.full(160, 1 / 40)
+    last = f"NAD {len(nads.directions) - 1}"
+    cells = [("NAD 0", 0, 1.0, 1.0), ("NAD 0", 1, 0.96, 1.0), (last, 0, 0.55, 0.6)]
+    whole = dict(
+        name="My <net>",
+        command="python profile my_networks:Net",
+        parameters=1234,
+        nads=nads,
+        response=Response(rows, weights, shape),
+        directions={"NAD 0": nads.directions[0], last: nads.directions[-1]},
+        trained=pd.DataFrame([(*cell, 1.0) for cell in cells], columns=COLUMNS),
+        sizes=Sizes(1000, 3, 500),
+        lr=0.5,
+        notices=[],
+    )
+    return Result(**whole | others)
+
+
+def text(result):
+    """What a reader sees of a profile's page."""
+    body = re.sub(r"<style\b.*?</style>", "", page.document(result), flags=re.S)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+def test_relative_responses_are_multiples_of_a_random_directions():
+    """The mean square of the multiples over all NADs, or over all waves, is 1."""
+    whole, part = profile(), profile(complete=False)
+    assert whole.complete and not part.complete
+    assert (whole.relative**2).mean() == pytest.approx(1)
+    for each in (whole, part):
+        assert (each.waves**2).mean() == pytest.approx(1, rel=1e-5)
+
+
+def test_the_summary_holds_mean_spread_n_and_how_many_were_fitted():
+    summary = profile().summary
+    assert summary.index.tolist() == ["NAD 0", "NAD 63"]
+    first, last = summary.loc["NAD 0"], summary.loc["NAD 63"]
+    assert first["response"] == pytest.approx(profile().relative[0], rel=1e-5)
+    assert (first["mean"], first["networks"], first["fitted"]) == (pytest.approx(0.98), 2, 2)
+    assert first["std"] == pytest.approx(0.04 / np.sqrt(2))
+    assert np.isnan(last["std"]) and (last["networks"], last["fitted"]) == (1, 0)
+    assert words.accuracy(first) == "98.0 ± 2.8 % (2)" and words.accuracy(last) == "55.0 % (1)"
+    sentence = words.trained(profile())
+    assert "see 1 (90% or more right on new samples): NAD 0; they do not see 1" in sentence
+
+
+def test_networks_that_diverged_are_counted_and_no_accuracy_is_made_up():
+    rows = pd.DataFrame([("NAD 0", 0, np.nan, np.nan, 1.0)], columns=COLUMNS)
+    some = profile(trained=rows)
+    assert some.summary.loc["NAD 0", "diverged"] == 1 and some.tried.empty
+    assert words.accuracy(some.summary.loc["NAD 0"]) == "–"
+    sentences = text(some)
+    assert "trained at the learning rate 0.5 diverged" in sentences
+    assert not re.search(r"\bnan\b", sentences)
+
+
+def test_a_learning_rate_that_fits_no_network_is_said_to():
+    rows = pd.DataFrame([("NAD 0", 0, 0.6, 0.7, 1.0)], columns=COLUMNS)
+    assert "try another --lr" in words.trained(profile(trained=rows))
+    assert "try another --lr" not in words.trained(profile())
+
+
+def test_the_weakest_and_the_strongest_waves_are_those_of_the_response():
+    """C = e eᵀ of one wave, and a little of everything."""
+    rows = np.stack([wave(2, -1, (1, 8, 8)), *np.eye(64)])
+    some = profile(response=Response(rows, np.array([100.0, *[1.0] * 64]), (1, 8, 8)))
+    # 4 frequencies of 64 are their own mirror images.
+    assert len(some.frequencies) == 34
+    *weak, strongest = some.frequencies.itertuples(index=False)
+    assert strongest == (2, -1, pytest.approx(np.sqrt(51 / (164 / 64))))
+    assert all(each.response == pytest.approx(np.sqrt(64 / 164)) for each in weak)
+    assert "of all waves most to (2, −1) (×4.5)" in words.waves(some)
+
+
+def test_what_is_not_known_of_large_inputs_is_said_and_the_weakest_waves_stand_in():
+    part = text(profile(complete=False))
+    assert "The last NADs are not known here: of 64 directions only the first 10 were" in part
+    assert "The waves that it responds to least" in part
+    whole = text(profile())
+    assert "not known here" not in whole and "The last NADs: patterns" in whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(1, 8, 8), (3, 6, 8), (2, 5, 5)])
+def test_the_page_is_one_file_that_names_the_network_and_asks_for_nothing_else(shape, tmp_path):
+    some = profile(shape=shape, notices=["Mind this."])
+    page.write(some, tmp_path)
+    document = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "What does My &lt;net&gt; see" in document and "<net>" not in document
+    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:)""", document)
+    seen = text(some)
+    assert (
+        "Mind this." in seen
+        and "1,234 weights" in seen
+        and "python profile my_networks:Net" in seen
+    )
+    assert "98.0 ± 2.8 % (2)" in seen and not re.search(r"\bnan\b|\binf\b", seen)
+    tables = {path.name for path in tmp_path.iterdir()}
+    assert tables == {"index.html", "nads.npz", "networks.csv", "directions.csv", "waves.csv"}
+    kept = np.load(tmp_path / "nads.npz")["directions"]
+    np.testing.assert_array_equal(kept, some.nads.directions)
+
+
+@pytest.mark.parametrize("shape", [(24, 48), (48, 24)])
+def test_no_label_of_the_map_is_cut_off(shape):
+    """Of a network that reads patches, whose few frequencies stand far above the others."""
+    waves = np.full(shape, 0.01)
+    waves[::8, ::8] = 8.3
+    figure = figures.frequency_map(types.SimpleNamespace(waves=waves))
+    figure.draw_without_rendering()
+    for panel in figure.axes:
+        box = panel.get_tightbbox(figure.canvas.get_renderer())
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+
+
+def test_a_response_has_two_digits_and_rounding_is_none():
+    values = (0.0312, 2.34, 14.2, 1e-9)
+    assert [figures.times(value) for value in values] == ["×0.031", "×2.3", "×14", "×0"]

@@ -1,0 +1,90 @@
+"""How a command ends before its time: one sentence, and a status by which a shell knows why."""
+
+import errno
+import os
+import signal
+import sys
+import time
+import types
+
+import pytest
+
+import pipeline
+from pipeline.project.errors import InputError, check_unchanged, nearest, one_sentence
+
+
+def ended(error, capsys):
+    """The status and the words with which a command ends that raises an error."""
+    with pytest.raises(SystemExit) as caught, one_sentence():
+        raise error
+    if isinstance(caught.value.code, str):
+        return 1, caught.value.code
+    return caught.value.code, capsys.readouterr().err.strip()
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (InputError("eps1 is wrong\neps2 too"), 1, "error: eps1 is wrong\nerror: eps2 too"),
+        (OSError(errno.ENOSPC, "No space", "a.npz"), 1, "error: the disk is full: a.npz cannot be"),
+        (OSError("4096 requested and 512 written"), 1, "error: the disk is full: a file below /"),
+        (OSError(errno.ENOSPC, "x", "a.part", None, "a"), 1, "the disk is full: a cannot be"),
+        (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "error: x: Permission denied"),
+        (MemoryError(), 1, "error: there is not enough memory; free some, or ask for fewer"),
+        (KeyboardInterrupt(), 130, "stopped: finished networks and the sums of NADs are kept in"),
+    ],
+)
+def test_an_error_ends_a_command_in_one_sentence(error, status, words, capsys):
+    code, said = ended(error, capsys)
+    assert code == status and words in said
+    assert said.count("\n") == words.count("\n")
+
+
+def test_what_is_no_mistake_of_the_users_keeps_its_traceback():
+    with pytest.raises(ZeroDivisionError), one_sentence():
+        raise ZeroDivisionError
+
+
+def test_sigterm_ends_a_command_as_ctrl_c_does(capsys):
+    with pytest.raises(SystemExit, match="130"), one_sentence():
+        signal.raise_signal(signal.SIGTERM)
+    assert "stopped: " in capsys.readouterr().err
+
+
+def test_names_are_refused_with_the_nearest_or_with_all():
+    assert nearest("epz2", ["eps1", "eps2", "sigma"]) == "did you mean 'eps2'?"
+    assert nearest("colour", ["eps1", "sigma"]) == "known are: eps1, sigma."
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    """A source file of the package that this process has loaded, written before it started."""
+    path = tmp_path / "loaded.py"
+    path.write_text("x = 1")
+    monkeypatch.setattr(pipeline, "STARTED", time.time() + 0.02)
+    module = types.ModuleType("pipeline.loaded")
+    module.__file__ = str(path)
+    monkeypatch.setitem(sys.modules, "pipeline.loaded", module)
+    time.sleep(0.05)
+    return path
+
+
+def edited(path):
+    path.write_text("x = 2")
+
+
+def replaced_by_an_older_file(path):
+    older = path.with_name("older.py")
+    older.write_text("x = 2")
+    os.utime(older, (0, 0))
+    os.replace(older, path)
+
+
+@pytest.mark.parametrize("change", [edited, replaced_by_an_older_file, os.remove])
+def test_an_edit_of_loaded_source_ends_a_command(change, source):
+    source.with_name("other.py").write_text("x = 2")  # not loaded
+    check_unchanged()
+    change(source)
+    with pytest.raises(SystemExit, match="loaded.py was changed while this ran.*run it again"):
+        with one_sentence():
+            pass

@@ -1,0 +1,241 @@
+"""A small run laid down by hand: two networks, the narrow ResNet-18 `z` and LeNet `a`, two seeds,
+and images that are called Animals."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+
+from pipeline import experiments
+from pipeline.cells.training import Training
+from pipeline.experiments.plan import Member, Plan
+from pipeline.measures.boundaries import POINTS
+from pipeline.measures.fitted import fitted
+from pipeline.nads import NADs
+from pipeline.nads.estimator import Estimator, Source
+from pipeline.nads.plan import NADsPlan, Request
+from pipeline.networks import NETWORKS
+from pipeline.project import artifacts
+from pipeline.report.run import Evaluated
+
+LENET = {"network": NETWORKS["lenet"]}
+NARROW = {"network": NETWORKS["resnet18"], "width": 0.125}
+SEEDS = (5, 6)
+LABELS = {"z": "ResNet-18, width ×0.125", "a": "LeNet"}
+ABOUT = {"name": "Animals", "classes": ["ape", "bee", "cat", "dog", "eel"], "train": 700}
+NOTICE = "images of this run: Animals"
+
+SIZES = (
+    "scale smoke · 2 seeds · {} training samples · epochs 3 (ResNet-18, width ×0.125), 2 (LeNet)"
+)
+SPREAD = " · ± standard deviation over seeds"
+NOT_FITTED = "where not every network was fitted (training accuracy below 99 %)"
+ALL_FITTED = "every network fitted (training accuracy at least 99 %)"
+
+
+def plan(name, settings, grids, precision="float32", seeds=None, epochs=(3, 2)):
+    """The plan of an experiment; grids: the networks' parts of the grid."""
+    experiment, members = experiments.find(name), {}
+    for architecture, specification, grid, count in zip("za", (NARROW, LENET), grids, epochs):
+        training = Training(count, 0.1, 0.9, 0.0, experiment.schedule, precision)
+        part, both = experiment.Grid(**grid), ("secant", "gradient")
+        members[architecture] = Member(specification, training, part, both)
+    return Plan(name, "smoke", seeds or SEEDS, 1234, 90, experiment.Settings(**settings), members)
+
+
+def rows_of(places, accuracy=0.5, unfitted=0, tests=("all",), seeds=None):
+    """results.csv of both networks: the accuracy of each row is 0.2 points above the one before.
+
+    unfitted: rows, the first ones, whose networks come to a training accuracy of 98 % only, the
+    others to 100 %.
+    """
+    rows = [
+        {"architecture": name, "seed": seed, **place, "test_set": test}
+        for name in "za"
+        for place in places
+        for test in tests
+        for seed in seeds or SEEDS
+    ]
+    found = pd.DataFrame(rows).assign(n=10**8)
+    found["accuracy"] = found["best_accuracy"] = accuracy + np.arange(len(rows)) / 500
+    return found.assign(train_accuracy=[0.98] * unfitted + [1.0] * (len(rows) - unfitted))
+
+
+def summary_of(rows):
+    """summary.csv of results."""
+    single = {"seed", "accuracy", "train_accuracy", "best_accuracy", "n", "steps"}
+    over = [column for column in rows if column not in single]
+    cells = rows.assign(fitted=fitted(rows)).groupby(over, sort=False)
+    return cells.agg(
+        mean=("accuracy", "mean"),
+        std=("accuracy", "std"),
+        seeds=("accuracy", "count"),
+        fitted=("fitted", "sum"),
+        train_accuracy=("train_accuracy", "mean"),
+        best_mean=("best_accuracy", "mean"),
+        best_std=("best_accuracy", "std"),
+    ).reset_index()
+
+
+def evaluated(planned, rows, images=ABOUT, notice=NOTICE):
+    """The record of one experiment; of `planned` networks there are those that have rows."""
+    labels = {name: LABELS[name] for name in rows["architecture"].unique()}
+    return Evaluated(planned, rows, summary_of(rows), labels, images, notice)
+
+
+def of_cifar10(run):
+    """The same run of CIFAR-10."""
+    images = run.images | {"name": "CIFAR-10"}
+    found = {
+        name: dataclasses.replace(one, images=images, notice=None)
+        for name, one in run.experiments.items()
+    }
+    return dataclasses.replace(run, images=images, notice=None, experiments=found)
+
+
+def with_rows(run, name, rows):
+    """The same run in which an experiment has other results."""
+    one = dataclasses.replace(run.experiments[name], results=rows, summary=summary_of(rows))
+    return dataclasses.replace(run, experiments=run.experiments | {name: one})
+
+
+def nads(directions, shape=(1, 2, 2), **known):
+    """The arrays of a file of data/nads; those of four eigenvalues, of which two are alike."""
+    count = len(directions)
+    found = dict.fromkeys(("split_half", "step", "asymmetry"), np.nan)
+    found |= {"estimand": "secant", "method": "plain", "point": "many", "symmetry": "square"}
+    found |= {"networks": 64, "error": 0.1, "directions": directions, "shape": shape}
+    found |= {
+        "eigenvalues": np.r_[4.0, 2.0, 1.0, np.full(count - 3, 0.5)],
+        "standard_errors": np.r_[0.5, 0.25, np.zeros(count - 2)],
+        "nearby": np.r_[[[0, 1], [0, 1]], [[n, n] for n in range(2, count)]],
+        "groups": np.r_[0, 0, np.arange(2, count)],
+        "halves": np.c_[[9.0, 1.0], np.ones((2, count - 1))],
+        "overlap": np.full(count, 0.8),
+        "trace": np.zeros((0, 2)),
+    }
+    assert set(found) == {field.name for field in dataclasses.fields(NADs)}
+    return {name: np.asarray(value) for name, value in (found | known).items()}
+
+
+def save(path, **arrays):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **arrays)
+
+
+def lay(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).to_csv(path, index=False)
+
+
+def experiment(planned, rows):
+    """Lay down the plan and the tables of an experiment."""
+    name = planned.experiment
+    artifacts.write_json(artifacts.PLAN / f"{name}.json", dataclasses.asdict(planned))
+    lay(artifacts.REPORTS / name / "results.csv", rows)
+    lay(artifacts.REPORTS / name / "summary.csv", summary_of(rows))
+
+
+FREQUENCIES = [{"k_row": r, "k_col": c} for r in (-16, 0) for c in (-16, 0)]
+SWEPT = [{"estimand": e, "index": i} for e in ("secant", "gradient") for i in (0, 10)]
+PAIRS = [{"index_1": a, "index_2": b} for a in (1, 9) for b in (1, 9)]
+
+
+def lay_run():
+    """Lay down the whole run."""
+    artifacts.PARAMS.write_text("a: 1\n")
+    artifacts.PLAN.mkdir(parents=True)
+    (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
+    artifacts.write_json(artifacts.IMAGES / "about.json", ABOUT)
+    both = {"eps": 1.25, "sigma": {"z": 3.5, "a": 2.0}}
+
+    estimator = Estimator("secant", "plain", 50.0, "many", False, True)
+    sources = {"z": Source(file="mine.npy"), "a": Source(networks=128)}
+    asked = {name: Request(LENET if name == "a" else NARROW, sources[name]) for name in sources}
+    document = dataclasses.asdict(NADsPlan("smoke", 7, estimator, asked))
+    artifacts.write_json(artifacts.PLAN / "nads.json", document)
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(1024, 16)))[0].T
+    save(artifacts.NADS / "z.npz", **nads(basis, (1, 32, 32), networks=0))
+    save(artifacts.NADS / "a.npz", **nads(basis, (1, 32, 32)))
+    save(artifacts.NADS / "a.gradient.npz", **nads(basis[::-1], (1, 32, 32), error=0.4))
+
+    steps = [{"step": 16}] * 2
+    experiment(plan("fourier", {"eps": 1.5, "sigma": 3.0}, steps), rows_of(FREQUENCIES))
+    rows = rows_of(FREQUENCIES)
+    rows["steps"] = np.where(rows["k_row"] == 0, 20 * rows["accuracy"], np.nan)
+    experiment(plan("convergence", {"eps": 1.0, "sigma": 0.5}, steps), rows)
+
+    rows = rows_of(SWEPT, unfitted=1)
+    experiment(plan("nad_sweep", both, [{"indices": [0, 10]}] * 2), rows)
+    lay(artifacts.MODELS / "nad_sweep/losses.csv", rows.assign(epoch=1, loss=rows["accuracy"] / 2))
+    estimands = ("secant", "gradient")
+    save(
+        artifacts.DATASETS / "nad_sweep" / "directions.npz",
+        **{
+            f"{n}-{e}-eigenvalues": np.array([4, 2 + (e == "secant")])
+            for n in "za"
+            for e in estimands
+        },
+    )
+    rho = {"accuracy_index": -0.5, "accuracy_eigenvalue": 0.25, "early_loss_index": None}
+    p_values = {"accuracy_index": 0.25, "accuracy_eigenvalue": 2e-5, "early_loss_index": None}
+    metrics = {n: dict.fromkeys(estimands, {"spearman": rho, "p_value": p_values}) for n in "za"}
+    artifacts.write_json(artifacts.REPORTS / "nad_sweep" / "metrics.json", metrics)
+
+    settings = {"eps1": 1.5, "eps2": 0.75, "sigma": 2.0}
+    grids = [{"indices": [9, 1]}, {"indices": [1, 9]}]
+    # The six rows of `z` at its first pair.
+    rows = rows_of(PAIRS, unfitted=6, tests=("all", "first", "second"))
+    experiment(plan("linear_pairs", settings, grids), rows)
+    planes = rows[rows["test_set"] == "all"].reset_index(drop=True)
+    tilts = 40 * (planes["architecture"] == "a") + planes["index_1"] + planes["index_2"] / 10
+    planes = planes[["architecture", "seed", "index_1", "index_2", "train_accuracy"]].assign(
+        tilt=tilts + planes["seed"], margin_1=1.0, margin_2=np.inf
+    )
+    lay(artifacts.REPORTS / "linear_pairs" / "boundaries.csv", planes)
+    flat, names = np.ones((POINTS, POINTS), np.float16), ("index_1", "index_2")
+    cells = [artifacts.cell_name(row, names) for row in planes.to_dict("records")]
+    sections = {name: flat * (place + 1) / 32 for place, name in enumerate(cells)}
+    save(artifacts.REPORTS / "linear_pairs" / "cross_sections.npz", **sections)
+    directions = {f"{name}-{i}": np.r_[1.0 + i, np.ones(1023)] for name in "za" for i in (1, 9)}
+    save(artifacts.DATASETS / "linear_pairs" / "directions.npz", **directions)
+
+    # All eight rows of `z`.
+    tests = ("all", "images", "linear", "conflict")
+    rows = rows_of([{"index": 1}], unfitted=8, tests=tests)
+    experiment(plan("image_pairs", both, [{"indices": [1]}] * 2), rows)
+    for seed, labels in ((5, [1, 1, 1, -1]), (6, [1, -1, -1, 1])):
+        path = artifacts.DATASETS / "image_pairs" / f"draw-{seed}.npz"
+        save(path, test_labels=np.array(labels, np.int8))
+
+    grids = [{"indices": [10], "mixture_indices": []}] * 2
+    rows = rows_of([{"data": "images", "index": i} for i in (-1, 10)], unfitted=3, tests=["clean"])
+    experiment(plan("poison", {"size": 0.25}, grids), rows)
+    # Each NAD is one pixel. Classes run from the last to the first, and class 1 has no picture.
+    save(artifacts.DATASETS / "poison" / "directions.npz", z=np.eye(1024), a=np.eye(1024)[::-1])
+    labels = np.array([4, 3, 2, 2, 0, 0])
+    pictures = np.stack([np.full((3, 32, 32), 100 + n, np.uint8) for n in range(6)])
+    about = {"train_pictures": pictures, "train_labels": labels, "mean": np.zeros(3)}
+    save(artifacts.DATASETS / "poison" / "draw-5.npz", **about, deviation=np.ones(3))
+
+    # Both networks of `z` on plain images, and one of two on flipped ones.
+    rows = rows_of([{"images": kind} for kind in ("plain", "flipped")], unfitted=3)
+    experiment(plan("flip", {}, [{}, {}]), rows)
+    changes = [
+        {"architecture": name, "seed": seed, "operation": operation, "first": index, "last": index}
+        | {"changed": changed + seed / 100, "relative_change": 0.1}
+        for name, changed in (("z", 0.25), ("a", 0.75))
+        for seed in (5, 6)
+        for operation in ("remove", "flip")
+        for index in (0, 2)
+    ]
+    changes += [change | {"last": 9} for change in changes if change["first"] == 2]
+    lay(artifacts.REPORTS / "flip" / "changes.csv", changes)
+
+
+def captions(section):
+    """A section's pictures as name, alternative text and caption, on one line."""
+    return [
+        (one.name, one.text, " ".join(one.figure._supxlabel.get_text().split()))
+        for one in section.pictures
+    ]

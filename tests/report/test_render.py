@@ -1,0 +1,275 @@
+"""The stage `render` on the small run: figures to the last byte, report.md, and index.html, which
+is whole without a network."""
+
+import base64
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import small_run
+from matplotlib.figure import Figure
+from PIL import Image
+from small_run import NOTICE
+
+from pipeline import experiments, render
+from pipeline.project import artifacts
+from pipeline.project.errors import InputError
+from pipeline.report import style
+from pipeline.report.page import Picture, Section, Table, page
+from pipeline.report.site import document, embedded
+
+NAMES = ["nads", "nad_sweep", "fourier", "convergence"]
+NAMES += ["linear_pairs", "image_pairs", "poison", "flip"]
+EVIL = "</script><script>alert('a & \"b\"')</script>"
+
+
+@pytest.fixture(scope="module")
+def rendered(_laid, tmp_path_factory):
+    """The folder of the small run after `render`."""
+    folder = tmp_path_factory.mktemp("rendered")
+    shutil.copytree(_laid, folder, dirs_exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        artifacts.FIGURES.mkdir()
+        (artifacts.FIGURES / "of_before.png").touch()
+        render.main()
+    return folder / artifacts.REPORTS
+
+
+class Reader(HTMLParser):
+    """What a browser reads: tags with their attributes, the text of scripts, and all other text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts, self.words, self.inside = [], [], [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.inside = tag
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, data):
+        (self.scripts if self.inside == "script" else self.words).append(data)
+
+
+def part_of(text, name):
+    """The part of index.html on an experiment."""
+    return text[text.index(f'<section id="{name}"') :].partition("</section>")[0]
+
+
+@pytest.fixture(scope="module")
+def html(rendered):
+    return (rendered / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def every(sections):
+    return {name: sections[name] for name in NAMES}
+
+
+@pytest.mark.slow
+def test_every_figure_is_there_and_nothing_of_before(rendered, every):
+    pictures = [picture for section in every.values() for picture in section.pictures]
+    assert len(pictures) == 20
+    files = {f"{picture.name}.{kind}" for picture in pictures for kind in ("png", "svg")}
+    assert {path.name for path in (rendered / "figures").iterdir()} == files
+    for picture in pictures:
+        assert picture.figure._suptitle.get_text().endswith(f"\n{NOTICE}")
+
+
+@pytest.mark.slow
+def test_figures_have_the_same_bytes_each_time(rendered, whole, tmp_path):
+    """Each was drawn in another order, from another reading of the tables."""
+    for part in reversed(render.IN_ORDER):
+        for picture in part.section(whole).pictures:
+            style.save(picture.figure, tmp_path, picture.name)
+    for path in (rendered / "figures").iterdir():
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
+
+
+@pytest.mark.slow
+def test_report_md_has_every_section(rendered, every):
+    text = (rendered / "report.md").read_text(encoding="utf-8")
+    assert set(NAMES) == {"nads", *experiments.names()}
+    assert text.startswith("# Report of this run\n\nWritten by the stage `render`; every number")
+    assert f"**{NOTICE}**\n\n## What was found\n" in text
+    headings = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["What was found", *(section.heading for section in every.values())]
+    for section in every.values():
+        assert all(f"\n- {finding}\n" in text for finding in section.findings)
+    assert text.endswith("\n![what predictions of LeNet rest on](figures/flip_components_a.png)\n")
+
+
+@pytest.mark.slow
+def test_index_html_has_every_section(html, every):
+    read = Reader(html)
+    assert [part["id"] for tag, part in read.tags if tag == "section"] == NAMES
+    links = [part["href"] for tag, part in read.tags if tag == "a"]
+    assert links == ["#nads", *(f"#{name}" for name in NAMES)]
+    alternatives = [part["alt"] for tag, part in read.tags if tag == "img"]
+    assert sorted(alternatives) == sorted(
+        picture.text for section in every.values() for picture in section.pictures
+    )
+    addresses = [value for _, part in read.tags for key, value in part.items() if key == "src"]
+    assert len(addresses) == len(alternatives)
+    assert all(value.startswith("data:") for value in addresses) and "default-src 'none'" in html
+    live = [part for _, part in read.tags if part.get("class") == "live"]
+    assert [part["id"] for part in live] == ["live-nads", "live-fourier", "live-pairs"]
+    assert all("hidden" in part for part in live), "without scripts there is no dead control"
+    for name, section in every.items():
+        part = Reader(part_of(html, name)).words
+        for text in (section.title, section.question, section.pictures[0].sees):
+            assert any(text in words for words in part)
+        again = "estimate" if name == "nads" else f"evaluate@{name}"
+        assert f"dvc repro {again} render" in part
+        assert part_of(html, name).count('class="finding"') == len(section.findings)
+    assert f'<p class="notice">{NOTICE.capitalize()[:10]}' in html
+    assert "<code>fourier</code>" in part_of(html, "convergence")
+    assert "1 more: boundaries of LeNet</summary>" in part_of(html, "linear_pairs")
+
+
+@pytest.mark.slow
+def test_the_data_say_what_the_tables_say(html):
+    data = json.loads(Reader(html).scripts[0])
+    narrow, lenet = data["nads"]
+    assert narrow["file"] == "mine.npy" and "eigenvalues" not in narrow
+    assert lenet["accuracies"]["secant"]["10"] == pytest.approx([0.521, 0.001 * 2**0.5, 2, 2])
+    assert lenet["accuracies"]["published"]["called"] == "published"
+    assert lenet["accuracies"]["published"]["values"]["10"] == 99.98
+    assert lenet["eigenvalues"][:2] == [4, 2] and lenet["nearby"][0] == [0, 1]
+    first, second = data["fourier"]["maps"]
+    assert second["cells"]["0,0"] == pytest.approx([0.529, 0.001 * 2**0.5, 2, 2])
+    assert first["called"] == "published, full width" and first["sides"] == [32, 32]
+    assert len(data["linear_pairs"]["networks"]) == 2 and len(data["colours"]) == 64
+
+
+@pytest.mark.slow
+def test_what_cannot_be_rendered_leaves_the_last_report(rendered, tmp_path, monkeypatch):
+    shutil.copytree(rendered.parent, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    (artifacts.REPORTS / "flip" / "changes.csv").unlink()
+    files = lambda: {
+        path: path.read_bytes() for path in artifacts.REPORTS.rglob("*") if path.is_file()
+    }
+    before = files()
+    with pytest.raises(InputError, match=r"changes.csv is missing; `python -m pipeline.evaluate"):
+        render.main()
+    assert files() == before
+
+
+@pytest.mark.slow
+def test_one_seed_and_a_network_of_ones_own_are_drawn(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(small_run, "SEEDS", (5,))
+    monkeypatch.setattr(small_run, "NARROW", {"network": "mine:Net", "filters": 3})
+    small_run.lay_run()
+    render.main()
+    text = (artifacts.REPORTS / "report.md").read_text(encoding="utf-8")
+    assert "Net (filters 3)" in text and "standard deviation over seeds\n" not in text
+    assert "\n- Accuracy over Fourier directions, 1 seed: Net (filters 3): 50.3 % in the" in text
+
+
+def section(name="net", **keywords):
+    table = Table(["network", "accuracy | %"], [[name, 0.5], ["a|b", None]])
+    picture = Picture("one", Figure(), f"a figure of {name}", f"what {name} shows")
+    parts = {"caption": f"of {name}", "table": table, "pictures": [picture], "findings": ["It is."]}
+    parts |= {"title": f"title of {name}", "question": f"what of {name}?"}
+    return Section(f"heading of {name}", **(parts | keywords))
+
+
+def test_a_page_of_markdown():
+    text = page({"flip": section(), "nads": section(findings=["One `fourier`.", "Two."])}, None)
+    assert "**" not in text and "- It is.\n- One `fourier`.\n- Two.\n\n## heading of net\n" in text
+    assert text.endswith(
+        "\n## heading of net\n\nof net\n\nMade again by `dvc repro estimate render`.\n\n"
+        "| network | accuracy \\| % |\n| --- | --- |\n| net | 0.5 |\n| a\\|b | None |\n\n"
+        "![a figure of net](figures/one.png)\n"
+    )
+
+
+def test_names_are_text_wherever_they_stand_in_html(tmp_path):
+    Image.new("RGB", (4, 3)).save(tmp_path / "one.png")
+    one = section(EVIL, findings=[f"of {EVIL}"], explorer={"maps": [{"name": EVIL}]})
+    text = document.document({"fourier": one}, "smoke", f"images: {EVIL}", tmp_path)
+    read = Reader(text)
+    # The data, and the page's own script: no name has begun a third one.
+    assert [tag for tag, _ in read.tags].count("script") == 2 and "</" not in read.scripts[0]
+    assert "alert" not in read.scripts[1] and "Images: " + EVIL in read.words
+    assert json.loads(read.scripts[0])["fourier"]["maps"] == [{"name": EVIL}]
+    assert f"a figure of {EVIL}" in [part["alt"] for tag, part in read.tags if tag == "img"]
+
+
+def unfolded(tile):
+    """What `folded` was made of."""
+    last = tile.shape[-1] - 1
+    both = [(tile[..., min(n, last - n)], tile[..., max(n, last - n)]) for n in range(last + 1)]
+    return np.stack([even + np.sign(last - 2 * n) * odd for n, (even, odd) in enumerate(both)], -1)
+
+
+@pytest.mark.parametrize("shape", [(1, 6, 8), (3, 4, 5), (2, 5, 4)])
+def test_directions_are_tiles_of_a_sprite(shape):
+    directions = np.random.default_rng(0).normal(size=(10, int(np.prod(shape))))
+    source, columns = embedded.sprite(directions, shape)
+    file = io.BytesIO(base64.b64decode(source.partition(";base64,")[2]))
+    sheet = np.asarray(Image.open(file))[..., 0].astype(float)
+    height = shape[0] * shape[1]
+    assert columns == 4 and sheet.shape == (3 * height, 4 * shape[2])
+    for place, nad in enumerate(directions):
+        top, left = place // columns * height, place % columns * shape[2]
+        tile = sheet[top : top + height, left : left + shape[2]].reshape(shape) - embedded.ZERO
+        found = unfolded(unfolded(tile).swapaxes(1, 2)).swapaxes(1, 2) / (2 * embedded.LEVELS)
+        expected = nad.reshape(shape) / np.abs(nad).max()
+        assert np.abs(found - expected).max() <= 2 / embedded.LEVELS + 1e-9
+    assert sheet[-1, -1] == embedded.ZERO, "an empty tile is grey"
+
+
+def test_of_an_even_or_odd_direction_a_quarter_of_the_tile_is_not_zero():
+    quarter = np.arange(1.0, 7).reshape(2, 3)
+    rows = np.concatenate([quarter, -quarter[::-1]])
+    tile = embedded.folded(np.concatenate([rows, rows[:, ::-1]], 1))
+    tile = embedded.folded(tile.T).T
+    np.testing.assert_allclose(tile[2:, :3], quarter[::-1])
+    assert not tile[:2].any() and not tile[:, 3:].any()
+
+
+def test_json_has_no_number_that_is_none():
+    value = {1: [np.nan, np.float32(0.5), (np.inf, True)], "a": np.arange(2), "b": None}
+    expected = {"1": [None, 0.5, [None, True]], "a": [0, 1], "b": None}
+    assert json.loads(embedded.script_json(value)) == expected
+
+
+def test_long_captions_are_broken_between_their_parts():
+    assert style.filled("one · two · three", 30) == "one · two · three"
+    assert style.filled("one · two · three", 11) == "one · two ·\nthree"
+    assert style.filled("a word too long", 8) == "a word\ntoo long"
+    figure = style.finish(style.new(1, 1, 2, 2)[0], "title", "x" * 33 + " · y\nz", "notice")
+    assert figure._suptitle.get_text() == "title\nnotice"
+    assert figure._supxlabel.get_text() == "x" * 33 + " ·\ny\nz"
+
+
+def test_a_persons_own_style_of_figures_changes_none(tmp_path):
+    """Nor does a backend that is not there: these are figures for files."""
+    program = (
+        "from pathlib import Path; from pipeline.report import style; "
+        "figure = style.blank(2, 2); figure.subplots().plot([1, 2]); "
+        "style.save(figure, Path(), 'line')"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "MPLBACKEND": "none"}
+    drawn = []
+    for name, text in {"plain": "", "own": "axes.facecolor: red\nsavefig.dpi: 50\n"}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "matplotlibrc").write_text(text, encoding="utf-8")
+        subprocess.run([sys.executable, "-c", program], cwd=folder, env=environment, check=True)
+        drawn.append([path.read_bytes() for path in (folder / "line.png", folder / "line.svg")])
+    assert drawn[0] == drawn[1]

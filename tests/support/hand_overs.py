@@ -1,0 +1,50 @@
+"""Small hand-overs for the tests, whole as the stages write them."""
+
+import dataclasses
+
+import numpy as np
+
+from pipeline.nads import NADs
+from pipeline.project import artifacts
+
+ABOUT = {
+    "name": "noise",
+    "classes": list("abcd"),
+    "train": 60,
+    "test": 20,
+    "digest": "0",
+    "mean": [0.5] * 3,
+    "deviation": [0.2] * 3,
+}
+"""about.json of some images, and images.json of data that are made of them."""
+
+
+def lay_down_images(arrays, about=ABOUT):
+    """Write what the stage `download` leaves of {train,test}_{images,labels}, and return their
+    about.json."""
+    with artifacts.output(artifacts.IMAGES) as folder:
+        for name, array in arrays.items():
+            np.save(folder / f"{name}.npy", array)
+        artifacts.write_json(folder / "about.json", about)
+    return about
+
+
+def nads_of_file(directions, shape, **known):
+    """The arrays of a file of data/nads with these directions (K, D), and what else is known of
+    them."""
+    count = len(directions)
+    numbers = dict.fromkeys(("error", "split_half", "step", "asymmetry"), np.nan)
+    words = dict.fromkeys(("estimand", "method", "point", "symmetry"), "file")
+    vectors = dict.fromkeys(("eigenvalues", "standard_errors", "overlap"), np.linspace(1, 0, count))
+    found = numbers | words | vectors
+    found |= {
+        "networks": 64,
+        "directions": directions,
+        "shape": shape,
+        "nearby": np.stack([np.arange(count)] * 2, 1),
+        "groups": np.zeros(count, np.int64),
+        "halves": np.ones((2, count)),
+        "trace": np.zeros((0, 2)),
+    }
+    assert set(found) == {field.name for field in dataclasses.fields(NADs)}
+    return {name: np.asarray(value) for name, value in (found | known).items()}

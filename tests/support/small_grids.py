@@ -1,0 +1,100 @@
+"""Small grids for the tests: plans made by hand, directions, draws, and a table of rows."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+from hand_overs import nads_of_file
+from scipy.linalg import hadamard
+
+from pipeline import experiments, networks
+from pipeline.cells.training import Training
+from pipeline.experiments.plan import Member, Plan
+from pipeline.grid.data import Data
+from pipeline.machine import store
+from pipeline.project import artifacts
+
+ARCHITECTURES = {
+    "lenet": {"network": networks.NETWORKS["lenet"]},
+    "logreg": {"network": networks.NETWORKS["logreg"]},
+    "mlp": {"network": networks.NETWORKS["mlp"], "hidden": [6, 4]},
+}
+SQUARE = {"height": 32, "width": 32}
+"""What the cells of directions say of inputs of 32×32 pixels."""
+
+HOW = Training(epochs=2, lr=0.1, momentum=0.9, weight_decay=0.0)
+
+
+def plan_of(name, settings, grids, seeds=(0, 1), samples=(50, 30), estimands=("secant",), how=HOW):
+    """A plan of the experiment `name`; settings: its own values; grids: architecture → the values
+    of its part of the grid."""
+    experiment = experiments.find(name)
+    members = {
+        architecture: Member(ARCHITECTURES[architecture], how, experiment.Grid(**grid), estimands)
+        for architecture, grid in grids.items()
+    }
+    return Plan(name, "smoke", seeds, *samples, experiment.Settings(**settings), members)
+
+
+def orthonormal(seed=0):
+    """A basis (1024, 1024) as rows, float64, that is neither symmetric nor in any order."""
+    rng = np.random.default_rng(seed)
+    return hadamard(1024)[rng.permutation(1024)] * rng.choice([-1.0, 1.0], 1024) / 32
+
+
+def nads_of(bases):
+    """As the stage `generate` gives NADs: (architecture, estimand) → arrays; bases: estimand →
+    (1024, 1024), the chosen first."""
+    chosen = next(iter(bases))
+    return lambda name, estimand=chosen: {
+        "directions": bases[estimand],
+        "eigenvalues": np.linspace(1, 0, 1024),
+    }
+
+
+def data_of(name, draws, vectors):
+    """An experiment's data, in memory instead of on disk; draws: by seed; vectors: by name."""
+    data = Data(experiments.find(name))
+    data.draw, data.vectors = draws.__getitem__, vectors
+    data.digests = lambda seed: {name: store.digest(array) for name, array in draws[seed].items()}
+    return data
+
+
+def table(rows, columns):
+    """Rows of values as a table."""
+    return pd.DataFrame([dict(zip(columns, row)) for row in rows])
+
+
+def separable(normal, y, v, eps, sigma):
+    """D(v) by its definition, in float64: x = σ g + (ε y − σ⟨g, v⟩) v, (N, 1024) (paper 2, eq.
+    1)."""
+    normal, y = normal.astype(float), y.astype(float)
+    return sigma * normal + np.outer(eps * y - sigma * (normal @ v), v)
+
+
+def lay_down_plan(plan, device="cpu", reuse=True):
+    """Write what the stage `plan` leaves for an experiment, below the current folder."""
+    artifacts.PARAMS.write_text("scale: smoke\n")
+    with artifacts.output(artifacts.PLAN, sealed=False) as folder:
+        artifacts.write_json(folder / "machine.json", {"device": device, "reuse": reuse})
+        artifacts.write_json(folder / f"{plan.experiment}.json", dataclasses.asdict(plan))
+        (folder / "params.sha256").write_text(artifacts.params_digest())
+
+
+def lay_down_nads(**bases):
+    """Write what the stage `estimate` leaves, of the estimand that is chosen: architecture → (1024,
+    1024)."""
+    with artifacts.output(artifacts.NADS) as folder:
+        for name, basis in bases.items():
+            np.savez(folder / f"{name}.npz", **nads_of_file(basis, (1, 32, 32)))
+
+
+def in_this_process(function, work, make_context, device):
+    """`pipeline.machine.workers.run` with each piece of work done here, one after another, instead
+    of by a pool of processes."""
+    context = make_context()
+    for position, piece in enumerate(work):
+        try:
+            yield position, function(context, piece)
+        except Exception as error:
+            yield position, error

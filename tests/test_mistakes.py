@@ -1,0 +1,528 @@
+"""Mistakes that people make, the likeliest of each kind first, with the words that each must be
+answered with: one sentence, no traceback."""
+
+import copy
+import functools
+import io
+import json
+import runpy
+import subprocess
+import sys
+import tarfile
+
+import numpy as np
+import PIL.Image
+import pytest
+import torch
+import yaml
+from structure import ROOT
+from torch import nn
+
+from pipeline import experiments, generate, nads, networks, settings, train
+from pipeline.images import sources
+from pipeline.images.wanted import Wanted
+from pipeline.machine import disk, workers
+from pipeline.networks.dry_run import dry_run
+from pipeline.project import artifacts, command
+from pipeline.project.errors import InputError
+
+GONE = object()
+
+
+def table(columns, *rows):
+    """A test of every row of a table, whose first column is its name."""
+    return pytest.mark.parametrize(columns, [pytest.param(*row, id=name) for name, *row in rows])
+
+
+def changed(document, path, value):
+    """A copy of a document whose value at `path`, keys with slashes between them, is another."""
+    document = copy.deepcopy(document)
+    *parents, last = path.split("/")
+    place = functools.reduce(dict.__getitem__, parents, document)
+    place[last] = value
+    if value is GONE:
+        del place[last]
+    return document
+
+
+def answer(action, *arguments):
+    """The sentence with which an action refuses its arguments."""
+    with pytest.raises(InputError) as caught:
+        action(*arguments)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# How it is started -------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@table(
+    "words, folder",
+    ("a stage run as a file", ["pipeline/train.py", "linear_pairs"], "."),
+    ("from the folder of the package", ["-m", "pipeline.download"], "pipeline"),
+)
+def test_a_stage_is_run_as_a_module_from_the_root(words, folder):
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT / folder, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and done.stderr == (
+        "error: run stages from the root of the repository, as `python -m pipeline.train "
+        "linear_pairs`\n"
+    )
+
+
+@pytest.mark.parametrize("version", [(3, 10, 13), (3, 13, 0)])
+def test_another_python_is_told_which_is_needed(version, monkeypatch):
+    monkeypatch.setattr(sys, "version_info", version)
+    with pytest.raises(SystemExit, match="this project needs Python 3.11 or 3.12, and this is"):
+        runpy.run_path(str(ROOT / "pipeline" / "__init__.py"))
+
+
+def test_outside_the_environment_the_missing_package_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "torch" else name)
+    with pytest.raises(SystemExit, match="package torch is not installed.*pip install -r require"):
+        runpy.run_path(str(ROOT / "pipeline" / "__init__.py"))
+
+
+@table(
+    "arguments, words",
+    ("a misspelt experiment", ["linear_pair"], "invalid choice: 'linear_pair' (choose from"),
+    ("no experiment", [], "the following arguments are required: experiment"),
+    ("two experiments", ["flip", "poison"], "unrecognized arguments: poison"),
+)
+def test_the_command_line(arguments, words, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        command.experiment("What it is.", "train", experiments.names(), arguments)
+    assert words in capsys.readouterr().err
+
+
+def test_a_stage_without_arguments_takes_none_and_shows_its_docstring_as_help(capsys):
+    assert command.no_arguments("What it is.", "plan", []) is None
+    with pytest.raises(SystemExit, match="2"):
+        command.no_arguments("What it is.", "plan", ["smoke"])
+    with pytest.raises(SystemExit, match="0"):
+        command.no_arguments("What it is.", "plan", ["--help"])
+    said = capsys.readouterr()
+    assert "unrecognized arguments: smoke" in said.err and "What it is." in said.out
+
+
+# Images ------------------------------------------------------------------------------------------
+
+
+def save(path, shade=None, seed=0):
+    """Write a picture of noise, or of one shade."""
+    pixels = np.random.default_rng(seed).integers(0, 256, (32, 32, 3), np.uint8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    PIL.Image.fromarray(pixels if shade is None else np.full_like(pixels, shade)).save(path)
+
+
+def birds(root, splits=("train", "test"), classes=("auk", "finch")):
+    """Class folders of two pictures each."""
+    for number, (split, label) in enumerate((s, c) for s in splits for c in classes):
+        for picture in range(2):
+            save(root / split / label / f"{picture}.png", seed=2 * number + picture)
+    return root
+
+
+def packed(root):
+    with tarfile.open(root.with_suffix(".tar.gz"), "w:gz") as archive:
+        archive.add(root, root.name)
+    return root.with_suffix(".tar.gz")
+
+
+def half_a_download(root):
+    path = packed(birds(root))
+    path.write_bytes(path.read_bytes()[:-2000])
+    return path
+
+
+def a_web_page(root):
+    path = root.with_suffix(".tar.gz")
+    path.write_text("<!doctype html><title>404 Not Found</title>" + 2000 * "x")
+    return path
+
+
+def cifar_100(root):
+    path = root.with_suffix(".tar.gz")
+    with tarfile.open(path, "w:gz") as archive:
+        for name in ("train", "test", "meta"):
+            header = tarfile.TarInfo(f"cifar-100-python/{name}")
+            header.size = 4
+            archive.addfile(header, io.BytesIO(b"some"))
+    return path
+
+
+def cifar_10_of_another_source(root):
+    root.mkdir()
+    for name in [*(f"data_batch_{n}" for n in range(1, 6)), "test_batch", "batches.meta"]:
+        (root / name).write_bytes(b"not the official one")
+    return root
+
+
+def without_splits(root):
+    for label in ("auk", "finch"):
+        save(root / label / "0.png")
+    return root
+
+
+def equal_splits(root):
+    birds(root, splits=["train"])
+    for path in sorted((root / "train").rglob("*.png")):
+        copied = root / "test" / path.relative_to(root / "train")
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        copied.write_bytes(path.read_bytes())
+    return root
+
+
+def a_class_that_is_not_tested(root):
+    birds(root)
+    save(root / "train" / "heron" / "0.png")
+    return root
+
+
+def a_corrupt_picture(root):
+    birds(root)
+    path = root / "train" / "auk" / "0.png"
+    path.write_bytes(path.read_bytes()[:500])
+    return root
+
+
+def text_named_as_a_picture(root):
+    birds(root)
+    (root / "test" / "auk" / "1.png").write_text("not a picture")
+    return root
+
+
+@table(
+    "make, words",
+    ("a wrong path", lambda root: root / "nowhere", "nowhere does not exist; name a folder"),
+    ("half a download", half_a_download, "or only a part of one; fetch it again"),
+    ("a web page in the archive's place", a_web_page, "is a web page"),
+    ("CIFAR-100", cifar_100, "is CIFAR-100, not CIFAR-10"),
+    ("CIFAR-10's batches made anew", cifar_10_of_another_source, "official"),
+    ("no train/ and test/", without_splits, "as train/<class>/* and test/<class>/*"),
+    ("no test/", lambda root: birds(root, splits=["train"]), "test/ of 0"),
+    ("one class", lambda root: birds(root, classes=["auk"]), "at least two are needed"),
+    ("a class in train/ alone", a_class_that_is_not_tested, "the same classes (heron"),
+    ("equal splits", equal_splits, "every test image is a training image too"),
+    ("a corrupt picture", a_corrupt_picture, "train/auk/0.png cannot be read as an image"),
+    ("a text as picture", text_named_as_a_picture, "test/auk/1.png cannot be read as an"),
+    ("an empty folder", lambda root: root.mkdir() or root, "at least two are needed"),
+    ("a single picture", lambda root: save(root / "a.png") or root / "a.png", "archive"),
+)
+def test_images(make, words, tmp_path):
+    assert words in answer(sources.read, make(tmp_path / "birds"))
+
+
+def test_images_behind_a_link_are_the_same(tmp_path):
+    (tmp_path / "link").symlink_to(birds(tmp_path / "birds"))
+    digests = {sources.read(f"{tmp_path}/{name}").digest() for name in ("birds", "birds/", "link")}
+    assert len(digests) == 1
+
+
+def test_cifar10_without_a_network(tmp_path, monkeypatch):
+    monkeypatch.delenv("CIFAR10", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    wanted = Wanted(None, "http://127.0.0.1:9/cifar-10-python.tar.gz", None)
+    assert "CIFAR-10 could not be fetched" in answer(sources.find, wanted)
+
+
+# params.yaml -------------------------------------------------------------------------------------
+
+LINEAR = "scales/laptop/linear_pairs"
+LENET = f"{LINEAR}/networks/lenet"
+
+
+@table(
+    "path, value, words",
+    ("a misspelt key", "epz2", 0.3, "unknown key 'epz2'; did you mean 'eps2'?"),
+    ("a misspelt key of a network", f"{LENET}/indexes", [1], "did you mean 'indices'?"),
+    ("a misspelt scale", "scale", "lapptop", "scale 'lapptop' is"),
+    ("a misspelt network", "architectures/lenet/network", "lenett", "mean 'lenet'?"),
+    ("a misspelt architecture", "scales/laptop/nads/lenett", 8, "did you mean 'lenet'?"),
+    ("a misspelt experiment", "scales/laptop/linear_pair", {}, "mean 'linear_pairs'?"),
+    ("a misspelt device", "device", "gpu", "must be auto, cpu or cuda, not"),
+    ("a misspelt method", "estimator/method", "read-out", "must be readout or plain"),
+    ("half precision", "precision", "float16", "must be float32 or bfloat16"),
+    ("an index out of range", f"{LENET}/indices", [1, 1024], "index 1024 is out of range"),
+    ("a negative index", f"{LENET}/indices", [-1], "index -1 is out of range"),
+    ("one index without a list", f"{LENET}/indices", 1, "must be a list"),
+    ("no index", f"{LENET}/indices", [], "indices is empty"),
+    ("an index twice", f"{LENET}/indices", [1, 1], "indices repeat a value"),
+    ("a list where a number is", "eps2", [0.3, 0.5], "eps2 must be a number"),
+    ("a number in quotes", "eps2", "0.5", "eps2 must be a number, not '0.5'"),
+    ("no number", "eps2", None, "eps2 must be a number, not None"),
+    ("a negative amplitude", "eps2", -0.5, "eps2 must not be negative"),
+    ("no noise", "sigma", 0, "sigma must be positive"),
+    ("a fraction of an epoch", f"{LINEAR}/training/epochs", 1.5, "must be a whole number"),
+    ("a power of ten", f"{LINEAR}/train_samples", 1e4, "must be a whole number"),
+    ("no seeds", f"{LINEAR}/seeds", 0, "seeds must be at least 1"),
+    ("a key that was removed", "eps2", GONE, "the key 'eps2' is missing"),
+    ("no learning rate", "linear_pairs/training/lr", GONE, "the key 'lr' is missing"),
+    ("no NADs", "scales/laptop/nads/mlp_100_20", GONE, "mlp_100_20: it has no NADs"),
+    ("one network's NADs", "scales/laptop/nads/lenet", 1, "networks must be at least 2"),
+    ("no sigma", "image_pairs/sigma/lenet", GONE, "sigma has no value for lenet"),
+    ("symmetry of one gradient", "estimator/estimand", "gradient", "set symmetry: false"),
+)
+def test_values_of_params(path, value, words, shipped):
+    with pytest.raises(InputError) as caught:
+        settings.plans(changed(shipped, path, value))
+    sentences = str(caught.value).split("\n")
+    assert all(sentence.startswith("params.yaml: ") for sentence in sentences)
+    assert any(words in sentence for sentence in sentences)
+
+
+@table(
+    "old, new, words",
+    ("a decimal comma", "eps2: 0.5", "eps2: 0,5", "eps2 must be a number, not '0,5'"),
+    ("an indented line", "eps2: 0.5", "  eps2: 0.5", "not valid YAML"),
+    ("no space after the colon", "eps2: 0.5", "eps2:0.5", "not valid YAML"),
+    ("a key twice", "eps2: 0.5", "eps1: 0.5", "duplicate key"),
+)
+def test_the_text_of_params(old, new, words, tmp_path, monkeypatch):
+    text = (ROOT / "params.yaml").read_text(encoding="utf-8")
+    assert old in text
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    said = answer(lambda: settings.plans(settings.read()))
+    assert words in said and said.startswith("params.yaml")
+
+
+def test_params_that_an_editor_on_windows_saved_mean_the_same(tmp_path, shipped):
+    text = (ROOT / "params.yaml").read_bytes()
+    (tmp_path / "params.yaml").write_bytes(b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n"))
+    assert settings.read(tmp_path / "params.yaml") == shipped
+
+
+# Networks of one's own ---------------------------------------------------------------------------
+
+NETWORKS = """
+import numpy as np
+import torch
+from torch import nn
+
+
+def linear(channels, outputs):
+    return nn.Sequential(nn.Flatten(), nn.Linear(channels * 1024, outputs))
+
+
+class WithoutArguments(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = linear(1, 1)
+
+
+def of_classes(num_classes=10):
+    return linear(1, num_classes)
+
+
+def of_ten(channels, outputs):
+    return linear(channels, 10)
+
+
+def flat(channels, outputs):
+    return nn.Sequential(linear(channels, 1), nn.Flatten(0))
+
+
+def of_three_channels(channels, outputs):
+    return nn.Sequential(nn.Conv2d(3, 4, 32), nn.Flatten(), nn.Linear(4, outputs))
+
+
+def of_one_channel(channels, outputs):
+    return linear(1, outputs)
+
+
+def seeded(channels, outputs):
+    torch.manual_seed(0)
+    return linear(channels, outputs)
+
+
+def by_numpy(channels, outputs):
+    network = linear(channels, outputs)
+    shape = network[1].weight.shape
+    network[1].weight.data = torch.from_numpy(np.random.standard_normal(shape)).float()
+    return network
+
+
+def softmax(channels, outputs):
+    return nn.Sequential(linear(channels, outputs), nn.Softmax(1))
+
+
+def frozen(channels, outputs):
+    return linear(channels, outputs).requires_grad_(False)
+
+
+class Two(nn.Flatten):
+    def __init__(self, channels, outputs):
+        super().__init__()
+        self.layer = nn.Linear(channels * 1024, outputs)
+
+    def forward(self, x):
+        return self.layer(super().forward(x)), x
+
+
+def without_return(channels, outputs):
+    linear(channels, outputs)
+
+
+"""
+
+
+FILES = {"nets": NETWORKS, "lacking": "import einops_that_nobody_has", "broken": "def net(:"}
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A folder own/ with modules of one's own, below the one in which this process is."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path / "own")
+    (tmp_path / "own").mkdir()
+    for name, text in FILES.items():
+        (tmp_path / "own" / f"{name}.py").write_text(text)
+    yield
+    for name in FILES:
+        sys.modules.pop(name, None)
+
+
+@table(
+    "place, words",
+    ("its module is not there", "nest:linear", "no module 'nest' in own/"),
+    ("its name is not there", "nets:linaer", "nets has no 'linaer'; did you mean 'linear'"),
+    ("a point for the colon", "nets.linear", "write 'nets:linear'"),
+    ("a file", "own/nets.py:linear", "write 'nets:linear'"),
+    ("no (channels, outputs)", "nets:WithoutArguments", "with the numbers of input channels"),
+    ("outputs alone", "nets:of_classes", "called with the numbers of input channels"),
+    ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
+    ("(N,)", "nets:flat", "(2,), not (2, 2)"),
+    ("a package that is not installed", "lacking:net", "einops_that_nobody_has"),
+    ("a syntax error", "broken:net", "SyntaxError"),
+    ("three channels always", "nets:of_three_channels", "3 channels"),
+    ("a seed of its own", "nets:seeded", "the same under two of torch's seeds"),
+    ("NumPy's chance", "nets:by_numpy", "draw them with torch"),
+    ("frozen weights", "nets:frozen", "grad"),
+    ("two results", "nets:Two", "tuple"),
+    ("no return", "nets:without_return", "NoneType"),
+)
+def test_networks_of_ones_own(place, words, own):
+    assert words in answer(
+        lambda: dry_run(networks.specification({"network": place}), (1, 32, 32), 2)
+    )
+
+
+def test_a_network_for_one_channel_is_refused_for_two(own):
+    specification = networks.specification({"network": "nets:of_one_channel"})
+    assert "nets:of_one_channel" in answer(dry_run, specification, (2, 32, 32), 2)
+
+
+def test_softmax_at_the_end_gets_a_notice(own):
+    run = dry_run(networks.specification({"network": "nets:softmax"}), (1, 32, 32), 2)
+    assert "as after a softmax" in run.notices[0]
+
+
+def test_a_misspelt_argument_of_a_network():
+    specification = networks.specification({"network": "resnet18", "widht": 0.5})
+    assert "no argument 'widht'; did you mean 'width'?" in answer(
+        dry_run, specification, (1, 32, 32), 2
+    )
+
+
+# NADs --------------------------------------------------------------------------------------------
+
+
+def linear():
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 1))
+
+
+MODEL = linear()
+
+
+def seeded():
+    torch.manual_seed(3)
+    return linear()
+
+
+@table(
+    "make, keywords, words",
+    ("a model for its constructor", MODEL, {}, "builds a new network, such as `lambda: Net"),
+    ("one model again and again", lambda: MODEL, {}, "the same under two of torch's seeds"),
+    ("fixed weights", seeded, {}, "the same under two of torch's seeds"),
+    ("ten outputs", lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), {}, "(2, 10)"),
+    ("no batch", lambda: nn.Sequential(linear(), nn.Flatten(0)), {}, "to (2,), not to"),
+    ("other inputs", linear, {"shape": (1, 16, 16)}, "1×16×16"),
+    ("no channels in the shape", linear, {"shape": (8, 8)}, "[channels, height, width]"),
+    ("one network", linear, {"networks": 1}, "networks must be at least 2"),
+    ("a misspelt estimand", linear, {"estimand": "secants"}, "one of secant, gradient"),
+    ("a misspelt symmetry", linear, {"symmetry": "squares"}, "none, transposition, square"),
+)
+def test_estimate(make, keywords, words):
+    given = {"shape": (1, 8, 8), "networks": 4} | keywords
+    assert words in answer(lambda: nads.estimate(make, **given))
+
+
+@table(
+    "rows, words",
+    ("NADs of another size", np.eye(8), "shape (8, 8), not (K, 64)"),
+    ("NADs as columns", np.eye(64)[:, :4], "shape (64, 4), not (K, 64)"),
+    ("NADs as pictures", np.zeros((2, 1, 8, 8)), "shape (2, 1, 8, 8), not (K, 64)"),
+    ("NADs that are not orthonormal", np.ones((2, 64)), "not orthonormal"),
+    ("NADs that are not finite", np.full((1, 64), np.nan), "not orthonormal"),
+)
+def test_nads_made_elsewhere(rows, words):
+    assert words in answer(lambda: nads.imported(rows, (1, 8, 8), "my.npy"))
+
+
+def test_a_file_of_nads_that_is_not_there_or_is_none(tmp_path):
+    assert "my.npy cannot be read: No such file" in answer(nads.from_file, "my.npy", (1, 8, 8))
+    (tmp_path / "my.npy").write_text("1 0 0\n0 1 0\n")
+    said = answer(nads.from_file, str(tmp_path / "my.npy"), (1, 8, 8))
+    assert "my.npy is not a .npy file of numbers" in said
+
+
+# Stages by hand, and the machine -----------------------------------------------------------------
+
+
+@pytest.fixture
+def planned(tmp_path, monkeypatch, shipped):
+    """A folder in which the stage `plan` has run at smoke scale."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(shipped | {"scale": "smoke"}))
+    plans = settings.plans(settings.read())["smoke"]
+    documents = {"images": plans.images, "machine": plans.machine, "nads": plans.nads}
+    with artifacts.output(artifacts.PLAN, sealed=False) as folder:
+        for name, plan in (documents | plans.experiments).items():
+            (folder / f"{name}.json").write_text(json.dumps(plan, default=vars))
+        (folder / "params.sha256").write_text(artifacts.params_digest())
+    return tmp_path
+
+
+@pytest.mark.parametrize(("stage", "before"), [(generate, "estimate"), (train, "generate flip")])
+def test_a_stage_before_its_inputs_names_the_one_that_makes_them(stage, before, planned):
+    name = before.partition(" ")[2] or "linear_pairs"
+    said = answer(stage.main, name)
+    assert f"is missing; `python -m pipeline.{before}` makes it (`dvc repro` runs all" in said
+
+
+def test_a_stage_before_the_plan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "is missing; `python -m pipeline.plan` makes it" in answer(train.main, "flip")
+    assert "params.yaml is missing; run from the root" in answer(settings.read)
+
+
+def test_a_stage_after_an_edit_of_params_without_a_plan(planned, shipped):
+    (planned / "params.yaml").write_text(yaml.safe_dump(shipped | {"eps2": 0.3}))
+    assert "params.yaml was edited since it was planned" in answer(train.main, "linear_pairs")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there():
+    assert "PyTorch finds no CUDA device here; set device: auto" in answer(
+        workers.device_of, "cuda"
+    )
+
+
+def test_a_disk_without_room_for_the_scale():
+    assert "1,000,000,000.00 GB still to write" in answer(
+        disk.check_room, 10**18, "scale overnight"
+    )

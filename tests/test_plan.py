@@ -1,0 +1,228 @@
+"""The stage `plan`: what it writes, what it forecasts, and what it says of what cannot be run."""
+
+import copy
+import functools
+import json
+import shutil
+import sys
+
+import numpy as np
+import pytest
+import yaml
+
+from pipeline import experiments, plan, settings
+from pipeline.experiments.plan import Plan
+from pipeline.machine import workers
+from pipeline.nads.plan import NADsPlan
+from pipeline.networks.dry_run import dry_run
+from pipeline.project import artifacts
+from pipeline.project.errors import InputError
+
+LENET = {"network": "pipeline.networks.lenet:LeNet"}
+NETWORK = """
+from torch import nn
+from helper import slope
+
+
+def net(channels, outputs, depth=1):
+    layers = nn.Linear(1024 * channels, 4), nn.LeakyReLU(slope()), nn.Linear(4, outputs)
+    return nn.Sequential(nn.Flatten(), *layers)
+"""
+HELPER = "def slope():\n    return 0.25\n"
+
+
+@functools.cache
+def tried_once(specification, shape, outputs):
+    return dry_run(json.loads(specification), shape, outputs)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty repository in which every network of the table is tried once by all tests together,
+    on a disk with room for everything."""
+    (tmp_path / "own").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    def once(specification, *use):
+        if specification["network"].startswith("pipeline."):
+            return tried_once(json.dumps(specification), *use)
+        return dry_run(specification, *use)
+
+    monkeypatch.setattr(plan, "dry_run", once)
+    monkeypatch.setattr(workers, "cores", lambda: 2)
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=10**15))
+    yield tmp_path
+    for name in ("own_net", "helper"):
+        sys.modules.pop(name, None)
+
+
+def run(document):
+    """The stage, on a document in params.yaml; what it wrote, by the file's name."""
+    with open("params.yaml", "w", encoding="utf-8") as file:
+        yaml.safe_dump(document, file, sort_keys=False)
+    plan.main()
+    return {path.stem: json.loads(path.read_text()) for path in artifacts.PLAN.glob("*.json")}
+
+
+def changed(document, path, value):
+    """A copy of a document with another value at `path`."""
+    document = copy.deepcopy(document)
+    *parents, last = path.split("/")
+    functools.reduce(dict.__getitem__, parents, document)[last] = value
+    return document
+
+
+@pytest.fixture
+def smoke(shipped):
+    """The document with the scale `smoke` alone."""
+    return shipped | {"scale": "smoke", "scales": {"smoke": shipped["scales"]["smoke"]}}
+
+
+@pytest.fixture
+def with_own(folder, smoke):
+    """The same with a network of one's own in two experiments, and NADs from a file."""
+    (folder / "own/own_net.py").write_text(NETWORK)
+    (folder / "own/helper.py").write_text(HELPER)
+    np.save(folder / "own/my.npy", np.eye(1024)[:4])
+    smoke["architectures"]["mine"] = {"network": "own_net:net"}
+    scale = smoke["scales"]["smoke"]
+    scale["nads"] |= {"mine": 2, "lenet": {"file": "own/my.npy"}}
+    scale["linear_pairs"]["networks"]["mine"] = {"indices": [1]}
+    scale["fourier"]["networks"]["mine"] = {"step": 16}
+    return smoke
+
+
+@pytest.mark.parametrize("scale", ["smoke", "paper"])
+def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
+    scale, folder, shipped, capsys
+):
+    (folder / "data/plan/old").mkdir(parents=True)
+    written = run(document := shipped | {"scale": scale, "device": "cpu"})
+    asked, names = settings.plans(document)[scale], experiments.names()
+    assert set(written) == {"images", "machine", "nads", *names}
+    assert not (folder / "data/plan/old").exists()
+    for name in names:
+        assert Plan.read(experiments.find(name)) == asked.experiments[name]
+    assert NADsPlan.read() == asked.nads
+    head, columns, *table = capsys.readouterr().out.splitlines()
+    assert head == f"params.yaml is sound; scale {scale} on 2 cores:"
+    assert columns.split() == "cells stored sample passes time left GB to write".split()
+    total = 0
+    for row, name in zip(table, names):
+        grid = asked.experiments[name]
+        cells = experiments.find(name).cells(grid)
+        epochs = sum(grid.members[cell["architecture"]].training.epochs for cell in cells)
+        passes = f"{epochs * grid.train_samples:,}"
+        assert row.split()[:-1] == [name, f"{len(cells):,}", "0", passes, "unknown"]
+        total += len(cells)
+    assert table[-1].split()[:2] == ["all", f"{total:,}"]
+
+
+def test_a_disk_without_room_ends_it_before_anything_is_written(folder, smoke, monkeypatch, capsys):
+    """The table is printed all the same, so that one sees what takes the room."""
+    usage = shutil.disk_usage(folder)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=100))
+    with pytest.raises(InputError) as caught:
+        run(smoke)
+    left = capsys.readouterr().out.split()[-1]
+    assert f"{left} GB still to write" in str(caught.value) and float(left) > 0
+    assert not artifacts.PLAN.exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (
+            "architectures/resnet18_narrow/width",
+            0.1,
+            "architectures.resnet18_narrow: the network pipeline.networks.resnet:ResNet18 cannot "
+            "be built with {'width': 0.1}: ValueError: width must be at least 0.125",
+        ),
+        (
+            "scales/smoke/nads/mlp_100_20",
+            {"file": "none.npy"},
+            "scales.smoke.nads.mlp_100_20: the NADs none.npy cannot be read: No such file or "
+            "directory",
+        ),
+        (
+            "scales/smoke/fourier/networks/mine",
+            {"step": 16, "transposes": False},
+            "scales.smoke.fourier: mine has transposes: false, but its class states no symmetry "
+            "under transposition; train both",
+        ),
+    ],
+)
+def test_a_mistake_ends_it_and_what_an_earlier_plan_wrote_stays(
+    path, value, sentence, folder, with_own
+):
+    run(with_own)
+    before = {path: path.read_bytes() for path in artifacts.PLAN.iterdir()}
+    with pytest.raises(InputError) as caught:
+        run(changed(with_own, path, value))
+    assert str(caught.value) == f"params.yaml: {sentence}"
+    assert {path: path.read_bytes() for path in artifacts.PLAN.iterdir()} == before
+
+
+def test_a_network_that_only_another_scale_uses_is_tried_too(folder, shipped):
+    document = changed(shipped, "architectures/densenet121", {"network": "none:Y"})
+    with pytest.raises(InputError, match="architectures.densenet121: .*no module 'none'"):
+        run(document | {"scale": "smoke"})
+
+
+def test_a_network_of_ones_own_is_tried_in_every_use_and_one_of_the_table_in_one(
+    folder, with_own, monkeypatch
+):
+    calls, once = [], plan.dry_run
+    monkeypatch.setattr(plan, "dry_run", lambda *call: calls.append(call) or once(*call))
+    run(with_own)
+    uses = lambda network: [use for given, *use in calls if given == network]
+    assert uses(LENET) == [[(4, 32, 32), 2]]
+    assert uses({"network": "own_net:net"}) == [
+        [(1, 32, 32), 1],
+        [(1, 32, 32), 2],
+        [(2, 32, 32), 2],
+    ]
+
+
+def test_an_edit_of_a_helper_changes_the_plans_that_use_the_network_and_no_others(folder, with_own):
+    before = run(with_own)
+    used = before["linear_pairs"]["members"]
+    assert set(used["mine"]["own"]) == {"own/own_net.py", "own/helper.py"}
+    assert used["lenet"]["own"] == {}
+    (folder / "own/helper.py").write_text(HELPER.replace("0.25", "0.125"))
+    after = run(with_own)
+    changes = {name for name in after if after[name] != before[name]}
+    assert changes == {"nads", "linear_pairs", "fourier"}
+    (folder / "own/helper.py").write_text(HELPER)
+    assert run(with_own) == before, "going back is a run of the past"
+
+
+def test_images_other_than_those_that_the_variable_names_get_a_notice(
+    folder, smoke, monkeypatch, capsys
+):
+    """DVC does not know of the variable, so that it runs `download` no second time."""
+    artifacts.IMAGES.mkdir(parents=True)
+    artifacts.write_json(artifacts.REPORTS / "images.json", {"source": "class folders in birds/"})
+    for path, notices in (("elsewhere/birds", 0), ("elsewhere/fish.zip", 1)):
+        monkeypatch.setenv("CIFAR10", path)
+        run(smoke)
+        assert capsys.readouterr().err.count("holds images from class folders in birds/") == notices
+
+
+def test_other_nads_in_the_same_file_change_what_is_asked_of_the_estimate(folder, with_own):
+    before = run(with_own)
+    assert set(before["nads"]["members"]["lenet"]["own"]) == {"own/my.npy"}
+    np.save("own/my.npy", np.eye(1024)[1:5])
+    after = run(with_own)
+    assert {name for name in after if after[name] != before[name]} == {"nads"}
+
+
+def test_what_is_odd_about_a_network_is_said_once(folder, with_own, capsys):
+    text = NETWORK.replace("nn.Linear(4, outputs)", "nn.Linear(4, outputs), nn.Softmax(1)")
+    (folder / "own/own_net.py").write_text(text)
+    run(with_own)
+    (notice,) = capsys.readouterr().err.splitlines()
+    assert notice.startswith("notice: the outputs of own_net:net sum to one, as after a softmax")
