@@ -17,6 +17,7 @@ import signal
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import resource_tracker
 from typing import Any, Literal
 
@@ -26,8 +27,9 @@ from tqdm import tqdm
 from pipeline.machine.worker import ENVIRONMENT, TRIES, answer, cores, died, recipe_of, result_of
 from pipeline.project.errors import InputError, nearest
 
-CONTEXT = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
-"""How workers start: on Linux as copies of a process that imports PyTorch once for all of them."""
+CONTEXT = multiprocessing.get_context("spawn")
+"""How workers start: as new interpreters, which find in their environment what PyTorch and the C
+library read when they are loaded."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,10 +124,14 @@ def _by_processes(function, jobs, make_context):
     recipe, tasks = recipe_of(function, make_context), ((n, job, 0) for n, job in enumerate(jobs))
     # By their connections: all processes, and (position, job, deaths at it) of those at work.
     processes, busy, idle, again, results = {}, {}, [], [], []
+    # Ctrl-C never interrupts a thread other than the main one, so that no worker is half started.
+    starter = ThreadPoolExecutor(1)
     try:
         while True:
             while len(busy) < cores() and (task := again.pop() if again else next(tasks, None)):
-                connection = idle.pop() if idle else _start(recipe, processes)
+                connection = (
+                    idle.pop() if idle else starter.submit(_start, recipe, processes).result()
+                )
                 busy[connection] = task
                 with contextlib.suppress(OSError):  # it has died, which is found below
                     connection.send(task[1])
@@ -151,22 +157,21 @@ def _by_processes(function, jobs, make_context):
                     idle.append(connection)
                     results.append((position, result_of(answered)))
     finally:
+        starter.shutdown()
         for process in processes.values():
             process.kill()
 
 
 def _start(recipe, processes):
-    """Start a worker, note its process, and return the connection to it."""
+    """Start a worker, note its process by the connection to it, and return that connection."""
     os.environ.update(ENVIRONMENT)
-    CONTEXT.set_forkserver_preload(["torch", "pandas"])
     connection, there = CONTEXT.Pipe()
     process = CONTEXT.Process(target=_serve, args=(there, recipe), daemon=True)
     # Ctrl-C, which a terminal sends to all its processes, ends this one, and this one its workers:
     # they inherit that it is blocked. (The start of the tracker would unblock it.)
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     process.start()
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
     processes[connection] = process
     there.close()
     return connection
