@@ -1,4 +1,4 @@
-# What the stages need, and nothing of the project: its folder is mounted where they run (docs/install.md). `--build-arg TORCH=cuda`
+# What the stages need, and nothing of the project: its folder is mounted where they run (docs/running.md). `--build-arg TORCH=cuda`
 # has PyTorch's CUDA libraries in it.
 FROM python:3.11-slim
 ARG TORCH=cpu

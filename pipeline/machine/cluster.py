@@ -38,7 +38,7 @@ def connect() -> None:
         )
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         raise InputError(
-            f"Ray cannot be used at {address} ({' '.join(str(error).split())}); docs/cluster.md "
+            f"Ray cannot be used at {address} ({' '.join(str(error).split())}); docs/running.md "
             "shows how it is started"
         ) from None
 
@@ -62,7 +62,7 @@ def _do(folder: str, probe: str, version: str, recipe: bytes, job: Any) -> bytes
     elif torch.__version__ != version:
         refusal = f"has torch {torch.__version__}, and the machine that asks {version}"
     if refusal:
-        error = InputError(f"{platform.node()}, a node of Ray, {refusal} (docs/cluster.md)")
+        error = InputError(f"{platform.node()}, a node of Ray, {refusal} (docs/running.md)")
         return pickle.dumps((False, error))
     os.chdir(folder)
     return worker.answer(recipe, job)
@@ -101,7 +101,7 @@ def run(
                     except ray.exceptions.RayTaskError as error:  # not even `_do` could be read
                         raise InputError(
                             f"a node of Ray cannot do this ({str(error).splitlines()[-1]}); have "
-                            "the same requirements on every node (docs/cluster.md)"
+                            "the same requirements on every node (docs/running.md)"
                         ) from None
                     except ray.exceptions.RayError as error:
                         yield position, worker.died(f"{type(error).__name__}, as Ray calls it")

@@ -140,5 +140,5 @@ def test_an_address_where_nothing_answers_is_refused(monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{server.getsockname()[1]}")
-    with pytest.raises(InputError, match="^Ray cannot be used at .*; docs/cluster.md shows how"):
+    with pytest.raises(InputError, match="^Ray cannot be used at .*; docs/running.md shows how"):
         workers.device_of("auto")
