@@ -113,6 +113,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    command.parser(__doc__, "fidelity").parse_args()
+    command.no_arguments(__doc__, "fidelity")
     with one_sentence():
         main()
