@@ -1,4 +1,4 @@
-"""What earlier runs found out about this machine, by key: small files of JSON beside the store."""
+"""Measurements of this machine that later runs use, as small JSON files beside the store."""
 
 import json
 import typing
@@ -8,13 +8,12 @@ from pathlib import Path
 from pipeline.machine.store import atomically
 
 RATES = "rates"
-"""Notes of the seconds of one core, or of the GPU, that a sample takes in training, by
-`pipeline.grid.jobs.kind`."""
+"""Seconds of one core, or of the GPU, per sample in training, by `pipeline.grid.jobs.kind`."""
 
 
 class Notes:
-    """The notes of one kind in a store's folder. What is noted can be found out again, so a damaged
-    file is an empty one."""
+    """A table of JSON values in a store's folder. It can be measured again, so a damaged file
+    counts as an empty one."""
 
     def __init__(self, folder: Path | str, kind: str) -> None:
         self.path = Path(folder) / f"{kind}.json"
@@ -24,13 +23,13 @@ class Notes:
             self.noted = {}
 
     def get(self, key: str) -> typing.Any:
-        """What was noted under a key, or None."""
+        """The value of a key, or None."""
         return self.noted.get(key)
 
-    def add(self, found: Iterable[tuple[str, typing.Any]]) -> None:
-        """Note values of JSON under their keys, in place of what earlier runs did."""
-        if found := dict(found):
-            self.noted |= found
+    def add(self, values: Iterable[tuple[str, typing.Any]]) -> None:
+        """Set values by their keys, in place of those of earlier runs."""
+        if values := dict(values):
+            self.noted |= values
             atomically(
                 self.path,
                 lambda path: Path(path).write_text(json.dumps(self.noted), encoding="utf-8"),

@@ -60,9 +60,9 @@ def atomically(path: Path, write: Callable[[str], None], mode: int = 0o644) -> N
         temporary.replace(path)
     except safetensors.SafetensorError as error:
         # It has the number of the operating system's error in its text alone.
-        if not (told := re.search(r"os error (\d+)", str(error))):
+        if not (number := re.search(r"os error (\d+)", str(error))):
             raise
-        raise OSError(int(told[1]), os.strerror(int(told[1])), str(path)) from None
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -70,11 +70,11 @@ def atomically(path: Path, write: Callable[[str], None], mode: int = 0o644) -> N
 def _note(tensors: dict[str, torch.Tensor], outcome: typing.Any, key: str) -> str:
     """What a file says of itself: JSON of `outcome`, of its key, and of the sha256 of all that and
     of the names, types, shapes and bytes of its tensors."""
-    found = hashlib.sha256(json.dumps([outcome, key]).encode())
+    sha256 = hashlib.sha256(json.dumps([outcome, key]).encode())
     for name, tensor in sorted(tensors.items()):
-        found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        found.update(tensor.reshape(-1).view(torch.uint8).numpy())
-    return json.dumps({"sha256": found.hexdigest(), "outcome": outcome, "key": key})
+        sha256.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        sha256.update(tensor.reshape(-1).view(torch.uint8).numpy())
+    return json.dumps({"sha256": sha256.hexdigest(), "outcome": outcome, "key": key})
 
 
 def _save(path: Path, tensors: dict[str, torch.Tensor], outcome: typing.Any, key: str) -> None:
@@ -88,17 +88,19 @@ def _contents(path: Path | str, key: str | None) -> tuple[dict[str, torch.Tensor
     with safetensors.safe_open(path, "pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}
         note = (file.metadata() or {}).get(NOTE, "{}")
-    told = dict(json.loads(note))
-    if note != _note(tensors, told.get("outcome"), key or told.get("key")):
+    fields = dict(json.loads(note))
+    if note != _note(tensors, fields.get("outcome"), key or fields.get("key")):
         raise ValueError("the digest is not that of the contents")
-    return tensors, told["outcome"]
+    return tensors, fields["outcome"]
 
 
-def _kept(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | None:
-    """The tensors and the outcome of a file of the store, which counts as used now; None unless it
-    is there as it was written. Damage is said on stderr."""
+def _used(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | None:
+    """The tensors and the outcome of a file of the store, whose time of use becomes now.
+
+    None where there is no such file, or a damaged one, which a line on stderr names.
+    """
     try:
-        found = _contents(path, key)
+        contents = _contents(path, key)
     except FileNotFoundError:
         return None
     except (TypeError, ValueError, safetensors.SafetensorError) as error:
@@ -114,7 +116,7 @@ def _kept(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | 
     with contextlib.suppress(PermissionError):  # another user's
         # Not the time of the contents: DVC would read all links of the file again.
         os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
-    return found
+    return contents
 
 
 def tensors(path: Path | str, stage: str) -> dict[str, torch.Tensor]:
@@ -158,8 +160,8 @@ class Store:
     def get(self, key: str) -> dict | None:
         """What was kept with the cell `key` (a dict of numbers), or None unless it is kept and
         whole."""
-        found = _kept(self.path(key), key)
-        return None if found is None else found[1]
+        contents = _used(self.path(key), key)
+        return None if contents is None else contents[1]
 
     def put(self, key: str, tensors: dict[str, torch.Tensor], outcome: dict) -> None:
         """Keep `tensors` (by name) and `outcome` (a dict of numbers) as the cell `key`,
@@ -220,8 +222,8 @@ class Sums:
 
     def get(self, count: int) -> dict[str, np.ndarray] | None:
         """The arrays kept after `count` networks; None if they are not whole."""
-        found = _kept(self._path(count), f"{self.key}-{count}")
-        return found and {name: tensor.numpy() for name, tensor in found[0].items()}
+        contents = _used(self._path(count), f"{self.key}-{count}")
+        return contents and {name: tensor.numpy() for name, tensor in contents[0].items()}
 
     def put(self, count: int, arrays: dict[str, np.ndarray]) -> None:
         """Keep `arrays` as the state after `count` networks, atomically."""
