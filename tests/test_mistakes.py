@@ -1,8 +1,6 @@
 """Mistakes that people make, the likeliest of each kind first, with the words that each must be
 answered with: one sentence, no traceback."""
 
-import copy
-import functools
 import io
 import json
 import runpy
@@ -15,6 +13,7 @@ import PIL.Image
 import pytest
 import torch
 import yaml
+from documents import GONE, changed
 from structure import ROOT
 from torch import nn
 
@@ -26,23 +25,10 @@ from pipeline.networks.dry_run import dry_run
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError
 
-GONE = object()
-
 
 def table(columns, *rows):
     """A test of every row of a table, whose first column is its name."""
     return pytest.mark.parametrize(columns, [pytest.param(*row, id=name) for name, *row in rows])
-
-
-def changed(document, path, value):
-    """A copy of a document whose value at `path`, keys with slashes between them, is another."""
-    document = copy.deepcopy(document)
-    *parents, last = path.split("/")
-    place = functools.reduce(dict.__getitem__, parents, document)
-    place[last] = value
-    if value is GONE:
-        del place[last]
-    return document
 
 
 def answer(action, *arguments):
