@@ -38,25 +38,19 @@ def read(path: str | Path, size: Input = INPUT) -> ImageSet:
             f"the images' path {path} does not exist; name a folder or archive, or null for "
             "CIFAR-10"
         )
-    for folder in (path, path / "cifar-10-batches-py"):
-        if (folder / BATCH).exists():
+    name = path.resolve().name
+    with files(path) as content:
+        names = {PurePosixPath(file).name for file in content}
+        if BATCH in names:
             from pipeline.images import cifar10  # torchvision takes seconds to import
 
-            source = f"extracted archive {folder.resolve().name}"
-            return image_set("CIFAR-10", source, cifar10.pictures(folder, source), size)
-    with files(path) as content:
-        names = {PurePosixPath(name).name for name in content}
-        if BATCH in names:
-            from pipeline.images import cifar10
-
-            source = f"official archive {path.name}"
-            return image_set("CIFAR-10", source, cifar10.unpacked(content, source), size)
+            source = f"official batches in {name}"
+            return image_set("CIFAR-10", source, cifar10.pictures(content, source), size)
         if {"train", "test", "meta"} <= names:
             raise InputError(
                 f"{path} is CIFAR-100, not CIFAR-10; name cifar-10-python.tar.gz, or class folders "
                 "train/<class>/* and test/<class>/*"
             )
-        name = path.resolve().name
         source = f"class folders in {name}{'/' if path.is_dir() else ''}"
         return class_folders.read(content, name.split(".")[0] or name, source, size)
 

@@ -14,12 +14,6 @@ class Wanted:
     url: str
     fallback: typing.Literal["digits", None]
 
-    def __post_init__(self) -> None:
-        if not self.url.startswith(("http://", "https://")):
-            raise ValueError(
-                "url must begin with http:// or https://; a file of this machine is named as path"
-            )
-
 
 @dataclasses.dataclass(frozen=True)
 class WantedOfSize(Wanted):
