@@ -33,8 +33,6 @@ def test_a_specification_holds_the_place_of_the_network_instead_of_its_name():
     [
         ({"network": "cnn"}, "known are: logreg, mlp, lenet, vgg11, resnet18, densenet121."),
         ({}, "the network 'None' is unknown"),
-        ({"network": "torchvision.models.resnet18"}, "write 'torchvision.models:resnet18'."),
-        ({"network": "my_networks.py:Mixer"}, "write 'my_networks:Mixer'; its file lies in own/"),
         ({"network": "resnet50"}, "a library's torchvision.models:name or timm:name"),
     ],
 )
