@@ -103,13 +103,6 @@ def test_vgg11s_layers():
     dropouts = [module for module in network.head if isinstance(module, nn.Dropout)]
     assert [dropout.p for dropout in dropouts] == [0.5, 0.5]
     assert shapes(built("vgg11", 3, 10), nn.Linear, x) == [(512,), (512,), (10,)]
-    with torch.device("meta"):
-        narrow = built("vgg11", width=0.25)
-    assert [layer.out_features for layer in narrow.head if isinstance(layer, nn.Linear)] == [
-        128,
-        128,
-        1,
-    ]
 
 
 def test_vgg11_is_drawn_as_the_papers_draw_it():
@@ -126,10 +119,9 @@ def test_vgg11_is_drawn_as_the_papers_draw_it():
 
 def test_the_other_networks_are_drawn_as_the_framework_draws_them():
     """Uniform within ±1/√fan-in, weights and biases."""
-    for name in ("lenet", "resnet18", "densenet121"):
-        for layer in built(
-            name, **{"resnet18": {"width": 0.125}, "densenet121": {"growth": 4}}.get(name, {})
-        ).modules():
+    small = {"lenet": {}, "resnet18": {"width": 0.125}, "densenet121": {"growth": 4}}
+    for name, arguments in small.items():
+        for layer in built(name, **arguments).modules():
             if isinstance(layer, nn.Conv2d | nn.Linear):
                 bound = 1 / math.sqrt(layer.weight[0].numel())
                 largest = float(layer.weight.detach().abs().max())
@@ -149,10 +141,7 @@ def test_resnet18s_layers():
     shortcuts = [type(block.shortcut) for block in network.blocks]
     assert shortcuts == [nn.Identity, nn.Identity] + [nn.Sequential, nn.Identity] * 3
     unpooled = built("resnet18", 3, 10, width=0.125, downsampling="none")
-    assert (
-        shapes(unpooled, Residual, x)[-1] == (64, 32, 32)
-        and unpooled.fc.in_features == 64 * 32 * 32
-    )
+    assert shapes(unpooled, Residual, x)[-1] == (64, 32, 32)
     maps = network.blocks(F.relu(network.bn1(network.conv1(x))))
     torch.testing.assert_close(network(x), network.fc(maps.mean((2, 3))))
     maps = unpooled.blocks(F.relu(unpooled.bn1(unpooled.conv1(x))))
