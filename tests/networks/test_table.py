@@ -82,24 +82,12 @@ def test_inputs_of_other_sizes_and_numbers_of_channels(architecture):
     dry_run(networks.specification(architecture | side), (3, 64, 64), 10)
 
 
-def test_what_the_networks_state():
-    stated = {
-        name: (networks.symmetry({"network": place}), networks.together({"network": place}))
-        for name, place in networks.NETWORKS.items()
-    }
-    assert stated == {
-        "logreg": ("square", "stack"),
-        "mlp": ("square", "stack"),
-        "lenet": ("square", "stack"),
-        "vgg11": ("square", "alone"),
-        "resnet18": ("transposition", "alone"),
-        "densenet121": ("square", "alone"),
-    }
-    lenet, resnet = networks.NETWORKS["lenet"], networks.NETWORKS["resnet18"]
-    strided, unpooled = {"downsampling": "stride"}, {"downsampling": "none"}
-    assert networks.symmetry({"network": lenet} | strided) == "transposition"
-    assert networks.symmetry({"network": lenet} | unpooled) == "square"
-    assert networks.symmetry({"network": resnet} | unpooled) == "square"
+def test_networks_without_batch_norm_may_be_trained_in_stacks():
+    for architecture in SMALL:
+        specification = networks.specification(architecture)
+        modules = networks.build(specification, 1, 2, 0).modules()
+        normed = any(isinstance(module, torch.nn.BatchNorm2d) for module in modules)
+        assert networks.together(specification) == ("alone" if normed else "stack")
 
 
 def test_every_network_has_a_label():
