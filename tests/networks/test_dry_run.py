@@ -34,11 +34,6 @@ def softmax(channels, outputs):
     return flat(channels, outputs, end=lambda: nn.Softmax(1))
 
 
-def square(channels, outputs):
-    return flat(channels, outputs)
-
-
-square.symmetry = "squares"
 """
 
 
@@ -101,11 +96,6 @@ def test_what_is_odd_but_may_be_meant_is_a_notice(name, outputs, notice, mine):
     notices = dry_run(of(name), (1, 32, 32), outputs).notices
     assert len(notices) == (notice is not None)
     assert all(sentence.startswith(notice) for sentence in notices)
-
-
-def test_a_symmetry_that_is_none_is_refused(mine):
-    with pytest.raises(InputError, match=r"states symmetry = 'squares'; did you mean 'square'\?"):
-        networks.symmetry(of("square"))
 
 
 def test_the_callers_chance_is_left_alone(mine):
