@@ -49,11 +49,7 @@ def count(network):
         ({"name": "vgg11"}, 9_750_657),
         ({"name": "resnet18"}, 11_168_193),
         ({"name": "densenet121"}, 6_945_921),
-        ({"name": "mlp", "hidden": [100, 20]}, 1024 * 100 + 100 + 100 * 20 + 20 + 21),
-        (
-            {"name": "mlp", "hidden": [200, 50], "channels": 4, "outputs": 2},
-            4097 * 200 + 201 * 50 + 51 * 2,
-        ),
+        ({"name": "mlp", "hidden": [200, 50], "outputs": 2}, 1025 * 200 + 201 * 50 + 51 * 2),
         ({"name": "lenet", "channels": 2, "outputs": 2}, 60_941 + 150 + 85),
         ({"name": "lenet", "downsampling": "stride"}, 60_941),
         ({"name": "lenet", "downsampling": "none"}, 60_941 + (24**2 - 5**2) * 16 * 120),

@@ -45,20 +45,14 @@ def test_the_first_convolution_is_drawn_by_the_networks_own_law(channels):
     (3·49·channels)."""
     network = networks.build(of("torchvision.models:resnet18"), channels, 2, 0)
     weight = network.conv1.weight
-    assert (
-        weight.shape == (64, channels, 7, 7)
-        and network.conv1.bias is None
-        and network.conv1.stride == (2, 2)
-    )
+    assert weight.shape == (64, channels, 7, 7) and network.conv1.stride == (2, 2)
     assert weight.var().item() == pytest.approx(2 / (64 * 49), rel=0.1)
 
 
 def test_a_network_whose_first_convolution_does_not_read_three_channels_is_refused(monkeypatch):
     odd = lambda num_classes: nn.Conv2d(64, num_classes, 3)
     monkeypatch.setattr(torchvision.models, "odd", odd, raising=False)
-    with pytest.raises(
-        InputError, match="its first convolution reads 64 channels, not 3, so that it cannot"
-    ):
+    with pytest.raises(InputError, match="its first convolution reads 64 channels, not 3, so that"):
         networks.build(of("torchvision.models:odd"), 2, 2, 0)
 
 
