@@ -20,7 +20,7 @@ import torch
 
 from pipeline import experiments, networks, settings
 from pipeline.grid.forecast import forecast
-from pipeline.images.sources import VARIABLE
+from pipeline.images.wanted import VARIABLE
 from pipeline.machine import store, workers
 from pipeline.machine.disk import check_room
 from pipeline.nads import from_file

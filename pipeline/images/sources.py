@@ -5,17 +5,15 @@ import sys
 from pathlib import Path, PurePosixPath
 
 from pipeline.cells.shapes import INPUT, Input
-from pipeline.images import class_folders
+from pipeline.images import cifar10, class_folders
 from pipeline.images.digits import digits
 from pipeline.images.files import files
 from pipeline.images.image_set import ImageSet, image_set
-from pipeline.images.wanted import Wanted
+from pipeline.images.wanted import VARIABLE, Wanted
 from pipeline.project.errors import InputError
 
 BATCH = "data_batch_1"
 """The file by which CIFAR-10's official batches are known."""
-
-VARIABLE = "CIFAR10"
 
 BANNER = f"""
 {"!" * 100}
@@ -42,8 +40,6 @@ def read(path: str | Path, size: Input = INPUT) -> ImageSet:
     with files(path) as content:
         names = {PurePosixPath(file).name for file in content}
         if BATCH in names:
-            from pipeline.images import cifar10  # torchvision takes seconds to import
-
             source = f"official batches in {name}"
             return image_set("CIFAR-10", source, cifar10.pictures(content, source), size)
         if {"train", "test", "meta"} <= names:
@@ -67,8 +63,6 @@ def find(wanted: Wanted, size: Input = INPUT) -> ImageSet:
     """
     if path := wanted.path or os.environ.get(VARIABLE):
         return read(path, size)
-    from pipeline.images import cifar10  # torchvision takes seconds to import
-
     try:
         return read(cifar10.fetched(cache_folder(), wanted.url), size)
     except InputError as error:

@@ -5,6 +5,9 @@ import typing
 
 from pipeline.cells.shapes import INPUT, Input
 
+VARIABLE = "CIFAR10"
+"""The environment variable that names a copy of the images where `path` does not."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
