@@ -20,7 +20,7 @@ import torch
 
 from pipeline import experiments, networks, settings
 from pipeline.grid.forecast import forecast
-from pipeline.images.sources import VARIABLE
+from pipeline.images.wanted import VARIABLE
 from pipeline.machine import store, workers
 from pipeline.machine.disk import check_room
 from pipeline.nads import from_file
@@ -44,9 +44,10 @@ def of(where: str) -> Iterator[None]:
 
 
 def tried(scales: dict[str, Plans]) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
-    """Every architecture in all its uses: bytes of its weights, and the own files that decide it.
+    """The bytes of every architecture's weights, and the digests of the own files that decide it.
 
-    Raises InputError for one that cannot be built or run, at whichever scale.
+    Each is tried in all its uses, at every scale. Raises InputError for one that cannot be built or
+    run.
     """
     specifications, uses, sizes, files = {}, collections.defaultdict(set), {}, {}
     for plans in scales.values():

@@ -1,8 +1,6 @@
 """Mistakes that people make, the likeliest of each kind first, with the words that each must be
 answered with: one sentence, no traceback."""
 
-import copy
-import functools
 import io
 import json
 import runpy
@@ -13,8 +11,12 @@ import tarfile
 import numpy as np
 import PIL.Image
 import pytest
+import small_grids
 import torch
 import yaml
+from documents import GONE, changed
+from hand_overs import lay_down_images
+from repository import Copy, ran, trained
 from structure import ROOT
 from torch import nn
 
@@ -26,23 +28,10 @@ from pipeline.networks.dry_run import dry_run
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError
 
-GONE = object()
-
 
 def table(columns, *rows):
     """A test of every row of a table, whose first column is its name."""
     return pytest.mark.parametrize(columns, [pytest.param(*row, id=name) for name, *row in rows])
-
-
-def changed(document, path, value):
-    """A copy of a document whose value at `path`, keys with slashes between them, is another."""
-    document = copy.deepcopy(document)
-    *parents, last = path.split("/")
-    place = functools.reduce(dict.__getitem__, parents, document)
-    place[last] = value
-    if value is GONE:
-        del place[last]
-    return document
 
 
 def answer(action, *arguments):
@@ -70,6 +59,19 @@ def test_a_stage_is_run_as_a_module_from_the_root(words, folder):
         "error: run stages from the root of the repository, as `python -m pipeline.train "
         "linear_pairs`\n"
     )
+
+
+@pytest.mark.slow
+def test_the_files_of_a_zip_which_is_moved_after_a_run_and_named_by_a_link(tmp_path):
+    """Without .git, after README's `dvc config core.no_scm true`."""
+    without_git = lambda copy: copy.dvc("config", "core.no_scm", "true")
+    copy = Copy(tmp_path / "zip", without_git, ["train@convergence"], git=False)
+    assert trained(copy.output) == {"convergence": 4}
+    copy.root = (tmp_path / "zip").rename(tmp_path / "moved")
+    assert ran(copy.dvc("repro", "train@convergence")) == []
+    copy.root = tmp_path / "link"
+    copy.root.symlink_to("moved")
+    assert "0 cells trained, 4 reused, 0 failed" in copy.stage("train", "convergence").stdout
 
 
 @pytest.mark.parametrize("version", [(3, 10, 13), (3, 13, 0)])
@@ -226,6 +228,16 @@ def test_cifar10_without_a_network(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     wanted = Wanted(None, "http://127.0.0.1:9/cifar-10-python.tar.gz", None)
     assert "CIFAR-10 could not be fetched" in answer(sources.find, wanted)
+
+
+def test_fewer_pictures_than_samples(folder, images, capsys):
+    plan = small_grids.plan_of("flip", {}, {"lenet": {}}, seeds=(2,), samples=(61, 20))
+    small_grids.lay_down_plan(plan)
+    small_grids.lay_down_nads(lenet=small_grids.orthonormal())
+    lay_down_images({name: found for name, found in images.items() if "_" in name})
+    generate.main("flip")
+    said = capsys.readouterr().err
+    assert said == "notice: flip has 60 train samples, not 61: there are no more images\n"
 
 
 # params.yaml -------------------------------------------------------------------------------------

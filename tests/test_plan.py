@@ -1,6 +1,5 @@
 """The stage `plan`: what it writes, what it forecasts, and what it says of what cannot be run."""
 
-import copy
 import functools
 import json
 import shutil
@@ -9,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 import yaml
+from documents import changed
 
 from pipeline import experiments, plan, settings
 from pipeline.experiments.plan import Plan
@@ -65,14 +65,6 @@ def run(document):
         yaml.safe_dump(document, file, sort_keys=False)
     plan.main()
     return {path.stem: json.loads(path.read_text()) for path in artifacts.PLAN.glob("*.json")}
-
-
-def changed(document, path, value):
-    """A copy of a document with another value at `path`."""
-    document = copy.deepcopy(document)
-    *parents, last = path.split("/")
-    functools.reduce(dict.__getitem__, parents, document)[last] = value
-    return document
 
 
 @pytest.fixture

@@ -22,26 +22,24 @@ class Batches(CIFAR10):
     base_folder = ""
 
 
-def pictures(folder: Path, source: str) -> Iterator[tuple[str, str, PIL.Image.Image]]:
-    """Split, class and picture of each image of the official batches in a folder."""
-    for split in SPLITS:
-        try:
-            batches = Batches(folder, train=split == "train")
-        except RuntimeError:
-            raise InputError(
-                f"{source}: some of CIFAR-10's batches are missing, or are not the official ones "
-                "by their md5, and no others are read; fetch the archive again"
-            ) from None
-        for picture, number in batches:
-            yield split, batches.classes[number], picture
-
-
-def unpacked(files: Files, source: str) -> Iterator[tuple[str, str, PIL.Image.Image]]:
-    """Split, class and picture of each image of the archive, which torchvision reads from disk."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in files.items():
-            Path(folder, PurePosixPath(name).name).write_bytes(content())
-        yield from pictures(Path(folder), source)
+def pictures(files: Files, source: str) -> Iterator[tuple[str, str, PIL.Image.Image]]:
+    """Split, class and picture of each image of the official batches among some files."""
+    lists = (CIFAR10.train_list, CIFAR10.test_list, [[CIFAR10.meta["filename"]]])
+    official = {name for part in lists for name, *_ in part}
+    with tempfile.TemporaryDirectory() as folder:  # from which torchvision reads them
+        for path, content in files.items():
+            if (name := PurePosixPath(path).name) in official:
+                Path(folder, name).write_bytes(content())
+        for split in SPLITS:
+            try:
+                batches = Batches(folder, train=split == "train")
+            except RuntimeError:
+                raise InputError(
+                    f"{source}: some of CIFAR-10's batches are missing, or are not the official "
+                    "ones by their md5, and no others are read; fetch the archive again"
+                ) from None
+            for picture, number in batches:
+                yield split, batches.classes[number], picture
 
 
 def fetched(folder: Path, url: str) -> Path:
@@ -51,7 +49,7 @@ def fetched(folder: Path, url: str) -> Path:
     """
     try:
         download_url(url, folder, CIFAR10.filename, CIFAR10.tgz_md5)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise InputError(
             f"CIFAR-10 could not be fetched from {url} ({error}); name a copy with images.path or "
             "the environment variable CIFAR10"

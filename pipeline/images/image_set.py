@@ -58,9 +58,9 @@ def image_set(
     size: Input,
     notices: Iterable[str] = (),
 ) -> ImageSet:
-    """The set of pictures, in RGB and stretched to the height and width `size`.
+    """The set of pictures (split, class, picture), in RGB and stretched to the height and width
+    `size`; called `name` unless `KNOWN` has another.
 
-    pictures: each with its split and class. The set is called `name` unless it is known by another.
     Raises InputError unless both splits hold the same two or more classes, and where all test
     images are training images.
     """

@@ -5,17 +5,15 @@ import sys
 from pathlib import Path, PurePosixPath
 
 from pipeline.cells.shapes import INPUT, Input
-from pipeline.images import class_folders
+from pipeline.images import cifar10, class_folders
 from pipeline.images.digits import digits
 from pipeline.images.files import files
 from pipeline.images.image_set import ImageSet, image_set
-from pipeline.images.wanted import Wanted
+from pipeline.images.wanted import VARIABLE, Wanted
 from pipeline.project.errors import InputError
 
 BATCH = "data_batch_1"
 """The file by which CIFAR-10's official batches are known."""
-
-VARIABLE = "CIFAR10"
 
 BANNER = f"""
 {"!" * 100}
@@ -38,25 +36,17 @@ def read(path: str | Path, size: Input = INPUT) -> ImageSet:
             f"the images' path {path} does not exist; name a folder or archive, or null for "
             "CIFAR-10"
         )
-    for folder in (path, path / "cifar-10-batches-py"):
-        if (folder / BATCH).exists():
-            from pipeline.images import cifar10  # torchvision takes seconds to import
-
-            source = f"extracted archive {folder.resolve().name}"
-            return image_set("CIFAR-10", source, cifar10.pictures(folder, source), size)
+    name = path.resolve().name
     with files(path) as content:
-        names = {PurePosixPath(name).name for name in content}
+        names = {PurePosixPath(file).name for file in content}
         if BATCH in names:
-            from pipeline.images import cifar10
-
-            source = f"official archive {path.name}"
-            return image_set("CIFAR-10", source, cifar10.unpacked(content, source), size)
+            source = f"official batches in {name}"
+            return image_set("CIFAR-10", source, cifar10.pictures(content, source), size)
         if {"train", "test", "meta"} <= names:
             raise InputError(
                 f"{path} is CIFAR-100, not CIFAR-10; name cifar-10-python.tar.gz, or class folders "
                 "train/<class>/* and test/<class>/*"
             )
-        name = path.resolve().name
         source = f"class folders in {name}{'/' if path.is_dir() else ''}"
         return class_folders.read(content, name.split(".")[0] or name, source, size)
 
@@ -73,8 +63,6 @@ def find(wanted: Wanted, size: Input = INPUT) -> ImageSet:
     """
     if path := wanted.path or os.environ.get(VARIABLE):
         return read(path, size)
-    from pipeline.images import cifar10  # torchvision takes seconds to import
-
     try:
         return read(cifar10.fetched(cache_folder(), wanted.url), size)
     except InputError as error:

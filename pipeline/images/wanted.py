@@ -5,6 +5,9 @@ import typing
 
 from pipeline.cells.shapes import INPUT, Input
 
+VARIABLE = "CIFAR10"
+"""The environment variable that names a copy of the images where `path` does not."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
@@ -13,12 +16,6 @@ class Wanted:
     path: str | None
     url: str
     fallback: typing.Literal["digits", None]
-
-    def __post_init__(self) -> None:
-        if not self.url.startswith(("http://", "https://")):
-            raise ValueError(
-                "url must begin with http:// or https://; a file of this machine is named as path"
-            )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -47,10 +47,8 @@ def tilt(scores: np.ndarray, lengths: tuple[float, float] = (1.0, 1.0)) -> float
     if scores.min() >= 0 or scores.max() <= 0:
         return float("nan")
     axis = np.linspace(-EXTENT, EXTENT, POINTS)
-    along_first, along_second = (
-        (scores * axis).sum() / lengths[0],
-        (scores * axis[:, None]).sum() / lengths[1],
-    )
+    along_first = (scores * axis).sum() / lengths[0]
+    along_second = (scores * axis[:, None]).sum() / lengths[1]
     return float(np.degrees(np.arctan2(abs(along_second), abs(along_first))))
 
 
@@ -59,9 +57,9 @@ def of_learners(
 ) -> pd.DataFrame:
     """A table of boundaries whose `tilt` is empty where the network is no better than guessing.
 
-    A network that has memorised its training set and learned nothing else has a score that changes
-    sign somewhere in the plane, but no boundary between the classes. results: the same networks'
-    accuracies, of which those on the test set `all` count.
+    The score of a network that has merely memorised its training set changes sign somewhere in the
+    plane, but there is no boundary between the classes. results: the same networks' accuracies, of
+    which the test set `all` counts.
     """
     keys = ["architecture", "seed", *coordinates]
     tests = results[results["test_set"] == "all"].set_index(keys)
@@ -72,11 +70,8 @@ def of_learners(
 
 
 def mean_tilt(planes: pd.DataFrame) -> float | None:
-    """Mean `tilt` of the fitted cells of a table of boundaries, in degrees, or None.
-
-    What a network that was not fitted relies on says nothing about what it prefers (see
-    `pipeline.measures.fitted`).
-    """
+    """Mean `tilt` of the fitted cells (see `pipeline.measures.fitted`) of a table of boundaries, in
+    degrees, or None."""
     mean = planes["tilt"][fitted(planes)].mean()
     return None if np.isnan(mean) else round(float(mean), 1)
 

@@ -8,15 +8,13 @@ import pandas as pd
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     """Spearman's ρ of two sequences and its two-sided p-value; nan if one is constant."""
-    from scipy.stats import (
-        spearmanr,
-    )  # takes a second to import; needed at the end of an evaluation only
+    from scipy.stats import spearmanr  # which takes a second to import
 
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if len(np.unique(a)) < 2 or len(np.unique(b)) < 2:
         return float("nan"), float("nan")
-    found = spearmanr(a, b)
-    return float(found.statistic), float(found.pvalue)
+    statistic, p_value = spearmanr(a, b)
+    return float(statistic), float(p_value)
 
 
 def early(losses: pd.DataFrame) -> pd.DataFrame:

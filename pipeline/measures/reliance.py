@@ -34,8 +34,7 @@ def boundary(
         "margin_1": round(margins[0], 4),
         "margin_2": round(margins[1], 4),
     }
-    # Probabilities to three digits are all that a picture shows, and files of this size can live in
-    # git.
+    # A picture shows no more than three digits, and files of this size can live in git.
     return (1 / (1 + np.exp(-scores.astype(np.float64)))).astype(np.float16), row
 
 
@@ -67,16 +66,11 @@ def changes(
     """
     before, size, rows = predict(x), x.flatten(1).norm(dim=1), []
     for place, altered in alterations:
-        after = predict(altered)
-        rows.append(
-            place
-            | {
-                "changed": round(float((after != before).float().mean()), 6),
-                "relative_change": round(
-                    float(((altered - x).flatten(1).norm(dim=1) / size).mean()), 6
-                ),
-                "accuracy": round(float((after == y).float().mean()), 6),
-                "n": len(y),
-            }
-        )
+        after, moved = predict(altered), (altered - x).flatten(1).norm(dim=1)
+        means = {
+            "changed": (after != before).float().mean(),
+            "relative_change": (moved / size).mean(),
+            "accuracy": (after == y).float().mean(),
+        }
+        rows.append(place | {k: round(float(v), 6) for k, v in means.items()} | {"n": len(y)})
     return rows

@@ -10,14 +10,10 @@ def steps_over_seeds(rows: pd.DataFrame, places: Sequence[str]) -> pd.DataFrame:
     """Mean and standard deviation of the steps over seeds, by the coordinates `places`.
 
     rows: those coordinates and `steps`, which is missing where a training set was never learned
-    (see `pipeline.training.Outcome`). Where a seed never learned it, the mean is infinite and there
-    is no deviation: in the order of speed such a place comes after all others. With one seed there
-    is no deviation either (nan).
+    (see `pipeline.cells.training.Outcome`). Where one seed never learned it, the mean is infinite,
+    so that the place comes after all others, and there is no deviation; nor is there with one seed.
     """
-    cells = rows.assign(steps=rows["steps"].astype(float)).groupby(list(places), sort=False)[
-        "steps"
-    ]
-    found = cells.agg(mean="mean", std="std", seeds="size")
-    never = cells.count() < found["seeds"]
-    found.loc[never, ["mean", "std"]] = np.inf, np.nan
-    return found
+    cells = rows.astype({"steps": float}).groupby(list(places), sort=False)["steps"]
+    speed = cells.agg(mean="mean", std="std", seeds="size")
+    speed.loc[cells.count() < speed["seeds"], ["mean", "std"]] = np.inf, np.nan
+    return speed

@@ -2,13 +2,14 @@
 
 An architecture in params.yaml names an entry of `NETWORKS`, a network of a library or one's own,
 and its keyword arguments: `resnet18_narrow: {network: resnet18, width: 0.125}`. Once read, it is a
-*specification*, {"network": "package.module:name", and its arguments}, so that what is made of it
-depends on that place alone. A network maps (N, C, H, W) to (N, outputs); one of the table ends in a
-linear layer, the *read-out*, and takes inputs of 32×32 unless `side` says otherwise.
+*specification*, {"network": "package.module:name", and its arguments}. A network maps (N, C, H, W)
+to (N, outputs); one of the table ends in a linear layer, the *read-out*, and takes inputs of 32×32
+unless `side` says otherwise.
 """
 
 import contextlib
 import difflib
+import functools
 import importlib
 import sys
 import typing
@@ -19,7 +20,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from pipeline.networks.libraries import LIBRARIES, of_timm
+from pipeline.networks.libraries import LIBRARIES
 from pipeline.project.errors import InputError, nearest
 
 NETWORKS = {
@@ -33,8 +34,6 @@ NETWORKS = {
 """Where each network is. Its class states the `symmetry` of the square that leaves its weights' law
 and its geometry unchanged, as a word or as a function of its arguments; and `together = "stack"`
 where a GPU may train many of it as one, which batch norm does not allow."""
-
-SYMMETRIES = ("none", "transposition", "square", "measured")
 
 OWN = Path("own")
 """The folder of networks of one's own, below the current one."""
@@ -65,24 +64,23 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
 
 
 def constructor(place: str) -> Callable[..., nn.Module]:
-    """What builds a network: the callable at `package.module:name`.
+    """The callable at `package.module:name`, which builds a network from the numbers of input
+    channels and of outputs and the specification's arguments.
 
-    It takes the numbers of input channels and of outputs, then the specification's arguments; those
-    of `LIBRARIES` are adapted to that, and `timm:name` is what timm lists under that name. Modules
-    of one's own are found in `own/`. Raises InputError if it cannot be imported.
+    Modules of one's own are looked for in `own/`; the callables of `LIBRARIES` are adapted;
+    `timm:name` is the network that timm lists under that name. Raises InputError if it cannot be
+    imported.
     """
     module, _, attribute = place.partition(":")
-    if module == "timm":
-        return of_timm(attribute)
     module = "torchvision.models" if module == "torchvision" else module
     if (folder := str(OWN.absolute())) not in sys.path:
         sys.path.insert(0, folder)
     try:
         imported = importlib.import_module(module)
     except Exception as error:
-        raise InputError(
-            f"the network {place!r} cannot be imported: {reason(error, module)}"
-        ) from error
+        raise InputError(f"the network {place!r} cannot be imported: {reason(error)}") from error
+    if module == "timm":
+        return LIBRARIES["timm"](functools.partial(imported.create_model, attribute))
     if not hasattr(imported, attribute):
         near = difflib.get_close_matches(attribute, dir(imported), n=1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
@@ -93,19 +91,12 @@ def constructor(place: str) -> Callable[..., nn.Module]:
     return LIBRARIES[package](make) if package in LIBRARIES else make
 
 
-def reason(error: Exception, module: str = "") -> str:
-    """What an exception of somebody else's says, on one line.
-
-    module: the one that is imported, so that a package which is missing has its remedy.
-    """
-    if not isinstance(error, ModuleNotFoundError):
-        return " ".join(f"{type(error).__name__}: {error}".split())
-    if f"{module}.".startswith(f"{error.name}."):
-        return f"there is no module {module!r} in own/, where one's own lie"
-    return (
-        f"it needs {error.name!r}, which is neither installed (`pip install "
-        f"{str(error.name).partition('.')[0]}`) nor in own/"
-    )
+def reason(error: Exception) -> str:
+    """An exception of a network's own code, on one line; where a module is missing, its remedy."""
+    if isinstance(error, ModuleNotFoundError):
+        package = str(error.name).partition(".")[0]
+        return f"there is no module {error.name!r} in own/ or installed (`pip install {package}`)"
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def keywords(specification: Specification) -> dict[str, typing.Any]:
@@ -131,16 +122,9 @@ def build(specification: Specification, channels: int, outputs: int, seed: int) 
 
 
 def symmetry(specification: Specification) -> str:
-    """The symmetry of the square that a network states, or 'measured' where it states none.
-
-    Raises InputError where there is no such symmetry.
-    """
-    place = specification["network"]
-    stated = getattr(constructor(place), "symmetry", "measured")
-    stated = stated(**keywords(specification)) if callable(stated) else stated
-    if stated not in SYMMETRIES:
-        raise InputError(f"{place} states symmetry = {stated!r}; {nearest(stated, SYMMETRIES)}")
-    return stated
+    """The symmetry of the square that a network states, or 'measured' where it states none."""
+    stated = getattr(constructor(specification["network"]), "symmetry", "measured")
+    return stated(**keywords(specification)) if callable(stated) else stated
 
 
 def together(specification: Specification) -> str:

@@ -14,18 +14,17 @@ from pipeline.project.errors import InputError, nearest
 
 @dataclasses.dataclass(frozen=True)
 class DryRun:
-    """Bytes of a network's weights, and a sentence for each thing that is odd but may be meant."""
+    """Bytes of a network's weights, and a sentence for each oddity that may be meant."""
 
     size: int
     notices: tuple[str, ...] = ()
 
 
 def dry_run(specification: Specification, shape: Shape, outputs: int) -> DryRun:
-    """What a specification's network turns out to be on two inputs of `shape` (C, H, W).
+    """The size and the oddities of a specification's network, run on two inputs (C, H, W).
 
-    Raises InputError, with one sentence, unless it maps them to (2, outputs) and can be trained;
-    and, for one that is not of the table, unless its initial weights are drawn anew under each of
-    torch's seeds.
+    Raises InputError, with one sentence, unless it maps them to (2, outputs) and can be trained,
+    and, where it is not of the table, unless each of torch's seeds draws its weights anew.
     """
     place, given = specification["network"], networks.keywords(specification)
     make = networks.constructor(place)
@@ -61,14 +60,14 @@ def dry_run(specification: Specification, shape: Shape, outputs: int) -> DryRun:
             f"{place} cannot be run on inputs {(2, *shape)}, which have as many channels as its "
             f"first argument says, {call}: {reason(error)}"
         ) from error
-    notices = []
+    notices, fixed = [], []
     if place not in networks.NETWORKS.values():
         try:
             fixed = check_untrained(lambda: make(shape[0], outputs, **given))
         except InputError as error:
             raise InputError(f"{place} cannot be used: {error}") from None
-        if fixed:
-            notices.append(f"{place} starts from the same {', '.join(fixed)} whatever the seed")
+    if fixed:
+        notices.append(f"{place} starts from the same {', '.join(fixed)} whatever the seed")
     if (output >= 0).all() and torch.allclose(output.sum(1), torch.ones(2)):
         notices.append(
             f"the outputs of {place} sum to one, as after a softmax; training and NADs take the "

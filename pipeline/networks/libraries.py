@@ -2,13 +2,9 @@
 then keyword arguments."""
 
 import contextlib
-import difflib
-import importlib
 from collections.abc import Callable, Iterator
 
 from torch import nn
-
-from pipeline.project.errors import InputError
 
 
 @contextlib.contextmanager
@@ -41,7 +37,7 @@ def torchvision(make: Callable) -> Callable:
     `num_classes`."""
 
     def build(channels, outputs, **arguments):
-        with _first_convolution(channels) if channels != 3 else contextlib.nullcontext():
+        with _first_convolution(channels):
             return make(num_classes=outputs, **arguments)
 
     return build
@@ -53,26 +49,6 @@ def timm(make: Callable) -> Callable:
     return lambda channels, outputs, **arguments: make(
         in_chans=channels, num_classes=outputs, **arguments
     )
-
-
-def of_timm(name: str) -> Callable:
-    """The constructor of the network that timm lists under a name; raises InputError if it is not
-    installed or lists none."""
-    try:
-        library = importlib.import_module("timm")
-    except ImportError as error:
-        raise InputError(
-            f"the network 'timm:{name}' needs timm ({error}); `pip install timm`"
-        ) from None
-    if not library.is_model(name):
-        near = difflib.get_close_matches(name, library.list_models(), n=1)
-        known = (
-            f"did you mean 'timm:{near[0]}'?"
-            if near
-            else "`timm.list_models()` names those that it has"
-        )
-        raise InputError(f"timm has no network {name!r}; {known}")
-    return timm(lambda **arguments: library.create_model(name, **arguments))
 
 
 LIBRARIES = {"torchvision": torchvision, "timm": timm}

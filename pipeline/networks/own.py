@@ -1,8 +1,7 @@
-"""The code of a network of one's own: the bytes of every file by which it came about.
+"""The code of a network of one's own: the bytes of every file that is opened while `plan` imports,
+builds and runs it, unless that file is installed or belongs to this package.
 
-Source can say what it imports in too many ways, so that nothing is read from it. Every file counts
-that is opened while `plan` imports, builds and runs a network, unless it is installed or belongs to
-this package. It lies in `own/`, or a link to it does: DVC sees the edits of that folder.
+Such a file lies in `own/`, or a link to it does: DVC sees the edits of that folder.
 """
 
 import contextlib
@@ -28,10 +27,7 @@ INSTALLED = (
 
 @contextlib.contextmanager
 def recorded() -> Iterator[dict[str, str]]:
-    """Context that gives, at its end, path below own/ → sha256 of every own file read in it.
-
-    Raises InputError, with the command that links it, for one that lies elsewhere.
-    """
+    """Context that gives, at its end, the digests of every own file read in it (see `digests`)."""
     opened, found = _opened(), {}
     for name, module in list(sys.modules.items()):
         if os.path.join(OWN.absolute(), "") in repr(getattr(module, "__spec__", None)):

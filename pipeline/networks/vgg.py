@@ -20,16 +20,8 @@ class VGG11(nn.Module):
         if side % 32:
             raise ValueError("side must be a multiple of 32")
         layers, fan_in = [], channels
-        for fan_out, pooled in (
-            (64, True),
-            (128, True),
-            (256, False),
-            (256, True),
-            (512, False),
-            (512, True),
-            (512, False),
-            (512, True),
-        ):
+        pools = (1, 1, 0, 1, 0, 1, 0, 1)  # whether a pooling follows
+        for fan_out, pooled in zip((64, 128, 256, 256, 512, 512, 512, 512), pools):
             fan_out = round(width * fan_out)
             layers += [
                 nn.Conv2d(fan_in, fan_out, 3, padding=1),

@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import psutil
-import yaml
+from ruamel.yaml import YAML
 
 from pipeline.project.errors import InputError
 
@@ -104,7 +104,7 @@ def check(folder: Path, stage: str) -> None:
 
 def params_digest() -> str:
     """sha256 of the values in params.yaml, whatever its comments and layout."""
-    values = yaml.load(present(PARAMS, "plan").read_text(encoding="utf-8-sig"), yaml.CSafeLoader)
+    values = YAML(typ="safe").load(present(PARAMS, "plan").read_text(encoding="utf-8-sig"))
     return hashlib.sha256(json.dumps(values, default=str).encode()).hexdigest()
 
 

@@ -8,7 +8,9 @@ stands what must hold between values.
 import dataclasses
 import typing
 
-from pipeline import experiments
+import pydantic
+
+from pipeline import experiments, networks
 from pipeline.cells.shapes import INPUT, Input, as_text
 from pipeline.cells.training import Training
 from pipeline.experiments.experiment import Experiment
@@ -17,10 +19,9 @@ from pipeline.images.wanted import WantedOfSize
 from pipeline.machine.workers import Machine
 from pipeline.nads.estimator import Source
 from pipeline.nads.plan import NADsPlan, Request
-from pipeline.networks import Specification
-from pipeline.project.errors import nearest
-from pipeline.settings.layout import Sizes, Top, architectures, keys, layout, merged, written_out
-from pipeline.settings.mistakes import Mistakes, value_at, where
+from pipeline.project.errors import InputError, nearest
+from pipeline.settings.layout import Architecture, Sizes, Top, keys, layout, merged, written_out
+from pipeline.settings.mistakes import Mistakes, value_at
 from pipeline.settings.reading import read
 
 __all__ = ["Plans", "plans", "read"]
@@ -28,8 +29,8 @@ __all__ = ["Plans", "plans", "read"]
 
 @dataclasses.dataclass(frozen=True)
 class Plans:
-    """All that one scale asks for: the images, the NADs, and each experiment by name; and where it
-    shall run."""
+    """All that one scale asks for: the images, the NADs, each experiment by name; and where the
+    work runs."""
 
     images: WantedOfSize
     machine: Machine
@@ -48,15 +49,22 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
     top = mistakes.typed(Top, document, ())
     if not isinstance(document.get("architectures"), dict):
         mistakes.end()  # nothing can be told of the scales
-    networks = architectures(mistakes, document["architectures"])
-    for name in questions:
-        if name not in document:
-            mistakes.missing((name,))
+    specifications, inputs = {}, {}
+    for name, given in document["architectures"].items():
+        if not isinstance(given, dict):
+            continue
+        path, network = ("architectures", name), {k: v for k, v in given.items() if k != "input"}
+        try:
+            specifications[name] = networks.specification(network)
+        except InputError as error:
+            mistakes.add(path, f": {error}")
+        if architecture := mistakes.typed(Architecture, given, path):
+            inputs[name] = architecture.input
     scales = document.get("scales", {})
     if top and top.scale not in scales:
-        mistakes.add(f"{where(())}: scale {top.scale!r} is unknown; {nearest(top.scale, scales)}")
+        mistakes.add((), f": scale {top.scale!r} is unknown; {nearest(top.scale, scales)}")
     checked = {
-        name: _Scale(mistakes, document, top, *networks, name).plans(questions)
+        name: _Scale(mistakes, document, top, specifications, inputs, name).plans(questions)
         for name in sorted(scales, key=lambda name: name != document.get("scale"))
     }
     mistakes.end()
@@ -73,34 +81,27 @@ class _Scale:
     mistakes: Mistakes
     document: dict[str, typing.Any]
     top: Top | None
-    specifications: dict[str, Specification]
+    specifications: dict[str, networks.Specification]
     inputs: dict[str, Input]
     name: str
 
     def plans(self, questions: dict[str, Experiment]) -> Plans | None:
         """All that the scale asks for."""
-        path, block = ("scales", self.name), self.document["scales"][self.name]
-        for name in ("nads", *questions):
-            if name not in block:
-                self.mistakes.missing((*path, name))
-        sources = {
-            name: self._source(name, source) for name, source in block.get("nads", {}).items()
-        }
-        planned = {
-            name: self._plan(experiment, sources)
-            for name, experiment in questions.items()
-            if name in block
-        }
+        path = ("scales", self.name)
+        given = value_at(self.document, (*path, "nads"), {})
+        sources = {name: self._source(name, source) for name, source in given.items()}
+        planned = {name: self._plan(each, sources) for name, each in questions.items()}
         sizes = {
-            member.input: f"those of {architecture} in {name} have {as_text(member.input)} pixels"
+            member.input: f"{as_text(member.input)} pixels ({architecture} in {name})"
             for name, plan in planned.items()
             if plan and questions[name].needs_images
             for architecture, member in plan.members.items()
         }
         if len(sizes) > 1:
             self.mistakes.add(
-                f"{where(path)}: all images of a scale have one size, the inputs of the networks "
-                f"trained on them, but {' and '.join(sizes.values())}; give them one `input`"
+                path,
+                ": all images of a scale have one size, the inputs of the networks trained on "
+                f"them, not {' and '.join(sizes.values())}; give these networks one `input`",
             )
         if self.top is None:
             return None
@@ -141,12 +142,6 @@ class _Scale:
         }
         if not (self.top and sizes and settings and all(members.values())):
             return None
-        for architecture, member in members.items():
-            if member.seeds is not None and not 1 <= member.seeds <= sizes.seeds:
-                mistakes.add(
-                    f"{where((*path, 'networks', architecture))}: seeds must lie between 1 and the "
-                    f"experiment's {sizes.seeds}, not {member.seeds}"
-                )
         seeds = tuple(range(self.top.seed, self.top.seed + sizes.seeds))
         samples = sizes.train_samples, sizes.test_samples
         plan = Plan(name, self.name, seeds, *samples, settings, members)
@@ -159,26 +154,25 @@ class _Scale:
     def _member(
         self, experiment: Experiment, name: str, block: dict, sources: dict[str, Source | None]
     ) -> Member | None:
-        """The part of an experiment that an architecture of this name has, by its line in the
-        experiment's block."""
+        """One architecture's part of an experiment, by its line in the experiment's block."""
         mistakes, pixels = self.mistakes, self.inputs.get(name, INPUT)
         path, line = ("scales", self.name, experiment.name), block["networks"][name]
         place, outer = (*path, "networks", name), (path, path[:2], path[2:])
-        how = merged(line, block.get("training", {})) | {
+        values = merged(line, block.get("training", {})) | {
             "schedule": experiment.schedule,
             "precision": self.top.precision if self.top else "float32",
         }
-        training = mistakes.typed(Training, how, place, *((*each, "training") for each in outer))
+        training = mistakes.typed(Training, values, place, *((*p, "training") for p in outer))
         choice = {key: written_out(value) for key, value in line.items()}
         grid = mistakes.typed(experiment.Grid, choice, place)
-        seeds = mistakes.typed(int | None, line.get("seeds"), (*place, "seeds"))
+        seeds = mistakes.typed(pydantic.PositiveInt | None, line.get("seeds"), (*place, "seeds"))
         try:
             if grid:
                 grid.check(pixels)
                 if experiment.needs_nads:
                     self._check_nads(name, sources, grid.last(pixels), pixels)
         except ValueError as error:
-            mistakes.add(f"{where(place)}: {error}")
+            mistakes.add(place, f": {error}")
         if not (training and grid and self.top):
             return None
         estimands, estimator = (), self.top.estimator
@@ -188,8 +182,8 @@ class _Scale:
         return Member(self.specifications.get(name), training, grid, estimands, seeds, pixels)
 
     def _check_nads(self, name: str, sources: dict, last: int, pixels: Input) -> None:
-        """Raise ValueError where an architecture has no NADs that could serve an experiment on
-        inputs of so many pixels which takes their indices up to `last`."""
+        """Raise ValueError where an architecture has no NADs for inputs of so many pixels with
+        indices up to `last`."""
         source = sources.get(name)
         if name not in sources:
             if not self.mistakes.doubtful(("scales", self.name, "nads", name)):
@@ -197,10 +191,9 @@ class _Scale:
                     f"it has no NADs at this scale; name it in scales.{self.name}.nads"
                 )
         elif source and source.input != (1, *pixels):
-            give = f"; give the architecture input: {list(source.input[1:])}"
             raise ValueError(
                 f"its NADs are for inputs {as_text(source.input)}; experiments have channels of "
-                f"{as_text(pixels)}{give if source.input[0] == 1 else ''}"
+                f"{as_text(pixels)}; give the architecture and its NADs the same input"
             )
         elif source and not source.covers(last):
             raise ValueError(

@@ -1,29 +1,21 @@
-"""How params.yaml is laid out: which keys stand where, and what goes before what."""
+"""The layout of params.yaml: which keys stand where, and which value replaces which."""
 
 import dataclasses
-import re
 import typing
 
-from pipeline import networks
-from pipeline.cells.shapes import INPUT, Input
-from pipeline.cells.training import BATCH
+from pipeline.cells.shapes import INPUT
 from pipeline.experiments.experiment import Experiment
 from pipeline.images.wanted import Wanted
 from pipeline.nads.estimator import Estimator
-from pipeline.project.errors import InputError
-from pipeline.settings.mistakes import Mistakes, where
 
 TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip")
 """Keys of `Training` that params.yaml gives; an experiment's class decides the schedule, and
 `precision` is one for all."""
 
-NAME = re.compile(r"[a-z][a-z0-9_-]*", re.ASCII | re.IGNORECASE)
-"""Names of architectures, which are parts of the names of files."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Top:
-    """What stands at the top level of params.yaml besides the experiments' own values."""
+    """The values at the top level of params.yaml besides the experiments' own."""
 
     seed: int
     images: Wanted
@@ -34,10 +26,6 @@ class Top:
     reuse: bool
     scale: str
     scales: dict[str, typing.Any]
-
-    def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise ValueError(f"seed must not be negative, not {self.seed}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,17 +40,11 @@ class Sizes:
         for name, count in vars(self).items():
             if count < 1:
                 raise ValueError(f"{name} must be at least 1, not {count}")
-        if self.train_samples % BATCH == 1:
-            raise ValueError(
-                f"train_samples must not be {self.train_samples}: batches are of {BATCH}, so the "
-                "last would be of one sample, which batch norm cannot take"
-            )
 
 
 @dataclasses.dataclass(frozen=True)
 class Architecture:
-    """Height and width of an architecture's inputs, which stand in its line beside its network and
-    that one's arguments."""
+    """Height and width of an architecture's inputs, which stand beside its network's arguments."""
 
     input: tuple[int, ...] = INPUT
 
@@ -121,26 +103,3 @@ def written_out(value: typing.Any) -> typing.Any:
             case _:
                 numbers.append(item)
     return numbers
-
-
-def architectures(
-    mistakes: Mistakes, block: dict[str, typing.Any]
-) -> tuple[dict[str, networks.Specification], dict[str, Input]]:
-    """The architectures by name, each with the place of its network, and the height and width of
-    their inputs; without those that have a mistake."""
-    specifications, inputs = {}, {}
-    for name, architecture in block.items():
-        path = ("architectures", str(name))
-        if not NAME.fullmatch(str(name)):
-            mistakes.add(
-                f"{where(path)}: a name is a letter, then letters, digits, _ and -; rename it"
-            )
-        if isinstance(architecture, dict):
-            network = {key: value for key, value in architecture.items() if key != "input"}
-            try:
-                specifications[name] = networks.specification(network)
-            except InputError as error:
-                mistakes.add(f"{where(path)}: {error}")
-            if pixels := mistakes.typed(Architecture, architecture, path):
-                inputs[name] = pixels.input
-    return specifications, inputs

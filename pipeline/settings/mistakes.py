@@ -1,4 +1,5 @@
-"""Mistakes in params.yaml: what pydantic finds wrong, and keys that nobody knows, as sentences."""
+"""The mistakes in params.yaml, each a sentence: unknown keys, and the values that pydantic
+refuses."""
 
 import dataclasses
 import difflib
@@ -20,22 +21,19 @@ KINDS = {
     "string": "text",
     "tuple": "a list",
     "dict": "a mapping",
-    "dataclass": "a mapping",
+    "greater_than": "positive",
 }
-"""What pydantic's errors ask for, by the beginnings of their names."""
-
-ABSENT = object()
-"""What stands where there is nothing, not even null."""
+"""The kind of value that each of pydantic's errors asks for, by the beginning of its name."""
 
 _adapter = functools.cache(pydantic.TypeAdapter)
 
 
 def where(path: Path) -> str:
     """A place in params.yaml, as sentences begin with it."""
-    return f"params.yaml: {'.'.join(map(str, path))}" if path else "params.yaml"
+    return f"params.yaml: {'.'.join(path)}" if path else "params.yaml"
 
 
-def value_at(document: typing.Any, path: Path, default: typing.Any = ABSENT) -> typing.Any:
+def value_at(document: typing.Any, path: Path, default: typing.Any) -> typing.Any:
     """The value at a place of a document, or `default` where there is none."""
     for key in path:
         if not isinstance(document, dict) or key not in document:
@@ -45,18 +43,17 @@ def value_at(document: typing.Any, path: Path, default: typing.Any = ABSENT) -> 
 
 
 class Mistakes:
-    """The mistakes in a document, each a sentence that names its place."""
+    """The mistakes in a document, each once, in the order in which they are met."""
 
     def __init__(self, document: dict[str, typing.Any]) -> None:
         self._document = document
-        # A mapping, since the scales share values: a mistake that several meet is told once.
         self._sentences: dict[str, None] = {}
-        # Places at which a value is misspelt, no mapping, or missing: one sentence each is enough.
+        # Places whose value is misspelt, no mapping, or missing: one sentence each is enough.
         self._doubtful: set[Path] = set()
 
-    def add(self, sentence: str) -> None:
-        """Note a mistake, on one line."""
-        self._sentences[" ".join(sentence.split())] = None
+    def add(self, path: Path, sentence: str) -> None:
+        """Note a mistake at `path`, on one line."""
+        self._sentences[" ".join(f"{where(path)}{sentence}".split())] = None
 
     def end(self) -> None:
         """Raise InputError with a line for each mistake, if there are any."""
@@ -67,17 +64,11 @@ class Mistakes:
         """Whether a mistake has been noted that explains why there is nothing at `path`."""
         return any(path[: len(other)] == other for other in self._doubtful)
 
-    def missing(self, path: Path) -> None:
-        """Note that the last key of `path` is missing."""
-        if not self.doubtful(path):
-            self.add(f"{where(path[:-1])}: the key {path[-1]!r} is missing")
-            self._doubtful.add(path)
-
     def unfit(self, path: Path, sentence: str) -> None:
-        """Note what is wrong with the values of the mapping at `path`, unless it or one of its keys
-        has a mistake already."""
+        """Note what is wrong with the mapping at `path`, unless it or one of its keys has a mistake
+        already."""
         if not (self.doubtful(path) or any(other[:-1] == path for other in self._doubtful)):
-            self.add(f"{where(path)}: {sentence}")
+            self.add(path, f": {sentence}")
 
     def keys(self, value: typing.Any, layout: dict, path: Path = ()) -> dict[str, typing.Any]:
         """`value` without the keys that are not in `layout`, which are noted, at every depth.
@@ -86,26 +77,25 @@ class Mistakes:
         can tell which keys there are.
         """
         if not isinstance(value, dict | None):
-            self.add(f"{where(path)} must be a mapping, not {value!r}")
+            self.add(path, f" must be a mapping, not {value!r}")
             self._doubtful.add(path)
         if not isinstance(value, dict):
             return {}
-        rest = {}
+        known = {}
         for key, item in value.items():
             if key in layout:
                 deeper = layout[key]
-                rest[key] = item if deeper is None else self.keys(item, deeper, (*path, key))
+                known[key] = item if deeper is None else self.keys(item, deeper, (*path, key))
             elif layout:
-                named = path[-1:] in (("nads",), ("networks",), ("sigma",))
-                kind = "architecture" if named else "key"
-                self.add(f"{where(path)}: unknown {kind} {key!r}; {nearest(key, layout)}")
-                meant = difflib.get_close_matches(str(key), map(str, layout), n=1)
+                kind = "architecture" if path[-1:] in (("nads",), ("networks",)) else "key"
+                self.add(path, f": unknown {kind} {key!r}; {nearest(key, layout)}")
+                meant = difflib.get_close_matches(str(key), layout, n=1)
                 self._doubtful |= {(*path, name) for name in meant}
-        return rest
+        return known
 
     def typed(self, kind: typing.Any, value: typing.Any, *places: Path) -> typing.Any:
-        """`value`, of which keys that a dataclass does not have are left out, as an instance of the
-        type `kind`, nothing converted; None, and its mistakes noted, where it is none.
+        """`value` as an instance of the type `kind`, nothing converted; None, and its mistakes
+        noted, where it is none. Keys that a dataclass does not have are left out.
 
         places: the mappings of the document that `value` was merged from, each before those whose
         values it replaces.
@@ -128,26 +118,26 @@ class Mistakes:
         name, given = mistake["type"], mistake["input"]
         place = (*self._origin(places, keys), *keys)
         if name == "missing":
-            self.missing((*places[-1], *keys))
+            missing = (*places[-1], *keys)
+            if not self.doubtful(missing):
+                self.add(missing[:-1], f": the key {keys[-1]!r} is missing")
+                self._doubtful.add(missing)
         elif name == "value_error":
-            # These begin with the key of the value that is wrong.
+            # These sentences begin with the key of the value that is wrong.
             sentence = str(mistake["ctx"]["error"])
-            place = (*self._origin(places, (*keys, *sentence.split()[0].split(".")[:1])), *keys)
-            self.unfit(place, sentence)
+            wrong = sentence.split()[0].partition(".")[0]
+            self.unfit((*self._origin(places, (*keys, wrong)), *keys), sentence)
         elif name == "literal_error":
             choices = mistake["ctx"]["expected"].replace("'", "").replace("None", "null")
-            self.add(f"{where(place)} must be {choices}, not {given!r}")
+            self.add(place, f" must be {choices}, not {given!r}")
         elif name.startswith("int") and isinstance(given, list):
-            self.add(
-                f"{where(place)}: a range is [first, last, step] of whole numbers, not {given}"
-            )
+            self.add(place, f": a range is [first, last, step] of whole numbers, not {given}")
         else:
             wanted = [words for start, words in KINDS.items() if name.startswith(start)]
-            self.add(f"{where(place)} must be {''.join(wanted) or mistake['msg']}, not {given!r}")
+            self.add(place, f" must be {''.join(wanted) or mistake['msg']}, not {given!r}")
 
     def _origin(self, places: tuple[Path, ...], keys: Path) -> Path:
         """The first of some places that holds a value at `keys`, or else the first."""
-        held = (
-            place for place in places if value_at(self._document, (*place, *keys)) is not ABSENT
-        )
+        absent = object()
+        held = (p for p in places if value_at(self._document, (*p, *keys), absent) is not absent)
         return next(held, places[0])

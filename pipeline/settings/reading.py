@@ -4,7 +4,7 @@ import typing
 from pathlib import Path
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import YAMLError
 
 from pipeline.project.errors import InputError
 
@@ -15,26 +15,13 @@ def read(path: Path | str = "params.yaml") -> dict[str, typing.Any]:
     Raises InputError if it is missing, is not UTF-8 text, is not YAML, or is not a mapping.
     """
     try:
-        content = Path(path).read_bytes()
+        document = YAML(typ="safe").load(Path(path).read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"{path} is missing; run from the root of the repository") from None
-    try:
-        document = YAML(typ="safe").load(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8"
-        ) from None
+        raise InputError(f"{path} is not UTF-8 text ({error}); save it as UTF-8") from None
     except YAMLError as error:
-        raise InputError(f"{path} is not valid YAML: {_problem(error)}") from None
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(document, dict):
         raise InputError(f"{path} must hold a mapping")
     return document
-
-
-def _problem(error: YAMLError) -> str:
-    """What is wrong with a text that is not YAML, and in which line, in one line itself."""
-    text = str(error)
-    if isinstance(error, MarkedYAMLError) and error.problem_mark:
-        mark = error.problem_mark
-        text = f"{error.problem} (line {mark.line + 1}, column {mark.column + 1})"
-    return " ".join(text.split())

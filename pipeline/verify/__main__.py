@@ -79,18 +79,21 @@ def judgement(
         text.append(f"{unfitted} not fitted")
     if unknown := cells["chance"].isna().sum():
         text.append(f"{unknown} of one seed not judged")
-    named = differing[:NAMED]
+    title, named = "beyond chance", differing[:NAMED]
     if differing.empty:
         several = cells[cells["dof"] > 0] if (cells["dof"] > 0).any() else cells
-        named = several.loc[[several["difference"].abs().idxmax()]]
+        title, named = "largest", several.loc[[several["difference"].abs().idxmax()]]
     limits = [agreement.tolerance(tables[kind], position) for kind, position in named.index]
-    sentences = [described(row, limit) for row, limit in zip(named.itertuples(), limits)]
+    sentences = []
+    for row, limit in zip(named.itertuples(), limits):
+        points = f"{100 * row.difference:+.1f}".replace("-", "−")
+        known = "too few seeds to tell" if np.isinf(limit) else f"tolerance {100 * limit:.1f}"
+        sentences.append(f"{points} at {row.architecture}, {row.place}, {row.test_set} ({known})")
     if len(differing) > NAMED:
         sentences.append(f"{len(differing) - NAMED} more")
     # Where no difference would be too large, one that matters is no agreement.
     untold = np.isinf(limits).any() and named["difference"].abs().max() >= agreement.MATTERS
     verdict = DIFFERS if len(differing) else UNJUDGED if untold else AGREES
-    title = "beyond chance" if len(differing) else "largest"
     return verdict, f"{', '.join(text)}; {title}: {'; '.join(sentences)}"
 
 
@@ -100,25 +103,15 @@ def figures(rows: pd.DataFrame) -> list[str]:
     return [FIGURES.get(name, name).format(architecture=network) for name, network in names]
 
 
-def described(row, tolerance: float) -> str:
-    """How many points ours lies above the other, where, and how many are beyond chance."""
-    points = f"{100 * row.difference:+.1f}".replace("-", "−")
-    known = f"tolerance {100 * tolerance:.1f}"
-    if np.isinf(tolerance):
-        known = "too few seeds to tell"
-    return f"{points} at {row.architecture}, {row.place}, {row.test_set} ({known})"
-
-
 def of_singular_values(ours: dict, theirs: dict) -> Iterator[Line]:
     """The line of the first singular values of NADs, where the two runs share an architecture."""
     values = agreement.singular_values(ours, theirs)
-    if values.empty:
-        return
-    differs = agreement.too_large(values["chance"]).any()
-    row = values.loc[values["chance"].idxmin()]
-    least = f"least alike: {row['name']}, ratio {row['ratio']:.3f} ± {row['error']:.3f}"
-    text = f"{len(values)} first singular values; {least}"
-    yield "nad_spectra", DIFFERS if differs else AGREES, text
+    if not values.empty:
+        row = values.loc[values["chance"].idxmin()]
+        least = f"least alike: {row['name']}, ratio {row['ratio']:.3f} ± {row['error']:.3f}"
+        differs = agreement.too_large(values["chance"]).any()
+        text = f"{len(values)} first singular values; {least}"
+        yield "nad_spectra", DIFFERS if differs else AGREES, text
 
 
 def unlike(experiment: str, run: Run, other: Run) -> str | None:
@@ -134,9 +127,13 @@ def unlike(experiment: str, run: Run, other: Run) -> str | None:
 
 def against(run: Run, other: Run) -> Iterator[Line]:
     """The lines of one run beside another."""
-    reasons = {name: unlike(name, run, other) for name in sorted(run.results | other.results)}
-    yield from ((name, UNJUDGED, reason) for name, reason in reasons.items() if reason)
-    if not (alike := [name for name, reason in reasons.items() if not reason]):
+    alike = []
+    for name in sorted(run.results | other.results):
+        if reason := unlike(name, run, other):
+            yield name, UNJUDGED, reason
+        else:
+            alike.append(name)
+    if not alike:
         return
     images = " and ".join(dict.fromkeys([run.images, other.images]))
     yield "images", AGREES if run.images == other.images else UNJUDGED, images

@@ -43,10 +43,10 @@ def cells(
     """The cells that two tables of results share, one row per cell and test set.
 
     ours, theirs: columns `PLACE`, seed, accuracy, n; other_nads: (experiment, architecture) whose
-    NADs the two runs estimated from other networks. Columns: `PLACE`; accuracy, of both runs;
-    difference, ours minus theirs; seeds, seeds_there; variance between seeds, at least `floor`,
-    that of counting n test samples, with `dof` degrees of freedom; factor of the difference's
-    variance in units of it, `nads` its part from other NADs; unit, 1.
+    NADs the two runs estimated from other networks. The columns of the result: `PLACE`; mean
+    accuracy of both runs; difference, ours minus theirs; seeds of ours, seeds_there; variance
+    between seeds, at least `floor`, the binomial one, with `dof` degrees of freedom; factor, the
+    difference's variance in its units, with `nads`, the part of other NADs; unit, 1.
     """
     rows = _compared(*(run.groupby(PLACE, sort=False) for run in (ours, theirs)))
     share = (rows["accuracy"] * rows["n"] + 0.5) / (rows["n"] + 1)

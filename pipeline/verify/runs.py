@@ -1,5 +1,6 @@
 """The reports of one run, read from a folder or from a git commit."""
 
+import functools
 import io
 import json
 import subprocess
@@ -46,9 +47,7 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
             f"the folder {folder} holds no reports: none of its folders has a results.csv"
         )
 
-    def read(path, stage):
-        return json.loads(artifacts.present(reports / path, stage).read_bytes())
-
+    read = lambda path, stage: json.loads(artifacts.present(reports / path, stage).read_bytes())
     metrics = {each: read(f"{each}/metrics.json", f"evaluate {each}") for each in results}
     images, nads = read("images.json", "download"), read("nads.json", "estimate")
     images = f"{images['name']} ({images['digest'][:8]})"
@@ -57,17 +56,12 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
 
 def of_commit(commit: str, folder: Path) -> Run:
     """The run that is committed where `folder` has its reports."""
-    archive = _git("archive", f"{commit}:./{folder.as_posix()}")
+    git = functools.partial(subprocess.run, capture_output=True)
+    archive = git(["git", "archive", f"{commit}:./{folder.as_posix()}"])
     if archive.returncode:
         raise InputError(f"{commit!r} is neither a folder nor a commit that holds {folder}")
-    digest = _git("rev-parse", "--short", commit).stdout.decode().strip()
-    with (
-        tempfile.TemporaryDirectory() as place,
-        tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files,
-    ):
-        files.extractall(place, filter="data")
+    digest = git(["git", "rev-parse", "--short", commit], text=True).stdout.strip()
+    with tempfile.TemporaryDirectory() as place:
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+            files.extractall(place, filter="data")
         return of_folder(Path(place), f"{commit} ({digest})")
-
-
-def _git(*words: str) -> subprocess.CompletedProcess:
-    return subprocess.run(["git", *words], capture_output=True)

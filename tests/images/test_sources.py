@@ -1,5 +1,4 @@
-"""Images from every kind of source are the same images; of a mistake one sentence says what is
-wrong."""
+"""Images from every kind of source are the same images; a mistake is told in one sentence."""
 
 import os
 import pickle
@@ -40,10 +39,7 @@ def test_cifar10s_batches_give_what_class_folders_give(tmp_path, monkeypatch):
     for path in (batches, batches.parent, archive):
         images = read(path)
         assert images.digest() == read(root).digest() and images.name == "CIFAR-10"
-        assert images.source in (
-            "extracted archive cifar-10-batches-py",
-            "official archive mine.tar.gz",
-        )
+        assert images.source == f"official batches in {path.name}"
     assert read(batches, (16, 24)).notices == ["images of up to 32×32 pixels were resized to 24×16"]
 
 
@@ -62,8 +58,6 @@ def test_batches_with_another_md5_are_not_unpickled(tmp_path, monkeypatch, batch
             "and no others are read; fetch the archive again"
         )
     assert not (tmp_path / "executed").exists()
-    (folder / "test_batch").unlink()
-    assert refusal(folder).startswith("extracted archive batches: some of CIFAR-10's batches")
 
 
 def test_what_systems_leave_there_is_passed_over_and_what_else_is_left_out_is_said(tmp_path):
@@ -94,37 +88,21 @@ CUT = "is no .tar, .tar.gz or .zip archive, or only a part of one; fetch it agai
 
 
 @pytest.mark.parametrize("suffix", ["tar", "tar.gz", "zip"])
-def test_half_a_download_is_refused(tmp_path, suffix):
+def test_half_a_download_is_refused_wherever_it_was_cut(tmp_path, suffix):
     whole = pack(class_folders(tmp_path / "set"), tmp_path / f"whole.{suffix}")
     data, half = whole.read_bytes(), tmp_path / f"half.{suffix}"
-    for cut in (0, 100, len(data) // 3, len(data) // 2, len(data) - 12_000):
+    cuts = [0, 100, len(data) // 2, len(data) - 12_000]
+    if suffix == "tar":  # between two files, and within a header
+        with tarfile.open(whole) as archive:
+            cuts += [archive.getmembers()[12].offset, archive.getmembers()[12].offset + 100]
+    for cut in cuts:
         half.write_bytes(data[:cut])
         assert refusal(half) == f"{half} {CUT}"
-
-
-def test_a_tar_that_is_cut_before_between_or_behind_its_files_is_refused(tmp_path):
-    whole = pack(class_folders(tmp_path / "set"), tmp_path / "whole.tar")
-    with tarfile.open(whole) as archive:
-        member = archive.getmembers()[12]
-    for cut in (member.offset, member.offset + 100, member.offset_data, member.offset_data + 10):
-        (tmp_path / "half.tar").write_bytes(whole.read_bytes()[:cut])
-        assert refusal(tmp_path / "half.tar").endswith(CUT)
 
 
 def other_names(root):
     class_folders(root).joinpath("test").rename(root / "val")
     return root
-
-
-def corrupt_packed(root):
-    class_folders(root / "set")
-    whole = (root / "set/train/eel/1.png").read_bytes()
-    (root / "set/train/eel/1.png").write_bytes(whole[: len(whole) // 2])
-    return pack(root / "set", root / "set.zip")
-
-
-def hundred(root):
-    return write(root / "cifar-100-python", dict.fromkeys(("train", "test", "meta"), b"x"))
 
 
 def two_sets(root):
@@ -141,8 +119,6 @@ def sixteen_bits(root):
     ("make", "words"),
     [
         (other_names, "left out: 9, the first val/cat/0.png)"),
-        (corrupt_packed, "train/eel/1.png cannot be read as an image (image file is truncated"),
-        (hundred, "cifar-100-python is CIFAR-100, not CIFAR-10; name cifar-10-python.tar.gz"),
         (two_sets, "more than one folder holds train/ or test/ (birds, fish); name one of them"),
         (sixteen_bits, "train/cat/1.png holds values of more than 8 bits (Pillow's I;16); save it"),
     ],

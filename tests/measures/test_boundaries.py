@@ -22,15 +22,7 @@ def linear(a, b, offset=0.0):
 
 @pytest.mark.parametrize(
     ("a", "b", "degrees"),
-    [
-        (1, 0, 0),
-        (-1, 0, 0),
-        (0, 1, 90),
-        (0, -1, 90),
-        (2, -2, 45),
-        (1, 0.5, 26.565051),
-        (0.5, 1, 63.434949),
-    ],
+    [(1, 0, 0), (-1, 0, 0), (0, -1, 90), (2, -2, 45), (1, 0.5, 26.565051)],
 )
 @pytest.mark.parametrize("offset", [0.0, 0.9])
 def test_tilt_of_a_linear_classifier(a, b, degrees, offset):
@@ -79,27 +71,16 @@ def test_the_mean_tilt_leaves_out_networks_without_one_and_those_that_were_not_f
 def test_networks_that_guess_on_new_samples_have_no_tilt():
     """Of 10,000 samples, 51.5 % are three standard errors above guessing."""
     accuracies = {(1, 0): 0.514, (1, 1): 0.516, (2, 0): 0.49, (2, 1): 1.0}
-    place = lambda cell: {
-        "architecture": "lenet",
-        "index_1": cell[0],
-        "index_2": 5,
-        "seed": cell[1],
-    }
-    results = pd.DataFrame(
-        [
-            place(cell)
-            | {"test_set": test, "accuracy": accuracy if test == "all" else 1.0, "n": 10_000}
-            for cell, accuracy in accuracies.items()
-            for test in ("first", "all")
-        ]
+    columns = ["index_1", "seed", "accuracy"]
+    rows = [(*cell, accuracy) for cell, accuracy in accuracies.items()]
+    cells = pd.DataFrame(rows, columns=columns).assign(architecture="lenet", index_2=5)
+    results = pd.concat(
+        [cells.assign(test_set="all"), cells.assign(test_set="first", accuracy=1.0)]
     )
-    planes = pd.DataFrame(
-        [place(cell) | {"tilt": 30.0, "margin_1": 1.0} for cell in reversed(accuracies)],
-        index=[7, 5, 3, 1],
-    )
-    found = boundaries.of_learners(planes, results, ["index_1", "index_2"])
-    assert found["tilt"].isna().tolist() == [False, True, False, True]
-    assert found.drop(columns="tilt").equals(planes.drop(columns="tilt"))
+    planes = cells[::-1].drop(columns="accuracy").assign(tilt=30.0, margin_1=1.0)
+    learners = boundaries.of_learners(planes, results.assign(n=10_000), ["index_1", "index_2"])
+    assert learners["tilt"].isna().tolist() == [False, True, False, True]
+    assert learners.drop(columns="tilt").equals(planes.drop(columns="tilt"))
 
 
 @settings(derandomize=True, deadline=None, max_examples=30)

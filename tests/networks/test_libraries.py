@@ -45,20 +45,14 @@ def test_the_first_convolution_is_drawn_by_the_networks_own_law(channels):
     (3·49·channels)."""
     network = networks.build(of("torchvision.models:resnet18"), channels, 2, 0)
     weight = network.conv1.weight
-    assert (
-        weight.shape == (64, channels, 7, 7)
-        and network.conv1.bias is None
-        and network.conv1.stride == (2, 2)
-    )
+    assert weight.shape == (64, channels, 7, 7) and network.conv1.stride == (2, 2)
     assert weight.var().item() == pytest.approx(2 / (64 * 49), rel=0.1)
 
 
 def test_a_network_whose_first_convolution_does_not_read_three_channels_is_refused(monkeypatch):
     odd = lambda num_classes: nn.Conv2d(64, num_classes, 3)
     monkeypatch.setattr(torchvision.models, "odd", odd, raising=False)
-    with pytest.raises(
-        InputError, match="its first convolution reads 64 channels, not 3, so that it cannot"
-    ):
+    with pytest.raises(InputError, match="its first convolution reads 64 channels, not 3, so that"):
         networks.build(of("torchvision.models:odd"), 2, 2, 0)
 
 
@@ -71,28 +65,16 @@ def test_networks_of_timm_are_called_by_its_own_names(monkeypatch):
         return nn.Sequential(nn.Flatten(), nn.Linear(in_chans * 64, num_classes * depth))
 
     models.tiny = create
-    stand_in.list_models = lambda: ["tiny", "resnet10t"]
-    stand_in.is_model = stand_in.list_models().__contains__
     stand_in.create_model = lambda name, **arguments: {"tiny": create}[name](**arguments)
     monkeypatch.setitem(sys.modules, "timm", stand_in)
     monkeypatch.setitem(sys.modules, "timm.models", models)
     for place in ("timm:tiny", "timm.models:tiny"):
         assert networks.build(of(place, depth=2), 4, 3, 0)(torch.zeros(5, 4, 8, 8)).shape == (5, 6)
-    with pytest.raises(
-        InputError, match=r"timm has no network 'resnet10'; did you mean 'timm:resnet10t'\?"
-    ):
-        dry_run(of("timm:resnet10"), (1, 8, 8), 2)
-    with pytest.raises(
-        InputError, match=r"timm has no network 'a_cat'; `timm.list_models\(\)` names those"
-    ):
-        dry_run(of("timm:a_cat"), (1, 8, 8), 2)
 
 
-def test_timm_that_is_not_installed_is_asked_for(monkeypatch):
+def test_a_library_or_a_network_of_it_that_is_not_there(monkeypatch):
     monkeypatch.setitem(sys.modules, "timm", None)
-    with pytest.raises(
-        InputError, match="the network 'timm:resnet10t' needs timm .*; `pip install timm`"
-    ):
+    with pytest.raises(InputError, match="no module 'timm' in own/ or installed"):
         dry_run(of("timm:resnet10t"), (1, 32, 32), 2)
 
 

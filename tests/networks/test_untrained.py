@@ -1,20 +1,12 @@
 """Constructors that return untrained networks, and those that do not."""
 
-import numpy as np
 import pytest
-import torch
 from torch import nn
 
 from pipeline.networks.untrained import check_untrained
 from pipeline.project.errors import InputError
 
-MODEL = nn.Linear(4, 2)
 CHECKPOINT = nn.Linear(4, 2).state_dict()
-
-
-def seeded():
-    torch.manual_seed(3)
-    return nn.Linear(4, 2)
 
 
 def loaded():
@@ -30,27 +22,16 @@ def constant():
     return network
 
 
-def drawn_by_numpy():
-    network = nn.Linear(4, 2)
-    network.weight.data = torch.from_numpy(np.random.standard_normal((2, 4)))
-    return network
-
-
 def partly(frozen):
     """A network whose first layer is loaded."""
     first = loaded().requires_grad_(not frozen)
     return nn.Sequential(first, nn.BatchNorm1d(2), nn.Linear(2, 1))
 
 
-@pytest.mark.parametrize("make", [seeded, loaded, constant, lambda: MODEL])
+@pytest.mark.parametrize("make", [loaded, constant])
 def test_fixed_weights_are_refused(make):
     with pytest.raises(InputError, match="the same under two of torch's seeds, so it is not un"):
         check_untrained(make)
-
-
-def test_weights_that_torch_does_not_draw_are_refused():
-    with pytest.raises(InputError, match="differ though torch's seed is the same; draw them with"):
-        check_untrained(drawn_by_numpy)
 
 
 def test_parameters_that_are_fixed_are_named_and_constants_are_not():

@@ -6,7 +6,6 @@ import dataclasses
 import json
 
 import pydantic
-import pytest
 from documents import GONE, changed
 
 from pipeline import experiments
@@ -33,19 +32,9 @@ def test_the_shipped_file_gives_plans_of_every_scale_the_chosen_one_first(shippe
     before = copy.deepcopy(shipped)
     assert list(plans(shipped)) == ["laptop", "smoke", "overnight", "paper"]
     assert shipped == before
-    found = plans(shipped | {"scale": "paper"})
-    assert list(found) == ["paper", "smoke", "laptop", "overnight"]
-    for scale, asked in found.items():
+    for scale, asked in plans(shipped | {"scale": "paper"}).items():
         assert list(asked.experiments) == experiments.names()
         assert {asked.nads.scale, *(plan.scale for plan in asked.experiments.values())} == {scale}
-        for name, plan in asked.experiments.items():
-            experiment = experiments.find(name)
-            assert plan.experiment == name and isinstance(plan.settings, experiment.Settings)
-            for architecture, member in plan.members.items():
-                assert isinstance(member.grid, experiment.Grid)
-                assert member.training.schedule == experiment.schedule
-                assert bool(member.estimands) == experiment.needs_nads
-                assert architecture in asked.nads.members or not experiment.needs_nads
 
 
 def test_the_smoke_scale_value_by_value(shipped):
@@ -110,21 +99,10 @@ def test_the_narrower_value_goes_before_the_wider_one(shipped):
 
 
 def test_a_scale_may_have_its_own_values_of_an_experiment(shipped):
-    document = changed(shipped, "scales/smoke/linear_pairs/eps2", 0.25)
-    document = changed(document, "scales/smoke/nad_sweep/sigma", {"vgg11": 2.0})
-    for scale, eps2, sigma in (("smoke", 0.25, 2.0), ("laptop", 0.5, 3.0)):
-        found = plans(document)[scale].experiments
-        assert dataclasses.astuple(found["linear_pairs"].settings) == (1.0, eps2, 1.0)
-        assert found["nad_sweep"].settings.sigma["vgg11"] == sigma
-        assert found["nad_sweep"].settings.sigma["lenet"] == 1.0
-
-
-def test_shared_values_may_be_left_out_where_every_line_has_its_own(shipped):
-    own = {"epochs": 3, "lr": 0.25, "momentum": 0.5, "weight_decay": 0.0}
-    document = changed(shipped, "flip/training", GONE)
-    document["scales"] = {"smoke": document["scales"]["smoke"]}
-    document = changed(document | {"scale": "smoke"}, "scales/smoke/flip/networks/lenet", own)
-    assert smoke(document, "flip").members["lenet"].training == Training(**own)
+    document = changed(shipped, "scales/smoke/nad_sweep/sigma", {"vgg11": 2.0})
+    for scale, sigma in (("smoke", 2.0), ("laptop", 3.0)):
+        settings = plans(document)[scale].experiments["nad_sweep"].settings
+        assert (settings.sigma["vgg11"], settings.sigma["lenet"]) == (sigma, 1.0)
 
 
 def test_whole_numbers_stand_for_real_ones(shipped):
@@ -142,16 +120,8 @@ def test_a_network_may_take_fewer_seeds_than_its_experiment(shipped):
     assert {cell["seed"] for cell in cells if cell["architecture"] == "mlp_100_20"} == {5, 6, 7}
 
 
-@pytest.mark.parametrize(
-    ("given", "indices"),
-    [
-        ([3, [10, 20, 5], [100, 101, 7]], (3, 10, 15, 20, 100)),
-        ([[0, 1022, 511], 7], (0, 511, 1022, 7)),
-        ([[5, 5, 1]], (5,)),
-        ([9, 2], (9, 2)),
-    ],
-)
-def test_ranges_stand_for_their_numbers(shipped, given, indices):
+def test_ranges_stand_for_their_numbers(shipped):
+    given, indices = [3, [10, 20, 5], [100, 101, 7], [5, 5, 1]], (3, 10, 15, 20, 100, 5)
     document = changed(shipped, "scales/smoke/linear_pairs/networks/lenet/indices", given)
     document = changed(document, "scales/smoke/poison/networks/lenet/mixture_indices", given)
     assert smoke(document, "linear_pairs").members["lenet"].grid == Indices(indices)
@@ -190,12 +160,6 @@ def test_estimands_are_those_whose_nads_there_will_be(shipped):
     assert estimands(changed(shipped, source, {"networks": 16, "first": 1024})) == ("secant",)
     document = changed(shipped, "estimator/point", "many")
     assert estimands(changed(document, "estimator/estimand", "gradient")) == ("gradient", "secant")
-
-
-def test_networks_of_ones_own_keep_their_place_and_arguments(shipped):
-    own = {"network": "my_package.networks:Net", "filters": 3, "deep": {"a": [1, None, "x"]}}
-    members = plans(changed(shipped, "architectures/lenet", own))["smoke"].nads.members
-    assert members["lenet"].specification == own
 
 
 def test_nads_grids_and_images_have_the_inputs_of_their_architecture(shipped):

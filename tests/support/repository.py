@@ -24,10 +24,10 @@ class Copy:
     first `dvc repro`.
 
     prepare: changes the copy before that; targets: the stages that are run, all where there are
-    none; environment: beside the copy's own.
+    none; environment: beside the copy's own; git: whether the copy is a git repository.
     """
 
-    def __init__(self, root, prepare=lambda copy: None, targets=(), environment=()):
+    def __init__(self, root, prepare=lambda copy: None, targets=(), environment=(), git=True):
         self.root = root
         left_out = (".git", "data", "models", ".cells", ".venv", "cache", "tmp", "dvc.lock")
         ignored = shutil.ignore_patterns(*left_out, "__pycache__", ".pytest_cache")
@@ -43,13 +43,8 @@ class Copy:
             **dict(environment),
         }
         prepare(self)
-        for command in (
-            "init -q",
-            "config user.name test",
-            "config user.email test@example.org",
-            "add -A",
-            "commit -qm smoke",
-        ):
+        commands = "init -q", "config user.name test", "config user.email test@example.org"
+        for command in (*commands, "add -A", "commit -qm smoke") if git else ():
             run("git", *command.split(), where=root, env=self.environment)
         self.output = self.dvc("repro", *targets)
 

@@ -26,10 +26,8 @@ def test_one_cell_that_moved_is_found_and_named(kind, shift):
     for _ in range(4):
         cells, chosen = shifted(rng, 0.0, shift, kind)
         found, _ = differing(run(rng, cells.assign(mean=cells["shifted"])), run(rng, cells))
-        assert (
-            found[agreement.PLACE].values.tolist()
-            == cells.loc[chosen, agreement.PLACE].values.tolist()
-        )
+        moved = cells.loc[chosen, agreement.PLACE]
+        assert found[agreement.PLACE].values.tolist() == moved.values.tolist()
         assert np.sign(found["difference"].item()) == np.sign(shift)
 
 
