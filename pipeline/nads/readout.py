@@ -58,18 +58,15 @@ def features(network: nn.Module, last: nn.Linear) -> Callable[[torch.Tensor], to
 
 def usable(
     network: nn.Module, estimator: Estimator, shape: tuple[int, ...]
-) -> tuple[Estimator, str | None]:
-    """The estimator, with `plain` for a `readout` that is impossible, and the reason or None."""
-    if estimator.method == "readout":
-        try:
-            readout(network.eval(), torch.zeros(1, *shape))
-        except ValueError as error:
-            return dataclasses.replace(estimator, method="plain"), str(error)
-    return estimator, None
+) -> tuple[Estimator, int, str | None]:
+    """The estimator, the number F of vectors that it takes of one network, and None.
 
-
-def vectors_of(network: nn.Module, estimator: Estimator, shape: tuple[int, ...]) -> int:
-    """The number F of vectors that one network gives."""
+    For a read-out that cannot be averaged over: the estimator with `plain`, 1, and the reason.
+    """
     if estimator.method == "plain":
-        return 1
-    return readout(network.eval(), torch.zeros(1, *shape))[0].in_features
+        return estimator, 1, None
+    try:
+        last, _ = readout(network.eval(), torch.zeros(1, *shape))
+    except ValueError as error:
+        return dataclasses.replace(estimator, method="plain"), 1, str(error)
+    return estimator, last.in_features, None

@@ -9,8 +9,15 @@ import torch
 from nads_samples import GRADIENT, SECANT, jacobians
 from torch import nn
 
-from pipeline.nads import Covariance, Estimation, Leading, estimate, jacobian_of_untrained
-from pipeline.nads.estimation import accumulator
+from pipeline.nads import (
+    Covariance,
+    Estimation,
+    Leading,
+    Source,
+    estimate,
+    jacobian_of_untrained,
+)
+from pipeline.nads.estimation import begun
 from pipeline.project.errors import InputError
 
 SHAPE = (1, 4, 4)
@@ -78,31 +85,23 @@ def test_twenty_networks_and_twenty_more_give_what_forty_give(make):
         np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name))
 
 
-LARGE, SQUARE = (3, 224, 224), r"^inputs of 1×4×5 are not square, .* the symmetry square$"
-
-
 @pytest.mark.parametrize(
-    ("asked", "free", "sentence"),
+    ("source", "symmetry", "free", "sentence"),
     [
-        ((LARGE, 1, 9, None, "none"), 16e9, r"^NADs of inputs 3×224×224 \(D = 150,528\) from 9 "
-         r"networks need 2,719\.0 GB and 16\.0 GB are free; ask for the first directions \(fir"),
-        ((LARGE, 512, 100, 100, "none"), 16e9, "need 166.5 GB .*, for fewer networks, or for meth"),
-        ((SHAPE, 3, 2, 7, "none"), 1e9, "^2 networks give 6 vectors, too few for the first 7 dir"),
-        ((SHAPE, 3, 2, 49, "square"), 1e9, "^2 networks give 48 vectors, too few for the first 49"),
-        (((1, 4, 5), 1, 2, None, "square"), 1e9, SQUARE),
+        (Source(9), "none", 1e8, r"^NADs of inputs 1×32×32 \(D = 1,024\) from 9 networks need "
+         r"0\.2 GB and 0\.1 GB are free; ask for the first directions \(first: 100\)"),
+        (Source(512, first=9), "none", 5e8, "need 0.7 GB .*, for fewer networks, or for method"),
+        (Source(2, first=17), "none", 1e9, "^2 networks give 16 vectors, too few for the first 17"),
+        (Source(2, first=129), "square", 1e9, "^2 networks give 128 vectors, too few for the "),
+        (Source(2, input=(1, 16, 64)), "square", 1e9, "^inputs of 1×16×64 are not square, .* squa"),
     ],
 )  # fmt: skip
-def test_an_estimate_that_cannot_be(asked, free, sentence, monkeypatch):
+def test_an_estimate_that_cannot_be(source, symmetry, free, sentence, monkeypatch):
     memory = psutil.virtual_memory()._replace(available=free)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    network = nn.Sequential(nn.Flatten(), nn.Linear(1024, 8), nn.Linear(8, 1))
     with pytest.raises(InputError, match=sentence):
-        accumulator(*asked)
-
-
-def test_the_accumulator_is_of_the_kind_that_is_asked_for():
-    whole, leading = (accumulator(SHAPE, 3, 2, first, "measured") for first in (None, 6))
-    assert (type(whole), whole.symmetry) == (Covariance, "measured")
-    assert (type(leading), leading.first, leading.symmetry) == (Leading, 6, "none")
+        begun(network, SECANT, source, symmetry)
 
 
 class Tiny(nn.Sequential):

@@ -8,7 +8,7 @@ import torch
 from nads_samples import GRADIENT, SECANT
 from torch import nn
 
-from pipeline.nads.readout import readout, usable, vectors_of
+from pipeline.nads.readout import readout, usable
 
 PROBE = torch.zeros(1, 1, 4, 4)
 INPUTS = 400
@@ -82,17 +82,14 @@ def test_an_output_that_is_not_the_last_linear_layers_is_refused(made):
     with pytest.raises(ValueError, match="^the network does not end in a linear layer, so its rea"):
         readout(made, PROBE + 1)
     assert not any(module._forward_pre_hooks for module in made.modules())
-    plain, reason = usable(made, SECANT, (1, 4, 4))
-    assert plain == dataclasses.replace(SECANT, method="plain")
+    plain, vectors, reason = usable(made, SECANT, (1, 4, 4))
+    assert (plain, vectors) == (dataclasses.replace(SECANT, method="plain"), 1)
     assert "does not end in a linear layer" in reason
-    assert usable(made, plain, (1, 4, 4)) == (plain, None)
+    assert usable(made, plain, (1, 4, 4)) == (plain, 1, None)
 
 
 def test_a_network_with_dropout_is_judged_as_it_is_evaluated():
     made = nn.Sequential(
         nn.Flatten(), nn.Dropout(), nn.Linear(16, 7), nn.Dropout(), nn.Linear(7, 1), nn.Dropout()
     )
-    assert usable(made, GRADIENT, (1, 4, 4)) == (GRADIENT, None)
-    assert not made.training
-    assert vectors_of(made.train(), GRADIENT, (1, 4, 4)) == 7
-    assert vectors_of(made, dataclasses.replace(SECANT, method="plain"), (1, 4, 4)) == 1
+    assert usable(made.train(), GRADIENT, (1, 4, 4)) == (GRADIENT, 7, None)

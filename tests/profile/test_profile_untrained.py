@@ -44,11 +44,11 @@ def recipe(side, **others):
 
 @pytest.mark.parametrize(("side", "kind"), [(8, Covariance), (72, Leading)])
 def test_an_estimate_has_bounded_memory(side, kind):
-    _, estimation = untrained.begun(recipe(side))
-    assert isinstance(estimation.accumulator, kind)
+    task = untrained.empty_task(recipe(side), None)
+    assert isinstance(task.estimation.accumulator, kind)
     # Four features of a network, each under eight elements of the square's symmetry.
     most = untrained.MOST if kind is Covariance else untrained.ROWS // (4 * 8)
-    assert estimation.networks == most
+    assert task.estimation.networks == most
 
 
 @pytest.fixture
