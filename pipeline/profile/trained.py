@@ -6,6 +6,7 @@ differs between them is the network's own preference.
 
 import dataclasses
 import functools
+import math
 import time
 from collections.abc import Iterator, Sequence
 
@@ -30,8 +31,6 @@ LADDER = ((10_000, 6), (10_000, 3), (5_000, 4), (3_000, 4), (1_500, 6), (750, 8)
 CELLS, TESTS, MOST_VALUES = 10, 4_000, 2**26
 """Networks of a first call; samples of a test set; numbers in a training set (256 MiB)."""
 
-Outcome = dict[str, float]
-
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
@@ -55,9 +54,18 @@ class Job:
     device: str
 
     def key(self, code: str) -> str:
-        """The digest of everything that decides its outcome; code: what does besides."""
+        """The digest of everything that decides its outcome; code: of what is not in the job."""
         decisive = [store.digest(self.direction), *dataclasses.astuple(self.sizes), self.device]
         return store.digest([code, *decisive, self.lr, self.seed])
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """Accuracies of a trained network, nan where it diverged, and seconds of its training."""
+
+    accuracy: float = math.nan
+    train_accuracy: float = math.nan
+    seconds: float = 0.0
 
 
 def amplitude(dimension: int, samples: int) -> float:
@@ -108,17 +116,14 @@ def dataset(job: Job, split: str) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def trained(_: object, job: Job) -> Outcome:
-    """The accuracies and seconds of a job's network, trained. Raises Diverged."""
+    """What comes of a job's network, trained. Raises Diverged."""
     started = time.monotonic()
     weights, order = (seeds.derive("profile", job.seed, part) for part in ("weights", "order"))
     network = networks.build(job.specification, job.shape[0], 2, weights)
     how = Training(job.sizes.epochs, job.lr, 0.0, 0.0, "linear")
-    outcome = training.train(network, *dataset(job, "train"), how, order)
-    return {
-        "accuracy": training.accuracy(network, *dataset(job, "test")),
-        "train_accuracy": outcome.accuracy,
-        "seconds": time.monotonic() - started,
-    }
+    training_accuracy = training.train(network, *dataset(job, "train"), how, order).accuracy
+    accuracy = training.accuracy(network, *dataset(job, "test"))
+    return Outcome(accuracy, training_accuracy, time.monotonic() - started)
 
 
 def outcomes(
@@ -133,35 +138,32 @@ def outcomes(
     """Yields (position, outcome) of the jobs that are kept in `cells`, then of others as they end.
 
     code: the digest of what decides a network besides its job; limit: the time of
-    `time.monotonic` at which the last one shall be done; seconds: that a network is expected to
-    take before the first has ended; least: how many are trained at any rate. A network that
-    diverged has the accuracy nan; what else a network raised is raised.
+    `time.monotonic` at which the last network shall be done; seconds: that a network is expected to
+    take before the first has ended; least: networks that are trained however late it is. Raises
+    what a network raised, unless it diverged.
     """
-    keys, asked = [job.key(code) for job in jobs], []
+    keys = [job.key(code) for job in jobs]
     kept = {position: note for position, key in enumerate(keys) if (note := cells.get(key))}
     for position, note in kept.items():
-        yield position, note["outcome"]
+        yield position, Outcome(**note["outcome"])
+    missing = [position for position in range(len(jobs)) if position not in kept]
     slowest = 0.0
 
-    def due() -> Iterator[Job]:
-        for position in range(len(jobs)):
-            if position in kept:
-                continue
+    def in_time() -> Iterator[Job]:
+        for count, position in enumerate(missing, len(kept)):
             # As slow as the slowest before, and begun after the one that a worker has under way.
-            late = time.monotonic() + 2 * (slowest or seconds) > limit
-            if late and len(kept) + len(asked) >= least:
+            if count >= least and time.monotonic() + 2 * (slowest or seconds) > limit:
                 return
-            asked.append(position)
             yield jobs[position]
 
-    for number, outcome in workers.run(trained, due(), dict, device):
+    for number, outcome in workers.run(trained, in_time(), dict, device):
         if isinstance(outcome, Diverged):
-            outcome = {"accuracy": float("nan"), "train_accuracy": float("nan"), "seconds": 0.0}
+            outcome = Outcome()
         elif isinstance(outcome, Exception):
             raise outcome
-        cells.put(keys[asked[number]], {}, {"outcome": outcome})
-        slowest = max(slowest, outcome["seconds"])
-        yield asked[number], outcome
+        cells.put(keys[missing[number]], {}, {"outcome": dataclasses.asdict(outcome)})
+        slowest = max(slowest, outcome.seconds)
+        yield missing[number], outcome
 
 
 def spread_out(count: int, most: int) -> list[int]:

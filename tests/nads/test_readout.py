@@ -39,23 +39,16 @@ def test_a_mean_square_within_five_standard_errors_is_taken_as_pytorchs(ratio, u
     """Five standard errors of the mean square of 400 uniform weights are 22 % of it."""
     made = network(SIGNS * np.sqrt(ratio / 1200))
     _, variance = readout(made, PROBE)
-    assert variance == (
-        1 / 1200 if usual else float((made[3].weight.detach().double() ** 2).mean())
-    )
-    assert variance == pytest.approx(1 / 1200 if usual else ratio / 1200)
-    assert isinstance(variance, float)
+    assert variance == pytest.approx((1 if usual else ratio) / 1200, rel=1e-6)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize(("mean", "refused"), [(0.24, False), (0.27, True)])
-def test_a_mean_beyond_five_standard_errors_is_refused(mean, refused, sign):
+def test_a_mean_beyond_five_standard_errors_is_refused(sign):
     """Five standard errors of the mean of 400 weights are 0.25 of their root mean square."""
-    made = network(7 * (SIGNS + sign * mean))
-    if refused:
-        with pytest.raises(ValueError, match="^the last layer's weights do not have zero mean$"):
-            readout(made, PROBE)
-    else:
-        assert readout(made, PROBE)[0] is made[3]
+    made = network(7 * (SIGNS + sign * 0.24))
+    assert readout(made, PROBE)[0] is made[3]
+    with pytest.raises(ValueError, match="^the last layer's weights do not have zero mean$"):
+        readout(network(7 * (SIGNS + sign * 0.27)), PROBE)
 
 
 class Twice(nn.Module):

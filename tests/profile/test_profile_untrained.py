@@ -30,9 +30,7 @@ def test_secants_are_taken_where_eight_networks_can_be_had_or_where_they_were():
         None,
     )
     assert untrained.affordable("gradient", shape, 0.03, 1e6)[0].estimand == "gradient"
-
-
-def test_beyond_4096_values_only_the_first_nads_are_sought_from_a_vector_a_network():
+    # Beyond 4,096 values one vector a network.
     assert untrained.affordable("gradient", (3, 64, 64), 1.0, 0.0)[0].method == "plain"
 
 
