@@ -34,20 +34,6 @@ def added(estimation, samples, numbers=None):
     return estimation
 
 
-def test_samples_are_added_in_their_order_and_none_after_the_end():
-    samples = jacobians(9, 2, SHAPE)
-    one, other = added(estimation(7), samples), estimation(7)
-    for number, count in ((1, 0), (2, 0), (0, 3), (4, 3), (8, 3), (3, 5), (6, 5)):
-        other.add(number, samples[number])
-        assert other.accumulator.count == count
-        assert not other.finished
-    added(other, samples, [5, 7])
-    assert other.finished
-    assert one.accumulator.count == other.accumulator.count == 7
-    np.testing.assert_array_equal(one.accumulator.sums, other.accumulator.sums)
-    assert one.trace == other.trace
-
-
 def test_the_error_is_looked_at_after_numbers_of_networks_that_grow_by_a_fifth():
     found = added(estimation(100), jacobians(100, 1, SHAPE))
     looks = [4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 38, 44, 52, 62, 74, 88]
@@ -133,12 +119,7 @@ def test_the_library_call_takes_a_constructor_to_nads():
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        {},
-        {"estimand": "gradient"},
-        {"method": "plain", "step": 5},
-        {"point": "many", "estimand": "gradient"},
-    ],
+    [{}, {"method": "plain", "step": 5}, {"point": "many", "estimand": "gradient"}],
 )
 def test_the_library_call_takes_the_mean_over_the_networks_that_it_names(arguments):
     """The directions are eigenvectors of the mean of the very samples, (1/N) Σ JᵀJ."""
@@ -177,9 +158,7 @@ def test_the_library_call_averages_over_symmetries(symmetry, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"step": "wide"}, "could not convert string to float: 'wide'$"),
         ({"symmetry": "square", "estimand": "gradient"}, "symmetry does not hold for the gradient"),
-        ({"symmetry": "square"}, "inputs of 2×12×8 are not square"),
         ({"error": 1.5}, "error must lie between 0 and 1, not 1.5$"),
     ],
 )
