@@ -33,9 +33,9 @@ FIRST_CHECK, CHECK_GROWTH = 4, 1.2
 class Estimation:
     """One estimate of NADs under way, which adds networks in their order and stops by itself.
 
-    accumulator: the estimate of C itself; networks: how many there are at most; target_error: the
-    relative error of C at which fewer are enough, or None. `trace` is the list of looks at the
-    error, (number of networks, error), which depends on the networks alone.
+    accumulator: the estimate of C; networks: their number at most; target_error: the relative error
+    of C at which fewer are enough, or None. trace: the looks at the error, (number of networks,
+    error), which depend on the networks alone.
     """
 
     def __init__(
@@ -166,12 +166,12 @@ def estimate(
 ) -> NADs:
     """The NADs of the untrained networks that `make()` returns, drawn anew at each call.
 
-    make: gives torch modules from (N, C, H, W) to (N, 1); shape: (C, H, W); networks: how many are
-    averaged at most; estimand, method, step, point: see `pipeline.nads.estimator.Estimator`;
-    symmetry: 'none', 'transposition' or 'square' if C has it, or 'measured'; error: stop at this
-    relative error of C; first: only so many leading directions, without any D×D matrix. Weights are
-    drawn under seeds derived from `seed`. Raises InputError for values that cannot be run, for
-    weights that are not drawn anew, and for estimates that do not fit into memory.
+    make: gives torch modules from (N, C, H, W) to (N, 1); shape: (C, H, W); networks: their number
+    at most; estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry:
+    'none', 'transposition' or 'square' if C has it, or 'measured'; error: the relative error of C
+    at which the estimate stops; first: only so many leading directions, without any D×D matrix;
+    seed: the seeds of the weights derive from it. Raises InputError for values that cannot be run,
+    for weights that are not drawn anew, and for estimates that do not fit into memory.
     """
     if isinstance(make, nn.Module):
         raise InputError(
