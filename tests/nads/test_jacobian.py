@@ -14,7 +14,6 @@ from pipeline.nads.jacobian import check, evaluation_point
 from pipeline.project.errors import InputError
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}
-SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
 
 
 @pytest.mark.parametrize("estimator", [SECANT, dataclasses.replace(SECANT, step=1.0), GRADIENT])

@@ -5,17 +5,16 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from nads_samples import GRADIENT, SECANT, filled, jacobians
+from nads_samples import GRADIENT, SECANT, SMALL, filled, jacobians, nads_of
 
 from pipeline.machine import workers
 from pipeline.machine.claims import Claims
 from pipeline.machine.store import Sums
 from pipeline.nads import Covariance, Estimation, progress
 from pipeline.nads.progress import Task, finished
-from pipeline.nads.recipe import Recipe, jacobian
+from pipeline.nads.recipe import Recipe
 
 SHAPE = (1, 8, 8)
-SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
 RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
 OTHER = dataclasses.replace(RECIPE, identity=(0, "other"), estimator=SECANT)
 KEYS = {"net": "a" * 64, "other": "b" * 64}
@@ -26,14 +25,6 @@ def task(folder, networks, target_error=None, recipe=RECIPE):
     """An empty estimate of which something may have been kept."""
     name, estimation = recipe.identity[1], Estimation(Covariance(SHAPE), networks, target_error)
     return Task(name, recipe, estimation, Sums(folder, KEYS[name]))
-
-
-def directly(count, recipe=RECIPE):
-    """The NADs of an estimate without workers or store."""
-    estimation = Estimation(Covariance(SHAPE), count)
-    for number in range(count):
-        estimation.add(number, jacobian(None, (recipe, number)))
-    return estimation.nads(recipe.estimator)
 
 
 def test_sums_are_kept_now_and_then_and_at_the_end_in_place_of_what_this_run_kept(
@@ -100,7 +91,7 @@ def test_estimates_end_in_their_order_whatever_that_of_the_results(
 
     monkeypatch.setattr(workers, "run", run)
     tasks = [task(tmp_path, 12, 0.93), task(tmp_path, 4, recipe=OTHER)]
-    expected = [directly(8), directly(4, OTHER)]  # the first stops before all networks
+    expected = [nads_of(RECIPE, 8), nads_of(OTHER, 4)]  # the first stops before all networks
     for one, (ended, nads), whole in zip(tasks, finished(tasks, CPU, True), expected, strict=True):
         assert ended is one and ended.estimation is None, "the sums are let go"
         for field in dataclasses.fields(nads):
