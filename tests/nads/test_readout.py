@@ -51,15 +51,7 @@ def test_a_mean_beyond_five_standard_errors_is_refused(sign):
         readout(network(7 * (SIGNS + sign * 0.27)), PROBE)
 
 
-class Twice(nn.Module):
-    """A network that uses its only linear layer twice."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(16, 16)
-
-    def forward(self, x):
-        return self.layer(self.layer(x.flatten(1)))
+LAYER = nn.Linear(16, 16)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +59,7 @@ class Twice(nn.Module):
     [
         nn.Sequential(nn.Flatten(), nn.Linear(16, 4), nn.Tanh()),
         nn.Sequential(nn.Conv2d(1, 1, 4), nn.Flatten()),
-        Twice(),
+        nn.Sequential(nn.Flatten(), LAYER, LAYER),
         nn.Flatten(),
     ],
 )

@@ -3,7 +3,6 @@ needs nothing else."""
 
 import html
 import re
-import types
 
 import numpy as np
 import pandas as pd
@@ -126,15 +125,3 @@ def test_the_page_is_one_file_that_names_the_network_and_asks_for_nothing_else(s
     assert tables == {"index.html", "nads.npz", "networks.csv", "directions.csv", "waves.csv"}
     kept = np.load(tmp_path / "nads.npz")["directions"]
     np.testing.assert_array_equal(kept, some.nads.directions)
-
-
-@pytest.mark.parametrize("shape", [(24, 48), (48, 24)])
-def test_no_label_of_the_map_is_cut_off(shape):
-    """Of a network that reads patches, whose few frequencies stand far above the others."""
-    waves = np.full(shape, 0.01)
-    waves[::8, ::8] = 8.3
-    figure = figures.frequency_map(types.SimpleNamespace(waves=waves))
-    figure.draw_without_rendering()
-    for panel in figure.axes:
-        box = panel.get_tightbbox(figure.canvas.get_renderer())
-        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
