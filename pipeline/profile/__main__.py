@@ -6,7 +6,7 @@ installed package; its own arguments follow as name=value. It runs from any fold
 
     python CLONE/pipeline/profile my_networks:Mixer depth=4 --input 3x64x64 --minutes 10
 
-All that it makes lies in FOLDER. The same command again goes on from there for as many minutes.
+All output lies in FOLDER. The same command again goes on from there for as many minutes.
 """
 
 import os
@@ -81,7 +81,7 @@ def shape_of(text: str) -> Shape:
 
 
 def digest(specification: Specification, shape: Shape, network: nn.Module) -> str:
-    """The digest of all code, versions and initial weights that decide a profile."""
+    """The digest of all code, versions and initial weights that determine a profile."""
     rooms = [file for room in ("cells", "nads", "networks", "profile") for file in code.room(room)]
     # A person's own are all loaded modules that are neither installed nor ours.
     others = (sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[1]))

@@ -1,7 +1,7 @@
 """Networks trained on D(v), one direction v at a time, for inputs of any shape.
 
-All directions are made equally easy for the simplest learner, the mean of each class, so that what
-differs between them is the network's own preference.
+All directions are made equally easy for the simplest learner, the mean of each class, so that
+differences between them are the network's own preference.
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ REACH = (10_000 / 1023) ** 0.5
 """ε²√(n/(D − 1))/σ² of paper 1's LeNet: n = 10,000 samples, D = 1024, ε = σ = 1."""
 
 LADDER = ((10_000, 6), (10_000, 3), (5_000, 4), (3_000, 4), (1_500, 6), (750, 8), (400, 8))
-"""Training samples and epochs: taken are the first by which `CELLS` networks fit into the time."""
+"""Training samples and epochs; the first that lets `CELLS` networks fit into the time is taken."""
 
 CELLS, TESTS, MOST_VALUES = 10, 4_000, 2**26
 """Networks of a first call; samples of a test set; numbers in a training set (256 MiB)."""
@@ -34,7 +34,7 @@ CELLS, TESTS, MOST_VALUES = 10, 4_000, 2**26
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """What every network is trained and tested on: samples, passes, test samples."""
+    """Sizes of every training and test: samples, passes over them, test samples."""
 
     samples: int
     epochs: int
@@ -43,7 +43,7 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """All that a worker needs for one network; direction: v, (D,) float32."""
+    """The training of one network; direction: v, (D,) float32."""
 
     specification: Specification
     shape: Shape
@@ -54,7 +54,7 @@ class Job:
     device: str
 
     def key(self, code: str) -> str:
-        """The digest of everything that decides its outcome; code: of what is not in the job."""
+        """The digest of everything that determines the outcome; code: digest of the program."""
         decisive = [store.digest(self.direction), *dataclasses.astuple(self.sizes), self.device]
         return store.digest([code, *decisive, self.lr, self.seed])
 
@@ -116,7 +116,7 @@ def dataset(job: Job, split: str) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def trained(_: object, job: Job) -> Outcome:
-    """What comes of a job's network, trained. Raises Diverged."""
+    """Trains the network of a job. Raises Diverged."""
     started = time.monotonic()
     weights, order = (seeds.derive("profile", job.seed, part) for part in ("weights", "order"))
     network = networks.build(job.specification, job.shape[0], 2, weights)
@@ -137,10 +137,9 @@ def outcomes(
 ) -> Iterator[tuple[int, Outcome]]:
     """Yields (position, outcome) of the jobs that are kept in `cells`, then of others as they end.
 
-    code: the digest of what decides a network besides its job; limit: the time of
-    `time.monotonic` at which the last network shall be done; seconds: that a network is expected to
-    take before the first has ended; least: networks that are trained however late it is. Raises
-    what a network raised, unless it diverged.
+    code: see `Job.key`; limit: the time of `time.monotonic` at which the last network shall be
+    done; seconds: the expected time of a network before the first has ended; least: the number of
+    networks that are trained however late it is. Raises what a network raised, unless it diverged.
     """
     keys = [job.key(code) for job in jobs]
     kept = {position: note for position, key in enumerate(keys) if (note := cells.get(key))}
