@@ -99,14 +99,17 @@ def test_estimates_end_in_their_order_whatever_that_of_the_results(
     assert list(finished([], CPU, True)) == []
 
 
-def test_a_failure_is_raised_after_what_was_done_is_kept(tmp_path, monkeypatch):
+@pytest.mark.parametrize("end", [ValueError, KeyboardInterrupt])
+def test_what_was_done_is_kept_before_a_failure_or_ctrl_c_ends_the_run(tmp_path, monkeypatch, end):
     def run(function, jobs, make_context, device):
         for position, job in enumerate(jobs):
-            yield position, ValueError("no memory") if job[1] == 3 else function(None, job)
+            if job[1] == 3 and end is KeyboardInterrupt:
+                raise end
+            yield position, end("no memory") if job[1] == 3 else function(None, job)
 
     monkeypatch.setattr(workers, "run", run)
     made = task(tmp_path, 8)
-    with pytest.raises(ValueError, match="no memory"):
+    with pytest.raises(end):
         list(finished([made], CPU, True))
     assert made.sums.counts() == [3]
 
