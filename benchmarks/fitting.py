@@ -16,24 +16,24 @@ import dataclasses
 import functools
 import math
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import experiments, networks, settings
-from pipeline.cells import seeds, training
-from pipeline.cells import training as single
+from benchmarks.in_memory import Grid
+from pipeline import settings
+from pipeline.cells import training
 from pipeline.experiments.experiment import Cell
 from pipeline.experiments.plan import Indices
-from pipeline.grid.data import Data
 from pipeline.machine import workers
 from pipeline.project import artifacts
 
 TEST_SAMPLES = 4000
 PAIRS = ((1000, 1000), (512, 800), (800, 256))
-STATED = {"clip": single.CLIP}
+STATED = {"clip": training.CLIP}
 """What params.yaml has otherwise for LeNet than paper 2 and the group's code; the rest is as
 there."""
 
@@ -50,10 +50,10 @@ def peaking_at(part: float, cycles: int = 1):
 
 
 # A worker imports this module, so it knows these as well.
-single.SCHEDULES |= {
+training.SCHEDULES |= {
     "early": peaking_at(0.1),
     "late": peaking_at(0.7),
-    "cycles": peaking_at(single.PEAK, 5),
+    "cycles": peaking_at(training.PEAK, 5),
 }
 
 WAYS = {
@@ -75,67 +75,27 @@ WAYS = {
 """What each way has in place of what params.yaml plans."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Job:
-    """One cell trained in one way."""
-
-    cell: Cell
-    way: str
-
-
-class Grid:
-    """The cells' plan and data, made in memory; each worker makes its own."""
-
-    def __init__(
-        self, scale: str, name: str, pairs: tuple[tuple[int, int], ...], count: int
-    ) -> None:
-        self.experiment = experiments.find("linear_pairs")
-        plan = settings.plans(settings.read())[scale].experiments["linear_pairs"]
-        indices = Indices(tuple(sorted({index for pair in pairs for index in pair})))
-        members = {name: dataclasses.replace(plan.members[name], grid=indices, seeds=count)}
-        self.plan = dataclasses.replace(
-            plan,
-            members=members,
-            seeds=tuple(range(count)),
-            test_samples=min(TEST_SAMPLES, plan.test_samples),
-        )
-        self.cells = [
-            c for c in self.experiment.cells(self.plan) if (c["index_1"], c["index_2"]) in pairs
-        ]
-        self.data = Data(self.experiment)
-        self.data.vectors = self.experiment.directions(
-            self.plan, functools.lru_cache(1)(artifacts.nads)
-        )
-        self.data.draw = functools.lru_cache(1)(
-            lambda seed: self.experiment.draw(self.plan, seed, None)
-        )
-
-
-def train_cell(made: Grid, job: Job) -> dict[str, float]:
-    """How the training of one cell went, and its test accuracies by test set; runs in a worker."""
-    cell, experiment = job.cell, made.experiment
-    # As the stage `train` derives them, so that the stated way is what it trains.
-    identity = (
-        cell["seed"],
-        experiment.name,
-        cell["architecture"],
-        cell["index_1"],
-        cell["index_2"],
+def planned(
+    scale: str, name: str, pairs: tuple[tuple[int, int], ...], seeds: int
+) -> Callable[[], Grid]:
+    """What makes the grid of one network at these pairs of indices, with the sizes of a scale."""
+    plan = settings.plans(settings.read())[scale].experiments["linear_pairs"]
+    indices = Indices(tuple(sorted({index for pair in pairs for index in pair})))
+    members = {name: dataclasses.replace(plan.members[name], grid=indices, seeds=seeds)}
+    tests = min(TEST_SAMPLES, plan.test_samples)
+    return functools.partial(
+        Grid,
+        dataclasses.replace(plan, members=members, seeds=tuple(range(seeds)), test_samples=tests),
     )
-    weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
-    member = made.plan.members[cell["architecture"]]
-    network = networks.build(member.specification, experiment.channels, made.data.outputs, weights)
-    x, y = made.data.dataset(cell, "train")
-    how = dataclasses.replace(member.training, **WAYS[job.way])
-    outcome = training.train(network, training.arranged(x, "cpu"), y, how, order)
-    tests = {
-        test_set: round(training.accuracy(network, training.arranged(x, "cpu"), y), 5)
-        for test_set, x, y in made.data.test_sets(cell)
-    }
-    return {
-        "train_loss": round(outcome.losses[-1], 5),
-        "train_accuracy": round(outcome.accuracy, 5),
-    } | tests
+
+
+def train_cell(grid: Grid, job: tuple[Cell, str]) -> dict[str, float]:
+    """How the training of a cell in one way went, and its test accuracies; runs in a worker."""
+    cell, way = job
+    # The seeds are those of the stage `train`, so that the stated way is what it trains.
+    outcome, accuracies, _ = grid.train(cell, "linear_pairs", **WAYS[way])
+    result = {"train_loss": outcome.losses[-1], "train_accuracy": outcome.accuracy} | accuracies
+    return {name: round(value, 5) for name, value in result.items()}
 
 
 def main() -> None:
@@ -151,19 +111,19 @@ def main() -> None:
     asked = parser.parse_args()
     artifacts.present(artifacts.NADS, "estimate")
     pairs = tuple(tuple(map(int, pair.split(","))) for pair in asked.pairs)
-    make = functools.partial(Grid, asked.scale, asked.network, pairs, asked.seeds)
-    cells = make().cells
-    jobs = [Job(cell, way) for way in asked.ways for cell in cells]
+    make = planned(asked.scale, asked.network, pairs, asked.seeds)
+    cells = [cell for cell in make().cells if (cell["index_1"], cell["index_2"]) in pairs]
+    jobs = [(cell, way) for way in asked.ways for cell in cells]
     rows = []
     work = workers.run(train_cell, jobs, make, torch.device("cpu"))
     for position, result in tqdm(work, "cells in each way", len(jobs), disable=None):
-        job = jobs[position]
-        place = {name: job.cell[name] for name in ("architecture", "seed", "index_1", "index_2")}
+        cell, way = jobs[position]
+        place = {name: cell[name] for name in ("architecture", "seed", "index_1", "index_2")}
         if isinstance(result, training.Diverged):
             result = {"train_loss": float("inf")}
         elif isinstance(result, Exception):
             raise result
-        rows.append({"way": job.way} | place | result)
+        rows.append({"way": way} | place | result)
     table = pd.DataFrame(rows)
     table = table.sort_values(
         ["way", "index_1", "index_2", "seed"],

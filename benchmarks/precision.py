@@ -17,17 +17,15 @@ import argparse
 import dataclasses
 import functools
 import sys
-import time
 
 import numpy as np
 import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import experiments, networks, settings
-from pipeline.cells import seeds, training
+from benchmarks.in_memory import Grid
+from pipeline import settings
 from pipeline.experiments.experiment import Cell
-from pipeline.grid.data import Data
 from pipeline.machine import workers
 from pipeline.project import artifacts
 
@@ -35,49 +33,11 @@ SAMPLES = 5000
 RESAMPLED = 10_000
 
 
-class Grid:
-    """The grid's plan and its data, made in memory; each worker makes its own."""
-
-    def __init__(self, architectures: list[str], count: int) -> None:
-        plan = settings.plans(settings.read())["laptop"].experiments["linear_pairs"]
-        members = {name: plan.members[name] for name in architectures}
-        self.experiment = experiments.find("linear_pairs")
-        self.plan = dataclasses.replace(
-            plan, seeds=tuple(range(count)), train_samples=SAMPLES, members=members
-        )
-        self.data = Data(self.experiment)
-        self.data.vectors = self.experiment.directions(
-            self.plan, functools.lru_cache(1)(artifacts.nads)
-        )
-        self.data.draw = functools.lru_cache(1)(
-            lambda seed: self.experiment.draw(self.plan, seed, None)
-        )
-
-
-def train_cell(made: Grid, job: tuple[Cell, str]) -> tuple[dict[str, float], float]:
+def train_cell(grid: Grid, job: tuple[Cell, str]) -> tuple[dict[str, float], float]:
     """Test accuracies of one cell in one precision, by test set, and the seconds of its training;
     runs in a worker."""
-    (cell, precision), experiment = job, made.experiment
-    name = cell["architecture"]
-    member = made.plan.members[name]
-    identity = [
-        cell["seed"],
-        "precision",
-        name,
-        *(cell[coordinate] for coordinate in experiment.coordinates),
-    ]
-    weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
-    network = networks.build(member.specification, experiment.channels, made.data.outputs, weights)
-    x, y = made.data.dataset(cell, "train")
-    how = dataclasses.replace(member.training, precision=precision)
-    x, start = training.arranged(x, "cpu"), time.perf_counter()
-    training.train(network, x, y, how, order)
-    seconds = time.perf_counter() - start
-    accuracies = {
-        test_set: training.accuracy(network, training.arranged(x, "cpu"), y)
-        for test_set, x, y in made.data.test_sets(cell)
-    }
-    return accuracies, seconds
+    cell, precision = job
+    return grid.train(cell, "precision", precision=precision)[1:]
 
 
 def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
@@ -121,9 +81,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     asked = parser.parse_args()
     artifacts.present(artifacts.NADS, "estimate")
-    make = functools.partial(Grid, asked.networks, asked.seeds)
-    made = make()
-    jobs = [(cell, p) for cell in made.experiment.cells(made.plan) for p in ("float32", "bfloat16")]
+    plan = settings.plans(settings.read())["laptop"].experiments["linear_pairs"]
+    members, seeds = {name: plan.members[name] for name in asked.networks}, range(asked.seeds)
+    changes = {"members": members, "seeds": tuple(seeds), "train_samples": SAMPLES}
+    make = functools.partial(Grid, dataclasses.replace(plan, **changes))
+    grid = make()
+    jobs = [(cell, precision) for cell in grid.cells for precision in ("float32", "bfloat16")]
     found, times = {}, {}
     work = workers.run(train_cell, jobs, make, torch.device("cpu"))
     for position, result in tqdm(work, "cells in both precisions", len(jobs), disable=None):
@@ -133,7 +96,7 @@ def main() -> None:
         place = (
             cell["architecture"],
             cell["seed"],
-            artifacts.cell_name(cell | {"seed": 0}, made.experiment.coordinates),
+            artifacts.cell_name(cell | {"seed": 0}, grid.experiment.coordinates),
         )
         accuracies, times.setdefault(place, {})[precision] = result
         for test_set, accuracy in accuracies.items():

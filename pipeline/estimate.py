@@ -2,7 +2,7 @@
 
 With `estimator.compare`, those of the other estimand too ->
 data/nads/{architecture}.{estimand}.npz. A run that was killed goes on near where it stopped, more
-networks go on from those that were done, and of two at once each does a part.
+networks go on from fewer, and of two runs at once each makes a part.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from pipeline.project.errors import InputError, check_unchanged, one_sentence
 
 
 def metrics_of(nads: NADs) -> dict[str, float | int]:
-    """What `dvc metrics` shows of one estimate: rounded numbers."""
+    """The rounded numbers of one estimate that `dvc metrics` shows."""
     rounded = lambda number, digits: float(f"{number:.{digits}g}")
     return {
         # Not "error", by which DVC tells a file of metrics that cannot be read.

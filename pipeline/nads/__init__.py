@@ -12,7 +12,6 @@ from pipeline.nads.estimation import Estimation, estimate
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import jacobian_of, jacobian_of_untrained
 from pipeline.nads.leading import Leading
-from pipeline.nads.spectrum import Spectrum
 
 __all__ = [
     "Covariance",
@@ -21,7 +20,6 @@ __all__ = [
     "Leading",
     "NADs",
     "Source",
-    "Spectrum",
     "estimate",
     "from_file",
     "imported",

@@ -1,7 +1,7 @@
 """A running estimate of the covariance C, from one untrained network after another.
 
-The networks are summed in several parts, those of even and of odd number in different ones: parts
-are independent estimates of C, and what they disagree in is sampling error.
+The networks are summed in several parts, even and odd numbers apart. The parts are independent
+estimates of C, so their differences are sampling error.
 """
 
 import numpy as np
@@ -10,24 +10,18 @@ from pipeline.nads.spectrum import Spectrum, eigenvectors, means_of_halves, orie
 from pipeline.nads.symmetry import SYMMETRIES, square_of_symmetrised, symmetrised
 from pipeline.nads.uncertainty import sampling_error
 
-PARTS = 8
-"""Parts of the networks that are summed apart."""
-
-LARGE, FEW_PARTS = 1024, 2
-"""Dimension D above which there are fewer parts, since each takes D² numbers, and how many."""
-
 
 def parts_of(shape: tuple[int, ...]) -> int:
-    """The number of parts that a `Covariance` of inputs of `shape` (C, H, W) has."""
-    return PARTS if np.prod(shape) <= LARGE else FEW_PARTS
+    """The number of parts of a `Covariance`: eight, or two of large inputs, at D² numbers each."""
+    return 8 if np.prod(shape) <= 1024 else 2
 
 
 class Covariance:
     """The covariance C of the networks added so far.
 
-    shape: (C, H, W) of one input; symmetry: what C is averaged over when it is read, one of
-    `SYMMETRIES`, or 'measured': whichever gives the least error, counting as error also the part of
-    C that the averaging removes (see `asymmetry`). sums: (P, D, D) float64.
+    shape: (C, H, W) of one input; symmetry: one of `SYMMETRIES`, over which C is averaged when it
+    is read, or 'measured': the one of the least error, in which the part of C that the averaging
+    removes counts as error (see `asymmetry`). sums: (P, D, D) float64.
     """
 
     def __init__(self, shape: tuple[int, ...], symmetry: str = "none") -> None:
@@ -39,7 +33,6 @@ class Covariance:
     def add(self, jacobian: np.ndarray) -> None:
         """Add one network by its Jacobian J (F, D)."""
         jacobian = jacobian.astype(np.float64)
-        # Exactly symmetric: NumPy has a routine for a matrix times its own transpose.
         self.sums[self.count % len(self.sums)] += jacobian.T @ jacobian
         for symmetry in self.squares:
             self.squares[symmetry] += square_of_symmetrised(symmetry, jacobian, self.shape)
@@ -76,10 +69,8 @@ class Covariance:
         return float(np.hypot(sampling_error(self.squares[symmetry], total, self.count), removed))
 
     def split_half(self) -> float:
-        """The distance of the two halves' estimates, ‖C₁ − C₂‖ / ‖C₁ + C₂‖.
-
-        On average the same as the sampling error, but one draw of it, which may be small by luck.
-        """
+        """The distance of the two halves' estimates, ‖C₁ − C₂‖ / ‖C₁ + C₂‖: one draw of the
+        sampling error, which may be small by luck."""
         (first, second), symmetry = self.half_means(), self.averaged_over()
         apart, together = (
             np.linalg.norm(symmetrised(symmetry, matrix, self.shape))
@@ -95,10 +86,10 @@ class Covariance:
         return min(SYMMETRIES if square else SYMMETRIES[:1], key=self._error)
 
     def asymmetry(self, symmetry: str) -> float:
-        """Relative size of what averaging over `symmetry` removes of C: √⟨A₁, A₂⟩ / ‖(S₁ + S₂)/2‖.
+        """Relative size of the part of C that averaging removes: √⟨A₁, A₂⟩ / ‖(S₁ + S₂)/2‖.
 
-        S_h is the averaged estimate of a half and A_h = C_h − S_h what it leaves out. The halves
-        are independent, so ⟨A₁, A₂⟩ has no bias; 0 where it comes out negative.
+        S_h is the averaged estimate of a half, and A_h = C_h − S_h. The halves are independent, so
+        ⟨A₁, A₂⟩ has no bias; 0 where it comes out negative.
         """
         first, second = self.half_means()
         averaged = [symmetrised(symmetry, half, self.shape) for half in (first, second)]

@@ -17,17 +17,16 @@ class NADs:
       the networks;
     - nearby: (K, 2), the first and last index whose eigenvalue is the same as this one within the
       errors: only their span means something, not the single vectors;
-    - groups: (K,), the index at which the group of each direction begins: a group lies between two
-      clear gaps;
+    - groups: (K,), the first index of each direction's group, which lies between two clear gaps;
     - halves: (2, K) and overlap: (K,), see `pipeline.nads.spectrum.Spectrum`;
     - error: relative Frobenius distance that the estimate of C is expected to have from the true C;
       split_half: the same from the distance of two halves; trace: (n, 2), numbers of networks and
-      the error that there was then; networks: how many untrained networks were averaged;
-    - estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry: what C was
-      averaged over; asymmetry: relative size of what that averaging removed.
+      the error at that time; networks: the number of untrained networks;
+    - estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry: the one over
+      which C was averaged; asymmetry: relative size of the part of C that this removed.
 
-    Of imported NADs only directions, shape and networks (0) are known; the numbers are NaN and the
-    words 'file'.
+    Of imported NADs only directions, shape and networks (0) are known; other numbers are NaN, and
+    the words 'file'.
     """
 
     directions: np.ndarray

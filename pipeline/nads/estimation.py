@@ -4,6 +4,7 @@ from pipeline.nads import estimate
 nads = estimate(MyNetwork, shape=(3, 32, 32), networks=64)
 """
 
+import math
 import sys
 from collections.abc import Callable, Iterable
 
@@ -19,7 +20,7 @@ from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import check, jacobian_of_untrained
 from pipeline.nads.leading import Leading
-from pipeline.nads.readout import usable, vectors_of
+from pipeline.nads.readout import usable
 from pipeline.nads.symmetry import ORDERS, SYMMETRIES
 from pipeline.nads.uncertainty import groups_of, nearby_of, standard_errors
 from pipeline.networks.untrained import check_untrained
@@ -32,9 +33,9 @@ FIRST_CHECK, CHECK_GROWTH = 4, 1.2
 class Estimation:
     """One estimate of NADs under way, which adds networks in their order and stops by itself.
 
-    accumulator: the estimate of C itself; networks: how many there are at most; target_error: the
-    relative error of C at which fewer are enough, or None. `trace` is the list of looks at the
-    error, (number of networks, error), which depends on the networks alone.
+    accumulator: the estimate of C; networks: their number at most; target_error: the relative error
+    of C at which fewer are enough, or None. trace: the looks at the error, (number of networks,
+    error), which depend on the networks alone.
     """
 
     def __init__(
@@ -108,23 +109,30 @@ def stopping_count(trace: Iterable[tuple[int, float]], target_error: float | Non
     return next((int(count) for count, error in trace if error <= target_error), None)
 
 
-def accumulator(
-    shape: tuple[int, ...], vectors: int, networks: int, first: int | None, symmetry: str
-) -> Covariance | Leading:
-    """The empty `Covariance` of an estimate, or `Leading` where only `first` directions are wanted.
+def begun(
+    network: nn.Module, estimator: Estimator, source: Source, symmetry: str, name: str = ""
+) -> tuple[Estimator, Estimation]:
+    """The estimator that networks such as `network` allow, and their empty estimate.
 
-    vectors: how many each network gives. Raises InputError for what does not fit into memory, for
-    more directions than the vectors span, and for a symmetry that such images cannot have.
+    Raises InputError for a network that does not map the source's inputs to one output, for a
+    symmetry that such inputs cannot have, for more directions than the networks' vectors span, and
+    for what does not fit into memory. A notice of another method begins with `name`.
     """
-    size, dimension = as_text(shape), int(np.prod(shape))
+    check(network, source.input)
+    estimator, vectors, reason = usable(network, estimator, source.input)
+    if reason:
+        notice = f"notice: {name}{reason}; `plain` is used, which needs far more networks"
+        print(notice, file=sys.stderr)
+    shape, first, networks = source.input, source.first, source.networks
+    size, dimension = as_text(shape), math.prod(shape)
     if symmetry in ("transposition", "square") and shape[1] != shape[2]:
         raise InputError(
             f"inputs of {size} are not square, so nothing can be averaged over the symmetry "
             f"{symmetry}"
         )
-    if first is None:
-        needed = (parts_of(shape) + 13) * 8 * dimension**2
-    else:
+    # The sums and the work space of three decompositions, or vectors and Gram matrices.
+    needed = (parts_of(shape) + 13) * 8 * dimension**2
+    if first is not None:
         symmetry = "none" if symmetry == "measured" else symmetry
         rows = networks * vectors * ORDERS[symmetry]
         if rows < first:
@@ -132,32 +140,14 @@ def accumulator(
                 f"{networks} networks give {rows} vectors, too few for the first {first} directions"
             )
         needed = 8 * rows * dimension + 40 * rows**2
-    # The sums and the work space of three decompositions, or vectors and Gram matrices.
     if needed > (free := psutil.virtual_memory().available):
         raise InputError(
             f"NADs of inputs {size} (D = {dimension:,}) from {networks} networks need "
             f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for the first "
             "directions (first: 100), for fewer networks, or for method: plain"
         )
-    return Covariance(shape, symmetry) if first is None else Leading(shape, first, symmetry)
-
-
-def begun(
-    network: nn.Module, estimator: Estimator, source: Source, symmetry: str, name: str = ""
-) -> tuple[Estimator, Estimation]:
-    """The estimator that networks such as `network` allow, and their empty estimate.
-
-    Raises InputError for networks that do not map the source's inputs to one output, and as
-    `accumulator` does. A notice of another method begins with `name`.
-    """
-    check(network, source.input)
-    estimator, reason = usable(network, estimator, source.input)
-    if reason:
-        notice = f"notice: {name}{reason}; `plain` is used, which needs far more networks"
-        print(notice, file=sys.stderr)
-    vectors = vectors_of(network, estimator, source.input)
-    empty = accumulator(source.input, vectors, source.networks, source.first, symmetry)
-    return estimator, Estimation(empty, source.networks, source.error)
+    empty = Covariance(shape, symmetry) if first is None else Leading(shape, first, symmetry)
+    return estimator, Estimation(empty, networks, source.error)
 
 
 def estimate(
@@ -176,12 +166,12 @@ def estimate(
 ) -> NADs:
     """The NADs of the untrained networks that `make()` returns, drawn anew at each call.
 
-    make: gives torch modules from (N, C, H, W) to (N, 1); shape: (C, H, W); networks: how many are
-    averaged at most; estimand, method, step, point: see `pipeline.nads.estimator.Estimator`;
-    symmetry: 'none', 'transposition' or 'square' if C has it, or 'measured'; error: stop at this
-    relative error of C; first: only so many leading directions, without any D×D matrix. Weights are
-    drawn under seeds derived from `seed`. Raises InputError for values that cannot be run, for
-    weights that are not drawn anew, and for estimates that do not fit into memory.
+    make: gives torch modules from (N, C, H, W) to (N, 1); shape: (C, H, W); networks: their number
+    at most; estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry:
+    'none', 'transposition' or 'square' if C has it, or 'measured'; error: the relative error of C
+    at which the estimate stops; first: only so many leading directions, without any D×D matrix;
+    seed: the seeds of the weights derive from it. Raises InputError for values that cannot be run,
+    for weights that are not drawn anew, and for estimates that do not fit into memory.
     """
     if isinstance(make, nn.Module):
         raise InputError(

@@ -1,4 +1,4 @@
-"""What is asked of an estimate of NADs: which derivative, where, and of how many networks."""
+"""The settings of an estimate of NADs: the derivative, its point, and the untrained networks."""
 
 import dataclasses
 import math

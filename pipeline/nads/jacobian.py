@@ -14,7 +14,7 @@ from pipeline.cells.seeds import derive, stream
 from pipeline.cells.shapes import as_text
 from pipeline.nads.derivative import gradient, images_per_pass, secant
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.readout import features, readout
+from pipeline.nads.readout import inputs_of, readout
 from pipeline.project.errors import InputError
 
 
@@ -52,15 +52,16 @@ def jacobian_of(
     """
     network.to(memory_format=torch.channels_last).eval().requires_grad_(False)
     point = torch.as_tensor(point, device=next(network.parameters()).device)
-    function, variance, batch = network, None, images_per_pass(network, shape)
+    function, scale, batch = network, np.float32(1), images_per_pass(network, shape)
     if estimator.method == "readout":
         last, variance = readout(network, point.reshape(1, *shape))
-        function = features(network, last)
+        function = lambda images: inputs_of(last, network, images)[0][0]  # the features φ
+        scale = np.sqrt(variance, dtype=np.float32)
     if estimator.estimand == "secant":
-        jacobian = secant(function, point, estimator.step, shape, batch).cpu().numpy()
+        jacobian = secant(function, point, estimator.step, shape, batch)
     else:
-        jacobian = gradient(function, point, shape, batch).cpu().numpy()
-    return jacobian if variance is None else jacobian * np.sqrt(variance, dtype=np.float32)
+        jacobian = gradient(function, point, shape, batch)
+    return jacobian.cpu().numpy() * scale
 
 
 def jacobian_of_untrained(

@@ -74,18 +74,15 @@ class Leading:
 
     def split_half(self) -> float:
         """The distance of the two halves' estimates: ‖C₁ − C₂‖ / ‖C₁ + C₂‖."""
-        # ⟨C_g, C_h⟩ = ‖R_g R_hᵀ‖²/(N_g N_h)
-        gram = self.gram()
-        half, sizes = self._halves(), ((self.count + 1) // 2, self.count // 2)
-        inner = {
-            (a, b): (gram[np.ix_(half == a, half == b)] ** 2).sum() / (sizes[a] * sizes[b])
-            for a, b in ((0, 0), (0, 1), (1, 1))
-        }
-        apart, together = (inner[0, 0] + inner[1, 1] + sign * 2 * inner[0, 1] for sign in (-1, 1))
+        # ‖Σ t_i r_i r_iᵀ‖² = tᵀ(RRᵀ)²t, squared entry by entry.
+        half, squares = self._halves(), self.gram() ** 2
+        weights = 1 / np.bincount(half)[half]
+        signs = 1 - 2 * half
+        apart, together = (t @ squares @ t for t in (signs * weights, weights))
         return float(np.sqrt(max(0.0, apart) / together))
 
     def asymmetry(self, symmetry: str) -> float:
-        """What averaging over `symmetry` removes of C, which is not measured here: NaN."""
+        """Relative size of the part of C that averaging removes; NaN, since it is not measured."""
         return float("nan")
 
     def spectrum(self) -> Spectrum:

@@ -9,10 +9,10 @@ from pipeline.project import artifacts
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """The NADs that are asked for of one architecture.
+    """The NADs of one architecture that are asked for.
 
-    specification: its network's place and arguments; own: sha256 by path of every file of a
-    person's own that decides them.
+    specification: its network's place and arguments; own: sha256 by path of a person's own files
+    that decide them.
     """
 
     specification: dict[str, typing.Any]

@@ -1,13 +1,15 @@
-"""Estimates of NADs under way, made by all workers and kept on the way.
+"""Estimates of NADs made by all workers, whose sums are kept on the way.
 
-One that was killed goes on near where it stopped, and one of more networks from the sums of fewer.
+An estimate that was killed goes on near where it stopped, and one of more networks from the sums of
+fewer.
 """
 
+import dataclasses
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import torch
 from tqdm import tqdm
 
@@ -25,19 +27,16 @@ KEEP_EVERY = 30
 """Seconds between two states kept of an estimate under way."""
 
 
+@dataclasses.dataclass
 class Task:
-    """One estimate under way: whose NADs, by what recipe, how far it is, and its kept sums."""
+    """One estimate: its name, the recipe of its networks, the estimate so far, its kept sums, and
+    the minutes that this run has sampled networks for it."""
 
-    def __init__(self, name: str, recipe: Recipe, estimation: Estimation, sums: store.Sums) -> None:
-        self.name, self.recipe, self.estimation = name, recipe, estimation
-        self.sums, self.started, self.due = sums, 0.0, 0.0
-        # Numbers of networks: those that this run went on from, and those that it last kept.
-        self.restored, self.kept = 0, None
-
-    @property
-    def minutes(self) -> float:
-        """Minutes since the first of its networks was asked for."""
-        return (time.monotonic() - self.started) / 60
+    name: str
+    recipe: Recipe
+    estimation: Estimation
+    sums: store.Sums
+    minutes: float = 0.0
 
     def restore(self) -> None:
         """Go on from the most networks that were kept and are not beyond this estimate's end."""
@@ -46,40 +45,49 @@ class Task:
                 continue
             stop = stopping_count(state["trace"], self.estimation.target_error)
             if stop is None or stop >= count:
-                self.restored = count
                 self.estimation.restore(state, count)
                 return
 
-    def numbers(self) -> Iterator[int]:
-        """The numbers of the networks that are still due; ends when the estimate is finished."""
-        estimation = self.estimation  # which is let go of when the estimate has ended
-        first, most = estimation.accumulator.count, estimation.networks
-        title = f"estimate {self.name}"
-        self.bar = tqdm(desc=title, total=most, initial=first, unit="network", disable=None)
-        self.started = time.monotonic()
-        self.due = self.started + KEEP_EVERY
-        for number in range(first, most):
-            if estimation.finished:
-                return
-            yield number
+    def sample(self, device: torch.device, least: int = 0, limit: float = math.inf) -> None:
+        """Add untrained networks until the estimate is finished, or until the time `limit` of
+        `time.monotonic` once `least` are asked for.
 
-    def take(self, number: int, jacobian: np.ndarray) -> None:
-        """Add network `number`, and keep the sums if that is due or the estimate is finished."""
-        before = self.estimation.accumulator.count
-        self.estimation.add(number, jacobian)
-        self.bar.update(self.estimation.accumulator.count - before)
-        if self.estimation.finished or time.monotonic() > self.due:
-            self.keep()
+        The sums are kept now and then, and however this ends; they replace what this call kept
+        before. Raises what building or running a network raised.
+        """
+        estimation, accumulator = self.estimation, self.estimation.accumulator
+        first, kept, started = accumulator.count, accumulator.count, time.monotonic()
+        keep_next = started + KEEP_EVERY
 
-    def keep(self) -> None:
-        """Keep the sums so far in place of those that this run kept before."""
-        count = self.estimation.accumulator.count
-        if count not in (self.restored, self.kept):
-            self.sums.put(count, self.estimation.state())
-            if self.kept is not None:
-                self.sums.drop(self.kept)
-            self.kept = count
-        self.due = time.monotonic() + KEEP_EVERY
+        def jobs() -> Iterator[tuple[Recipe, int]]:
+            for number in range(first, estimation.networks):
+                if estimation.finished or (number >= least and time.monotonic() > limit):
+                    return
+                yield self.recipe, number
+
+        def keep() -> None:
+            nonlocal kept, keep_next
+            if accumulator.count > kept:
+                self.sums.put(accumulator.count, estimation.state())
+                if kept > first:
+                    self.sums.drop(kept)
+            kept, keep_next = accumulator.count, time.monotonic() + KEEP_EVERY
+
+        title, most = f"estimate {self.name}", estimation.networks
+        with tqdm(desc=title, total=most, initial=first, unit="network", disable=None) as bar:
+            try:
+                for position, result in workers.run(jacobian, jobs(), dict, device):
+                    if isinstance(result, Exception):
+                        raise result
+                    estimation.add(first + position, result)
+                    bar.update(accumulator.count - bar.n)
+                    if estimation.finished:
+                        break
+                    if time.monotonic() > keep_next:
+                        keep()
+            finally:
+                keep()
+        self.minutes = (time.monotonic() - started) / 60
 
 
 def task(
@@ -98,62 +106,38 @@ def task(
 def finished(
     tasks: Sequence[Task], device: torch.device, reuse: bool
 ) -> Iterator[tuple[Task, NADs]]:
-    """Yields (task, its NADs) in the order in which the estimates end.
+    """Yields (task, its NADs), one estimate after another; reuse: go on from kept sums.
 
-    Those that another run has under way are waited for when there is nothing else to do. The
-    failure of one network is raised, after what was done is kept. reuse: go on from kept sums.
+    An estimate that another run has under way comes last, when that run has ended it. Raises what a
+    network raised, once the sums so far are kept.
     """
     if not tasks:
         return
+    others = []
     with Claims(tasks[0].sums.store) as claims:
-        while tasks:
-            others = []
-            for task, nads in _together(tasks, claims, others, device, reuse):
-                claims.release(task.sums.key)
-                yield task, nads
-            if len(others) == len(tasks):
-                # Only here, with no estimate under way that the other run could be waiting for.
-                notice = f"notice: another run makes the NADs of {others[0].name}; this one waits"
-                print(notice, file=sys.stderr)
-                claims.wait(others[0].sums.key)
-            tasks = others
-
-
-def _together(
-    tasks: Sequence[Task], claims: Claims, others: list[Task], device: torch.device, reuse: bool
-) -> Iterator[tuple[Task, NADs]]:
-    asked, under_way = [], []
-
-    def jobs():
         for task in tasks:
-            if not claims.take(task.sums.key):  # another run has it under way
+            if claims.take(task.sums.key):
+                yield task, _nads(task, device, reuse)
+                claims.release(task.sums.key)
+            else:
                 others.append(task)
-                continue
-            under_way.append(task)
-            if reuse:
-                task.restore()
-            for number in task.numbers():
-                asked.append((task, number))
-                yield task.recipe, number
+        # Only here, with no estimate under way that the other run could be waiting for.
+        for task in others:
+            if not claims.take(task.sums.key):
+                notice = f"notice: another run makes the NADs of {task.name}; this one waits"
+                print(notice, file=sys.stderr)
+                claims.wait(task.sums.key)
+            yield task, _nads(task, device, reuse)
+            claims.release(task.sums.key)
 
-    def ended():
-        while under_way and under_way[0].estimation.finished:
-            task = under_way.pop(0)
-            task.bar.close()
-            try:
-                nads = task.estimation.nads(task.recipe.estimator)
-            except InputError as error:
-                raise InputError(f"nads.{task.name}: {error}") from None
-            task.estimation = None  # the sums of a large input are most of the memory
-            yield task, nads
 
-    for position, result in workers.run(jacobian, jobs(), dict, device):
-        task, number = asked[position]
-        if isinstance(result, Exception):
-            for other in under_way:
-                other.keep()
-            raise result
-        if task in under_way:
-            task.take(number, result)
-        yield from ended()
-    yield from ended()
+def _nads(task: Task, device: torch.device, reuse: bool) -> NADs:
+    if reuse:
+        task.restore()
+    task.sample(device)
+    try:
+        nads = task.estimation.nads(task.recipe.estimator)
+    except InputError as error:
+        raise InputError(f"nads.{task.name}: {error}") from None
+    task.estimation = None  # the sums of a large input are most of the memory
+    return nads

@@ -9,12 +9,20 @@ One network gives, by the estimate's *method*,
 """
 
 import dataclasses
-from collections.abc import Callable
 
 import torch
 from torch import nn
 
 from pipeline.nads.estimator import Estimator
+
+
+def inputs_of(
+    layer: nn.Module, network: nn.Module, images: torch.Tensor
+) -> tuple[list[torch.Tensor], torch.Tensor]:
+    """The inputs of each call of `layer` when `network` maps `images`, and the network's output."""
+    inputs = []
+    with layer.register_forward_pre_hook(lambda _, given: inputs.append(given[0])):
+        return inputs, network(images)
 
 
 def readout(network: nn.Module, probe: torch.Tensor) -> tuple[nn.Linear, float]:
@@ -25,11 +33,8 @@ def readout(network: nn.Module, probe: torch.Tensor) -> tuple[nn.Linear, float]:
     that of the last linear layer, or the mean of its weights not within five standard errors of 0.
     """
     linears = [module for module in network.modules() if isinstance(module, nn.Linear)]
-    inputs = []
-    if linears:
-        note = linears[-1].register_forward_pre_hook(lambda _, given: inputs.append(given[0]))
-        with note, torch.no_grad():
-            output = network(probe)
+    with torch.no_grad():
+        inputs, output = inputs_of(linears[-1], network, probe) if linears else ([], None)
     if len(inputs) != 1 or not torch.equal(linears[-1](inputs[0]), output):
         raise ValueError(
             "the network does not end in a linear layer, so its read-out cannot be averaged over "
@@ -44,32 +49,17 @@ def readout(network: nn.Module, probe: torch.Tensor) -> tuple[nn.Linear, float]:
     return linears[-1], usual if abs(square / usual - 1) < error * 0.8**0.5 else square
 
 
-def features(network: nn.Module, last: nn.Linear) -> Callable[[torch.Tensor], torch.Tensor]:
-    """The features φ of a network: images (N, C, H, W) → inputs (N, F) of its layer `last`."""
-
-    def function(images):
-        inputs = []
-        with last.register_forward_pre_hook(lambda _, given: inputs.append(given[0])):
-            network(images)
-        return inputs[0]
-
-    return function
-
-
 def usable(
     network: nn.Module, estimator: Estimator, shape: tuple[int, ...]
-) -> tuple[Estimator, str | None]:
-    """The estimator, with `plain` for a `readout` that is impossible, and the reason or None."""
-    if estimator.method == "readout":
-        try:
-            readout(network.eval(), torch.zeros(1, *shape))
-        except ValueError as error:
-            return dataclasses.replace(estimator, method="plain"), str(error)
-    return estimator, None
+) -> tuple[Estimator, int, str | None]:
+    """The estimator, the number F of vectors that it takes of one network, and None.
 
-
-def vectors_of(network: nn.Module, estimator: Estimator, shape: tuple[int, ...]) -> int:
-    """The number F of vectors that one network gives."""
+    For a read-out that cannot be averaged over: the estimator with `plain`, 1, and the reason.
+    """
     if estimator.method == "plain":
-        return 1
-    return readout(network.eval(), torch.zeros(1, *shape))[0].in_features
+        return estimator, 1, None
+    try:
+        last, _ = readout(network.eval(), torch.zeros(1, *shape))
+    except ValueError as error:
+        return dataclasses.replace(estimator, method="plain"), 1, str(error)
+    return estimator, last.in_features, None

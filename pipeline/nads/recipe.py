@@ -1,4 +1,4 @@
-"""What decides the sums of an estimate of NADs, and the digest of it under which they are kept."""
+"""The recipe of an estimate's untrained networks, and the key under which its sums are kept."""
 
 import dataclasses
 import functools
@@ -20,9 +20,9 @@ from pipeline.nads.leading import Leading
 class Recipe:
     """What a worker needs for each untrained network of one estimate, besides its number.
 
-    specification: the network's place and its arguments; own: sha256 by path of the files of a
-    person's own that decide it; shape: (C, H, W) of one input; identity: (seed, name of the
-    estimate), from which the networks' seeds derive; device: as text, 'cpu' or 'cuda'.
+    specification: the network's place and its arguments; own: sha256 by path of a person's own
+    files that decide it; shape: (C, H, W) of one input; identity: (seed, name of the estimate),
+    from which the networks' seeds derive; device: 'cpu' or 'cuda'.
     """
 
     specification: networks.Specification
@@ -43,7 +43,7 @@ def jacobian(_: object, work: tuple[Recipe, int]) -> np.ndarray:
 
 
 def key(recipe: Recipe, accumulator: Covariance | Leading) -> str:
-    """The digest of all that decides the sums of an estimate but the number of networks."""
+    """The digest of everything that determines an estimate's sums but the number of networks."""
     place, estimator = recipe.specification["network"], recipe.estimator
     files = [*code.room("nads"), code.PACKAGE / "cells/seeds.py"]
     if place in networks.NETWORKS.values():

@@ -8,21 +8,19 @@ EQUAL_ENTRIES = 1e-9
 """Relative difference below which two entries of a direction are the same but for rounding."""
 
 EQUAL_EIGENVALUES = 1e-13
-"""Difference, relative to 2‖C‖, below which two eigenvalues are the same but for rounding.
-
-Of DenseNet-121's, the pairs differ by up to 2·10⁻¹⁵ of that, and no others by less than 8·10⁻¹².
-"""
+"""Difference, relative to 2‖C‖, below which two eigenvalues are the same but for rounding: those of
+DenseNet-121 differ in pairs by up to 2·10⁻¹⁵, and otherwise by at least 8·10⁻¹²."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Spectrum:
-    """Eigenvectors of an estimate of C, and what its parts and halves say of them.
+    """Eigenvectors of an estimate of C, with the estimates of its parts and halves along them.
 
     directions: (K, D) orthonormal rows, largest entry positive; eigenvalues: (K,); parts: (P, K),
     u_kᵀ C_p u_k of each part's estimate C_p along each direction, and sizes: (P,), its number of
     networks; halves: (2, K), the same of the two halves; overlap: (K,), entry k − 1 is the share of
-    the span of one half's first k eigenvectors that lies in the other half's (1 where they agree,
-    k/D by chance); NaN where it was not compared.
+    the span of one half's first k eigenvectors that lies in that of the other half's (1 where they
+    agree, k/D by chance; NaN where it was not compared).
     """
 
     directions: np.ndarray
@@ -47,10 +45,10 @@ def eigenvectors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues (D,), decreasing, and eigenvectors (D, D), as rows, of an averaged covariance.
 
-    The symmetries of the square make eigenvalues equal in pairs, whose vectors any rotation of the
-    two would do for, and rounding would choose one. So each vector is taken even or odd under the
-    flip of left and right, with which the matrix commutes, and of a pair the even one comes first:
-    the directions then depend on C alone, not on its last bits.
+    The symmetries of the square make eigenvalues equal in pairs. Rounding would choose one of the
+    rotations of a pair's two vectors. So each vector is taken even or odd under the flip of left
+    and right, with which the matrix commutes, and the even one of a pair comes first: the
+    directions then depend on C alone, not on its last bits.
     """
     if symmetry != "square":
         values, vectors = np.linalg.eigh(matrix)

@@ -1,9 +1,9 @@
 """The symmetries of the square: vectors moved by them, and covariances averaged over them.
 
-Where the law of the weights and the layers' geometry do not change under a symmetry P of the
-square, C at Px is P C Pᵀ, and C may be averaged over the symmetry if the point x is as likely as Px
-(point `many` or `zero`) or does not matter (the secant, whose step of 100 dwarfs it). The gradient
-at one fixed image has no symmetry: its ReLUs are switched by that image.
+Where a symmetry P of the square changes neither the law of the weights nor the layers' geometry, C
+at Px is P C Pᵀ. C may be averaged over P if the point x is as likely as Px (point `many` or `zero`)
+or does not matter (the secant, whose step of 100 dwarfs it). The gradient at one fixed image has no
+symmetry: its ReLUs are switched by that image.
 """
 
 import numpy as np

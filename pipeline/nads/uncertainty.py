@@ -1,4 +1,4 @@
-"""How far an estimate of C is known: its error, its eigenvalues', and which directions differ."""
+"""Errors of an estimate of C and of its eigenvalues, and the eigenvalues that they separate."""
 
 import numpy as np
 
@@ -23,11 +23,11 @@ def sampling_error(squares: float, total: float, count: int) -> float:
 
 
 def standard_errors(eigenvalues: np.ndarray, parts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Standard errors (K,) of eigenvalues (K,), from what parts of the networks give.
+    """Standard errors (K,) of eigenvalues (K,), from the estimates of parts of the networks.
 
     parts: (P, K), each part's estimate of the eigenvalues; sizes: (P,), its number of networks. The
-    relative variance of the parts' mean is averaged over `NEIGHBOURS` on either side, since a few
-    parts alone have few degrees of freedom.
+    relative variance of the parts' mean is averaged over `NEIGHBOURS` on either side, since few
+    parts have few degrees of freedom.
     """
     count = sizes.sum()
     mean = sizes @ parts / count

@@ -1,2 +1,2 @@
-"""One network: what it responds to before training, what it is expected not to see, and what it
-learns along directions of either kind."""
+"""One network: its response before training, the directions that it is expected not to see, and its
+accuracy along directions of both kinds."""

@@ -6,7 +6,7 @@ installed package; its own arguments follow as name=value. It runs from any fold
 
     python CLONE/pipeline/profile my_networks:Mixer depth=4 --input 3x64x64 --minutes 10
 
-All that it makes lies in FOLDER. The same command again goes on from there for as many minutes.
+All output lies in FOLDER. The same command again goes on from there for as many minutes.
 """
 
 import os
@@ -52,13 +52,10 @@ SHARE, PAGE = 0.45, 8
 """Part of the time in which NADs are estimated, and seconds that the page takes."""
 
 INDICES, SEEDS, LEAST = 9, 5, 2
-"""NADs along which networks are trained; networks along each at most; how many however long they
-take."""
+"""NADs along which networks are trained; networks along each at most; networks that are trained
+however long they take."""
 
 print = functools.partial(print, flush=True)
-
-COLUMNS = ("direction", "seed", "accuracy", "train_accuracy", "seconds")
-"""Columns of the table of trained networks."""
 
 
 def arguments_of(words: list[str]) -> dict:
@@ -84,15 +81,15 @@ def shape_of(text: str) -> Shape:
 
 
 def digest(specification: Specification, shape: Shape, network: nn.Module) -> str:
-    """The digest of all code, versions and initial weights that decide a profile."""
+    """The digest of all code, versions and initial weights that determine a profile."""
     rooms = [file for room in ("cells", "nads", "networks", "profile") for file in code.room(room)]
-    # Of a person's own are all modules that are loaded, neither installed nor ours.
-    ours = (sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[1]))
+    # A person's own are all loaded modules that are neither installed nor ours.
+    others = (sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[1]))
     files = {getattr(module, "__file__", None) or "" for module in sys.modules.copy().values()}
     own = [
         artifacts.file_digest(file)
         for file in sorted(files)
-        if not file.startswith(ours) and "site-packages" not in file and os.path.isfile(file)
+        if not file.startswith(others) and "site-packages" not in file and os.path.isfile(file)
     ]
     weights = [store.digest(weight.detach().numpy()) for weight in network.parameters()]
     versions = [torch.__version__, networks.version(specification["network"])]
@@ -100,12 +97,10 @@ def digest(specification: Specification, shape: Shape, network: nn.Module) -> st
 
 
 def chosen(nads: NADs, response: Response) -> dict[str, np.ndarray]:
-    """Directions along which networks are trained, by name, in the order in which they are: NADs,
-    and where the last are not known the weakest wave after the first."""
-    directions = {
-        f"NAD {index}": nads.directions[index]
-        for index in trained.spread_out(len(nads.directions), INDICES)
-    }
+    """Directions along which networks are trained, by name, in this order: NADs, and second the
+    weakest wave where the last NADs are not known."""
+    indices = trained.spread_out(len(nads.directions), INDICES)
+    directions = {f"NAD {index}": nads.directions[index] for index in indices}
     if len(nads.directions) < response.rows.shape[1]:
         waves = response.waves()
         place = np.unravel_index(waves.argmin(), waves.shape)
@@ -142,7 +137,7 @@ def main(given: argparse.Namespace) -> None:
     nads, response = untrained.estimated(recipe, sums, device, time.monotonic() + seconds)
     print(f"  {nads.networks:,} untrained networks, relative error of C {nads.error:.2f}")
 
-    if note is None:
+    if note is None:  # later calls train along the directions, and at the sizes, of the first
         directions = chosen(nads, response)
         sizes = trained.sizes(response.rows.shape[1], step, (end - time.monotonic()) * cores)
         note = {"estimand": nads.estimand, "names": list(directions)}
@@ -154,15 +149,14 @@ def main(given: argparse.Namespace) -> None:
     each = step * sizes.samples * sizes.epochs
     print(f"2 of 3: networks trained along {len(directions)} directions, about {each:.0f} s each")
     # Every direction has its first network before any has its second.
-    places = [(name, seed) for seed in range(SEEDS) for name in directions]
+    places = [(direction, seed) for seed in range(SEEDS) for direction in directions]
     jobs = [
-        trained.Job(specification, shape, directions[name], sizes, given.lr, seed, str(device))
-        for name, seed in places
+        trained.Job(specification, shape, directions[direction], sizes, given.lr, seed, str(device))
+        for direction, seed in places
     ]
-    rows = [
-        dict(zip(("direction", "seed"), places[position])) | outcome
-        for position, outcome in trained.outcomes(jobs, cells, key, device, end, each, LEAST)
-    ]
+    outcomes = trained.outcomes(jobs, cells, key, device, end, each, LEAST)
+    rows = [(*places[position], *dataclasses.astuple(outcome)) for position, outcome in outcomes]
+    columns = ["direction", "seed", *(each.name for each in dataclasses.fields(trained.Outcome))]
     print(f"  {len(rows)} networks")
     result = Result(
         name=name,
@@ -171,7 +165,7 @@ def main(given: argparse.Namespace) -> None:
         nads=nads,
         response=response,
         directions=directions,
-        trained=pd.DataFrame(rows, columns=COLUMNS),
+        trained=pd.DataFrame(rows, columns=columns),
         sizes=sizes,
         lr=given.lr,
         notices=notices + [reason] * bool(reason),

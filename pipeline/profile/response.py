@@ -1,5 +1,5 @@
-"""How strongly untrained networks respond along given directions: the quadratic form vᵀCv, the mean
-square, over the initialisation, of the output's derivative along the unit vector v."""
+"""The response of untrained networks along given directions: vᵀCv, the mean square, over the
+initialisation, of the output's derivative along the unit vector v."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""What was measured of one network, and the few numbers that its page says of it."""
+"""The measurements of one network, and the numbers of its page."""
 
 import dataclasses
 import functools
@@ -16,9 +16,9 @@ from pipeline.profile.trained import Sizes
 class Result:
     """One network's profile.
 
-    directions: those along which networks were trained, by name; trained: one row for each trained
-    network: direction, seed, accuracy, train_accuracy (nan where it diverged); lr: their rate;
-    notices: what a reader must know of how the response was taken.
+    directions: along which networks were trained, by name; trained: one row for each trained
+    network: direction, seed, accuracy, train_accuracy (nan where it diverged); lr: their learning
+    rate; notices: sentences on the network, and on the response where it is not the papers'.
     """
 
     name: str
@@ -72,16 +72,16 @@ class Result:
 
     @functools.cached_property
     def summary(self) -> pd.DataFrame:
-        """One row for each direction that was tried, by its name, strongest response first.
+        """One row for each direction with a trained network, by name, strongest response first.
 
-        Columns: response (relative); mean and std of the accuracy; networks and fitted, numbers of
-        those that did not diverge; train_accuracy (mean); diverged.
+        Columns: response (relative); mean and std of the accuracy; networks, the number that did
+        not diverge, fitted of them; train_accuracy (mean); diverged.
         """
         vectors = np.stack(list(self.directions.values())).astype(np.float64)
         response = np.sqrt(self.response.along(vectors) / self.response.mean)
         response = pd.Series(response, list(self.directions))
-        done = self.trained.assign(fitted=fitted(self.trained))
-        rows = done.groupby("direction").agg(
+        rows = self.trained.assign(fitted=fitted(self.trained)).groupby("direction")
+        rows = rows.agg(
             mean=("accuracy", "mean"),
             std=("accuracy", "std"),
             networks=("accuracy", "count"),

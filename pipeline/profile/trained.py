@@ -1,11 +1,12 @@
 """Networks trained on D(v), one direction v at a time, for inputs of any shape.
 
-All directions are made equally easy for the simplest learner, the mean of each class, so that what
-differs between them is the network's own preference.
+All directions are made equally easy for the simplest learner, the mean of each class, so that
+differences between them are the network's own preference.
 """
 
 import dataclasses
 import functools
+import math
 import time
 from collections.abc import Iterator, Sequence
 
@@ -25,17 +26,15 @@ REACH = (10_000 / 1023) ** 0.5
 """ε²√(n/(D − 1))/σ² of paper 1's LeNet: n = 10,000 samples, D = 1024, ε = σ = 1."""
 
 LADDER = ((10_000, 6), (10_000, 3), (5_000, 4), (3_000, 4), (1_500, 6), (750, 8), (400, 8))
-"""Training samples and epochs: taken are the first by which `CELLS` networks fit into the time."""
+"""Training samples and epochs; the first that lets `CELLS` networks fit into the time is taken."""
 
 CELLS, TESTS, MOST_VALUES = 10, 4_000, 2**26
 """Networks of a first call; samples of a test set; numbers in a training set (256 MiB)."""
 
-Outcome = dict[str, float]
-
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """What every network is trained and tested on: samples, passes, test samples."""
+    """Sizes of every training and test: samples, passes over them, test samples."""
 
     samples: int
     epochs: int
@@ -44,7 +43,7 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """All that a worker needs for one network; direction: v, (D,) float32."""
+    """The training of one network; direction: v, (D,) float32."""
 
     specification: Specification
     shape: Shape
@@ -55,9 +54,18 @@ class Job:
     device: str
 
     def key(self, code: str) -> str:
-        """The digest of everything that decides its outcome; code: what does besides."""
+        """The digest of everything that determines the outcome; code: digest of the program."""
         decisive = [store.digest(self.direction), *dataclasses.astuple(self.sizes), self.device]
         return store.digest([code, *decisive, self.lr, self.seed])
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """Accuracies of a trained network, nan where it diverged, and seconds of its training."""
+
+    accuracy: float = math.nan
+    train_accuracy: float = math.nan
+    seconds: float = 0.0
 
 
 def amplitude(dimension: int, samples: int) -> float:
@@ -108,17 +116,14 @@ def dataset(job: Job, split: str) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def trained(_: object, job: Job) -> Outcome:
-    """The accuracies and seconds of a job's network, trained. Raises Diverged."""
+    """Trains the network of a job. Raises Diverged."""
     started = time.monotonic()
     weights, order = (seeds.derive("profile", job.seed, part) for part in ("weights", "order"))
     network = networks.build(job.specification, job.shape[0], 2, weights)
     how = Training(job.sizes.epochs, job.lr, 0.0, 0.0, "linear")
-    outcome = training.train(network, *dataset(job, "train"), how, order)
-    return {
-        "accuracy": training.accuracy(network, *dataset(job, "test")),
-        "train_accuracy": outcome.accuracy,
-        "seconds": time.monotonic() - started,
-    }
+    training_accuracy = training.train(network, *dataset(job, "train"), how, order).accuracy
+    accuracy = training.accuracy(network, *dataset(job, "test"))
+    return Outcome(accuracy, training_accuracy, time.monotonic() - started)
 
 
 def outcomes(
@@ -132,36 +137,32 @@ def outcomes(
 ) -> Iterator[tuple[int, Outcome]]:
     """Yields (position, outcome) of the jobs that are kept in `cells`, then of others as they end.
 
-    code: the digest of what decides a network besides its job; limit: the time of
-    `time.monotonic` at which the last one shall be done; seconds: that a network is expected to
-    take before the first has ended; least: how many are trained at any rate. A network that
-    diverged has the accuracy nan; what else a network raised is raised.
+    code: see `Job.key`; limit: the time of `time.monotonic` at which the last network shall be
+    done; seconds: the expected time of a network before the first has ended; least: the number of
+    networks that are trained however late it is. Raises what a network raised, unless it diverged.
     """
-    keys, asked = [job.key(code) for job in jobs], []
+    keys = [job.key(code) for job in jobs]
     kept = {position: note for position, key in enumerate(keys) if (note := cells.get(key))}
     for position, note in kept.items():
-        yield position, note["outcome"]
+        yield position, Outcome(**note["outcome"])
+    missing = [position for position in range(len(jobs)) if position not in kept]
     slowest = 0.0
 
-    def due() -> Iterator[Job]:
-        for position in range(len(jobs)):
-            if position in kept:
-                continue
+    def in_time() -> Iterator[Job]:
+        for count, position in enumerate(missing, len(kept)):
             # As slow as the slowest before, and begun after the one that a worker has under way.
-            late = time.monotonic() + 2 * (slowest or seconds) > limit
-            if late and len(kept) + len(asked) >= least:
+            if count >= least and time.monotonic() + 2 * (slowest or seconds) > limit:
                 return
-            asked.append(position)
             yield jobs[position]
 
-    for number, outcome in workers.run(trained, due(), dict, device):
+    for number, outcome in workers.run(trained, in_time(), dict, device):
         if isinstance(outcome, Diverged):
-            outcome = {"accuracy": float("nan"), "train_accuracy": float("nan"), "seconds": 0.0}
+            outcome = Outcome()
         elif isinstance(outcome, Exception):
             raise outcome
-        cells.put(keys[asked[number]], {}, {"outcome": outcome})
-        slowest = max(slowest, outcome["seconds"])
-        yield asked[number], outcome
+        cells.put(keys[missing[number]], {}, {"outcome": dataclasses.asdict(outcome)})
+        slowest = max(slowest, outcome.seconds)
+        yield missing[number], outcome
 
 
 def spread_out(count: int, most: int) -> list[int]:

@@ -1,33 +1,31 @@
 """The response of untrained networks, estimated in a given time."""
 
 import dataclasses
-import time
-from collections.abc import Iterator
+import math
 
 import numpy as np
 import torch
 
 from pipeline import networks
-from pipeline.machine import store, workers
-from pipeline.nads import Covariance, Estimation, Estimator, Leading, NADs
-from pipeline.nads.readout import usable, vectors_of
-from pipeline.nads.recipe import Recipe, jacobian
+from pipeline.machine import store
+from pipeline.nads import Estimator, NADs, Source
+from pipeline.nads.estimation import begun
+from pipeline.nads.progress import Task
+from pipeline.nads.readout import usable
+from pipeline.nads.recipe import Recipe
 from pipeline.nads.symmetry import ORDERS
 from pipeline.networks import Shape
 from pipeline.profile.response import Response
 
 LARGEST = 4096
-"""Dimension D up to which all NADs are found; beyond, a D×D matrix takes too long to decompose."""
+"""Dimension D up to which all NADs are estimated; a larger D×D matrix takes too long to
+decompose."""
 
 FIRST, ROWS, VALUES = 100, 4096, 2**28
 """Beyond `LARGEST`: NADs, vectors, and numbers in the vectors (a gigabyte), at most."""
 
 LEAST, ENOUGH, MOST = 4, 8, 100_000
-"""Untrained networks: how many there are however long they take; how many secants need; at most."""
-
-
-def _complete(shape: Shape) -> bool:
-    return int(np.prod(shape)) <= LARGEST
+"""Untrained networks: made however long they take; needed for secants; at most."""
 
 
 def affordable(
@@ -38,12 +36,12 @@ def affordable(
     asked: the estimand of an earlier call, or None; step: seconds that a sample takes in a step of
     training, a third of them forward; seconds: of all cores together.
     """
-    passes = 2 * int(np.prod(shape))
+    passes = 2 * math.prod(shape)
     each = passes * step / 3
     if (asked or ("secant" if ENOUGH * each <= seconds else "gradient")) == "secant":
         return Estimator("secant", "readout", 100.0, "normal", True, False), None
     # Of large inputs many networks tell more than many features of few.
-    method = "readout" if _complete(shape) else "plain"
+    method = "readout" if math.prod(shape) <= LARGEST else "plain"
     return Estimator("gradient", method, 100.0, "many", True, False), (
         "The response on this page is the output's gradient at images of noise, not its change "
         f"between steps of ±100 as in the papers, whose {passes:,} forward passes take "
@@ -53,55 +51,36 @@ def affordable(
     )
 
 
-def begun(recipe: Recipe) -> tuple[Recipe, Estimation]:
-    """The empty estimate of one network's NADs, and the recipe with the method that it allows."""
-    shape = recipe.shape
+def empty_task(recipe: Recipe, sums: store.Sums) -> Task:
+    """The empty estimate of one network's NADs: of all, or beyond `LARGEST` of the first."""
+    shape, dimension = recipe.shape, math.prod(recipe.shape)
     network = networks.build(recipe.specification, shape[0], 1, 0)
-    estimator, _ = usable(network, recipe.estimator, shape)
-    recipe = dataclasses.replace(recipe, estimator=estimator)
     symmetry = networks.symmetry(recipe.specification) if shape[1] == shape[2] else "none"
-    if _complete(shape):
-        return recipe, Estimation(Covariance(shape, symmetry), MOST)
-    # A network's vectors count once for each element of a symmetry; none is measured here.
-    symmetry = "none" if symmetry == "measured" else symmetry
-    vectors = vectors_of(network, estimator, shape) * ORDERS[symmetry]
-    most = max(LEAST, min(ROWS, VALUES // int(np.prod(shape))) // vectors)
-    return recipe, Estimation(Leading(shape, min(FIRST, most * vectors), symmetry), most)
+    source = Source(MOST, input=shape)
+    if dimension > LARGEST:
+        # A network's vectors count once for each element of a symmetry; none is measured here.
+        _, vectors, _ = usable(network, recipe.estimator, shape)
+        vectors *= ORDERS["none" if symmetry == "measured" else symmetry]
+        most = max(LEAST, min(ROWS, VALUES // dimension) // vectors)
+        source = Source(most, input=shape, first=min(FIRST, most * vectors))
+    estimator, estimation = begun(network, recipe.estimator, source, symmetry)
+    return Task("profile", dataclasses.replace(recipe, estimator=estimator), estimation, sums)
 
 
 def estimated(
     recipe: Recipe, sums: store.Sums, device: torch.device, limit: float
 ) -> tuple[NADs, Response]:
-    """NADs and response of as many untrained networks as are done by the time `limit`.
+    """NADs and response of the networks of the kept sums and of those made until the time `limit`.
 
-    At least `LEAST`, and those of the sums that are kept; raises what a network raised.
+    At least `LEAST`; raises what a network raised.
     """
-    (recipe, estimation), shape = begun(recipe), recipe.shape
-    total = estimation.accumulator
-    for count in sums.counts():
-        if (state := sums.get(count)) is not None:
-            estimation.restore(state, count)
-            break
-    first = total.count
-
-    def jobs() -> Iterator[tuple[Recipe, int]]:
-        for number in range(first, estimation.networks):
-            if number >= LEAST and time.monotonic() > limit:
-                return
-            yield recipe, number
-
-    try:
-        for position, result in workers.run(jacobian, jobs(), dict, device):
-            if isinstance(result, Exception):
-                raise result
-            estimation.add(first + position, result)
-    finally:
-        if total.count > first:
-            sums.put(total.count, estimation.state())
-            for count in sums.counts()[1:]:
-                sums.drop(count)
-    nads = estimation.nads(recipe.estimator)
-    if _complete(shape):
+    task = empty_task(recipe, sums)
+    task.restore()
+    task.sample(device, LEAST, limit)
+    for count in sums.counts()[1:]:
+        sums.drop(count)
+    nads, shape = task.estimation.nads(task.recipe.estimator), recipe.shape
+    if math.prod(shape) <= LARGEST:
         return nads, Response(nads.directions, np.maximum(nads.eigenvalues, 0), shape)
-    rows = estimation.state()["rows"]
-    return nads, Response(rows, np.full(len(rows), 1 / total.count), shape)
+    rows = task.estimation.accumulator.rows
+    return nads, Response(rows, np.full(len(rows), 1 / nads.networks), shape)

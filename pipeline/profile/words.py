@@ -1,4 +1,4 @@
-"""What the page of one network says, in sentences that hold their numbers with spread and n."""
+"""The sentences of one network's page; they hold their numbers with spread and n."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def strongly(value: float) -> str:
 
 
 def known(result: Result) -> str:
-    """How well the response is known."""
+    """The errors of the response."""
     overlap = result.nads.overlap[:10]
     agreement = overlap[np.isfinite(overlap)][-1]
     return (
@@ -39,7 +39,7 @@ def known(result: Result) -> str:
 
 
 def first(result: Result) -> str:
-    """What the network responds to most."""
+    """The strongest response."""
     share = np.cumsum(result.relative**2) / result.dimension
     half = int(np.searchsorted(share, 0.5)) + 1
     part = f"first {half:,} of {result.dimension:,} directions hold half"
@@ -50,7 +50,7 @@ def first(result: Result) -> str:
 
 
 def waves(result: Result) -> str:
-    """Which frequencies the network responds to."""
+    """The response by spatial frequency."""
     height, width = result.waves.shape
     rows, columns = np.indices(result.waves.shape)
     reach = np.maximum(
@@ -69,7 +69,7 @@ def waves(result: Result) -> str:
 
 
 def last(result: Result) -> str:
-    """What it is expected not to see."""
+    """The weakest response, and what is expected of it."""
     if not result.complete:
         return (
             f"The last NADs are not known here: of {result.dimension:,} directions only the first "
@@ -83,7 +83,7 @@ def last(result: Result) -> str:
 
 
 def trained(result: Result) -> str:
-    """What trained networks saw."""
+    """The accuracies of the trained networks."""
     rows = result.tried
     if rows.empty:
         return f"Every network that was trained at the learning rate {result.lr:g} diverged."

@@ -6,9 +6,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from pipeline.nads import Estimator
+from pipeline.nads import Covariance, Estimation, Estimator
+from pipeline.nads.recipe import jacobian
 from pipeline.nads.symmetry import images_of_vectors
 
+SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
 SECANT = Estimator("secant", "readout", 100.0, "normal", True, False)
 GRADIENT = dataclasses.replace(SECANT, estimand="gradient", symmetry=False)
 
@@ -30,10 +32,18 @@ def jacobians(count, rows, shape, seed=0):
     ]
 
 
+def nads_of(recipe, count, symmetry="none"):
+    """The NADs of a recipe's first networks, without workers or store."""
+    estimation = Estimation(Covariance(recipe.shape, symmetry), count)
+    for number in range(count):
+        estimation.add(number, jacobian(None, (recipe, number)))
+    return estimation.nads(recipe.estimator)
+
+
 def filled(accumulator, samples):
     """The accumulator with all samples added."""
-    for jacobian in samples:
-        accumulator.add(jacobian)
+    for sample in samples:
+        accumulator.add(sample)
     return accumulator
 
 

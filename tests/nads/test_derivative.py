@@ -9,13 +9,11 @@ from pipeline.nads.derivative import gradient, images_per_pass, secant
 
 
 class Cubes:
-    """The features f_k(x) = Σ_i w_ki x_i³, and a record of the batches in which they were asked
-    for."""
+    """The features f_k(x) = Σ_i w_ki x_i³, and a record of the sizes of the passes."""
 
     def __init__(self, features, pixels):
-        self.weights = torch.randn(
-            features, pixels, generator=torch.Generator().manual_seed(1)
-        ).double()
+        generator = torch.Generator().manual_seed(1)
+        self.weights = torch.randn(features, pixels, generator=generator).double()
         self.batches = []
 
     def __call__(self, images):
@@ -29,15 +27,13 @@ def test_derivatives_of_cubes_in_passes_of_any_size(batch):
     """((x + h)³ − (x − h)³) / 2h = 3x² + h², and the gradient is 3x²."""
     shape, function = (2, 3, 5), Cubes(9, 30)
     point = torch.randn(30, generator=torch.Generator().manual_seed(2)).double()
-    found = secant(function, point, 0.5, shape, batch)
-    torch.testing.assert_close(
-        found, function.weights * (3 * point**2 + 0.25), rtol=1e-12, atol=1e-12
-    )
+    secants, exact = secant(function, point, 0.5, shape, batch), 3 * point**2 + 0.25
+    torch.testing.assert_close(secants, function.weights * exact, rtol=1e-12, atol=1e-12)
     assert max(function.batches) == min(60, max(2, batch // 2 * 2))
     assert sum(function.batches) == 60
     function.batches.clear()
-    found = gradient(function, point, shape, batch)
-    torch.testing.assert_close(found, function.weights * 3 * point**2, rtol=1e-12, atol=1e-12)
+    gradients, exact = gradient(function, point, shape, batch), 3 * point**2
+    torch.testing.assert_close(gradients, function.weights * exact, rtol=1e-12, atol=1e-12)
     assert function.batches[0] == 1
     assert sum(function.batches[1:]) == 9
     assert max(function.batches) == min(9, batch)

@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-import torch
 from nads_samples import GRADIENT, SECANT, linear_features
 from torch import nn
 
@@ -15,7 +14,6 @@ from pipeline.nads.jacobian import check, evaluation_point
 from pipeline.project.errors import InputError
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}
-SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
 
 
 @pytest.mark.parametrize("estimator", [SECANT, dataclasses.replace(SECANT, step=1.0), GRADIENT])
@@ -38,38 +36,15 @@ def test_plain_is_the_readout_applied_to_the_features(estimator):
     np.testing.assert_allclose(network.fc3.weight.detach().numpy() @ of_features, plain, atol=5e-6)
 
 
-class Normed(nn.Sequential):
-    """Batch norm and dropout: as a network is evaluated, the identity (but for norm's 1e-5) and
-    off."""
-
-    def __init__(self):
-        super().__init__(nn.BatchNorm2d(1), nn.Dropout(0.9), nn.Flatten(), nn.Linear(16, 1))
-
-
-@pytest.mark.parametrize("estimand", ["secant", "gradient"])
-def test_a_network_is_differentiated_as_it_is_evaluated(estimand):
-    network = Normed().train()
-    estimator = dataclasses.replace(GRADIENT, estimand=estimand)
+@pytest.mark.parametrize("estimator", [SECANT, GRADIENT])
+def test_a_network_is_differentiated_as_it_is_evaluated(estimator):
+    """Then batch norm is the identity, but for its 1e-5, and dropout is off."""
+    network = nn.Sequential(nn.BatchNorm2d(1), nn.Dropout(0.9), nn.Flatten(), nn.Linear(16, 1))
     found = jacobian_of(network, estimator, evaluation_point("normal", 0, 0, 16), (1, 4, 4))
     np.testing.assert_allclose(found, np.eye(16) / np.sqrt(48), atol=1e-5)
     assert not network.training
     assert network[0].num_batches_tracked == 0
     assert not any(parameter.requires_grad for parameter in network.parameters())
-
-
-def test_a_measured_variance_is_exact_on_average():
-    """Read-outs drawn from N(0, 4): the mean sample of C = 4 AᵀA over many networks."""
-    matrix = np.random.default_rng(1).standard_normal((50, 9)).astype(np.float32)
-    total = np.zeros((9, 9))
-    for seed in range(200):
-        torch.manual_seed(seed)
-        network = linear_features(matrix)
-        nn.init.normal_(network[2].weight, std=2.0)
-        jacobian = jacobian_of(network, GRADIENT, np.zeros(9, np.float32), (1, 3, 3))
-        total += jacobian.T.astype(np.float64) @ jacobian / 200
-    np.testing.assert_allclose(
-        total, 4 * matrix.T @ matrix, rtol=0, atol=0.03 * np.abs(total).max()
-    )
 
 
 def test_points_and_weights_come_from_seeds_of_their_own():

@@ -12,10 +12,8 @@ from pipeline.nads.symmetry import SYMMETRIES
 def test_vectors_themselves_give_the_leading_eigenvectors_of_the_matrix(symmetry):
     shape = (2, 6, 6)
     samples = jacobians(7, 3, shape)
-    whole, leading = (
-        filled(Covariance(shape, symmetry), samples),
-        filled(Leading(shape, 5, symmetry), samples),
-    )
+    whole = filled(Covariance(shape, symmetry), samples)
+    leading = filled(Leading(shape, 5, symmetry), samples)
     assert leading.averaged_over() == symmetry
     assert leading.error() == pytest.approx(whole.error(), rel=1e-4)
     assert leading.split_half() == pytest.approx(whole.split_half(), rel=1e-4)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from nads_samples import GRADIENT, SECANT
+from nads_samples import GRADIENT, SECANT, SMALL
 
 from pipeline import networks
 from pipeline.machine import code
@@ -15,7 +15,6 @@ from pipeline.nads import Covariance, Leading, jacobian_of_untrained
 from pipeline.nads.recipe import Recipe, jacobian, key
 
 SHAPE = (1, 8, 8)
-SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
 RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
 
 
@@ -69,12 +68,11 @@ def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatc
     assert key(RECIPE, covariance) != before
 
 
-def test_a_library_counts_by_its_version(monkeypatch):
+def test_a_library_counts_by_its_version_but_not_for_a_network_of_the_table(monkeypatch):
     squeezenet = {"network": "torchvision.models:squeezenet1_1"}
     of_library = dataclasses.replace(RECIPE, specification=squeezenet, shape=(3, 32, 32))
-    before = [key(recipe, Covariance(SHAPE)) for recipe in (RECIPE, of_library)]
-    version = metadata.version
+    keys = lambda: [key(recipe, Covariance(SHAPE)) for recipe in (RECIPE, of_library)]
+    before, version = keys(), metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: version(name) + "+other")
-    after = [key(recipe, Covariance(SHAPE)) for recipe in (RECIPE, of_library)]
-    assert before[0] == after[0], "but not for a network of the table"
-    assert before[1] != after[1]
+    after = keys()
+    assert before[0] == after[0] and before[1] != after[1]

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.nads.uncertainty import (
-    SEPARATION,
-    groups_of,
-    nearby_of,
-    standard_errors,
-)
+from pipeline.nads.uncertainty import SEPARATION, groups_of, nearby_of, standard_errors
 
 
 @pytest.mark.parametrize("count", [2, 8, 11])
@@ -24,19 +19,12 @@ def test_standard_errors_of_eigenvalues_are_those_of_repeated_estimates(count):
     assert np.mean(from_parts) == pytest.approx(np.std(spread), rel=0.1)
 
 
-def random_symmetric(rng, size):
-    """Noise of an estimate of C: unit variance on the diagonal, half of it beside."""
-    noise = rng.standard_normal((size, size))
-    return (noise + noise.T) / 2
-
-
 def test_equal_eigenvalues_are_rarely_taken_apart():
     """The gap of two equal eigenvalues exceeds 3.5 standard errors with probability exp(−3.5²/4) =
-    4.7 %."""
-    rng = np.random.default_rng(0)
-    values = [
-        np.linalg.eigvalsh(np.eye(2) + 0.01 * random_symmetric(rng, 2))[::-1] for _ in range(4000)
-    ]
+    4.7 %; the noise has unit variance on the diagonal, half of it beside."""
+    noise = np.random.default_rng(0).standard_normal((4000, 2, 2))
+    noisy = np.eye(2) + 0.01 * (noise + noise.transpose(0, 2, 1)) / 2
+    values = np.linalg.eigvalsh(noisy)[:, ::-1]
     apart = np.mean([groups_of(pair, np.full(2, 0.01))[1] == 1 for pair in values])
     assert 0.035 < apart < 0.06
 

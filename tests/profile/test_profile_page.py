@@ -3,7 +3,6 @@ needs nothing else."""
 
 import html
 import re
-import types
 
 import numpy as np
 import pandas as pd
@@ -71,12 +70,14 @@ def test_the_summary_holds_mean_spread_n_and_how_many_were_fitted():
     assert (first["mean"], first["networks"], first["fitted"]) == (pytest.approx(0.98), 2, 2)
     assert first["std"] == pytest.approx(0.04 / np.sqrt(2))
     assert np.isnan(last["std"]) and (last["networks"], last["fitted"]) == (1, 0)
+    assert [figures.times(value) for value in (0.0312, 14.2, 1e-9)] == ["×0.031", "×14", "×0"]
     assert words.accuracy(first) == "98.0 ± 2.8 % (2)" and words.accuracy(last) == "55.0 % (1)"
     sentence = words.trained(profile())
     assert "see 1 (90% or more right on new samples): NAD 0; they do not see 1" in sentence
+    assert "try another --lr" not in sentence
 
 
-def test_networks_that_diverged_are_counted_and_no_accuracy_is_made_up():
+def test_networks_that_diverged_or_were_not_fitted_are_counted_and_no_accuracy_is_made_up():
     rows = pd.DataFrame([("NAD 0", 0, np.nan, np.nan, 1.0)], columns=COLUMNS)
     some = profile(trained=rows)
     assert some.summary.loc["NAD 0", "diverged"] == 1 and some.tried.empty
@@ -84,12 +85,8 @@ def test_networks_that_diverged_are_counted_and_no_accuracy_is_made_up():
     sentences = text(some)
     assert "trained at the learning rate 0.5 diverged" in sentences
     assert not re.search(r"\bnan\b", sentences)
-
-
-def test_a_learning_rate_that_fits_no_network_is_said_to():
     rows = pd.DataFrame([("NAD 0", 0, 0.6, 0.7, 1.0)], columns=COLUMNS)
-    assert "try another --lr" in words.trained(profile(trained=rows))
-    assert "try another --lr" not in words.trained(profile())
+    assert "try another --lr" in words.trained(profile(trained=rows)), "none was fitted"
 
 
 def test_the_weakest_and_the_strongest_waves_are_those_of_the_response():
@@ -121,30 +118,10 @@ def test_the_page_is_one_file_that_names_the_network_and_asks_for_nothing_else(s
     assert "What does My &lt;net&gt; see" in document and "<net>" not in document
     assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:)""", document)
     seen = text(some)
-    assert (
-        "Mind this." in seen
-        and "1,234 weights" in seen
-        and "python profile my_networks:Net" in seen
-    )
-    assert "98.0 ± 2.8 % (2)" in seen and not re.search(r"\bnan\b|\binf\b", seen)
+    for part in ("Mind this.", "1,234 weights", "python profile my_networks:Net", "98.0 ± 2.8 %"):
+        assert part in seen
+    assert not re.search(r"\bnan\b|\binf\b", seen)
     tables = {path.name for path in tmp_path.iterdir()}
     assert tables == {"index.html", "nads.npz", "networks.csv", "directions.csv", "waves.csv"}
     kept = np.load(tmp_path / "nads.npz")["directions"]
     np.testing.assert_array_equal(kept, some.nads.directions)
-
-
-@pytest.mark.parametrize("shape", [(24, 48), (48, 24)])
-def test_no_label_of_the_map_is_cut_off(shape):
-    """Of a network that reads patches, whose few frequencies stand far above the others."""
-    waves = np.full(shape, 0.01)
-    waves[::8, ::8] = 8.3
-    figure = figures.frequency_map(types.SimpleNamespace(waves=waves))
-    figure.draw_without_rendering()
-    for panel in figure.axes:
-        box = panel.get_tightbbox(figure.canvas.get_renderer())
-        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
-
-
-def test_a_response_has_two_digits_and_rounding_is_none():
-    values = (0.0312, 2.34, 14.2, 1e-9)
-    assert [figures.times(value) for value in values] == ["×0.031", "×2.3", "×14", "×0"]

@@ -35,9 +35,6 @@ def test_the_response_along_waves_is_that_along_their_cosines_and_sines_averaged
         channels = [np.concatenate([plane, 0 * plane]), np.concatenate([0 * plane, plane])]
         expected = np.mean([(v.conj() @ matrix @ v).real for v in channels])
         assert response.waves()[row + 3, column + 4] == pytest.approx(expected)
-
-
-def test_the_mean_over_waves_is_the_mean_over_all_directions(response):
     assert response.waves().mean() == pytest.approx(response.mean)
 
 

@@ -30,9 +30,7 @@ def test_secants_are_taken_where_eight_networks_can_be_had_or_where_they_were():
         None,
     )
     assert untrained.affordable("gradient", shape, 0.03, 1e6)[0].estimand == "gradient"
-
-
-def test_beyond_4096_values_only_the_first_nads_are_sought_from_a_vector_a_network():
+    # Beyond 4,096 values one vector a network.
     assert untrained.affordable("gradient", (3, 64, 64), 1.0, 0.0)[0].method == "plain"
 
 
@@ -44,11 +42,11 @@ def recipe(side, **others):
 
 @pytest.mark.parametrize(("side", "kind"), [(8, Covariance), (72, Leading)])
 def test_an_estimate_has_bounded_memory(side, kind):
-    _, estimation = untrained.begun(recipe(side))
-    assert isinstance(estimation.accumulator, kind)
+    task = untrained.empty_task(recipe(side), None)
+    assert isinstance(task.estimation.accumulator, kind)
     # Four features of a network, each under eight elements of the square's symmetry.
     most = untrained.MOST if kind is Covariance else untrained.ROWS // (4 * 8)
-    assert estimation.networks == most
+    assert task.estimation.networks == most
 
 
 @pytest.fixture
