@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, number, training
+from pipeline.report.comparison import accuracy, all_seeds_fitted, mean_text, training
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
 
@@ -41,8 +41,7 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
     white = {"facecolor": "white", "edgecolor": style.PUBLISHED}
     for kind, look in BARS.items():
         for place, name in enumerate(run.labels):
-            # Ours and the published one stand side by side, on the left of the middle or on the
-            # right of it.
+            # Ours and the published one side by side, plain ones left of the middle, flipped right.
             pair = WIDTH + (NARROW if name in known else 0)
             left = place + 0.02 + (-0.04 - pair if kind == "plain" else 0)
             cell, hatch = cells.loc[kind, name], look.get("hatch")
@@ -103,20 +102,12 @@ def components(changes: pd.DataFrame, title: str, caption: str, notice: str | No
             mean, spread = 100 * places.mean(), 100 * places.std()
             errors = {key: some if some.notna().any() else None for key, some in spread.items()}
             place = np.arange(len(mean))
-            panel.bar(
-                place,
-                mean["relative_change"],
-                0.7,
-                yerr=errors["relative_change"],
-                color="#BBBBBB",
-                error_kw={"elinewidth": 0.9, "ecolor": "0.4"},
-                label="relative change of the image",
-            )
+            look = {"color": "#BBBBBB", "error_kw": {"elinewidth": 0.9, "ecolor": "0.4"}}
+            look |= {"yerr": errors["relative_change"], "label": "relative change of the image"}
+            panel.bar(place, mean["relative_change"], 0.7, **look)
             look = PREDICTIONS | {"label": "predictions that change", "capsize": 2}
             panel.errorbar(place, mean["changed"], errors["changed"], **look)
-            texts = [
-                f"{first}" if first == last else f"{first}–{last}" for first, last in mean.index
-            ]
+            texts = [f"{a}" if a == b else f"{a}–{b}" for a, b in mean.index]
             panel.set_xticks(place, texts, rotation=90)
             panel.set_xlabel(xlabel)
         row[0].set(ylabel="per cent", ylim=(0, None))
@@ -130,35 +121,31 @@ def components(changes: pd.DataFrame, title: str, caption: str, notice: str | No
 
 def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     """The table, a row for each architecture, and the sentence on what the flip costs it."""
-    rows, found = [], []
+    rows, losses = [], []
     seeds = run.results.pivot(index=["architecture", "seed"], columns="images", values="accuracy")
     for name, label in run.labels.items():
         at = run.summary_of(name).set_index("images")
         cells = [at.loc[images] for images in BARS]
         plain, flipped = map(accuracy, cells)
-        beside, said = "–", ""
+        lost = 100 * (seeds.loc[name, "plain"] - seeds.loc[name, "flipped"]).dropna()
+        text = f"{label}: {plain} % on images as they are and {flipped} % on flipped ones, "
+        text += f"a loss of {mean_text(lost.mean(), lost.std())} points"
+        if all_seeds_fitted(at) < len(at):
+            accuracies = " and ".join(f"{100 * cell['train_accuracy']:.0f} %" for cell in cells)
+            text += f", not fitted: training accuracies {accuracies}"
+        beside = "–"
         if name in known:
             called, values = known[name]
             pair = [f"{values[images]:g}" for images in BARS]
             beside = " / ".join(pair) + called.removeprefix("published")
-            said = f" ({called} {' and '.join(pair)} %)"
+            text += f" ({called} {' and '.join(pair)} %)"
         rows.append([label, plain, flipped, *map(training, cells), beside])
-        lost = 100 * (seeds.loc[name, "plain"] - seeds.loc[name, "flipped"]).dropna()
-        spread = f" ± {lost.std():.1f}" if len(lost) > 1 else ""
-        late = " and ".join(f"{100 * cell['train_accuracy']:.0f} %" for cell in cells)
-        done = all_seeds_fitted(at) == len(at)
-        unsaid = "" if done else f", not fitted: training accuracies {late}"
-        found.append(
-            f"{label}: {plain} % on images as they are and {flipped} % on flipped ones, "
-            f"a loss of {number(lost.mean(), 1)}{spread} points{unsaid}{said}"
-        )
+        losses.append(text)
     header = ["network", "plain (%)", "flipped (%)"]
     header += [f"training accuracy, {images} (%) (fitted seeds)" for images in BARS]
+    header += ["published (plain / flipped)"]
     start = f"Accuracy with NAD coefficients in reverse order, {run.seeds()}"
-    return (
-        Table([*header, "published (plain / flipped)"], rows),
-        [f"{start}: {'; '.join(found)}."],
-    )
+    return Table(header, rows), [f"{start}: {'; '.join(losses)}."]
 
 
 def section(of: Run) -> Section:

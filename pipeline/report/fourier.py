@@ -1,7 +1,6 @@
 """`fourier` in the report: accuracy on D(v) over the frequency of v (paper 1, figs 1 and 3)."""
 
 import textwrap
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -82,16 +81,26 @@ def level_of(cells: pd.DataFrame) -> str:
     return percent(means.mean(), means.std())
 
 
-def numbers(
-    run: Evaluated, known: Published, unpooled: Mapping[str, float], pooled: Mapping[str, str]
-) -> tuple[Table, list[str]]:
+def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     """The table of the maps, a row for each architecture, and sentences.
 
-    unpooled: the `UNPOOLED` accuracy of an architecture; pooled: by an architecture without
-    pooling, the same network with it. The published mean is over the directions of our map.
-    Differences are given without and within k_row = 0, since LeNet's published row k_row = 0 lies
-    above its transpose, which the symmetry of the network's law does not allow.
+    The published mean is over the directions of our map. Differences are given without and within
+    k_row = 0, since LeNet's published row k_row = 0 lies above its transpose, which the symmetry of
+    the network's law does not allow.
     """
+    networks = {name: described(run.plan.members[name]) for name in run.labels}
+    without_pooling = {"downsampling": "none"}
+    unpooled = {
+        name: UNPOOLED[network]
+        for name, specification in networks.items()
+        if (network := papers_network(specification, **without_pooling)) in UNPOOLED
+    }
+    pooled = {  # by an architecture without pooling, the same network with it
+        name: other
+        for name, specification in networks.items()
+        for other, more in networks.items()
+        if specification == more | without_pooling and "downsampling" not in more
+    }
     rows, levels, compared, without = [], [], [], []
     for name, label in run.labels.items():
         cells = run.of(name)
@@ -166,27 +175,14 @@ def section(whole: Run) -> Section:
     """The section of `fourier`."""
     run = whole.experiments["fourier"]
     known = frequencies.published_maps(run)
-    networks = {name: described(run.plan.members[name]) for name in run.labels}
-    without = {"downsampling": "none"}
-    unpooled = {
-        name: UNPOOLED[network]
-        for name, specification in networks.items()
-        if (network := papers_network(specification, **without)) in UNPOOLED
-    }
-    pooled = {
-        name: other
-        for name, specification in networks.items()
-        for other, more in networks.items()
-        if specification == more | without and "downsampling" not in more
-    }
     caption = f"{run.sizes()} · {frequencies.science(run)}{run.deviations()}"
     caption += frequencies.transposed_text(run)
     marked = not_fitted(run.results, ["architecture", *DIRECTION], "dotted", "directions")
     figure = maps(run, known, f"{caption}\n{marked}")
-    if any(networks[name]["network"] == NETWORKS["lenet"] for name in known):
+    if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
         caption += "though the network's law is symmetric"
-    table, findings = numbers(run, known, unpooled, pooled)
+    table, findings = numbers(run, known)
     sees = (
         "Test accuracy over the frequency of v. The middle of a map is frequency 0. A network "
         "without a preference has one colour everywhere; dots mark waves along which training "

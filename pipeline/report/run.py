@@ -98,13 +98,21 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Run:
-    """All that the report shows; nads: by architecture the fields of `pipeline.nads.NADs`."""
+    """All that the report shows.
+
+    nads: by architecture the fields of `pipeline.nads.NADs`; notice: as in `Evaluated`.
+    """
 
     plan: NADsPlan
     nads: Mapping[str, Mapping[str, np.ndarray]]
     images: Mapping[str, Any]
     experiments: Mapping[str, Evaluated]
     notice: str | None
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The label in figures of each architecture that has NADs."""
+        return {name: label(member.specification) for name, member in self.plan.members.items()}
 
 
 def read(names: Iterable[str]) -> Run:

@@ -1,5 +1,4 @@
-"""What `fourier` shows, and maps over frequencies: both halves of the plane, one of k and −k,
-ticks."""
+"""What `fourier` shows, and maps over frequencies."""
 
 import dataclasses
 
@@ -98,9 +97,9 @@ def test_a_direction_stands_for_its_transpose():
 def test_maps_of_all_steps_have_one_frame(step):
     figure, axes = style.new(1, 1, 3, 3)
     panel, axis = axes[0, 0], np.arange(-16, 17, step)
-    panel.imshow(np.zeros((len(axis), len(axis))))
-    maps.Frame(axis).draw(panel)
     frequency = lambda places: (np.array(places) * step - 16).tolist()
+    panel.imshow(np.zeros((len(axis), len(axis))))
+    maps.frame(panel, axis)
     assert frequency(panel.get_xlim()) == [-17, 17] and frequency(panel.get_ylim()) == [17, -17]
     for ticks in (drawing.ticks(panel.xaxis), drawing.ticks(panel.yaxis)):
         assert frequency([place for place, _ in ticks]) == [-16, -8, 0, 8, 16]
@@ -116,10 +115,6 @@ def test_what_a_caption_says_of_transposes():
     assert maps.transposed_text(one) == f"{said} (LeNet)"
 
 
-def test_a_map_and_what_is_published_of_it_are_not_torn_apart():
-    assert fourier.arranged([1, 2, 2, 1, 1]) == [(0, 0), (0, 1), (1, 0), (1, 2), (2, 0)]
-
-
 def dots(panel):
     """The cells (row, column) of a map that have a dot."""
     (found,) = panel.collections
@@ -129,10 +124,10 @@ def dots(panel):
 def test_maps_have_numbers_and_dots_and_the_published_ones_stand_to_their_right():
     one = run_of(8, unfitted=1)
     figure = fourier.maps(one, maps.published_maps(one), "caption")
-    narrow, wide, lenet, published = shown = [one for one in figure.axes if one.get_title()]
+    narrow, _, lenet, published, _ = figure.axes
+    assert [bool(panel.get_ylabel()) for panel in figure.axes[:4]] == [True, False] * 2
     titles = [LABELS["z"], "published, full width", "LeNet", "published"]
-    assert [panel.get_title() for panel in shown] == titles
-    assert [bool(panel.get_ylabel()) for panel in shown] == [True, False] * 2
+    assert [panel.get_title() for panel in figure.axes[:4]] == titles
     values = [[0, 1, 2, 1, 0], [3, 4, 5, 6, 3], [7, 8, 9, 8, 7], [3, 6, 5, 4, 3], [0, 1, 2, 1, 0]]
     # Each direction has two seeds, 0.2 points apart.
     for panel, first in ((narrow, 50.1), (lenet, 54.1)):
@@ -145,26 +140,12 @@ def test_maps_have_numbers_and_dots_and_the_published_ones_stand_to_their_right(
             for (r, c), value in np.ndenumerate(image.get_array())
         }
         assert {text.get_color() for text in panel.texts} == {"white"}
-    assert {panel.images[0].get_clim() for panel in shown} == {(50, 100)}
+    assert {panel.images[0].get_clim() for panel in figure.axes[:4]} == {(50, 100)}
     assert dots(narrow) == {(0, 0), (0, 4), (4, 0), (4, 4)}, "(−16, −16) and what equals it"
     assert not dots(lenet) and not dots(published)
     # (−4, 0), (0, −4) and their mean with (0, 4).
     found = published.images[0].get_array()
     assert found.shape == (17, 17) and found[7, 8] != found[8, 7] and not published.texts
-
-
-def test_large_maps_have_no_numbers_but_their_median_deviation():
-    for step, numbers, below in ((4, 81, ""), (2, 0, f"\n± {DOUBLED:.1f} (median over the map)")):
-        panel = fourier.maps(run_of(step), {}, "caption").axes[0]
-        assert len(panel.texts) == numbers
-        assert panel.get_xlabel() == "column frequency $k_c$" + below
-
-
-def test_a_network_trained_along_halves_shows_them_at_both():
-    one = run_of(8, transposes=False)
-    panel = fourier.maps(one, {}, "caption").axes[0]
-    shown = panel.images[0].get_array().filled(np.nan)
-    assert np.isfinite(shown).all() and np.array_equal(shown, shown.T)
 
 
 def test_the_section(sections):

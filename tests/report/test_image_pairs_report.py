@@ -52,13 +52,6 @@ def test_curves_are_drawn_over_the_index_of_v():
     assert [text for _, text in drawing.ticks(figure.axes[0].xaxis)] == ["1", "64", "1000"]
 
 
-def test_two_points_have_no_line_and_one_seed_no_bars():
-    rows = rows_of([{"index": i} for i in (1, 64)], tests=TESTS, seeds=(5,))
-    one = evaluated(plan("image_pairs", SETTINGS, [{"indices": [1, 64]}] * 2), rows)
-    for curve in image_pairs.images_or_linear_channel(one, 60.0, "caption").axes[0].containers:
-        assert curve[0].get_linewidth() == 0 and not curve.has_yerr
-
-
 def test_sides_are_named_as_the_user_chose_them(whole):
     run = whole.experiments["image_pairs"]
     settings = dataclasses.replace(run.plan.settings, positive=("eel", "bee"))
@@ -81,7 +74,3 @@ def test_sentences_say_what_is_used_where():
         "the two disagree, the linear channel's label wins in 70.0 % at 1, 70.0 % at 3; at index 4 "
         "no network was fitted."
     )
-
-
-def test_always_naming_the_larger_side_is_right_that_often(whole):
-    assert image_pairs.majority((5,)) == 75 and image_pairs.majority((5, 6)) == 62.5

@@ -94,14 +94,6 @@ def test_early_is_a_third_of_training_and_rounding_is_no_negative_eigenvalue():
     np.testing.assert_allclose(panels[2, 0].lines[0].get_ydata(), [1, 0.5, 1e-9**0.5])
 
 
-def test_one_seed_of_one_estimand_has_neither_bars_nor_a_second_curve():
-    one = swept([{"estimand": "secant", "index": i} for i in range(40)], seeds=(5,))
-    panel = drawn(one).axes[0]
-    ((label, (points, whiskers, *_)),) = drawing.curves(panel).items()
-    assert label == "secant, ρ = 1.00" and len(points) == 40 and not whiskers
-    assert panel.containers[0][0].get_markersize() == 2.5, "many points are small"
-
-
 def test_a_correlation_that_is_undefined_is_said_to_be():
     one = swept([{"estimand": "secant", "index": i} for i in (0, 10)])
     one.results["accuracy"] = 0.5

@@ -18,14 +18,12 @@ from pipeline.report import nads, style
 CAPTION = "scale smoke · secant, h = 50 · point: many"
 
 
-def drawn(whole, members, compare=True, estimand="secant"):
-    """The section of other NADs; members: by name the network, where its NADs come from, and their
-    arrays."""
+def run_of(whole, members, compare=True, estimand="secant"):
+    """A run with other NADs; members: by name the network, the source of its NADs, their arrays."""
     estimator = Estimator(estimand, "plain", 50.0, "many", False, compare)
     asked = {name: Request(network, source) for name, (network, source, _) in members.items()}
-    found = {name: one for name, (*_, one) in members.items()}
-    plan = NADsPlan("smoke", 7, estimator, asked)
-    return nads.section(dataclasses.replace(whole, plan=plan, nads=found))
+    arrays = {name: one for name, (*_, one) in members.items()}
+    return dataclasses.replace(whole, plan=NADsPlan("smoke", 7, estimator, asked), nads=arrays)
 
 
 def test_the_section(whole, tmp_path, monkeypatch):
@@ -36,7 +34,7 @@ def test_the_section(whole, tmp_path, monkeypatch):
     other = arrays(np.roll(np.eye(4), 1, 0), error=0.3)
     save(artifacts.NADS / "z.gradient.npz", **other)
     save(artifacts.NADS / "a.gradient.npz", **other | {"point": "zero", "symmetry": "none"})
-    section = drawn(
+    run = run_of(
         whole,
         {
             "z": (NARROW, one, arrays(np.eye(4), error=0.2)),
@@ -46,6 +44,7 @@ def test_the_section(whole, tmp_path, monkeypatch):
             "first": (NARROW, first, arrays(np.eye(4))),
         },
     )
+    section = nads.section(run)
     label = LABELS["z"]
     origin = " · {} untrained networks · ≈: indices whose eigenvalues are equal within the errors"
     other = " · gradient: zero, averaged over no symmetries"
@@ -95,19 +94,20 @@ def test_the_section(whole, tmp_path, monkeypatch):
 
 def test_gradients_are_not_set_beside_published_secants(whole):
     found = arrays(np.eye(4), estimand="gradient")
-    section = drawn(whole, {"a": (LENET, Source(networks=64), found)}, False, "gradient")
+    run = run_of(whole, {"a": (LENET, Source(networks=64), found)}, False, "gradient")
+    section = nads.section(run)
     assert section.caption == "scale smoke · gradient · point: many"
     assert [picture.name for picture in section.pictures] == ["nad_spectra", "nad_gallery_a"]
     assert section.table.rows[0][-1] == "–"
     assert not drawing.crosses(section.pictures[0].figure.axes[0])
 
 
-def test_spectra_have_bands_and_crosses_where_values_are_published():
-    values = np.array([4.0, 1.0, -1e-9])
-    one = {"eigenvalues": values, "standard_errors": np.array([0.0, 0.25, 0.0])}
+def test_spectra_have_bands_and_crosses_where_values_are_published(whole):
+    errors = np.array([0.0, 0.25, 0.0])
+    one = arrays(np.eye(3), eigenvalues=np.array([4.0, 1.0, -1e-9]), standard_errors=errors)
     known = {"b": pd.Series({0: 3.0, 2: 2.5, 3: 2.0})}
-    labels = {"a": "A", "b": "B"}
-    panel = nads.spectra(dict.fromkeys("ab", one), labels, known, "caption", "notice").axes[0]
+    run = run_of(whole, dict.fromkeys("ab", (LENET, Source(networks=64), one)))
+    panel = nads.spectra(run, known, "caption").axes[0]
     first, second, published, _ = panel.lines
     for line, look in ((first, ("#000000", "-")), (second, ("#0072b2", "--"))):
         assert drawing.points(line) == drawing.numbers([[1, 2], [2, 1], [3, (4e-9) ** 0.5]])

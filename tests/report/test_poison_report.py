@@ -94,11 +94,6 @@ def test_accuracies_stand_over_the_carriers_index_and_clean_training_is_a_level(
     assert len(published) == 1 and published[0].get_zorder() < 2, "under ours"
 
 
-def test_one_seed_has_neither_whiskers_nor_bands():
-    panel = poison.curve(carried(seeds=(5,)), {}, "caption").axes[0]
-    assert not panel.patches and not any(map(drawing.whiskers, panel.containers))
-
-
 def test_examples_are_the_first_pictures_of_the_first_classes(sections):
     """Those of classes 0 and 2, since there is none of class 1: numbers 4 and 2, with their
     carriers in channels 0 and 2, of which the pixel of NAD 10 becomes ± 0.25."""
