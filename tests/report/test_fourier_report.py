@@ -25,8 +25,6 @@ from pipeline.report import fourier, style
 from pipeline.report import frequencies as maps
 
 SETTINGS = {"eps": 1.5, "sigma": 3.0}
-DOUBLED = 0.1 * 2**0.5
-"""Standard deviation in points over two seeds that lie 0.2 points apart."""
 
 
 def grid(step, transposes=True):
@@ -129,18 +127,16 @@ def test_maps_have_numbers_and_dots_and_the_published_ones_stand_to_their_right(
     titles = [LABELS["z"], "published, full width", "LeNet", "published"]
     assert [panel.get_title() for panel in figure.axes[:4]] == titles
     values = [[0, 1, 2, 1, 0], [3, 4, 5, 6, 3], [7, 8, 9, 8, 7], [3, 6, 5, 4, 3], [0, 1, 2, 1, 0]]
-    # Each direction has two seeds, 0.2 points apart.
     for panel, first in ((narrow, 50.1), (lenet, 54.1)):
         (image,) = panel.images
         np.testing.assert_allclose(image.get_array(), first + 0.4 * np.array(values))
-        # Numbers stand in the middle of what is within the frame, which ends at ±17.
+        # Numbers stand in the middle of the part within the frame, which ends at ±17; each is of
+        # two seeds, 0.2 points apart.
         middle = [0.1875, 1, 2, 3, 3.8125]
         assert drawing.texts(panel) == {
-            (middle[c], middle[r]): f"{value:.0f}\n±{DOUBLED:.1f}"
+            (middle[c], middle[r]): f"{value:.0f}\n±0.1"
             for (r, c), value in np.ndenumerate(image.get_array())
         }
-        assert {text.get_color() for text in panel.texts} == {"white"}
-    assert {panel.images[0].get_clim() for panel in figure.axes[:4]} == {(50, 100)}
     assert dots(narrow) == {(0, 0), (0, 4), (4, 0), (4, 4)}, "(−16, −16) and what equals it"
     assert not dots(lenet) and not dots(published)
     # (−4, 0), (0, −4) and their mean with (0, 4).
@@ -164,7 +160,6 @@ def test_the_section(sections):
         "; LeNet: 52.3 ± 0.1 % in the mean, from 51.7 ± 0.1 at (−16, −16) to 52.9 ± 0.1 at (0, 0) "
         "(fitted along 4 of 4)."
     )
-    assert distances.startswith("Distance from the published maps, along so many directions: Res")
     assert distances.endswith(
         "LeNet: 2.0 points rms over 2 with k_row ≠ 0, 13.9 points rms over 2 with k_row = 0."
     )

@@ -1,7 +1,5 @@
 """What the figure, the table and the sentences of `image_pairs` show."""
 
-import dataclasses
-
 import drawing
 import pandas as pd
 from small_run import LABELS, NOT_FITTED, SIZES, SPREAD, captions, evaluated, plan, rows_of
@@ -50,15 +48,6 @@ def test_curves_are_drawn_over_the_index_of_v():
     assert whiskers == drawing.numbers([[x, y - half, y + half] for x, y in points])
     assert drawing.hollow(figure.axes[0])[0] == [[2, 50.1]]
     assert [text for _, text in drawing.ticks(figure.axes[0].xaxis)] == ["1", "64", "1000"]
-
-
-def test_sides_are_named_as_the_user_chose_them(whole):
-    run = whole.experiments["image_pairs"]
-    settings = dataclasses.replace(run.plan.settings, positive=("eel", "bee"))
-    planned = dataclasses.replace(run.plan, settings=settings)
-    whole.experiments["image_pairs"] = dataclasses.replace(run, plan=planned)
-    caption = image_pairs.section(whole).caption
-    assert " · one side: ape, cat, dog · the other: bee, eel · " in caption
 
 
 def test_sentences_say_what_is_used_where():

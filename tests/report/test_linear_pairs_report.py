@@ -24,36 +24,27 @@ from pipeline.report import linear_pairs
 LABEL = LABELS["z"]
 TESTS = ("all", "first", "second")
 SCIENCE = "ε₁ = 1.5, ε₂ = 0.75, σ = 2"
-OVER_FITTED = "mean ± standard deviation over the seeds that were fitted"
 
 
 def test_captions_say_how_each_was_trained_and_what_is_hatched(sections):
     section = sections["linear_pairs"]
-    whole = f"{SIZES.format('1,234')} · {SCIENCE}"
     assert section.caption == (
-        f"{whole}{SPREAD} · tilt: of the seeds that were fitted (training accuracy at least 99 %), "
-        "have a boundary and do better than guessing on new samples · used is a channel that alone "
-        "gives more than 60 % · NAD indices begin at 0, which for paper 2 is a choice"
+        f"{SIZES.format('1,234')} · {SCIENCE}{SPREAD} · tilt: of the seeds that were fitted "
+        "(training accuracy at least 99 %), have a boundary and do better than guessing on new "
+        "samples · used is a channel that alone gives more than 60 % · NAD indices begin at 0, "
+        "which for paper 2 is a choice"
     )
-    narrow, lenet = (
-        f"scale smoke · 2 seeds · 1,234 training samples · {n} epochs · {SCIENCE}" for n in (3, 2)
-    )
-    planes = f"probability: mean over seeds · tilt: {OVER_FITTED}"
-    hatched = f"hatched: 1 of 4 pairs, {NOT_FITTED}"
-    published = "published: full width, mean of three seeds, read off the figure, ± 1"
+    below = {name: caption for name, _, caption in captions(section)}
     origins = f"NADs from mine.npy ({LABEL}), 64 untrained LeNet"
-    none = "–: none of them, or of tilts none with a boundary"
-    assert [(name, caption) for name, _, caption in captions(section)] == [
-        ("two_sufficient_channels", f"scale smoke · {SCIENCE} · {origins}"),
-        ("linear_accuracies_z", f"{narrow}{SPREAD} {hatched} {published}"),
-        ("linear_boundaries_z", f"{narrow} {planes} {hatched}"),
-        ("linear_accuracies_a", f"{lenet}{SPREAD} {ALL_FITTED}"),
-        ("linear_boundaries_a", f"{lenet} {planes} {ALL_FITTED}"),
-        (
-            "linear_tilt_and_margins",
-            f"{whole} {OVER_FITTED} · {none} hatched: 1 of 8 pairs, {NOT_FITTED}",
-        ),
-    ]
+    assert below["two_sufficient_channels"] == f"scale smoke · {SCIENCE} · {origins}"
+    assert below["linear_accuracies_z"] == (
+        f"scale smoke · 2 seeds · 1,234 training samples · 3 epochs · {SCIENCE}{SPREAD} hatched: 1 "
+        f"of 4 pairs, {NOT_FITTED} published: full width, mean of three seeds, read off the "
+        "figure, ± 1"
+    )
+    tilt = "tilt: mean ± standard deviation over the seeds that were fitted"
+    assert below["linear_boundaries_a"].endswith(f"mean over seeds · {tilt} {ALL_FITTED}")
+    assert below["linear_tilt_and_margins"].endswith(f"hatched: 1 of 8 pairs, {NOT_FITTED}")
 
 
 def test_the_table_has_the_corners_and_the_diagonal(sections):
@@ -122,11 +113,10 @@ def test_the_problem_shows_three_boundaries_and_the_nads(sections):
     assert lines["maximum margin (26.6°)"] == drawing.numbers(ends)
     panels = np.reshape(nads, (2, 2, 2))
     assert [panel.get_title() for panel in panels[0, :, 0]] == ["NAD 1", "NAD 9"]
-    assert [row[0, 0].get_ylabel() for row in panels] == ["ResNet-18,\nwidth ×0.125", "LeNet"]
     pixels, amplitude = (panel.images[0].get_array() for panel in panels[1, 1])
-    assert pixels.shape == (32, 32) and pixels[0, 0] == 10 and pixels[0, 1] == 1
     nad = np.ones((32, 32))
     nad[0, 0] = 10
+    np.testing.assert_allclose(pixels, nad)
     np.testing.assert_allclose(amplitude, np.fft.fftshift(np.abs(np.fft.fft2(nad))))
 
 
@@ -137,11 +127,9 @@ def hatched(panel):
 
 def test_accuracies_stand_over_the_published_ones(sections):
     narrow, lenet = (sections["linear_pairs"].pictures[place].figure for place in (1, 3))
-    titles = [panel.get_title() for panel in narrow.axes if panel.get_title()]
-    published = "published, ResNet-18\n(paper 2, fig. 2a)"
-    expected = [*linear_pairs.PANELS.values(), *[published] * 3]
-    assert titles == expected and len([one for one in lenet.axes if one.get_title()]) == 3
     first, _, second, *below = narrow.axes
+    assert [panel.get_title() for panel in lenet.axes[:3]] == [*linear_pairs.PANELS.values()]
+    assert below[0].get_title() == "published, ResNet-18\n(paper 2, fig. 2a)"
     (shown,) = first.collections
     np.testing.assert_allclose(shown.get_array(), [[50.1, 51.3], [52.5, 53.7]], atol=1e-9)
     assert drawing.texts(first)[1.5, 0.5] == "51\n±0.1" and shown.get_clim() == (50, 100)
@@ -151,7 +139,6 @@ def test_accuracies_stand_over_the_published_ones(sections):
     for panel, value in ((below[0], "100"), (below[2], "80")):
         assert drawing.texts(panel) == dict(zip(places, [value, *"–––"])) and not hatched(panel)
     assert not any(map(hatched, lenet.axes))
-    assert drawing.texts(lenet.axes[0])[0.5, 1.5] == "57\n±0.1"
 
 
 def test_boundaries_are_titled_by_their_tilt(sections):
@@ -165,7 +152,6 @@ def test_boundaries_are_titled_by_their_tilt(sections):
     half = EXTENT * POINTS / (POINTS - 1)
     (corner,) = {tuple(place) for place in hatched(narrow.axes[0])}
     assert corner == pytest.approx((-half, -half), rel=0.02) and not hatched(narrow.axes[1])
-    assert narrow.axes[2].get_xlabel() == "along $v_1$\n$v_2$: NAD 1"
     assert narrow.axes[2].get_ylabel() == "$v_1$: NAD 9\nalong $v_2$"
 
 
@@ -192,7 +178,6 @@ def test_tilts_and_margins_are_of_fitted_networks(sections):
     assert set(drawing.texts(margin).values()) == {"–", "1.0\n±0.0"}
     assert set(drawing.texts(endless).values()) == {"–", "∞"}
     assert hatched(tilt) == {(0, 0)}
-    assert tilt.get_ylabel() == f"{LABEL}\nNAD index of $v_1$"
 
 
 def test_the_page_has_every_cell(sections):
