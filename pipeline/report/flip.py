@@ -86,11 +86,11 @@ def _above(panel: Axes, x: float, top: float, text: str, colour: str) -> None:
     panel.text(x, top + 1, text, ha="center", va="bottom", fontsize=8, color=colour)
 
 
-def components(changes: pd.DataFrame, title: str, caption: str, notice: str | None) -> Figure:
-    """How many predictions change with a part of the image's NAD components; not in the papers.
+def components(run: Evaluated, name: str, changes: pd.DataFrame, caption: str) -> Figure:
+    """The share of predictions that change with a part of an image's NADs; not in the papers.
 
-    changes: rows of changes.csv of one architecture. Above: `pipeline.experiments.flip.bands`;
-    below: single NADs. Points and bars are means over seeds, whiskers one standard deviation.
+    Above: `pipeline.experiments.flip.bands`; below: single NADs. Points and bars are means over
+    seeds, whiskers standard deviations. changes: the architecture's rows of changes.csv.
     """
     figure, axes = style.new(2, len(OPERATIONS), 8.6, 6.2, sharey="row")
     single = changes["first"] == changes["last"]
@@ -116,7 +116,8 @@ def components(changes: pd.DataFrame, title: str, caption: str, notice: str | No
     axes[0, 0].legend(loc="upper left", frameon=False)
     # Room for the legend above the bars.
     axes[0, 0].set_ylim(0, 1.25 * axes[0, 0].get_ylim()[1])
-    return style.finish(figure, title, caption, notice)
+    title = f"What the predictions of {run.labels[name]} rest on: test images with NAD components "
+    return style.finish(figure, f"{title}altered", caption, run.notice)
 
 
 def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
@@ -163,10 +164,9 @@ def section(of: Run) -> Section:
     )
     changes = artifacts.evaluated("flip", "changes")
     for name, label in run.labels.items():
-        title = f"What the predictions of {label} rest on: test images with NAD components altered"
         fitted = run.summary_of(name).set_index("images").loc["plain", "train_accuracy"]
         lines = f"{caption}\ntrained to {100 * fitted:.1f} % training accuracy"
-        figure = components(changes[changes["architecture"] == name], title, lines, run.notice)
+        figure = components(run, name, changes[changes["architecture"] == name], lines)
         text = f"what predictions of {label} rest on"
         pictures.append(Picture(f"flip_components_{name}", figure, text, sees))
     table, findings = numbers(run, known)

@@ -21,9 +21,8 @@ from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, mean_text, percent, training
-from pipeline.report.labels import papers_network, without_width
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
 from pipeline.report.site.embedded import value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
@@ -138,14 +137,18 @@ def heat_map(
     panel.tick_params(axis="x", rotation=0 if size <= 6 else 90)
 
 
-def accuracies(run: Evaluated, name: str, caption: str) -> Figure:
+def published_accuracies(run: Evaluated) -> Published:
+    """The published accuracies by `PAIR` of a ResNet-18, of whatever width (paper 2, fig. 2a)."""
+    return run.beside({"resnet18": published.table("linear_pairs").set_index(PAIR)})
+
+
+def accuracies(run: Evaluated, name: str, known: Published, caption: str) -> Figure:
     """Accuracy (%) over the pairs of NAD indices: both channels, either alone (figs 2a, 4, 6).
 
-    Under the maps of a ResNet-18 of whatever width stand the published ones of the same pairs,
-    which are of full width.
+    Under the maps stand those of the `known` published accuracies of the same pairs.
     """
-    results, resnet18 = run.of(name), is_resnet18(run, name)
-    side, rows = max(2.1, 0.42 * results["index_1"].nunique()), 1 + resnet18
+    results = run.of(name)
+    side, rows = max(2.1, 0.42 * results["index_1"].nunique()), 1 + (name in known)
     height = rows * (side + 0.55) + (0.8 if run.notice is None else 1.0)
     figure, axes = style.new(rows, 3, 3 * side + 1.6, height)
     for column, (test_set, title) in enumerate(PANELS.items()):
@@ -155,9 +158,9 @@ def accuracies(run: Evaluated, name: str, caption: str) -> Figure:
         own = cells.assign(**100 * cells[["mean", "std"]])
         heat_map(panels[0], own, "{:.0f}", (50, 100), **bar)
         panels[0].set_title(title)
-        if resnet18:
-            known = published.table("linear_pairs").set_index(PAIR)[test_set].reindex(own.index)
-            theirs = pd.DataFrame({"mean": known, "std": np.nan, "fitted": True})
+        if name in known:
+            means = known[name][1][test_set].reindex(own.index)
+            theirs = pd.DataFrame({"mean": means, "std": np.nan, "fitted": True})
             heat_map(panels[1], theirs, "{:.0f}", (50, 100), **bar)
             panels[1].set_title("published, ResNet-18\n(paper 2, fig. 2a)")
         for panel in panels:
@@ -255,9 +258,9 @@ def tilt_and_margins(tables: Mapping[str, pd.DataFrame], run: Evaluated, caption
     return style.finish(figure, title, caption, run.notice)
 
 
-def table(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> Table:
+def table(run: Evaluated, known: Published, planes: Mapping[str, pd.DataFrame]) -> Table:
     """The table of the corners and the diagonal of each grid."""
-    known, rows = published.table("linear_pairs").set_index(PAIR), []
+    rows = []
     for name, label in run.labels.items():
         cells = run.summary_of(name)
         ends = {cells["index_1"].min(), cells["index_1"].max()}
@@ -265,7 +268,9 @@ def table(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> Table:
             if pair[0] != pair[1] and not set(pair) <= ends:
                 continue
             tests = cell.set_index("test_set")
-            beside = is_resnet18(run, name) and pair in known.index
+            beside = "–"
+            if name in known and pair in known[name][1].index:
+                beside = " / ".join(f"{value:.1f}" for value in known[name][1].loc[pair])
             rows.append(
                 [
                     label,
@@ -274,7 +279,7 @@ def table(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> Table:
                     percent(*tests.loc["second", ["best_mean", "best_std"]]),
                     degrees(tilts_of(at(planes[name], pair))),
                     training(tests.loc["all"]),
-                    " / ".join(f"{value:.1f}" for value in known.loc[pair]) if beside else "–",
+                    beside,
                 ]
             )
     header = ["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)"]
@@ -283,18 +288,19 @@ def table(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> Table:
     return Table(header, rows)
 
 
-def used(run: Evaluated, name: str, planes: pd.DataFrame) -> str:
+def used(run: Evaluated, name: str, known: Published, planes: pd.DataFrame) -> str:
     """The sentence on the channels that an architecture's fitted networks use, and on their tilt.
 
     It tells the corners of the grid; planes: the architecture's rows of boundaries.csv.
     """
-    known, results = published.table("linear_pairs").set_index(PAIR), run.of(name)
+    results = run.of(name)
     low, high = results["index_1"].min(), results["index_1"].max()
     uses, counts, unfitted, beside, parts = [], [], [], [], []
     for pair in dict.fromkeys([(low, low), (low, high), (high, low)]):
         place = "({}, {})".format(*pair)
-        if pair in known.index and is_resnet18(run, name):
-            beside.append("{first:.1f} and {second:.1f} % at ".format(**known.loc[pair]) + place)
+        if name in known and pair in known[name][1].index:
+            values = known[name][1].loc[pair]
+            beside.append(f"{values['first']:.1f} and {values['second']:.1f} % at {place}")
         rows = at(results[fitted(results)], pair).set_index("test_set")
         if rows.empty:
             unfitted.append(place)
@@ -326,21 +332,6 @@ def used(run: Evaluated, name: str, planes: pd.DataFrame) -> str:
     return f"{start} networks fitted): {'; '.join(parts)}."
 
 
-def origins(whole: Run, labels: Mapping[str, str]) -> str:
-    """The origin of each architecture's NADs: a number of untrained networks, or a file."""
-    return ", ".join(
-        f"{networks} untrained {label}"
-        if (networks := int(whole.nads[name]["networks"]))
-        else f"{whole.plan.members[name].source.file} ({label})"
-        for name, label in labels.items()
-    )
-
-
-def is_resnet18(run: Evaluated, name: str) -> bool:
-    """Whether an architecture is the papers' ResNet-18, of whatever width."""
-    return papers_network(without_width(run.plan.members[name].specification)) == "resnet18"
-
-
 def explorer(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     """Accuracies, tilts and boundaries of every pair of NAD indices for the page."""
     networks = []
@@ -369,7 +360,7 @@ def explorer(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> dict[str, An
 def section(whole: Run) -> Section:
     """The section of `linear_pairs`."""
     run = whole.experiments["linear_pairs"]
-    settings, labels = run.plan.settings, run.labels
+    settings, labels, known = run.plan.settings, run.labels, published_accuracies(run)
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
     measured = of_learners(artifacts.evaluated("linear_pairs", "boundaries"), run.results, PAIR)
     sections = artifacts.cross_sections("linear_pairs")
@@ -379,7 +370,13 @@ def section(whole: Run) -> Section:
     spread = " ± standard deviation" if run.deviations() else ""
     over_fitted = f"{spread} over the seeds that were fitted"
 
-    caption = f"scale {run.plan.scale} · {science} · NADs from {origins(whole, labels)}"
+    origins = ", ".join(
+        f"{networks} untrained {label}"
+        if (networks := whole.nads[name]["networks"])
+        else f"{whole.plan.members[name].source.file} ({label})"
+        for name, label in labels.items()
+    )
+    caption = f"scale {run.plan.scale} · {science} · NADs from {origins}"
     sees = (
         "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally well. "
         "Right: NADs that v₁ and v₂ are taken from."
@@ -390,13 +387,13 @@ def section(whole: Run) -> Section:
         caption = f"{run.sizes([name])} · {science}"
         marked = not_fitted(planes[name], PAIR, "hatched", "pairs")
         lines = f"{caption}{run.deviations()}\n{marked}"
-        if is_resnet18(run, name):
+        if name in known:
             lines += "\npublished: full width, mean of three seeds, read off the figure, ± 1"
         sees = (
             "Accuracy with both channels, with the first alone and with the second alone, for "
             "pairs of NADs. Hatched: training itself did not succeed with every seed."
         )
-        figure, text = accuracies(run, name, lines), f"accuracies of {label}"
+        figure, text = accuracies(run, name, known, lines), f"accuracies of {label}"
         pictures.append(Picture(f"linear_accuracies_{name}", figure, text, sees))
         lines = f"{caption}\nprobability: mean over seeds · tilt: mean{over_fitted}\n{marked}"
         sees = (
@@ -421,9 +418,9 @@ def section(whole: Run) -> Section:
         f"least {100 * FITTED:g} %), have a boundary and do better than guessing on new samples · "
         f"used is a channel that alone gives more than {100 * USED:g} % · NAD indices begin at 0, "
         "which for paper 2 is a choice",
-        table(run, planes),
+        table(run, known, planes),
         pictures,
-        [used(run, name, planes[name]) for name in labels],
+        [used(run, name, known, planes[name]) for name in labels],
         "Two channels, each of them enough",
         "Give a network two channels at once, D(v₁) and D(v₂), both of which tell the class. "
         "Nothing in the data says which one to use. After training one channel is switched off: "

@@ -199,7 +199,10 @@ def all_equal(nads: NADs) -> bool:
 def numbers(
     run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
 ) -> tuple[Table, list[str]]:
-    """The table of the NADs, a row for each network, and sentences; arguments as above."""
+    """The table of the NADs, a row for each network, and sentences.
+
+    others, known: as `overlaps` and `spectra` take them.
+    """
     rows, steep, level, beside, shared = [], [], [], [], []
     for name, nads in run.nads.items():
         label, networks, values = run.labels[name], int(nads["networks"]), nads["eigenvalues"]

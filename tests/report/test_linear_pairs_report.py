@@ -1,6 +1,7 @@
 """What the figures, the table and the sentences of `linear_pairs` show."""
 
 import base64
+import dataclasses
 
 import drawing
 import numpy as np
@@ -83,7 +84,7 @@ def sentence(whole, first=0.9, second=0.7, best=0.7, trained=1.0, tilt=(10.0, 80
     run = with_rows(whole, "linear_pairs", rows).experiments["linear_pairs"]
     lenet = run.of("a")
     planes = lenet[lenet["test_set"] == "all"].assign(tilt=[*tilt] * 4)
-    return linear_pairs.used(run, "a", planes)
+    return linear_pairs.used(run, "a", {}, planes)
 
 
 def test_sentences_say_which_channel_is_used(whole):
@@ -191,3 +192,11 @@ def test_the_page_has_every_cell(sections):
     assert narrow["cells"]["1,1"]["tilt"] is None and narrow["cells"]["1,1"]["first"][3] == 0
     plane = np.frombuffer(base64.b64decode(cell["plane"]), np.uint8)
     assert plane.shape == (POINTS**2,) and set(plane) == {round(255 * 13.5 / 32)}
+
+
+def test_nothing_is_published_of_other_inputs(whole):
+    run = whole.experiments["linear_pairs"]
+    assert list(linear_pairs.published_accuracies(run)) == ["z"]
+    member = dataclasses.replace(run.plan.members["z"], input=(64, 64))
+    planned = dataclasses.replace(run.plan, members=run.plan.members | {"z": member})
+    assert not linear_pairs.published_accuracies(dataclasses.replace(run, plan=planned))
