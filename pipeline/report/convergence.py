@@ -126,20 +126,12 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
     panel.axvline(speed.limit, color="0.6", linewidth=0.8, linestyle=":")
     for called in speed.accuracies:
         both = speed.beside(called)
-        style.curve(
-            panel,
-            both["mean_steps"].replace(np.inf, BEYOND * speed.limit),
-            100 * both["mean_accuracy"],
-            both["fitted"],
-            100 * both["std_accuracy"],
-            both["std_steps"],
-            linestyle="none",
-            marker="o" if called == OURS else "x",
-            color="black" if called == OURS else style.PUBLISHED,
-            markersize=4.5,
-            elinewidth=0.7,
-            label=f"{called}: {speed.correlation_text(called)}",
-        )
+        marker, colour = ("o", "black") if called == OURS else ("x", style.PUBLISHED)
+        look = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 4.5}
+        look |= {"elinewidth": 0.7, "label": f"{called}: {speed.correlation_text(called)}"}
+        steps = both["mean_steps"].replace(np.inf, BEYOND * speed.limit)
+        means, spread = 100 * both["mean_accuracy"], 100 * both["std_accuracy"]
+        style.curve(panel, steps, means, both["fitted"], spread, both["std_steps"], **look)
     limits = fastest / 1.2, 1.2 * BEYOND * speed.limit
     xlabel = "steps until learned"
     if np.isinf(speed.steps["mean"]).any():

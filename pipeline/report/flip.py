@@ -46,20 +46,14 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
             left = place + 0.02 + (-0.04 - pair if kind == "plain" else 0)
             cell, hatch = cells.loc[kind, name], look.get("hatch")
             error = None if np.isnan(cell["std"]) else 100 * cell["std"]
-            panel.bar(
-                left + WIDTH / 2,
-                100 * cell["mean"],
-                WIDTH,
-                facecolor=look["facecolor"],
-                edgecolor="black",
-                linewidth=0.7 if cell["fitted"] else 1.1,
-                linestyle="-" if cell["fitted"] else UNFITTED,
-                hatch=hatch,
-                yerr=error,
-                error_kw={"capsize": 3, "elinewidth": 1.2, "capthick": 1.2},
-            )
-            top = 100 * cell["mean"] + (error or 0)
-            _above(panel, left + WIDTH / 2, top, f"{100 * cell['mean']:.1f}", "black")
+            outline = {"edgecolor": "black", "linewidth": 0.7, "linestyle": "-"}
+            if not cell["fitted"]:
+                outline |= {"linewidth": 1.1, "linestyle": UNFITTED}
+            outline |= {"error_kw": {"capsize": 3, "elinewidth": 1.2, "capthick": 1.2}}
+            middle, mean = left + WIDTH / 2, 100 * cell["mean"]
+            own = {"facecolor": look["facecolor"], "hatch": hatch, "yerr": error}
+            panel.bar(middle, mean, WIDTH, **own, **outline)
+            _above(panel, middle, mean + (error or 0), f"{mean:.1f}", "black")
             if name in known:
                 value, middle = known[name][1][kind], left + WIDTH + NARROW / 2
                 panel.bar(middle, value, NARROW, hatch=hatch, linewidth=1, **white)

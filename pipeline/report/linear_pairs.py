@@ -271,17 +271,11 @@ def table(run: Evaluated, known: Published, planes: Mapping[str, pd.DataFrame]) 
             beside = "–"
             if name in known and pair in known[name][1].index:
                 beside = " / ".join(f"{value:.1f}" for value in known[name][1].loc[pair])
-            rows.append(
-                [
-                    label,
-                    f"({pair[0]}, {pair[1]})",
-                    *(accuracy(tests.loc[test]) for test in PANELS),
-                    percent(*tests.loc["second", ["best_mean", "best_std"]]),
-                    degrees(tilts_of(at(planes[name], pair))),
-                    training(tests.loc["all"]),
-                    beside,
-                ]
-            )
+            row = [label, "({}, {})".format(*pair)]
+            row += [accuracy(tests.loc[test]) for test in PANELS]
+            row += [percent(*tests.loc["second", ["best_mean", "best_std"]])]
+            row += [degrees(tilts_of(at(planes[name], pair))), training(tests.loc["all"])]
+            rows.append([*row, beside])
     header = ["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)"]
     header += ["second alone at the best threshold (%)", "tilt"]
     header += ["training accuracy (%) (fitted seeds)", "published (ResNet-18, full width)"]

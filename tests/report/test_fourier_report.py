@@ -10,7 +10,6 @@ from small_run import (
     ALL_FITTED,
     LABELS,
     LENET,
-    NOT_FITTED,
     SIZES,
     SPREAD,
     captions,
@@ -163,13 +162,6 @@ def test_the_section(sections):
     assert distances.endswith(
         "LeNet: 2.0 points rms over 2 with k_row ≠ 0, 13.9 points rms over 2 with k_row = 0."
     )
-
-
-def test_what_was_not_fitted_is_counted(whole):
-    rows = rows_of(grid(16), unfitted=3)
-    section = fourier.section(with_rows(whole, "fourier", rows))
-    assert captions(section)[0][2].endswith(f"dotted: 2 of 8 directions, {NOT_FITTED}")
-    assert section.table.rows[0][1] == "2 of 4"
 
 
 def test_what_pooling_does_is_said_of_the_directions_that_both_have(whole):
