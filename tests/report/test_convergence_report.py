@@ -1,12 +1,10 @@
 """What the figure, the table and the sentences of `convergence` show."""
 
-import dataclasses
-
 import drawing
 import numpy as np
 import pandas as pd
 import pytest
-from small_run import ALL_FITTED, LENET, SIZES, SPREAD, captions
+from small_run import ALL_FITTED, LENET, SIZES, SPREAD, captions, with_member
 
 from pipeline.report import convergence
 from pipeline.report.convergence import OURS, Speed
@@ -135,9 +133,6 @@ def test_the_section(sections):
 
 def test_accuracies_of_another_network_of_the_same_name_are_not_compared(whole):
     run, other = whole.experiments["convergence"], whole.experiments["fourier"]
-    network = LENET | {"downsampling": "none"}
-    member = dataclasses.replace(other.plan.members["a"], specification=network)
-    planned = dataclasses.replace(other.plan, members=other.plan.members | {"a": member})
-    other = dataclasses.replace(other, plan=planned)
+    other = with_member(other, "a", specification=LENET | {"downsampling": "none"})
     assert list(convergence.speed_of("z", run, other, {}).accuracies) == [OURS]
     assert not convergence.speed_of("a", run, other, {}).accuracies

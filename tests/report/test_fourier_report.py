@@ -1,23 +1,11 @@
 """What `fourier` shows, and maps over frequencies."""
 
-import dataclasses
-
 import drawing
 import numpy as np
 import pandas as pd
 import pytest
-from small_run import (
-    ALL_FITTED,
-    LABELS,
-    LENET,
-    SIZES,
-    SPREAD,
-    captions,
-    evaluated,
-    plan,
-    rows_of,
-    with_rows,
-)
+import small_run
+from small_run import ALL_FITTED, LABELS, LENET, SIZES, SPREAD
 
 from pipeline.cells.fourier import frequencies
 from pipeline.report import fourier, style
@@ -32,8 +20,8 @@ def grid(step, transposes=True):
 
 def run_of(step, transposes=True, **keywords):
     part = {"step": step, "transposes": transposes}
-    rows = rows_of(grid(step, transposes), **keywords)
-    return evaluated(plan("fourier", SETTINGS, [part] * 2), rows)
+    rows = small_run.rows_of(grid(step, transposes), **keywords)
+    return small_run.evaluated(small_run.plan("fourier", SETTINGS, [part] * 2), rows)
 
 
 def rows(pairs):
@@ -108,7 +96,9 @@ def test_what_a_caption_says_of_transposes():
     assert maps.transposed_text(run_of(16)) == ""
     assert maps.transposed_text(run_of(16, transposes=False)) == said
     parts = [{"step": 16}, {"step": 16, "transposes": False}]
-    one = evaluated(plan("fourier", SETTINGS, parts), rows_of(grid(16)))
+    one = small_run.evaluated(
+        small_run.plan("fourier", SETTINGS, parts), small_run.rows_of(grid(16))
+    )
     assert maps.transposed_text(one) == f"{said} (LeNet)"
 
 
@@ -149,7 +139,7 @@ def test_the_section(sections):
     odd = " · LeNet's published row k_row = 0 lies above its transpose, "
     assert section.caption == f"{caption}{odd}though the network's law is symmetric"
     text = "accuracy over frequencies"
-    assert captions(section) == [("fourier_maps", text, f"{caption} {ALL_FITTED}")]
+    assert small_run.captions(section) == [("fourier_maps", text, f"{caption} {ALL_FITTED}")]
     level = ["4 of 4", "52.3 ± 0.1", "51.7 ± 0.1", "52.9 ± 0.1", "0"]
     # Published of LeNet are 50.27 and 50.18 off the row, 51.13 and, the mean of k and −k, 72.46 on
     # it; ours lie at 51.7, 52.1, 52.5 and 52.9.
@@ -165,13 +155,14 @@ def test_the_section(sections):
 
 
 def test_what_pooling_does_is_said_of_the_directions_that_both_have(whole):
-    rows = rows_of(grid(16))
-    one = with_rows(whole, "fourier", rows[(rows["architecture"] == "a") | (rows["k_row"] == 0)])
-    run = one.experiments["fourier"]
+    rows = small_run.rows_of(grid(16))
+    one = small_run.with_rows(
+        whole, "fourier", rows[(rows["architecture"] == "a") | (rows["k_row"] == 0)]
+    )
     network = LENET | {"downsampling": "none"}
-    member = dataclasses.replace(run.plan.members["z"], specification=network)
-    planned = dataclasses.replace(run.plan, members=run.plan.members | {"z": member})
-    one.experiments["fourier"] = dataclasses.replace(run, plan=planned)
+    one.experiments["fourier"] = small_run.with_member(
+        one.experiments["fourier"], "z", specification=network
+    )
     section = fourier.section(one)
     # Without pooling 50.8 to 51.4; with it 52.4 to 53.0 along the same two.
     assert section.findings[-1] == (

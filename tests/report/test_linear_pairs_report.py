@@ -1,23 +1,13 @@
 """What the figures, the table and the sentences of `linear_pairs` show."""
 
 import base64
-import dataclasses
 
 import drawing
 import numpy as np
 import pandas as pd
 import pytest
-from small_run import (
-    ALL_FITTED,
-    LABELS,
-    NOT_FITTED,
-    PAIRS,
-    SIZES,
-    SPREAD,
-    captions,
-    rows_of,
-    with_rows,
-)
+import small_run
+from small_run import ALL_FITTED, LABELS, NOT_FITTED, PAIRS, SIZES, SPREAD
 
 from pipeline.measures.boundaries import EXTENT, POINTS
 from pipeline.report import linear_pairs
@@ -35,7 +25,7 @@ def test_captions_say_how_each_was_trained_and_what_is_hatched(sections):
         "samples · used is a channel that alone gives more than 60 % · NAD indices begin at 0, "
         "which for paper 2 is a choice"
     )
-    below = {name: caption for name, _, caption in captions(section)}
+    below = {name: caption for name, _, caption in small_run.captions(section)}
     origins = f"NADs from mine.npy ({LABEL}), 64 untrained LeNet"
     assert below["two_sufficient_channels"] == f"scale smoke · {SCIENCE} · {origins}"
     assert below["linear_accuracies_z"] == (
@@ -79,9 +69,9 @@ def test_the_findings(sections):
 
 def sentence(whole, first=0.9, second=0.7, best=0.7, trained=1.0, tilt=(10.0, 80.0)):
     """The sentence on LeNet with these accuracies of either channel alone, everywhere."""
-    rows = rows_of(PAIRS, tests=TESTS).assign(train_accuracy=trained, best_accuracy=best)
+    rows = small_run.rows_of(PAIRS, tests=TESTS).assign(train_accuracy=trained, best_accuracy=best)
     rows["accuracy"] = rows["test_set"].map({"all": 0.9, "first": first, "second": second})
-    run = with_rows(whole, "linear_pairs", rows).experiments["linear_pairs"]
+    run = small_run.with_rows(whole, "linear_pairs", rows).experiments["linear_pairs"]
     lenet = run.of("a")
     planes = lenet[lenet["test_set"] == "all"].assign(tilt=[*tilt] * 4)
     return linear_pairs.used(run, "a", {}, planes)
@@ -197,6 +187,4 @@ def test_the_page_has_every_cell(sections):
 def test_nothing_is_published_of_other_inputs(whole):
     run = whole.experiments["linear_pairs"]
     assert list(linear_pairs.published_accuracies(run)) == ["z"]
-    member = dataclasses.replace(run.plan.members["z"], input=(64, 64))
-    planned = dataclasses.replace(run.plan, members=run.plan.members | {"z": member})
-    assert not linear_pairs.published_accuracies(dataclasses.replace(run, plan=planned))
+    assert not linear_pairs.published_accuracies(small_run.with_member(run, "z", input=(64, 64)))

@@ -2,17 +2,8 @@
 
 import drawing
 import numpy as np
-from small_run import (
-    LABELS,
-    NOT_FITTED,
-    SIZES,
-    SPREAD,
-    captions,
-    evaluated,
-    of_cifar10,
-    plan,
-    rows_of,
-)
+import small_run
+from small_run import LABELS, NOT_FITTED, SIZES, SPREAD
 
 from pipeline.report import poison
 
@@ -20,7 +11,7 @@ HALF = 0.1 * 2**0.5
 
 
 def test_the_section(whole):
-    section = poison.section(of_cifar10(whole))
+    section = poison.section(small_run.of_cifar10(whole))
     label = LABELS["z"]
     shown = "coefficient ± 0.25 · images: CIFAR-10"
     caption = SIZES.format("700") + f" · {shown}{SPREAD}"
@@ -35,7 +26,7 @@ def test_the_section(whole):
         for n, text in LABELS.items()
     ]
     curve = ("poison_curve", "accuracy on clean images", marked)
-    assert captions(section) == [curve, *examples]
+    assert small_run.captions(section) == [curve, *examples]
     assert section.table.rows == [
         [label, "images", "none", "50.1 ± 0.1", "–", "98.0 (0 of 2)", "–"],
         [label, "images", 10, "50.5 ± 0.1", "–", "99.0 (1 of 2)", "36.7"],
@@ -55,9 +46,9 @@ def carried(unfitted=0):
     """Images along three NADs and the mixture along one, each beside its level without carriers."""
     places = [{"data": "images", "index": index} for index in (-1, 0, 40, 500)]
     places += [{"data": "mixture", "index": index} for index in (-1, 20)]
-    rows = rows_of(places, tests=("clean", "poisoned"), unfitted=unfitted)
+    rows = small_run.rows_of(places, tests=("clean", "poisoned"), unfitted=unfitted)
     part = {"indices": [0, 40, 500], "mixture_indices": [20]}
-    return evaluated(plan("poison", {"size": 0.25}, [part] * 2), rows)
+    return small_run.evaluated(small_run.plan("poison", {"size": 0.25}, [part] * 2), rows)
 
 
 def levels(panel):
@@ -67,7 +58,7 @@ def levels(panel):
 
 
 def test_accuracies_stand_over_the_carriers_index_and_clean_training_is_a_level(whole):
-    one = of_cifar10(whole)
+    one = small_run.of_cifar10(whole)
     values = one.experiments["poison"].results.set_index("index")["accuracy"][:2]
     known = {"a": ("published", values)}
     figure = poison.curve(carried(unfitted=6), known, "caption")

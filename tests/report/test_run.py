@@ -1,24 +1,12 @@
 """The record of a run, and what all captions and tables say of an experiment."""
 
-import dataclasses
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
-from small_run import (
-    ALL_FITTED,
-    FREQUENCIES,
-    LENET,
-    NOT_FITTED,
-    NOTICE,
-    SIZES,
-    SPREAD,
-    evaluated,
-    of_cifar10,
-    plan,
-    rows_of,
-)
+import small_run
+from small_run import ALL_FITTED, FREQUENCIES, LENET, NOT_FITTED, NOTICE, SIZES, SPREAD
 
 from pipeline import experiments
 from pipeline.networks import NETWORKS
@@ -32,8 +20,9 @@ SETTINGS = {"eps": 1.0, "sigma": 3.0}
 
 
 def fourier(**keywords):
-    return evaluated(
-        plan("fourier", SETTINGS, [{"step": 16}] * 2, **keywords), rows_of(FREQUENCIES)
+    return small_run.evaluated(
+        small_run.plan("fourier", SETTINGS, [{"step": 16}] * 2, **keywords),
+        small_run.rows_of(FREQUENCIES),
     )
 
 
@@ -48,10 +37,7 @@ def test_the_caption_says_what_differs_and_no_more():
 
 
 def test_networks_may_have_fewer_seeds_than_others():
-    one = fourier(epochs=(4, 4))
-    fewer = dataclasses.replace(one.plan.members["z"], seeds=1)
-    members = one.plan.members | {"z": fewer}
-    one = dataclasses.replace(one, plan=dataclasses.replace(one.plan, members=members))
+    one = small_run.with_member(fourier(epochs=(4, 4)), "z", seeds=1)
     seeds = "seeds 1 (ResNet-18, width ×0.125), 2 (LeNet)"
     assert one.seeds() == seeds and one.seeds(["z"]) == "1 seed" and one.deviations() == SPREAD
     assert one.sizes() == f"scale smoke · {seeds} · 1,234 training samples · 4 epochs"
@@ -61,17 +47,16 @@ def test_published_is_what_the_same_network_came_to_or_the_wider_one():
     wide = ("published, full width", 2)
     published = {"lenet": 1, "resnet18": 2, "vgg11": 3}
     assert fourier().beside(published) == {"a": ("published", 1), "z": wide}
-    one = fourier()
     for change in ({"specification": LENET | {"downsampling": "none"}}, {"input": (64, 64)}):
-        members = one.plan.members | {"a": dataclasses.replace(one.plan.members["a"], **change)}
-        other = dataclasses.replace(one, plan=dataclasses.replace(one.plan, members=members))
-        assert other.beside(published) == {"z": wide}
+        assert small_run.with_member(fourier(), "a", **change).beside(published) == {"z": wide}
 
 
 def test_nothing_is_published_of_other_images(whole):
     published = {"lenet": 1}
     assert whole.notice == NOTICE and whole.experiments["flip"].beside(published) == {}
-    assert of_cifar10(whole).experiments["flip"].beside(published) == {"a": ("published", 1)}
+    assert small_run.of_cifar10(whole).experiments["flip"].beside(published) == {
+        "a": ("published", 1)
+    }
     assert whole.experiments["fourier"].beside(published) == {"a": ("published", 1)}
 
 
