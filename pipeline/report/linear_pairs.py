@@ -35,7 +35,7 @@ USED = 0.6  # accuracy above which a channel alone is called used; guessing give
 SHIFTED = 0.02  # smallest gain by the best threshold of the logit that a sentence mentions
 ALIKE = 5.0  # standard deviation in degrees up to which tilts are called the same whatever the pair
 
-WHICH = ("neither", "the second", "the first", "both")  # used channels, 2 for the first + 1
+WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
 
 # The side of the origin on which each class lies, its marker and its colour.
 CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
