@@ -1,6 +1,1 @@
 """What the report shows: figures, tables and pages."""
-
-import os
-
-# Read when Matplotlib is imported: figures are for files alone.
-os.environ["MPLBACKEND"] = "agg"

@@ -8,14 +8,20 @@ import pandas as pd
 
 
 def number(value: float, digits: int) -> str:
-    """A number with so many digits after the point, and a proper minus sign but before zero."""
-    text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+    """A number with `digits` decimals, a true minus sign, and no minus sign before zero."""
+    text = f"{value:,.{digits}f}"
+    return text.replace("-", "−") if text.strip("-0.") else text.lstrip("-")
+
+
+def mean_text(mean: float, deviation: float, digits: int = 1) -> str:
+    """A mean with its standard deviation, which one value alone does not have (nan)."""
+    spread = "" if np.isnan(deviation) else f" ± {number(deviation, digits)}"
+    return number(mean, digits) + spread
 
 
 def percent(mean: float, deviation: float) -> str:
-    """An accuracy in per cent with its standard deviation over seeds, unless that is nan."""
-    return f"{100 * mean:.1f}" + ("" if np.isnan(deviation) else f" ± {100 * deviation:.1f}")
+    """An accuracy in per cent with its standard deviation over seeds."""
+    return mean_text(100 * mean, 100 * deviation)
 
 
 def accuracy(row: Mapping[str, Any]) -> str:
@@ -29,7 +35,7 @@ def training(row: Mapping[str, Any]) -> str:
 
 
 def all_seeds_fitted(rows: pd.DataFrame) -> int:
-    """In how many rows of summary.csv the networks of all seeds were fitted."""
+    """The number of rows of summary.csv in which the networks of all seeds were fitted."""
     return int((rows["fitted"] == rows["seeds"]).sum())
 
 
@@ -39,7 +45,7 @@ def p_text(p: float) -> str:
 
 
 def rms(ours: pd.Series, published: pd.Series) -> tuple[float, int]:
-    """Root mean square difference of two series at the keys that both have, and their number."""
+    """Root mean square difference of two series at the keys of both, and the number of keys."""
     difference = (ours - published).dropna()
     return float(np.sqrt((difference**2).mean())), len(difference)
 

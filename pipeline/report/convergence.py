@@ -18,23 +18,9 @@ from matplotlib.figure import Figure
 from pipeline.cells.training import BATCH, LEARNED, WINDOW
 from pipeline.measures.ranks import spearman
 from pipeline.measures.speed import steps_over_seeds
-from pipeline.report import style
-from pipeline.report.comparison import number, p_text
-from pipeline.report.frequencies import (
-    DIRECTION,
-    NUMBERED,
-    Frame,
-    Published,
-    by_direction,
-    canonical,
-    is_half,
-    pair,
-    plane,
-    published_maps,
-    science,
-    transposed_text,
-    with_transposes,
-)
+from pipeline.report import frequencies, style
+from pipeline.report.comparison import mean_text, number, p_text
+from pipeline.report.frequencies import DIRECTION, Published
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Run, not_fitted
 
@@ -42,10 +28,9 @@ from pipeline.report.run import Evaluated, Run, not_fitted
 # `fourier`.
 STEPS = "cividis_r"
 
-OURS = "fourier"  # what a figure calls the accuracies that `fourier` found in this run
+OURS = "fourier"  # the label of the accuracies that `fourier` measured in this run
 
-# Where directions that were not learned stand on the axis of steps, in units of the whole
-# training.
+# Place of directions that were not learned on the axis of steps, in units of the whole training.
 BEYOND = 1.25
 
 
@@ -53,10 +38,9 @@ BEYOND = 1.25
 class Speed:
     """How soon one network learns D(v) along each direction, and how well it generalises along it.
 
-    label: its name; limit: steps of the whole training; steps: k_row, k_col, and what
-    `steps_over_seeds` gives; accuracies: by what a figure calls them, test accuracies along Fourier
-    directions as `by_direction` gives them; half: whether it is trained along one of each v and its
-    transpose, and its map shows the steps of both at both.
+    label: of the network; limit: steps of the whole training; steps: k_row, k_col, and the columns
+    of `steps_over_seeds`; accuracies: by their label in figures, test accuracies as `by_direction`
+    gives them; half: as in `is_half`.
     """
 
     label: str
@@ -71,10 +55,7 @@ class Speed:
         return self.steps[np.isfinite(self.steps["mean"])].sort_values("mean", kind="stable")
 
     def beside(self, called: str) -> pd.DataFrame:
-        """The directions that have steps and one of the `accuracies`, with both.
-
-        Columns: k_row, k_col, mean and std of both (mean_steps, …, std_accuracy), fitted.
-        """
+        """The directions with steps and one of the `accuracies`: mean_steps, …, std_accuracy."""
         suffixes = ("_steps", "_accuracy")
         return self.steps.merge(self.accuracies[called], on=DIRECTION, suffixes=suffixes)
 
@@ -105,7 +86,10 @@ def maps(speeds: Sequence[Speed], caption: str, notice: str | None) -> Figure:
     norm = matplotlib.colors.LogNorm(fastest, limit)
     for speed, (left, right) in zip(speeds, axes):
         _map(left, speed, norm)
-        _scatter(right, speed, fastest)
+        if speed.accuracies:
+            _scatter(right, speed, fastest)
+        else:
+            right.set_axis_off()
     shades = matplotlib.cm.ScalarMappable(norm, STEPS)
     place = {"location": "left", "aspect": 18 * len(speeds)}
     bar = figure.colorbar(shades, ax=axes[:, 0], label="steps until learned", **place)
@@ -122,58 +106,41 @@ def _plain_ticks(axis: Axis) -> None:
 
 
 def _map(panel: Axes, speed: Speed, norm: matplotlib.colors.LogNorm) -> None:
-    axis, steps = plane(with_transposes(speed.steps) if speed.half else speed.steps, "mean")
-    panel.imshow(np.ma.masked_invalid(steps), cmap=STEPS, norm=norm, aspect="equal")
+    rows = frequencies.with_transposes(speed.steps) if speed.half else speed.steps
+    axis, steps = frequencies.plane(rows, "mean")
+    known = np.ma.masked_invalid(steps)
+    panel.imshow(known, cmap=STEPS, norm=norm, aspect="equal")
     hatched = {"fc": "white", "ec": "0.6", "linewidth": 0, "hatch": "/////"}
     for row, column in np.argwhere(np.isinf(steps)):
         corner = (column - 0.5, row - 0.5)
         panel.add_patch(matplotlib.patches.Rectangle(corner, 1, 1, **hatched))
-    frame = Frame(axis)
-    if len(axis) <= NUMBERED:
-        black = norm(np.ma.masked_invalid(steps)) < 0.5
-        frame.number(panel, steps, black, np.full(steps.shape, np.nan))
-    frame.draw(panel)
+    cells = frequencies.frame(panel, axis)
+    if len(axis) <= frequencies.NUMBERED:
+        frequencies.write(panel, cells, steps, norm(known) < 0.5)
     never = f"\nhatched: not within {speed.limit:,} steps" if np.isinf(steps).any() else ""
     panel.set_title(textwrap.fill(speed.label, 34) + never, fontsize=9)
 
 
 def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
-    if not speed.accuracies:
-        panel.set_axis_off()
-        return
     panel.axhline(50, color="0.6", linewidth=0.8)
     panel.axvline(speed.limit, color="0.6", linewidth=0.8, linestyle=":")
     for called in speed.accuracies:
         both = speed.beside(called)
-        style.curve(
-            panel,
-            both["mean_steps"].replace(np.inf, BEYOND * speed.limit),
-            100 * both["mean_accuracy"],
-            both["fitted"],
-            100 * both["std_accuracy"],
-            both["std_steps"],
-            linestyle="none",
-            marker="o" if called == OURS else "x",
-            color="black" if called == OURS else style.PUBLISHED,
-            markersize=4.5,
-            elinewidth=0.7,
-            label=f"{called}: {speed.correlation_text(called)}",
-        )
+        marker, colour = ("o", "black") if called == OURS else ("x", style.PUBLISHED)
+        look = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 4.5}
+        look |= {"elinewidth": 0.7, "label": f"{called}: {speed.correlation_text(called)}"}
+        steps = both["mean_steps"].replace(np.inf, BEYOND * speed.limit)
+        means, spread = 100 * both["mean_accuracy"], 100 * both["std_accuracy"]
+        style.curve(panel, steps, means, both["fitted"], spread, both["std_steps"], **look)
     limits = fastest / 1.2, 1.2 * BEYOND * speed.limit
-    panel.set(xscale="log", xlim=limits, ylim=(45, 102), xlabel="steps until learned")
-    _plain_ticks(panel.xaxis)
+    xlabel = "steps until learned"
     if np.isinf(speed.steps["mean"]).any():
-        beyond = f"(right of the dotted line: not within {speed.limit:,})"
-        panel.set_xlabel(f"{panel.get_xlabel()}\n{beyond}")
+        xlabel += f"\n(right of the dotted line: not within {speed.limit:,})"
+    panel.set(xscale="log", xlim=limits, ylim=(45, 102), xlabel=xlabel)
+    _plain_ticks(panel.xaxis)
     panel.set_ylabel("test accuracy (%), fourier\n(grey: guessing)")
     # Above the panel, where no point can lie under it.
     panel.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
-
-
-def steps_text(direction: pd.Series) -> str:
-    """Steps of a direction as text: mean over seeds, and deviation where there are several."""
-    spread = "" if np.isnan(direction["std"]) else f" ± {direction['std']:,.0f}"
-    return f"{direction['mean']:,.0f}{spread}"
 
 
 def numbers(
@@ -181,7 +148,7 @@ def numbers(
 ) -> tuple[Table, list[str]]:
     """The table of how soon each network learns D(v), a row for each, and sentences.
 
-    data: what D(v) is here; noisier: what it is in `fourier`; seeds: their number as text.
+    data: ε and σ; noisier: those of `fourier`; seeds: their number as text.
     """
     rows, soon, related = [], [], []
     for speed in speeds:
@@ -190,12 +157,13 @@ def numbers(
             ends = ["–", "–", "–"]
             soon.append(f"{speed.label} along none of {count} directions {never} steps")
         else:
-            first, last = learned.iloc[0], learned.iloc[-1]
-            median = f"{learned['mean'].median():,.0f}"
-            early, late = (f"{steps_text(end)}{{}} at {pair(end)}" for end in (first, last))
-            ends = [early.format(""), median, late.format("")]
-            text = f"{speed.label} after {early.format(' steps')} at the earliest, "
-            text += f"{late.format(' steps')} at the latest"
+            (early, first), (late, last) = (
+                (mean_text(end["mean"], end["std"], 0), frequencies.pair(end))
+                for end in (learned.iloc[0], learned.iloc[-1])
+            )
+            ends = [f"{early} at {first}", number(learned["mean"].median(), 0), f"{late} at {last}"]
+            text = f"{speed.label} after {early} steps at {first} at the earliest, "
+            text += f"{late} steps at {last} at the latest"
             if others := count - len(learned):
                 text += f", and not {never} along {others} of {count} directions"
             soon.append(text)
@@ -235,28 +203,31 @@ def _meaning(speed: Speed) -> str:
 def speed_of(name: str, run: Evaluated, other: Evaluated, known: Published) -> Speed:
     """The `Speed` of an architecture in `convergence` (run).
 
-    Beside it are what `fourier` (other) has of the same network, and the published maps.
+    Beside it are the accuracies of the same network in `fourier` (other), and the published map.
     """
     member, accuracies = run.plan.members[name], {}
     limit = member.training.epochs * -(-run.plan.train_samples // BATCH)
     if name in other.labels and other.plan.members[name].specification == member.specification:
-        accuracies[OURS] = by_direction(other.of(name))
+        accuracies[OURS] = frequencies.by_direction(other.of(name))
     if name in known:
         called, accuracy = known[name]
         accuracies[called] = accuracy
-    steps = steps_over_seeds(canonical(run.of(name)), DIRECTION).reset_index()
-    return Speed(run.labels[name], limit, steps, accuracies, is_half(run, name))
+    rows = frequencies.canonical(run.of(name))
+    steps = steps_over_seeds(rows, DIRECTION).reset_index()
+    return Speed(run.labels[name], limit, steps, accuracies, frequencies.is_half(run, name))
 
 
 def section(whole: Run) -> Section:
     """The section of `convergence`."""
     run, other = whole.experiments["convergence"], whole.experiments["fourier"]
-    known = published_maps(run)
+    known = frequencies.published_maps(run)
     speeds = {name: speed_of(name, run, other, known) for name in run.labels}
+    data, noisier = frequencies.science(run), frequencies.science(other)
     learned = f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
-    lines = [f"{run.sizes()} · {science(run)}{run.deviations()} · {learned}{transposed_text(run)}"]
+    lines = [f"{run.sizes()} · {data}{run.deviations()} · {learned}"]
+    lines[0] += frequencies.transposed_text(run)
     drawn = [
-        canonical(other.of(name)).merge(speed.beside(OURS)[DIRECTION])
+        frequencies.canonical(other.of(name)).merge(speed.beside(OURS)[DIRECTION])
         for name, speed in speeds.items()
         if OURS in speed.accuracies
     ]
@@ -264,13 +235,13 @@ def section(whole: Run) -> Section:
         both = pd.concat(drawn)
         marked = not_fitted(both, ["architecture", *DIRECTION], "hollow", "directions")
         seeds = other.seeds(both["architecture"].unique())
-        lines.append(f"accuracies of fourier: {science(other)} · {seeds} · {marked}")
+        lines.append(f"accuracies of fourier: {noisier} · {seeds} · {marked}")
     sees = (
         "Left: steps until D(v) is learned; hatched where they were not enough. Right: accuracy of "
         "the previous part against these steps, one point for every wave."
     )
     figure = maps([*speeds.values()], "\n".join(lines), run.notice)
-    table, findings = numbers([*speeds.values()], science(run), science(other), run.seeds())
+    table, findings = numbers([*speeds.values()], data, noisier, run.seeds())
     return Section(
         "convergence: how soon D(v) is learned along Fourier directions",
         " · ".join(lines),

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, number, training
+from pipeline.report.comparison import accuracy, all_seeds_fitted, mean_text, training
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
 
@@ -41,26 +41,19 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
     white = {"facecolor": "white", "edgecolor": style.PUBLISHED}
     for kind, look in BARS.items():
         for place, name in enumerate(run.labels):
-            # Ours and the published one stand side by side, on the left of the middle or on the
-            # right of it.
+            # Ours and the published one side by side, plain ones left of the middle, flipped right.
             pair = WIDTH + (NARROW if name in known else 0)
             left = place + 0.02 + (-0.04 - pair if kind == "plain" else 0)
             cell, hatch = cells.loc[kind, name], look.get("hatch")
             error = None if np.isnan(cell["std"]) else 100 * cell["std"]
-            panel.bar(
-                left + WIDTH / 2,
-                100 * cell["mean"],
-                WIDTH,
-                facecolor=look["facecolor"],
-                edgecolor="black",
-                linewidth=0.7 if cell["fitted"] else 1.1,
-                linestyle="-" if cell["fitted"] else UNFITTED,
-                hatch=hatch,
-                yerr=error,
-                error_kw={"capsize": 3, "elinewidth": 1.2, "capthick": 1.2},
-            )
-            top = 100 * cell["mean"] + (error or 0)
-            _above(panel, left + WIDTH / 2, top, f"{100 * cell['mean']:.1f}", "black")
+            outline = {"edgecolor": "black", "linewidth": 0.7, "linestyle": "-"}
+            if not cell["fitted"]:
+                outline |= {"linewidth": 1.1, "linestyle": UNFITTED}
+            outline |= {"error_kw": {"capsize": 3, "elinewidth": 1.2, "capthick": 1.2}}
+            middle, mean = left + WIDTH / 2, 100 * cell["mean"]
+            own = {"facecolor": look["facecolor"], "hatch": hatch, "yerr": error}
+            panel.bar(middle, mean, WIDTH, **own, **outline)
+            _above(panel, middle, mean + (error or 0), f"{mean:.1f}", "black")
             if name in known:
                 value, middle = known[name][1][kind], left + WIDTH + NARROW / 2
                 panel.bar(middle, value, NARROW, hatch=hatch, linewidth=1, **white)
@@ -87,11 +80,11 @@ def _above(panel: Axes, x: float, top: float, text: str, colour: str) -> None:
     panel.text(x, top + 1, text, ha="center", va="bottom", fontsize=8, color=colour)
 
 
-def components(changes: pd.DataFrame, title: str, caption: str, notice: str | None) -> Figure:
-    """How many predictions change with a part of the image's NAD components; not in the papers.
+def components(run: Evaluated, name: str, changes: pd.DataFrame, caption: str) -> Figure:
+    """The share of predictions that change with a part of an image's NADs; not in the papers.
 
-    changes: rows of changes.csv of one architecture. Above: `pipeline.experiments.flip.bands`;
-    below: single NADs. Points and bars are means over seeds, whiskers one standard deviation.
+    Above: `pipeline.experiments.flip.bands`; below: single NADs. Points and bars are means over
+    seeds, whiskers standard deviations. changes: the architecture's rows of changes.csv.
     """
     figure, axes = style.new(2, len(OPERATIONS), 8.6, 6.2, sharey="row")
     single = changes["first"] == changes["last"]
@@ -103,20 +96,12 @@ def components(changes: pd.DataFrame, title: str, caption: str, notice: str | No
             mean, spread = 100 * places.mean(), 100 * places.std()
             errors = {key: some if some.notna().any() else None for key, some in spread.items()}
             place = np.arange(len(mean))
-            panel.bar(
-                place,
-                mean["relative_change"],
-                0.7,
-                yerr=errors["relative_change"],
-                color="#BBBBBB",
-                error_kw={"elinewidth": 0.9, "ecolor": "0.4"},
-                label="relative change of the image",
-            )
+            look = {"color": "#BBBBBB", "error_kw": {"elinewidth": 0.9, "ecolor": "0.4"}}
+            look |= {"yerr": errors["relative_change"], "label": "relative change of the image"}
+            panel.bar(place, mean["relative_change"], 0.7, **look)
             look = PREDICTIONS | {"label": "predictions that change", "capsize": 2}
             panel.errorbar(place, mean["changed"], errors["changed"], **look)
-            texts = [
-                f"{first}" if first == last else f"{first}–{last}" for first, last in mean.index
-            ]
+            texts = [f"{a}" if a == b else f"{a}–{b}" for a, b in mean.index]
             panel.set_xticks(place, texts, rotation=90)
             panel.set_xlabel(xlabel)
         row[0].set(ylabel="per cent", ylim=(0, None))
@@ -125,40 +110,37 @@ def components(changes: pd.DataFrame, title: str, caption: str, notice: str | No
     axes[0, 0].legend(loc="upper left", frameon=False)
     # Room for the legend above the bars.
     axes[0, 0].set_ylim(0, 1.25 * axes[0, 0].get_ylim()[1])
-    return style.finish(figure, title, caption, notice)
+    title = f"What the predictions of {run.labels[name]} rest on: test images with NAD components "
+    return style.finish(figure, f"{title}altered", caption, run.notice)
 
 
 def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     """The table, a row for each architecture, and the sentence on what the flip costs it."""
-    rows, found = [], []
+    rows, losses = [], []
     seeds = run.results.pivot(index=["architecture", "seed"], columns="images", values="accuracy")
     for name, label in run.labels.items():
         at = run.summary_of(name).set_index("images")
         cells = [at.loc[images] for images in BARS]
         plain, flipped = map(accuracy, cells)
-        beside, said = "–", ""
+        lost = 100 * (seeds.loc[name, "plain"] - seeds.loc[name, "flipped"]).dropna()
+        text = f"{label}: {plain} % on images as they are and {flipped} % on flipped ones, "
+        text += f"a loss of {mean_text(lost.mean(), lost.std())} points"
+        if all_seeds_fitted(at) < len(at):
+            accuracies = " and ".join(f"{100 * cell['train_accuracy']:.0f} %" for cell in cells)
+            text += f", not fitted: training accuracies {accuracies}"
+        beside = "–"
         if name in known:
             called, values = known[name]
             pair = [f"{values[images]:g}" for images in BARS]
             beside = " / ".join(pair) + called.removeprefix("published")
-            said = f" ({called} {' and '.join(pair)} %)"
+            text += f" ({called} {' and '.join(pair)} %)"
         rows.append([label, plain, flipped, *map(training, cells), beside])
-        lost = 100 * (seeds.loc[name, "plain"] - seeds.loc[name, "flipped"]).dropna()
-        spread = f" ± {lost.std():.1f}" if len(lost) > 1 else ""
-        late = " and ".join(f"{100 * cell['train_accuracy']:.0f} %" for cell in cells)
-        done = all_seeds_fitted(at) == len(at)
-        unsaid = "" if done else f", not fitted: training accuracies {late}"
-        found.append(
-            f"{label}: {plain} % on images as they are and {flipped} % on flipped ones, "
-            f"a loss of {number(lost.mean(), 1)}{spread} points{unsaid}{said}"
-        )
+        losses.append(text)
     header = ["network", "plain (%)", "flipped (%)"]
     header += [f"training accuracy, {images} (%) (fitted seeds)" for images in BARS]
+    header += ["published (plain / flipped)"]
     start = f"Accuracy with NAD coefficients in reverse order, {run.seeds()}"
-    return (
-        Table([*header, "published (plain / flipped)"], rows),
-        [f"{start}: {'; '.join(found)}."],
-    )
+    return Table(header, rows), [f"{start}: {'; '.join(losses)}."]
 
 
 def section(of: Run) -> Section:
@@ -176,10 +158,9 @@ def section(of: Run) -> Section:
     )
     changes = artifacts.evaluated("flip", "changes")
     for name, label in run.labels.items():
-        title = f"What the predictions of {label} rest on: test images with NAD components altered"
         fitted = run.summary_of(name).set_index("images").loc["plain", "train_accuracy"]
         lines = f"{caption}\ntrained to {100 * fitted:.1f} % training accuracy"
-        figure = components(changes[changes["architecture"] == name], title, lines, run.notice)
+        figure = components(run, name, changes[changes["architecture"] == name], lines)
         text = f"what predictions of {label} rest on"
         pictures.append(Picture(f"flip_components_{name}", figure, text, sees))
     table, findings = numbers(run, known)

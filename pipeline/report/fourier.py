@@ -1,8 +1,6 @@
-"""`fourier` in the report: accuracy on D(v) over the spatial frequency of v (paper 1, figs 1 and
-3)."""
+"""`fourier` in the report: accuracy on D(v) over the frequency of v (paper 1, figs 1 and 3)."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,47 +10,18 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from pipeline.networks import NETWORKS
-from pipeline.report import style
+from pipeline.report import frequencies, style
 from pipeline.report.comparison import accuracy, percent, rms, rms_text
-from pipeline.report.frequencies import (
-    DIRECTION,
-    NUMBERED,
-    Frame,
-    Published,
-    by_direction,
-    canonical,
-    is_half,
-    pair,
-    plane,
-    published_maps,
-    science,
-    transposed_text,
-    with_transposes,
-)
+from pipeline.report.frequencies import DIRECTION, Published
 from pipeline.report.labels import papers_network
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Run, described, not_fitted
 from pipeline.report.site.embedded import value
 
-# Mean accuracy over all frequencies of the networks without pooling, read off paper 1's fig. 3;
-# there is no table of it.
+# Mean accuracy over all frequencies of the networks without pooling, read off paper 1's fig. 3.
 UNPOOLED = {"lenet": 1.0, "resnet18": 0.993}
 
 COLUMNS = 3  # maps in one row of the figure, at most
-
-
-def arranged(widths: Sequence[int]) -> list[tuple[int, int]]:
-    """(row, column) of the first of each group of panels, in rows that tear no group apart.
-
-    widths: the groups' numbers of panels.
-    """
-    places, row, column = [], 0, 0
-    for width in widths:
-        if column + width > COLUMNS:
-            row, column = row + 1, 0
-        places.append((row, column))
-        column += width
-    return places
 
 
 def maps(run: Evaluated, known: Published, caption: str) -> Figure:
@@ -61,77 +30,90 @@ def maps(run: Evaluated, known: Published, caption: str) -> Figure:
     Maps show means over seeds, and standard deviations where there are several; a dot marks
     directions along which not every network was fitted.
     """
-    widths = [1 + (name in known) for name in run.labels]
-    places = arranged(widths)
-    rows = places[-1][0] + 1
-    columns = max(column + width for (_, column), width in zip(places, widths))
-    figure, axes = style.new(rows, columns, max(6.4, 2.75 * columns + 1.1), 3.1 * rows + 0.8)
-    unused = set(axes.flat)
-    for (name, label), (row, column) in zip(run.labels.items(), places):
-        own = by_direction(run.of(name))
-        drawn = [(label, with_transposes(own) if is_half(run, name) else own)]
+    places, row, column = {}, 0, 0
+    for name, label in run.labels.items():
+        own = frequencies.by_direction(run.of(name))
+        drawn = [
+            (label, frequencies.with_transposes(own) if frequencies.is_half(run, name) else own)
+        ]
         drawn += [known[name]] if name in known else []
-        for panel, (title, directions) in zip(axes[row, column:], drawn):
-            unused.remove(panel)
+        if column + len(drawn) > COLUMNS:  # a published map stands in the same row as ours
+            row, column = row + 1, 0
+        places |= {(row, column + number): one for number, one in enumerate(drawn)}
+        column += len(drawn)
+    rows, columns = row + 1, 1 + max(column for _, column in places)
+    figure, axes = style.new(rows, columns, max(6.4, 2.75 * columns + 1.1), 3.1 * rows + 0.8)
+    for place, panel in np.ndenumerate(axes):
+        panel.set_visible(place in places)
+        if place in places:
+            title, directions = places[place]
             image = _map(panel, directions)
             panel.set_title(textwrap.fill(title, 26))
-            if panel is not axes[row, 0]:
+            if place[1]:
                 panel.set_ylabel("")
-    for panel in unused:
-        panel.set_visible(False)
     figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
     return style.finish(figure, "Accuracy on D(v) over the frequency of v", caption, run.notice)
 
 
 def _map(panel: Axes, directions: pd.DataFrame) -> AxesImage:
-    axis, means = plane(directions, "mean")
-    (_, deviations), (_, done) = plane(directions, "std"), plane(directions, "fitted")
+    axis, means = frequencies.plane(directions, "mean")
+    (_, deviations), (_, done) = (
+        frequencies.plane(directions, column) for column in ("std", "fitted")
+    )
     image = panel.imshow(100 * means, cmap=style.ACCURACY, vmin=50, vmax=100, aspect="equal")
-    frame, size = Frame(axis), len(axis)
-    frame.draw(panel)
-    # On the upper half of the colours black is read better.
-    black = means > 0.78
-    if size <= NUMBERED:
-        frame.number(panel, 100 * means, black, 100 * deviations)
+    first, last = cells = frequencies.frame(panel, axis)
+    black = means > 0.78  # is read better on the upper half of the colours
+    if len(axis) <= frequencies.NUMBERED:
+        frequencies.write(panel, cells, 100 * means, black, 100 * deviations)
     elif not np.isnan(deviations).any():
         median = f"± {100 * np.median(deviations):.1f} (median over the map)"
         panel.set_xlabel(f"{panel.get_xlabel()}\n{median}")
-    (first, last), (r, c) = frame.inside(), np.nonzero(done == 0)
+    r, c = np.nonzero(done == 0)
     colours = np.where(black, "black", "white")[r, c]
-    dot = (12 / size) ** 2 + 0.3
+    dot = (12 / len(axis)) ** 2 + 0.3
     panel.scatter(last[c] - 0.14, first[r] + 0.14, dot, c=colours, linewidths=0)
     return image
 
 
 def level_of(cells: pd.DataFrame) -> str:
-    """The mean of one architecture's map, with the standard deviation over seeds of that mean."""
+    """The mean of one architecture's map, with its standard deviation over seeds."""
     means = cells.groupby("seed")["accuracy"].mean()
     return percent(means.mean(), means.std())
 
 
-def numbers(
-    run: Evaluated, known: Published, unpooled: Mapping[str, float], pooled: Mapping[str, str]
-) -> tuple[Table, list[str]]:
+def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     """The table of the maps, a row for each architecture, and sentences.
 
-    unpooled: architecture → its entry of `UNPOOLED`; pooled: an architecture without pooling → the
-    same network with it. The published mean is that over the directions of our map. LeNet's
-    published row k_row = 0 lies above its transpose, which the symmetry of the network's law does
-    not allow, so differences are given without and within that row.
+    The published mean is over the directions of our map. Differences are given without and within
+    k_row = 0, since LeNet's published row k_row = 0 lies above its transpose, which the symmetry of
+    the network's law does not allow.
     """
-    rows, found, compared, without = [], [], [], []
+    networks = {name: described(run.plan.members[name]) for name in run.labels}
+    without_pooling = {"downsampling": "none"}
+    unpooled = {
+        name: UNPOOLED[network]
+        for name, specification in networks.items()
+        if (network := papers_network(specification, **without_pooling)) in UNPOOLED
+    }
+    pooled = {  # by an architecture without pooling, the same network with it
+        name: other
+        for name, specification in networks.items()
+        for other, more in networks.items()
+        if specification == more | without_pooling and "downsampling" not in more
+    }
+    rows, levels, compared, without = [], [], [], []
     for name, label in run.labels.items():
         cells = run.of(name)
-        directions = by_direction(cells)
+        directions = frequencies.by_direction(cells)
         means = directions.set_index(DIRECTION)["mean"]
-        lowest = directions.loc[directions["mean"].idxmin()]
-        highest = directions.loc[directions["mean"].idxmax()]
-        level = f"{level_of(cells)} % in the mean, from {accuracy(lowest)} at {pair(lowest)} to "
-        level += f"{accuracy(highest)} at {pair(highest)}"
-        if means.min() == means.max():
-            level = f"{accuracy(lowest)} % along all"
+        ends = [directions.loc[place] for place in (means.argmin(), means.argmax())]
+        low, high = map(accuracy, ends)
         done = f"{int(directions['fitted'].sum())} of {len(directions)}"
-        found.append(f"{label}: {level} (fitted along {done})")
+        level = f"{level_of(cells)} % in the mean, from {low} at {frequencies.pair(ends[0])} to "
+        level += f"{high} at {frequencies.pair(ends[1])}"
+        if means.min() == means.max():
+            level = f"{low} % along all"
+        levels.append(f"{label}: {level} (fitted along {done})")
         beside = [f"{100 * unpooled[name]:.1f}" if name in unpooled else "–", "–", "–"]
         if name in known:
             called, theirs = known[name]
@@ -149,18 +131,19 @@ def numbers(
             compared.append(f"{label}{' (of full width)' if wide else ''}: {distances}")
         if name in pooled:
             other = run.of(pooled[name])
-            same = by_direction(other).merge(directions, on=DIRECTION)[DIRECTION]
+            same = frequencies.by_direction(other).merge(directions, on=DIRECTION)[DIRECTION]
             here, there = (
-                level_of(canonical(some).merge(same, on=DIRECTION)) for some in (cells, other)
+                level_of(frequencies.canonical(some).merge(same, on=DIRECTION))
+                for some in (cells, other)
             )
             text = f"{run.labels[pooled[name]]} has {here} % instead of {there} %, "
             text += f"means over the {len(same)} directions of both"
             if name in unpooled:
                 text += f"; published {100 * unpooled[name]:.1f} % without"
             without.append(text)
-        above, ends = f"{100 * (means > 0.75).mean():.0f}", map(accuracy, (lowest, highest))
-        rows.append([label, done, level_of(cells), *ends, above, *beside])
-    sentences = [f"Accuracy over Fourier directions, {run.seeds()}: {'; '.join(found)}."]
+        above = f"{100 * (means > 0.75).mean():.0f}"
+        rows.append([label, done, level_of(cells), low, high, above, *beside])
+    sentences = [f"Accuracy over Fourier directions, {run.seeds()}: {'; '.join(levels)}."]
     if compared:
         start = "Distance from the published maps, along so many directions"
         sentences.append(f"{start}: {'; '.join(compared)}.")
@@ -174,47 +157,32 @@ def numbers(
 
 def explorer(run: Evaluated, known: Published) -> dict[str, Any]:
     """The maps for the page: by frequency ours, and the published ones."""
+    key = lambda row: f"{row['k_row']:.0f},{row['k_col']:.0f}"
     maps = []
     for name, label in run.labels.items():
-        own = canonical(run.summary_of(name))
-        own = with_transposes(own) if is_half(run, name) else own
-        cells = {_key(row): value(row) for row in own.to_dict("records")}
+        own = frequencies.canonical(run.summary_of(name))
+        own = frequencies.with_transposes(own) if frequencies.is_half(run, name) else own
+        cells = {key(row): value(row) for row in own.to_dict("records")}
         maps.append({"name": label, "cells": cells, "sides": run.plan.members[name].input})
         if name in known:
             called, theirs = known[name]
-            cells = {_key(row): [row["mean"]] for row in theirs.to_dict("records")}
+            cells = {key(row): [row["mean"]] for row in theirs.to_dict("records")}
             maps[-1] |= {"called": called, "published": cells}
     return {"maps": maps}
-
-
-def _key(row: Mapping[str, Any]) -> str:
-    return f"{row['k_row']:.0f},{row['k_col']:.0f}"
 
 
 def section(whole: Run) -> Section:
     """The section of `fourier`."""
     run = whole.experiments["fourier"]
-    known = published_maps(run)
-    networks = {name: described(run.plan.members[name]) for name in run.labels}
-    without = {"downsampling": "none"}
-    unpooled = {
-        name: UNPOOLED[network]
-        for name, specification in networks.items()
-        if (network := papers_network(specification, **without)) in UNPOOLED
-    }
-    pooled = {
-        name: other
-        for name, specification in networks.items()
-        for other, more in networks.items()
-        if specification == more | without and "downsampling" not in more
-    }
-    caption = f"{run.sizes()} · {science(run)}{run.deviations()}{transposed_text(run)}"
+    known = frequencies.published_maps(run)
+    caption = f"{run.sizes()} · {frequencies.science(run)}{run.deviations()}"
+    caption += frequencies.transposed_text(run)
     marked = not_fitted(run.results, ["architecture", *DIRECTION], "dotted", "directions")
     figure = maps(run, known, f"{caption}\n{marked}")
-    if any(networks[name]["network"] == NETWORKS["lenet"] for name in known):
+    if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
         caption += "though the network's law is symmetric"
-    table, findings = numbers(run, known, unpooled, pooled)
+    table, findings = numbers(run, known)
     sees = (
         "Test accuracy over the frequency of v. The middle of a map is frequency 0. A network "
         "without a preference has one colour everywhere; dots mark waves along which training "

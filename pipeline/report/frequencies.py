@@ -1,5 +1,4 @@
-"""Maps over the spatial frequency of v: values by direction, both halves of the plane, the map's
-axes."""
+"""Maps over the spatial frequency of v: their values, both halves of the plane, their axes."""
 
 from collections.abc import Mapping
 
@@ -16,21 +15,20 @@ from pipeline.report.run import Evaluated, over_seeds
 DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
 NUMBERED = 9  # frequencies along one side of the largest map in which numbers are written
 
-# By architecture what a published map is called, and what `by_direction` gives of it.
+# By architecture: the label of a published map, and its accuracies as `by_direction` gives them.
 Published = Mapping[str, tuple[str, pd.DataFrame]]
 
 
 def sides(rows: pd.DataFrame) -> pd.Series:
-    """Height and width of one architecture's inputs: twice its highest frequencies.
+    """Height and width of one architecture's inputs: twice the highest frequencies of its grid.
 
-    A whole grid reaches them. Where they are below 16, those of 32 pixels serve as well:
-    frequencies are then their own remainders.
+    Of a smaller grid, 32 pixels serve as well: all its frequencies are their own remainders.
     """
     return (2 * rows[DIRECTION].abs().max()).clip(lower=SIDE)
 
 
 def canonical(rows: pd.DataFrame) -> pd.DataFrame:
-    """One architecture's rows by the one of k and −k, the same v, that comes last in order."""
+    """One architecture's rows with the later of k and −k, which are the same v."""
     k = wrapped(rows[DIRECTION], sides(rows))
     other = wrapped(-k, sides(rows))
     same = other["k_row"] == k["k_row"]
@@ -39,7 +37,7 @@ def canonical(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_direction(rows: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy over seeds by `DIRECTION`, as `over_seeds` gives it, of one architecture's rows."""
+    """`over_seeds` of one architecture's rows by `DIRECTION`."""
     return over_seeds(canonical(rows), DIRECTION).reset_index()
 
 
@@ -59,18 +57,18 @@ def is_half(run: Evaluated, name: str) -> bool:
 
 
 def with_transposes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows that have one of each k and −k, with one more for each transpose that is not there."""
+    """Rows that have one of each k and −k, completed by the transposes that are missing."""
     turned = canonical(rows.rename(columns=dict(zip(DIRECTION, reversed(DIRECTION)))))
     return pd.concat([rows, turned], ignore_index=True).drop_duplicates(DIRECTION)
 
 
 def science(run: Evaluated) -> str:
-    """What D(v) is, as part of a caption."""
+    """ε and σ of D(v), as part of a caption."""
     return f"ε = {run.plan.settings.eps:g}, σ = {run.plan.settings.sigma:g}"
 
 
 def transposed_text(run: Evaluated) -> str:
-    """What a caption says of the architectures that `is_half`."""
+    """The part of a caption on the architectures that are trained along half of the directions."""
     halves = [label for name, label in run.labels.items() if is_half(run, name)]
     whose = "" if len(halves) == len(run.labels) else f" ({', '.join(halves)})"
     text = " · one of each v and its transpose, which are alike by symmetry, is trained"
@@ -78,11 +76,11 @@ def transposed_text(run: Evaluated) -> str:
 
 
 def plane(rows: pd.DataFrame, column: str) -> tuple[np.ndarray, np.ndarray]:
-    """One value for each frequency: (axis (K,), values (K, K)), k_row along the rows.
+    """A map: its axis (K,) in ascending order, and its values (K, K) with k_row along the rows.
 
-    rows: k_row, k_col and `column`, one of each k and −k. The axis holds, in ascending order, every
-    frequency that the rows name in either direction and either sign, −side/2 as side/2 too, which
-    is the same; nan stands where there is no row.
+    rows: k_row, k_col and `column`, one of each k and −k. The axis holds every frequency of the
+    rows in either direction and with either sign; −side/2 stands at side/2 as well, since it is the
+    same frequency. Where there is no row the value is nan.
     """
     modulo = sides(rows)
     k = wrapped(rows[DIRECTION], modulo)
@@ -100,48 +98,44 @@ def pair(direction: pd.Series) -> str:
     return "({}, {})".format(*(number(direction[name], 0) for name in DIRECTION))
 
 
-class Frame:
-    """The frame of a map, in units of cells: the same for all maps of one side, of any step.
+def frame(panel: Axes, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give a map the frame, ticks and labels that all maps of one side have, whatever their step.
 
-    axis: the map's frequencies, in order.
+    Returns the first and the last place (K,) of the part of each cell that lies within the frame,
+    in units of cells.
     """
+    side = max(SIDE, 2 * int(np.abs(axis).max()))
+    step = int(np.diff(axis).min()) if len(axis) > 1 else side
+    edge = side // 2 + 1  # so that cells of the papers' step, 2, are whole
+    place = lambda frequency: (frequency - axis[0]) / step
+    limits = place(-edge), place(edge)
+    frequencies = range(-(side // 2), side // 2 + 1, side // 4)
+    ticks, names = [place(k) for k in frequencies], [number(k, 0) for k in frequencies]
+    panel.set(xlim=limits, ylim=limits[::-1])
+    panel.set(xticks=ticks, xticklabels=names, yticks=ticks, yticklabels=names)
+    panel.tick_params(labelsize=7)
+    panel.spines[:].set_visible(False)
+    panel.set(xlabel="column frequency $k_c$", ylabel="row frequency $k_r$")
+    first, last = (place(np.clip(axis + sign * step / 2, -edge, edge)) for sign in (-1, 1))
+    return first, last
 
-    def __init__(self, axis: np.ndarray) -> None:
-        self.axis = axis
-        self.side = max(SIDE, 2 * int(np.abs(axis).max()))
-        self.step = int(np.diff(axis).min()) if len(axis) > 1 else self.side
-        # Cells of the papers' step, 2, are whole.
-        self.edge = self.side // 2 + 1
 
-    def place(self, frequency: np.ndarray) -> np.ndarray:
-        """Where a frequency stands."""
-        return (frequency - self.axis[0]) / self.step
+def write(
+    panel: Axes,
+    cells: tuple[np.ndarray, np.ndarray],
+    values: np.ndarray,
+    black: np.ndarray,
+    deviations: np.ndarray | None = None,
+) -> None:
+    """Write values into the cells of a map, in black or white, with deviations if there are any.
 
-    def inside(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the last place of the part of each cell that is within the frame."""
-        ends = (self.axis + sign * self.step / 2 for sign in (-1, 1))
-        first, last = (self.place(np.clip(end, -self.edge, self.edge)) for end in ends)
-        return first, last
-
-    def draw(self, panel: Axes) -> None:
-        """Give a map its frame, ticks and labels."""
-        ends = self.place(-self.edge), self.place(self.edge)
-        ticks = range(-(self.side // 2), self.side // 2 + 1, self.side // 4)
-        places, names = [self.place(tick) for tick in ticks], [number(tick, 0) for tick in ticks]
-        panel.set(xlim=ends, ylim=ends[::-1])
-        panel.set(xticks=places, xticklabels=names, yticks=places, yticklabels=names)
-        panel.tick_params(labelsize=7)
-        panel.spines[:].set_visible(False)
-        panel.set(xlabel="column frequency $k_c$", ylabel="row frequency $k_r$")
-
-    def number(
-        self, panel: Axes, values: np.ndarray, black: np.ndarray, deviations: np.ndarray
-    ) -> None:
-        """Write values into their cells, in black or white, with the deviations that there are."""
-        middle = sum(self.inside()) / 2
-        for (r, c), value in np.ndenumerate(values):
-            if np.isfinite(value):
-                spread = "" if np.isnan(deviations[r, c]) else f"\n±{deviations[r, c]:.1f}"
-                colour = "black" if black[r, c] else "white"
-                look = {"ha": "center", "va": "center", "fontsize": 6, "color": colour}
-                panel.text(middle[c], middle[r], f"{value:.0f}{spread}", **look)
+    cells: first and last places, as `frame` returns them.
+    """
+    middle = sum(cells) / 2
+    for r, c in np.argwhere(np.isfinite(values)):
+        text = f"{values[r, c]:.0f}"
+        if deviations is not None and np.isfinite(deviations[r, c]):
+            text += f"\n±{deviations[r, c]:.1f}"
+        colour = "black" if black[r, c] else "white"
+        look = {"ha": "center", "va": "center", "fontsize": 6, "color": colour}
+        panel.text(middle[c], middle[r], text, **look)

@@ -1,5 +1,4 @@
-"""`image_pairs` in the report: accuracy against the NAD index of the linear channel, and conflicts
-(paper 2, §4, fig. 3).
+"""`image_pairs` in the report: the channel that is used, and conflicts (paper 2, §4, fig. 3).
 
 NAD indices begin at 0, which for paper 2 is a choice: its text does not say.
 """
@@ -13,7 +12,7 @@ from matplotlib.figure import Figure
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, percent, training
+from pipeline.report.comparison import accuracy, training
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds
 
@@ -35,8 +34,8 @@ LOOKS = {
 def images_or_linear_channel(run: Evaluated, chance: float, caption: str) -> Figure:
     """Accuracy with both channels, either alone and in conflicts, over the index of v (fig. 3).
 
-    chance: accuracy of naming the larger side of the test set always, in per cent. Points are means
-    over seeds, bars one standard deviation; where not every network was fitted they are hollow.
+    chance: accuracy in per cent of always naming the larger side of the test set. Points are means
+    over seeds, bars standard deviations; hollow points were not fitted with every seed.
     """
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(7.3, 2.9 * columns + 0.5), 4.6, sharey=True)
@@ -63,7 +62,7 @@ def images_or_linear_channel(run: Evaluated, chance: float, caption: str) -> Fig
 
 
 def table(run: Evaluated) -> Table:
-    """The table: per architecture and index accuracy on every test set, number of fitted seeds."""
+    """The table, a row for each architecture and index."""
     rows = []
     for (name, index), cells in run.summary.groupby(["architecture", "index"], sort=False):
         at = cells.set_index("test_set")
@@ -82,41 +81,36 @@ def majority(seeds: Iterable[int]) -> float:
 
 
 def used(results: pd.DataFrame, label: str) -> str:
-    """The sentence on what an architecture's fitted networks use, and follow in conflicts.
-
-    results: the rows of one architecture.
-    """
+    """The sentence on the channel that one architecture's fitted networks use and follow."""
     cells = results[results["test_set"] == "all"]
     start = f"image_pairs, {label} ({int(fitted(cells).sum())} of {len(cells)} networks fitted):"
     rows = results[fitted(results)]
     if rows.empty:
         because = f"since training accuracies are below {100 * FITTED:g} %"
         return f"{start} nothing is said of what it uses, {because}."
-    means = rows.groupby(["index", "test_set"])["accuracy"].mean().unstack()
-    more = means["images"] > means["linear"]
-    linear = "the linear channel alone gives more than the images alone"
-    images = "the images alone give more than the linear channel alone"
-    found = " and ".join(
-        f"{words} at {listed(indices)}"
-        for words, indices in ((linear, means.index[~more]), (images, means.index[more]))
-        if len(indices)
+    cells = rows.groupby(["test_set", "index"])["accuracy"].agg(["mean", "std", "count"])
+    linear, images, conflict = (cells.loc[test] for test in ("linear", "images", "conflict"))
+    more = images["mean"] > linear["mean"]
+    words = {
+        "the linear channel alone gives more than the images alone": more.index[~more],
+        "the images alone give more than the linear channel alone": more.index[more],
+    }
+    sentence = " and ".join(
+        f"{text} at {listed(some)}" for text, some in words.items() if len(some)
     )
-
-    def at(index: int, test_set: str) -> str:
-        some = rows["accuracy"][(rows["index"] == index) & (rows["test_set"] == test_set)]
-        return percent(some.mean(), some.std())
-
-    ends = dict.fromkeys([means.index[0], means.index[-1]])
-    counts = {end: ((rows["index"] == end) & (rows["test_set"] == "all")).sum() for end in ends}
+    ends = dict.fromkeys([more.index[0], more.index[-1]])
     numbers = ", ".join(
-        f"{at(i, 'linear')} against {at(i, 'images')} % at {i} (n = {counts[i]})" for i in ends
+        f"{accuracy(linear.loc[i])} against {accuracy(images.loc[i])} % at {i} "
+        f"(n = {linear['count'][i]})"
+        for i in ends
     )
-    followed = ", ".join(f"{at(i, 'conflict')} % at {i}" for i in ends)
-    sentence = f"{start} {found}: {numbers}; where the two disagree, the linear channel's label "
-    sentence += f"wins in {followed}"
-    if lacking := sorted(set(results["index"]) - set(means.index)):
-        sentence += f"; at {listed(lacking)} no network was fitted"
-    return sentence + "."
+    followed = ", ".join(f"{accuracy(conflict.loc[i])} % at {i}" for i in ends)
+    sentence += (
+        f": {numbers}; where the two disagree, the linear channel's label wins in {followed}"
+    )
+    if unfitted := sorted(set(results["index"]) - set(more.index)):
+        sentence += f"; at {listed(unfitted)} no network was fitted"
+    return f"{start} {sentence}."
 
 
 def listed(indices: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""What figures and tables call an architecture, and which are the papers' own networks."""
+"""The labels of architectures in figures and tables, and which are the papers' own networks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from pipeline.cells.shapes import SIDE, as_text
 from pipeline.networks import NETWORKS
 
-# The names of the project's own networks, by their place.
+# Labels of the project's own networks, by their dotted path.
 LABELS = {
     NETWORKS["logreg"]: "LogReg",
     NETWORKS["mlp"]: "MLP",
@@ -18,9 +18,9 @@ LABELS = {
 
 
 def label(specification: Mapping[str, Any]) -> str:
-    """How a figure names an architecture: 'ResNet-18, width ×0.125'; one's own, by all arguments.
+    """An architecture's label: 'ResNet-18, width ×0.125'; a network of one's own has all arguments.
 
-    specification: the network's place, its arguments, and its `input` where that is not 32×32.
+    specification: `network`, its arguments, and its `input` where that is not 32×32.
     """
     arguments = dict(specification)
     network, pixels = arguments.pop("network"), arguments.pop("input", None)
@@ -48,7 +48,7 @@ def label(specification: Mapping[str, Any]) -> str:
 
 
 def papers_network(specification: Mapping[str, Any], **arguments: Any) -> str | None:
-    """The name in `NETWORKS` of what an architecture is, built with these arguments alone."""
+    """The name in `NETWORKS` of an architecture that is built with these arguments alone."""
     places = {place: name for name, place in NETWORKS.items()}
     alone = dict(specification) == {"network": specification["network"], **arguments}
     return places.get(specification["network"]) if alone else None

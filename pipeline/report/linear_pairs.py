@@ -1,8 +1,6 @@
-"""`linear_pairs` in the report: the problem itself, accuracies, decision boundaries, tilt and
-margins (paper 2, §3).
+"""`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, tilts and margins.
 
-These are paper 2's figures 1, 2a, 2b and 4–8. NAD indices begin at 0, which for paper 2 is a
-choice: its text does not say.
+NAD indices begin at 0, which for paper 2 is a choice: its text does not say.
 """
 
 import base64
@@ -22,38 +20,25 @@ from pipeline.measures.boundaries import EXTENT, POINTS, REACH, max_margin_tilt,
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, percent, training
-from pipeline.report.labels import papers_network, without_width
+from pipeline.report.comparison import accuracy, mean_text, percent, training
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
 from pipeline.report.site.embedded import value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 
-PAIR = ["index_1", "index_2"]  # the columns that place a cell: NAD indices of v₁ and v₂
-SHIFTED = 0.02  # what a shift of the logit must cost a channel alone, at the least, to be said
-
-# Standard deviation in degrees, over pairs and seeds, up to which tilts are said to be the same
-# whatever the pair.
-ALIKE = 5.0
-
-GALLERY = 6  # Number of NAD indices that are shown: of those of the grids, evenly spread
-
-# Accuracy with a channel alone from which on that channel is called used; guessing gives 0.5.
-USED = 0.6
-
-# Which channels are used, by whether the first is and whether the second is.
-WHICH = {
-    (True, True): "both",
-    (True, False): "the first",
-    (False, True): "the second",
-    (False, False): "neither",
-}
-
-# On which side of the origin each class lies, and how its mean is drawn.
-CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
-
 Pair = tuple[int, int]  # NAD indices of v₁ and v₂
+PAIR = ["index_1", "index_2"]  # their columns
+GALLERY = 6  # number of NAD indices that are shown, spread evenly over those of the grids
+
+USED = 0.6  # accuracy above which a channel alone is called used; guessing gives 0.5
+SHIFTED = 0.02  # smallest gain by the best threshold of the logit that a sentence mentions
+ALIKE = 5.0  # standard deviation in degrees up to which tilts are called the same whatever the pair
+
+WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
+
+# The side of the origin on which each class lies, its marker and its colour.
+CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
 
 
 def separations(run: Evaluated) -> tuple[float, float]:
@@ -62,7 +47,7 @@ def separations(run: Evaluated) -> tuple[float, float]:
 
 
 def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
-    """What underspecification means here, and the directions it is posed in (paper 2, fig. 1)."""
+    """The plane of v₁ and v₂, in which many boundaries separate the classes, and NADs (fig. 1)."""
     grids = {name: run.plan.members[name].grid.indices for name in run.labels}
     every = sorted({index for grid in grids.values() for index in grid})
     places = np.linspace(0, len(every) - 1, GALLERY).round().astype(int)
@@ -106,7 +91,7 @@ def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
 
 
 def at(rows: pd.DataFrame, pair: Pair) -> pd.DataFrame:
-    """The rows of a table that are of one pair of NAD indices."""
+    """The rows of one pair of NAD indices."""
     return rows[(rows["index_1"] == pair[0]) & (rows["index_2"] == pair[1])]
 
 
@@ -152,14 +137,18 @@ def heat_map(
     panel.tick_params(axis="x", rotation=0 if size <= 6 else 90)
 
 
-def accuracies(run: Evaluated, name: str, caption: str) -> Figure:
+def published_accuracies(run: Evaluated) -> Published:
+    """The published accuracies by `PAIR` of a ResNet-18, of whatever width (paper 2, fig. 2a)."""
+    return run.beside({"resnet18": published.table("linear_pairs").set_index(PAIR)})
+
+
+def accuracies(run: Evaluated, name: str, known: Published, caption: str) -> Figure:
     """Accuracy (%) over the pairs of NAD indices: both channels, either alone (figs 2a, 4, 6).
 
-    Under the maps of a ResNet-18 of whatever width stand the published ones of the same pairs,
-    which are of full width.
+    Under the maps stand those of the `known` published accuracies of the same pairs.
     """
-    results, resnet18 = run.of(name), is_resnet18(run, name)
-    side, rows = max(2.1, 0.42 * results["index_1"].nunique()), 1 + resnet18
+    results = run.of(name)
+    side, rows = max(2.1, 0.42 * results["index_1"].nunique()), 1 + (name in known)
     height = rows * (side + 0.55) + (0.8 if run.notice is None else 1.0)
     figure, axes = style.new(rows, 3, 3 * side + 1.6, height)
     for column, (test_set, title) in enumerate(PANELS.items()):
@@ -169,9 +158,9 @@ def accuracies(run: Evaluated, name: str, caption: str) -> Figure:
         own = cells.assign(**100 * cells[["mean", "std"]])
         heat_map(panels[0], own, "{:.0f}", (50, 100), **bar)
         panels[0].set_title(title)
-        if resnet18:
-            known = published.table("linear_pairs").set_index(PAIR)[test_set].reindex(own.index)
-            theirs = pd.DataFrame({"mean": known, "std": np.nan, "fitted": True})
+        if name in known:
+            means = known[name][1][test_set].reindex(own.index)
+            theirs = pd.DataFrame({"mean": means, "std": np.nan, "fitted": True})
             heat_map(panels[1], theirs, "{:.0f}", (50, 100), **bar)
             panels[1].set_title("published, ResNet-18\n(paper 2, fig. 2a)")
         for panel in panels:
@@ -182,10 +171,8 @@ def accuracies(run: Evaluated, name: str, caption: str) -> Figure:
 
 
 def degrees(tilts: pd.Series) -> str:
-    """Mean of tilts in degrees and, of several, their standard deviation; – of none."""
-    if tilts.empty:
-        return "–"
-    return f"{tilts.mean():.1f}" + (f" ± {tilts.std():.1f}" if len(tilts) > 1 else "") + "°"
+    """Mean and standard deviation of tilts in degrees; – of none."""
+    return mean_text(tilts.mean(), tilts.std()) + "°" if len(tilts) else "–"
 
 
 def tilts_of(cells: pd.DataFrame) -> pd.Series:
@@ -193,19 +180,17 @@ def tilts_of(cells: pd.DataFrame) -> pd.Series:
     return cells["tilt"][fitted(cells)].dropna()
 
 
-def boundaries(
-    planes: pd.DataFrame,
-    probabilities: Mapping[Pair, np.ndarray],
-    run: Evaluated,
-    label: str,
-    caption: str,
-) -> Figure:
+def probability_of(cells: pd.DataFrame) -> np.ndarray:
+    """The probability of class 1 (POINTS, POINTS), row = coordinate along 0⊕v₂, mean over rows."""
+    return np.mean([*cells["probability"]], 0, dtype=np.float64)
+
+
+def boundaries(run: Evaluated, planes: pd.DataFrame, label: str, caption: str) -> Figure:
     """Class-1 probability in the plane of v₁⊕0 and 0⊕v₂ for the pairs (figs 2b, 5, 7, 8).
 
-    planes: rows of one architecture from boundaries.csv, whose tilts are the titles; probabilities:
-    (index_1, index_2) → (POINTS, POINTS), row = coordinate along 0⊕v₂, mean over seeds.
+    planes: one architecture's rows of boundaries.csv, and `probability` (POINTS, POINTS).
     """
-    rows, columns = (sorted({pair[side] for pair in probabilities}) for side in (0, 1))
+    rows, columns = (sorted(planes[index].unique()) for index in PAIR)
     sizes = max(5.6, 1.35 * len(columns) + 1.6), 1.45 * len(rows) + 1.8
     figure, axes = style.new(len(rows), len(columns), *sizes, sharex=True, sharey=True)
     half = EXTENT * (1 + 1 / (POINTS - 1))
@@ -216,7 +201,8 @@ def boundaries(
     rim = matplotlib.patheffects.withStroke(linewidth=3, foreground="black")
     for (r, c), panel in np.ndenumerate(axes):
         pair = rows[r], columns[c]
-        probability, cells = probabilities[pair], at(planes, pair)
+        cells = at(planes, pair)
+        probability = probability_of(cells)
         learned, tilts = cells["tilt"].notna().any(), tilts_of(cells)
         picture = panel.imshow(probability, **colours)
         if not fitted(cells).all():
@@ -246,8 +232,7 @@ def boundaries(
 def tilt_and_margins(tables: Mapping[str, pd.DataFrame], run: Evaluated, caption: str) -> Figure:
     """Tilt of the boundary and median margins along v₁ and v₂ over the pairs; not in the paper.
 
-    tables: architecture → rows of boundaries.csv. Numbers are of the fitted networks, and tilts of
-    those that have a boundary.
+    tables: by architecture its rows of boundaries.csv, of which the fitted networks count.
     """
     side = 0.42 * max(table["index_1"].nunique() for table in tables.values())
     sizes = 3 * max(2.3, side) + 1.8, len(tables) * max(2.3, side + 0.3) + 1.5
@@ -273,9 +258,9 @@ def tilt_and_margins(tables: Mapping[str, pd.DataFrame], run: Evaluated, caption
     return style.finish(figure, title, caption, run.notice)
 
 
-def table(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> Table:
-    """The corners and the diagonal of each grid: accuracies, tilt, number of fitted seeds."""
-    known, rows = published.table("linear_pairs").set_index(PAIR), []
+def table(run: Evaluated, known: Published, planes: Mapping[str, pd.DataFrame]) -> Table:
+    """The table of the corners and the diagonal of each grid."""
+    rows = []
     for name, label in run.labels.items():
         cells = run.summary_of(name)
         ends = {cells["index_1"].min(), cells["index_1"].max()}
@@ -283,57 +268,53 @@ def table(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> Table:
             if pair[0] != pair[1] and not set(pair) <= ends:
                 continue
             tests = cell.set_index("test_set")
-            beside = is_resnet18(run, name) and pair in known.index
-            rows.append(
-                [
-                    label,
-                    f"({pair[0]}, {pair[1]})",
-                    *(accuracy(tests.loc[test]) for test in PANELS),
-                    percent(*tests.loc["second", ["best_mean", "best_std"]]),
-                    degrees(tilts_of(at(planes[name], pair))),
-                    training(tests.loc["all"]),
-                    " / ".join(f"{value:.1f}" for value in known.loc[pair]) if beside else "–",
-                ]
-            )
+            beside = "–"
+            if name in known and pair in known[name][1].index:
+                beside = " / ".join(f"{value:.1f}" for value in known[name][1].loc[pair])
+            row = [label, "({}, {})".format(*pair)]
+            row += [accuracy(tests.loc[test]) for test in PANELS]
+            row += [percent(*tests.loc["second", ["best_mean", "best_std"]])]
+            row += [degrees(tilts_of(at(planes[name], pair))), training(tests.loc["all"])]
+            rows.append([*row, beside])
     header = ["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)"]
     header += ["second alone at the best threshold (%)", "tilt"]
     header += ["training accuracy (%) (fitted seeds)", "published (ResNet-18, full width)"]
     return Table(header, rows)
 
 
-def used(results: pd.DataFrame, planes: pd.DataFrame, run: Evaluated, name: str) -> str:
-    """The sentence on which channels an architecture uses at the corners of its grid, and its tilt.
+def used(run: Evaluated, name: str, known: Published, planes: pd.DataFrame) -> str:
+    """The sentence on the channels that an architecture's fitted networks use, and on their tilt.
 
-    results, planes: the rows of the architecture; said is what its fitted networks do.
+    It tells the corners of the grid; planes: the architecture's rows of boundaries.csv.
     """
-    known = published.table("linear_pairs").set_index(PAIR)
+    results = run.of(name)
     low, high = results["index_1"].min(), results["index_1"].max()
-    said, counts, lacking, beside, parts = [], [], [], [], []
+    uses, counts, unfitted, beside, parts = [], [], [], [], []
     for pair in dict.fromkeys([(low, low), (low, high), (high, low)]):
-        place = f"({pair[0]}, {pair[1]})"
-        if pair in known.index and is_resnet18(run, name):
-            beside.append(
-                "{first:.1f} and {second:.1f} % at".format(**known.loc[pair]) + f" {place}"
-            )
+        place = "({}, {})".format(*pair)
+        if name in known and pair in known[name][1].index:
+            values = known[name][1].loc[pair]
+            beside.append(f"{values['first']:.1f} and {values['second']:.1f} % at {place}")
         rows = at(results[fitted(results)], pair).set_index("test_set")
         if rows.empty:
-            lacking.append(place)
+            unfitted.append(place)
             continue
-        first, second = (rows.loc[[channel], "accuracy"] for channel in ("first", "second"))
-        which = WHICH[bool(first.mean() > USED), bool(second.mean() > USED)]
-        numbers = " and ".join(percent(values.mean(), values.std()) for values in (first, second))
         best = rows.loc[["second"], "best_accuracy"]
-        if second.mean() > USED and best.mean() - second.mean() > SHIFTED:
+        alone = [rows.loc[[channel], "accuracy"] for channel in ("first", "second")]
+        first, second = (values.mean() > USED for values in alone)
+        numbers = " and ".join(percent(values.mean(), values.std()) for values in alone)
+        if second and best.mean() - alone[1].mean() > SHIFTED:
             numbers += " %; at the best threshold of its logit the second gives "
             numbers += percent(best.mean(), best.std())
-        said.append(f"{which} at {place} ({'alone, they give ' if not said else ''}{numbers} %)")
-        counts.append(str(len(first)))
-    if said:
+        start = "" if uses else "alone, they give "
+        uses.append(f"{WHICH[2 * first + second]} at {place} ({start}{numbers} %)")
+        counts.append(str(len(best)))
+    if uses:
         n = ", ".join(counts if len(set(counts)) > 1 else counts[:1])
-        uses = f"of two sufficient channels along NADs (v₁, v₂) it uses {', '.join(said)}"
-        parts.append(f"{uses}, n = {n}")
-    if lacking:
-        parts.append(f"at {', '.join(lacking)} no network was fitted")
+        start = "of two sufficient channels along NADs (v₁, v₂) it uses"
+        parts.append(f"{start} {', '.join(uses)}, n = {n}")
+    if unfitted:
+        parts.append(f"at {', '.join(unfitted)} no network was fitted")
     tilts = tilts_of(planes)
     if len(tilts) > 1 and tilts.std() <= ALIKE:
         tilted = f"whatever the pair, its boundaries tilt by {degrees(tilts)}, n = {len(tilts)}"
@@ -345,41 +326,7 @@ def used(results: pd.DataFrame, planes: pd.DataFrame, run: Evaluated, name: str)
     return f"{start} networks fitted): {'; '.join(parts)}."
 
 
-def origins(whole: Run, labels: Mapping[str, str]) -> str:
-    """Where each architecture's NADs come from: how many untrained networks, or which file."""
-    counts = {name: int(whole.nads[name]["networks"]) for name in labels}
-    return ", ".join(
-        f"{counts[name]} untrained {label}"
-        if counts[name]
-        else f"{whole.plan.members[name].source.file} ({label})"
-        for name, label in labels.items()
-    )
-
-
-def mean_probabilities(
-    planes: pd.DataFrame, sections: Mapping[str, np.ndarray]
-) -> dict[Pair, np.ndarray]:
-    """The probability of class 1 (POINTS, POINTS) by pair, mean over seeds, of one architecture.
-
-    planes: its rows of boundaries.csv; sections: cross_sections.npz.
-    """
-    names = planes.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
-    return {
-        pair: np.mean([sections[name].astype(np.float64) for name in some], 0)
-        for pair, some in names.groupby([planes[column] for column in PAIR])
-    }
-
-
-def is_resnet18(run: Evaluated, name: str) -> bool:
-    """Whether an architecture is the papers' ResNet-18, of whatever width."""
-    return papers_network(without_width(run.plan.members[name].specification)) == "resnet18"
-
-
-def explorer(
-    run: Evaluated,
-    planes: Mapping[str, pd.DataFrame],
-    probabilities: Mapping[str, Mapping[Pair, np.ndarray]],
-) -> dict[str, Any]:
+def explorer(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     """Accuracies, tilts and boundaries of every pair of NAD indices for the page."""
     networks = []
     for name, label in run.labels.items():
@@ -388,7 +335,7 @@ def explorer(
         for pair, rows in summary.groupby(PAIR):
             tests, of_pair = rows.set_index("test_set"), at(planes[name], pair)
             tilts = tilts_of(of_pair)
-            plane = np.rint(255 * probabilities[name][pair]).astype(np.uint8)
+            plane = np.rint(255 * probability_of(of_pair)).astype(np.uint8)
             cells[f"{pair[0]},{pair[1]}"] = {
                 **{test: value(tests.loc[test]) for test in PANELS},
                 "best": [*tests.loc["second", ["best_mean", "best_std"]]],
@@ -399,60 +346,65 @@ def explorer(
             }
         indices = sorted(summary["index_1"].unique())
         networks.append({"name": label, "indices": indices, "cells": cells})
-    margin = max_margin_tilt(*separations(run))
-    about = {"extent": EXTENT, "points": POINTS, "means": separations(run), "margin": margin}
+    means = separations(run)
+    about = {"extent": EXTENT, "points": POINTS, "means": means, "margin": max_margin_tilt(*means)}
     return about | {"networks": networks}
 
 
 def section(whole: Run) -> Section:
     """The section of `linear_pairs`."""
     run = whole.experiments["linear_pairs"]
-    settings, labels = run.plan.settings, run.labels
+    settings, labels, known = run.plan.settings, run.labels, published_accuracies(run)
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
-    # Tilts of those alone that do better than guessing.
     measured = of_learners(artifacts.evaluated("linear_pairs", "boundaries"), run.results, PAIR)
-    cross_sections = artifacts.cross_sections("linear_pairs")
+    sections = artifacts.cross_sections("linear_pairs")
+    cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
+    measured["probability"] = [sections[cell] for cell in cells]
     planes = {name: measured[measured["architecture"] == name] for name in labels}
-    probabilities = {name: mean_probabilities(planes[name], cross_sections) for name in labels}
     spread = " ± standard deviation" if run.deviations() else ""
     over_fitted = f"{spread} over the seeds that were fitted"
 
-    caption = f"scale {run.plan.scale} · {science} · NADs from {origins(whole, labels)}"
-    figure = two_sufficient_channels(run, caption)
+    origins = ", ".join(
+        f"{networks} untrained {label}"
+        if (networks := whole.nads[name]["networks"])
+        else f"{whole.plan.members[name].source.file} ({label})"
+        for name, label in labels.items()
+    )
+    caption = f"scale {run.plan.scale} · {science} · NADs from {origins}"
     sees = (
         "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally well. "
         "Right: NADs that v₁ and v₂ are taken from."
     )
+    figure = two_sufficient_channels(run, caption)
     pictures = [Picture("two_sufficient_channels", figure, "the problem and the NADs", sees)]
     for name, label in labels.items():
         caption = f"{run.sizes([name])} · {science}"
         marked = not_fitted(planes[name], PAIR, "hatched", "pairs")
         lines = f"{caption}{run.deviations()}\n{marked}"
-        if is_resnet18(run, name):
+        if name in known:
             lines += "\npublished: full width, mean of three seeds, read off the figure, ± 1"
-        figure = accuracies(run, name, lines)
         sees = (
             "Accuracy with both channels, with the first alone and with the second alone, for "
             "pairs of NADs. Hatched: training itself did not succeed with every seed."
         )
-        text = f"accuracies of {label}"
+        figure, text = accuracies(run, name, known, lines), f"accuracies of {label}"
         pictures.append(Picture(f"linear_accuracies_{name}", figure, text, sees))
         lines = f"{caption}\nprobability: mean over seeds · tilt: mean{over_fitted}\n{marked}"
-        figure = boundaries(planes[name], probabilities[name], run, label, lines)
         sees = (
             "What the network decides in the plane of the two directions. An upright boundary uses "
             "the first channel only, a level one the second only."
         )
+        figure = boundaries(run, planes[name], label, lines)
         text = f"boundaries of {label}"
         pictures.append(Picture(f"linear_boundaries_{name}", figure, text, sees))
     caption = f"{run.sizes()} · {science}"
     marked = not_fitted(measured, ["architecture", *PAIR], "hatched", "pairs")
     without = "–: none of them, or of tilts none with a boundary"
-    figure = tilt_and_margins(planes, run, f"{caption}\nmean{over_fitted} · {without}\n{marked}")
     sees = (
         "The same boundaries as numbers: their tilt, and how far a sample must be moved along "
         "either direction to cross them."
     )
+    figure = tilt_and_margins(planes, run, f"{caption}\nmean{over_fitted} · {without}\n{marked}")
     pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", sees))
     return Section(
         "linear_pairs: D(v₁) ⊕ D(v₂)",
@@ -460,12 +412,12 @@ def section(whole: Run) -> Section:
         f"least {100 * FITTED:g} %), have a boundary and do better than guessing on new samples · "
         f"used is a channel that alone gives more than {100 * USED:g} % · NAD indices begin at 0, "
         "which for paper 2 is a choice",
-        table(run, planes),
+        table(run, known, planes),
         pictures,
-        [used(run.of(name), planes[name], run, name) for name in labels],
+        [used(run, name, known, planes[name]) for name in labels],
         "Two channels, each of them enough",
         "Give a network two channels at once, D(v₁) and D(v₂), both of which tell the class. "
         "Nothing in the data says which one to use. After training one channel is switched off: "
         "what remains of the accuracy shows what the network relied on.",
-        explorer(run, planes, probabilities),
+        explorer(run, planes),
     )

@@ -34,7 +34,7 @@ LOOKS = {
 
 
 def published_curves(run: Evaluated) -> Published:
-    """The published accuracies along secant NADs, in per cent by index."""
+    """The published accuracies in per cent along secant NADs, by index."""
     return run.beside(published.table("nad_sweep").set_index("index"))
 
 
@@ -47,13 +47,13 @@ def sweep(
 ) -> Figure:
     """Accuracy, training loss after a third of training, and spectrum over the NAD index (fig. 6).
 
-    losses: rows of losses.csv; eigenvalues: '{architecture}-{estimand}-eigenvalues' → (K,). ρ is
-    Spearman's correlation between the index and the mean accuracy.
+    losses: losses.csv; eigenvalues: (K,) by '{architecture}-{estimand}-eigenvalues'. ρ is
+    Spearman's correlation of the index and the mean accuracy.
     """
     columns = len(run.labels)
     size = max(6.4, 2.75 * columns + 0.6), 7.6
     figure, axes = style.new(3, columns, *size, sharex=True, sharey="row")
-    shown = None
+    ylabel = None
     for (top, loss, spectrum), (name, label) in zip(axes.T, run.labels.items()):
         rows = run.of(name)
         epochs = losses[losses["architecture"] == name]
@@ -82,13 +82,12 @@ def sweep(
             top.plot(values.index + 1, values, label=f"{called} (secant)", **line)
         # Above the panel, where no curve runs through it; the published line comes last.
         entries = zip(*top.get_legend_handles_labels())
+        place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.01), "frameon": False}
         legend = top.legend(
             *zip(*sorted(entries, key=lambda entry: entry[1].startswith("published"))),
-            loc="lower center",
-            bbox_to_anchor=(0.5, 1.01),
-            frameon=False,
             title=textwrap.fill(label, 26),
             title_fontsize=10,
+            **place,
         )
         legend.get_title().set_multialignment("center")
         top.set_ylim(45, 102)
@@ -96,10 +95,10 @@ def sweep(
         spectrum.set(yscale="log", xlabel="NAD index")
         for panel in (top, loss, spectrum):
             style.index_axis(panel)
-        said = f"training loss, epoch {first['epoch'].iloc[0]} of {epochs['epoch'].max()}"
-        if shown != said:
-            loss.set_ylabel(f"{said}\n(grey: guessing)")
-            shown = said
+        epoch = f"training loss, epoch {first['epoch'].iloc[0]} of {epochs['epoch'].max()}"
+        if ylabel != epoch:
+            loss.set_ylabel(f"{epoch}\n(grey: guessing)")
+            ylabel = epoch
     axes[0, 0].set_ylabel("test accuracy (%)\n(grey: guessing)")
     axes[2, 0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
     title = "Accuracy on D(u), training loss and spectrum against the index of the NAD u"
@@ -131,31 +130,32 @@ def numbers(
             quoted = " / ".join(f"{values[i]:g}" for i in QUOTED)
             beside = [quoted + width, rms_text(100 * at["mean"], values) + width]
             points, count = rms(100 * at["mean"], values)
-            wide = " (of full width)" if width else ""
             if count:
+                wide = " (of full width)" if width else ""
                 distance = f"{points:.1f} points rms over {indices_text(count)}"
                 compared.append(f"{label}{wide} {distance}")
         values = [accuracy(at.loc[i]) if i in at.index else "–" for i in QUOTED]
-        done = f"{all_seeds_fitted(at)} of {len(at)}"
-        rows.append([label, estimand, done, *values, *beside, rho, by_eigenvalue, early_rho])
+        done = all_seeds_fitted(at)
+        row = [label, estimand, f"{done} of {len(at)}", *values, *beside]
+        rows.append([*row, rho, by_eigenvalue, early_rho])
         ends = [f"{accuracy(at.iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
+        level = " and ".join(dict.fromkeys(ends))
         relation = f"Spearman's ρ with the index {rho}"
         if rho == "–":
             relation = "no rank correlation with the index (no variation)"
-        done = f"(fitted at {all_seeds_fitted(at)} of {indices_text(len(at))})"
-        level = " and ".join(dict.fromkeys(ends))
-        curves.append(f"{label} along its {estimand} NADs {level}, {relation} {done}")
-    found = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
+        relation += f" (fitted at {done} of {indices_text(len(at))})"
+        curves.append(f"{label} along its {estimand} NADs {level}, {relation}")
+    sentences = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
     if compared:
-        found.append(f"Distance from the published curves: {'; '.join(compared)}.")
+        sentences.append(f"Distance from the published curves: {'; '.join(compared)}.")
     header = ["network", "estimand", "indices fitted", *(f"index {i} (%)" for i in QUOTED)]
     header += ["published at these", "rms difference from the published curve (indices)"]
     header += ["ρ(accuracy, index)", "ρ(accuracy, eigenvalue)", "ρ(early loss, index)"]
-    return Table(header, rows), found
+    return Table(header, rows), sentences
 
 
-def _with_p(found: Mapping[str, Mapping[str, float | None]], key: str) -> str:
-    rho, p = found["spearman"][key], found["p_value"][key]
+def _with_p(metrics: Mapping[str, Mapping[str, float | None]], key: str) -> str:
+    rho, p = metrics["spearman"][key], metrics["p_value"][key]
     return "–" if rho is None else f"{number(rho, 3)} ({p_text(p)})"
 
 

@@ -1,7 +1,7 @@
 """The NADs themselves in the report: spectra, the directions, and how far two estimands agree
 (paper 1, §4)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.cm
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from pipeline.cells.shapes import INPUT
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.labels import label, papers_network
+from pipeline.report.labels import papers_network
 from pipeline.report.nad_sweep import published_curves
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Run
@@ -22,37 +22,28 @@ from pipeline.report.site.embedded import sprite, value
 # The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`.
 NADs = Mapping[str, np.ndarray]
 
-# First singular values of networks of which the published table has none (paper 1's public files
-# of NADs).
+# First singular values from paper 1's public files of NADs, where the published table has none.
 PUBLISHED_FIRST = {"lenet": 0.189}
 
-# Number n of untrained networks, the rows of the published matrices of secants. n is what the
-# paper says, but for ResNet-18, whose whole published spectrum is that of 5,000 rows: see
-# `benchmarks/published_rows.py`.
+# Number n of untrained networks, the rows of the published matrices of secants: as in the paper,
+# but for ResNet-18, whose spectrum is that of 5,000 rows (`benchmarks/published_rows.py`).
 PUBLISHED_ROWS = {"lenet": 10_000, "vgg11": 10_000, "resnet18": 5_000, "densenet121": 10_000}
 
-# Indices at which a published spectrum has crosses, where it has a value there.
-MARKED = (0, 3, 9, 30, 102, 302, 1002)
+MARKED = (0, 3, 9, 30, 102, 302, 1002)  # indices at which a published spectrum has crosses
+CHOSEN = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)  # indices in a gallery
+WHOLE = 0.99  # part of a NAD's energy within the frequencies that a gallery shows
+FIRST_TEN = 10  # directions whose span is compared between halves of an estimate and estimands
 
-# Indices that a gallery shows, as far as there are so many.
-CHOSEN = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
-
-WHOLE = 0.99  # part of a NAD's energy that must lie within the frequencies that a gallery shows
-
-# What an estimate of C was averaged over, in words.
+# The symmetries over which an estimate of C was averaged, in words.
 AVERAGED = {
     "none": "no symmetries",
     "transposition": "the transposition",
     "square": "the symmetries of the square",
 }
 
-# Directions whose span is compared, between halves of an estimate and between estimands.
-FIRST_TEN = 10
-
 
 def published_spectra() -> dict[str, pd.Series]:
-    """√λ by NAD index of each network of which singular values s of a matrix of secants are
-    published: s/√n."""
+    """√λ = s/√n by network and NAD index, of the published singular values s of n secants."""
     singular = dict(published.table("singular_values").set_index("index").items())
     singular |= {network: pd.Series({0: first}) for network, first in PUBLISHED_FIRST.items()}
     return {
@@ -60,28 +51,27 @@ def published_spectra() -> dict[str, pd.Series]:
     }
 
 
-def spectra(
-    estimates: Mapping[str, NADs],
-    labels: Mapping[str, str],
-    known: Mapping[str, pd.Series],
-    caption: str,
-    notice: str | None,
-) -> Figure:
+def estimated(run: Run) -> dict[str, NADs]:
+    """The NADs that were estimated, not read from a file, by architecture."""
+    return {name: nads for name, nads in run.nads.items() if nads["networks"]}
+
+
+def spectra(run: Run, known: Mapping[str, pd.Series], caption: str) -> Figure:
     """√λ against the NAD index on two log axes, with bands of two standard errors.
 
-    known: architecture → its published √λ by index, which are drawn under ours.
+    known: by architecture its published √λ by index.
     """
     figure, axes = style.new(1, 1, 7.4, 4.6)
     panel = axes[0, 0]
     crosses = {"linewidth": 0.7, "markersize": 8, "markeredgewidth": 1.6}
-    looks = style.SPECTRA * len(estimates)
-    for (name, nads), (colour, line) in zip(estimates.items(), looks):
+    looks = style.SPECTRA * len(run.nads)
+    for (name, nads), (colour, line) in zip(estimated(run).items(), looks):
         eigenvalues, errors = nads["eigenvalues"], nads["standard_errors"]
         index = np.arange(len(eigenvalues)) + 1
         root = lambda values, floor=eigenvalues[0] * 1e-9: np.sqrt(np.maximum(values, floor))
         band = [root(eigenvalues + sign * 2 * errors) for sign in (-1, 1)]
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
-        panel.plot(index, root(eigenvalues), color=colour, linestyle=line, label=labels[name])
+        panel.plot(index, root(eigenvalues), color=colour, linestyle=line, label=run.labels[name])
         if name in known:
             values = known[name]
             crossed = [place for place, at in enumerate(values.index) if at in MARKED]
@@ -94,16 +84,15 @@ def spectra(
     style.index_axis(panel)
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     title = "Spectra of the input derivative's covariance over untrained networks"
-    return style.finish(figure, title, caption, notice)
+    return style.finish(figure, title, caption, run.notice)
 
 
 def gallery(nads: NADs, title: str, caption: str, notice: str | None) -> Figure:
     """Chosen NADs as pixels above and as energy over spatial frequency below (paper 1, fig. 5).
 
-    Under each index stand those whose eigenvalues equal its own within the errors, since only their
-    span means something. One channel is drawn in grey, three as colours, others side by side; the
-    energy is summed over channels, and shown out to the frequency within which each of these NADs
-    has `WHOLE` of it. The scale of each panel is its own.
+    Over each NAD stand the indices whose eigenvalues equal its own within the errors, since only
+    their span means something. One channel is drawn in grey, three as colours, others side by side;
+    energies are summed over channels. The scale of each panel is its own.
     """
     channels, *sides = shape = tuple(nads["shape"])
     indices = [index for index in CHOSEN if index < len(nads["directions"])]
@@ -145,9 +134,7 @@ def edge_of(energy: np.ndarray) -> int:
     return int(np.searchsorted(within, WHOLE * within[-1]))
 
 
-def _own_scale(
-    figure: Figure, panels: np.ndarray, colours: str, ticks: Mapping[float, str]
-) -> None:
+def _own_scale(figure: Figure, panels: np.ndarray, colours: str, ticks: dict[float, str]) -> None:
     norm = matplotlib.colors.Normalize(min(ticks), max(ticks))
     shades = matplotlib.cm.ScalarMappable(norm, colours)
     bar = figure.colorbar(shades, ax=panels, aspect=12, shrink=0.9, pad=0.01)
@@ -156,75 +143,69 @@ def _own_scale(
 
 def bands(count: int) -> list[int]:
     """Edges of bands of indices that double in width: 0, 1, 2, 4, … count."""
-    edges = [0, 1]
-    while edges[-1] * 2 < count:
-        edges.append(edges[-1] * 2)
-    return [*edges, count]
+    return [0, *(2**power for power in range((count - 1).bit_length())), count]
 
 
 def overlap_of_bands(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """How much two orthonormal bases (D, D) share, by bands of indices, in units of chance.
+    """The overlap of two orthonormal bases (D, D), by bands of indices, in units of chance.
 
-    Entry (A, B) is Σ ⟨u_i, g_j⟩² over i in A and j in B, divided by |A||B|/D, what two random bases
-    give.
+    Entry (A, B) is Σ ⟨u_i, g_j⟩² over i in A and j in B, divided by |A||B|/D, the value of two
+    random bases.
     """
     edges = np.array(bands(len(one)))
     sums = np.add.reduceat(np.add.reduceat((one @ other.T) ** 2, edges[:-1], 0), edges[:-1], 1)
     return sums * len(one) / np.outer(np.diff(edges), np.diff(edges))
 
 
-def overlaps(
-    pairs: Sequence[tuple[str, NADs, NADs]],
-    names: tuple[str, str],
-    caption: str,
-    notice: str | None,
-) -> Figure:
+def estimands(run: Run) -> tuple[str, str]:
+    """The estimand of the run and the other one, to which it is compared."""
+    return run.plan.estimator.estimand, run.plan.estimator.other().estimand
+
+
+def overlaps(run: Run, others: Mapping[str, NADs], caption: str) -> Figure:
     """Heat maps of `overlap_of_bands` between the NADs of two estimands, one panel per network.
 
-    pairs: the network's label with its NADs; names: the two estimands, rows first.
+    others: by architecture the NADs of the other estimand, along the columns.
     """
-    columns = min(3, len(pairs))
-    rows = -(-len(pairs) // columns)
+    columns = min(3, len(others))
+    rows = -(-len(others) // columns)
     figure, axes = style.new(rows, columns, 3.3 * columns + 0.8, 3.4 * rows + 0.5)
     look = {"cmap": "RdBu_r", "norm": matplotlib.colors.LogNorm(1 / 16, 16), "origin": "lower"}
-    for panel in axes.flat[len(pairs) :]:
+    for panel in axes.flat[len(others) :]:
         panel.set_visible(False)
-    for panel, (name, *pair) in zip(axes.flat, pairs):
+    for panel, (name, other) in zip(axes.flat, others.items()):
+        pair = run.nads[name], other
         shared = overlap_of_bands(*(nads["directions"] for nads in pair))
         image = panel.imshow(np.maximum(shared, 1e-6), **look)
         ticks = bands(len(pair[0]["directions"]))[:-1]
         panel.set_xticks(range(len(ticks)), ticks, rotation=90)
         panel.set_yticks(range(len(ticks)), ticks)
         errors = ", ".join(f"{float(nads['error']):.2f}" for nads in pair)
-        ylabel, xlabel = (f"{estimand} NADs, from index" for estimand in names)
-        panel.set(xlabel=xlabel, ylabel=ylabel, title=f"{name}\nerrors of C: {errors}")
-    ticks = [1 / 16, 1 / 4, 1, 4, 16]
-    bar = figure.colorbar(image, ax=axes, extend="both", shrink=0.8, ticks=ticks)
-    bar.ax.set_yticklabels(["1/16", "1/4", "1", "4", "16"])
-    bar.set_label("shared energy ÷ chance")
-    return style.finish(figure, f"Overlap of {names[0]} and {names[1]} NADs", caption, notice)
+        ylabel, xlabel = (f"{estimand} NADs, from index" for estimand in estimands(run))
+        title = f"{run.labels[name]}\nerrors of C: {errors}"
+        panel.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    bar = figure.colorbar(image, ax=axes, extend="both", shrink=0.8, label="shared energy ÷ chance")
+    bar.set_ticks([1 / 16, 1 / 4, 1, 4, 16], labels=["1/16", "1/4", "1", "4", "16"])
+    title = "Overlap of {} and {} NADs".format(*estimands(run))
+    return style.finish(figure, title, caption, run.notice)
 
 
 def all_equal(nads: NADs) -> bool:
-    """Whether all eigenvalues are equal within their errors: any basis then is one of NADs."""
+    """Whether all eigenvalues are equal within their errors, so that any basis is one of NADs."""
     values = nads["eigenvalues"]
     return bool(values[0] <= 1.01 * values[-1] or nads["nearby"][0][1] == len(values) - 1)
 
 
 def numbers(
-    run: Run,
-    others: Mapping[str, NADs],
-    labels: Mapping[str, str],
-    names: tuple[str, str],
-    known: Mapping[str, pd.Series],
+    run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
 ) -> tuple[Table, list[str]]:
     """The table of the NADs, a row for each network, and sentences.
 
-    others: the NADs of the other estimand; names: the two estimands; known: published √λ.
+    others, known: as `overlaps` and `spectra` take them.
     """
     rows, steep, level, beside, shared = [], [], [], [], []
     for name, nads in run.nads.items():
-        label, networks, values = labels[name], int(nads["networks"]), nads["eigenvalues"]
+        label, networks, values = run.labels[name], int(nads["networks"]), nads["eigenvalues"]
         if not networks:
             rows.append([label, run.plan.members[name].source.file, *["–"] * 7])
             continue
@@ -269,34 +250,34 @@ def numbers(
     if steep:
         fall = "√λ falls from the first NAD to the last by a factor of"
         level.insert(0, f"{fall} {', '.join(steep)}")
-    found = []
-    if level:
-        found.append("; ".join(level))
-    if beside:
-        found.append(f"First singular value × √10,000 ± standard error: {', '.join(beside)}")
-    if shared:
-        spans = f"The spans of the first {FIRST_TEN} NADs of {names[0]} and {names[1]} share"
-        found.append(f"{spans} {', '.join(shared)}")
+    first = "First singular value × √10,000 ± standard error:"
+    spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
+    text = "; ".join(level)
+    sentences = [f"{text[0].upper()}{text[1:]}."] if text else []
+    sentences += [
+        f"{s} {', '.join(some)}." for s, some in ((first, beside), (spans, shared)) if some
+    ]
     header = ["network", "untrained networks", "method", "averaged over", "relative error of C"]
     header += ["overlap of the halves' first ten (chance)", "first clear gaps after index"]
     header += ["first singular value × √10,000 ± standard error (the two halves)", "published"]
-    return Table(header, rows), [f"{text[0].upper()}{text[1:]}." for text in found]
+    return Table(header, rows), sentences
 
 
-def explorer(run: Run, labels: Mapping[str, str]) -> list[dict[str, Any]]:
+def explorer(run: Run) -> list[dict[str, Any]]:
     """Every network's NADs for the page, with the accuracies along them in `nad_sweep`."""
     sweep, networks = run.experiments["nad_sweep"], []
     known = published_curves(sweep)
     for name, nads in run.nads.items():
-        accuracies: dict[str, Any] = {}
-        for row in sweep.summary_of(name).to_dict("records"):
-            accuracies.setdefault(row["estimand"], {})[row["index"]] = value(row)
+        accuracies: dict[str, Any] = {
+            estimand: {row["index"]: value(row) for row in rows.to_dict("records")}
+            for estimand, rows in sweep.summary_of(name).groupby("estimand", sort=False)
+        }
         if name in known:
             called, values = known[name]
             accuracies["published"] = {"called": called, "values": values.dropna().to_dict()}
         shape, count = nads["shape"].tolist(), len(nads["directions"])
         source, columns = sprite(nads["directions"], shape)
-        made = {"name": labels[name], "shape": shape, "indices": [*range(count)]}
+        made = {"name": run.labels[name], "shape": shape, "indices": [*range(count)]}
         made |= {"accuracies": accuracies, "estimand": run.plan.estimator.estimand}
         made |= {"sprite": source, "columns": columns, "file": run.plan.members[name].source.file}
         if nads["networks"]:
@@ -309,11 +290,9 @@ def explorer(run: Run, labels: Mapping[str, str]) -> list[dict[str, Any]]:
 
 def section(run: Run) -> Section:
     """The section of the NADs; there is no gallery of equal eigenvalues, whose NADs are any."""
-    estimator, members = run.plan.estimator, run.plan.members
+    estimator, members, estimates = run.plan.estimator, run.plan.members, estimated(run)
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
     caption = f"scale {run.plan.scale} · {estimator.estimand}{step} · point: {estimator.point}"
-    labels = {name: label(member.specification) for name, member in members.items()}
-    estimates = {name: nads for name, nads in run.nads.items() if nads["networks"]}
     # The published singular values are those of secants, for one channel of 32×32.
     values = published_spectra() if estimator.estimand == "secant" else {}
     known = {
@@ -326,7 +305,7 @@ def section(run: Run) -> Section:
     pictures = []
     if estimates:
         lines = f"{caption} · bands: ± 2 standard errors"
-        figure = spectra(estimates, labels, known, lines, run.notice)
+        figure = spectra(run, known, lines)
         sees = (
             "How strongly an untrained network responds along its NADs, from the first to the "
             "last. A steep line is a network with strong preferences; a level one has none."
@@ -334,7 +313,7 @@ def section(run: Run) -> Section:
         pictures.append(Picture("nad_spectra", figure, "spectra", sees))
     unequal = [name for name in run.nads if name not in estimates or not all_equal(run.nads[name])]
     for name in unequal:
-        origin, title = f"from {members[name].source.file}", f"NADs of {labels[name]}"
+        origin, title = f"from {members[name].source.file}", f"NADs of {run.labels[name]}"
         if name in estimates:
             origin = f"{run.nads[name]['networks']} untrained networks · ≈: indices whose "
             origin += "eigenvalues are equal within the errors"
@@ -344,25 +323,24 @@ def section(run: Run) -> Section:
             "(the middle is frequency 0)."
         )
         pictures.append(Picture(f"nad_gallery_{name}", figure, title, sees))
-    names = (estimator.estimand, estimator.other().estimand)
+    _, second = estimands(run)
     others = {
-        name: artifacts.nads(name, names[1])
+        name: artifacts.nads(name, second)
         for name in unequal
         if name in estimates and estimator.compare and members[name].source.first is None
     }
     if others:
         *_, other = others.values()
         averaged = AVERAGED[str(other["symmetry"])]
-        lines = f"{caption} · {names[1]}: {other['point']}, averaged over {averaged}"
-        pairs = [(labels[name], run.nads[name], others[name]) for name in others]
-        figure = overlaps(pairs, names, lines, run.notice)
+        lines = f"{caption} · {second}: {other['point']}, averaged over {averaged}"
+        figure = overlaps(run, others, lines)
         sees = (
             "Whether two ways to measure the response, over a long step and over an infinitely "
             "short one, give the same directions. Red on the diagonal: they do; white: no more "
             "than chance."
         )
         pictures.append(Picture("nad_overlaps", figure, "overlap of the two estimands' NADs", sees))
-    table, findings = numbers(run, others, labels, names, known)
+    table, findings = numbers(run, others, known)
     return Section(
         "NADs",
         caption,
@@ -374,5 +352,5 @@ def section(run: Run) -> Section:
         "the input changes the output most. The average answer is a list of directions in order of "
         "their strength: the neural anisotropy directions, NADs, of the architecture. No data "
         "enter. NAD 0 is what the network responds to most, before it has learned anything.",
-        explorer(run, labels),
+        explorer(run),
     )

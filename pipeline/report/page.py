@@ -1,4 +1,4 @@
-"""What the report is made of, sections of sentences, a table and figures; its page of Markdown."""
+"""The sections of the report, and its page of Markdown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: its file's name without ending, the text in its place, and what one sees in it."""
+    """A figure: the stem of its file's name, its alternative text, and what one sees in it."""
 
     name: str
     figure: Figure
@@ -30,10 +30,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the report: its heading, how it was run, its numbers, its figures.
+    """One part of the report.
 
-    findings: sentences that each hold their number, its spread and n; title, question: what heads
-    it in index.html, for readers who do not know the papers; explorer: data to look around in.
+    findings: sentences that each hold their number, its spread and n; title, question: its head in
+    index.html, for readers who do not know the papers; explorer: the data of a script there.
     """
 
     heading: str
@@ -60,7 +60,7 @@ LEGEND = (
 
 TEMPLATE = """\
 {% macro line(cells) -%}
-| {{ cells | map("string") | map("replace", "|", "\\\\|") | join(" | ") }} |
+| {{ cells | join(" | ") }} |
 {%- endmacro %}
 # Report of this run
 

@@ -1,7 +1,6 @@
 """`poison` in the report: what class carriers along NADs do to training (paper 1, §5, fig. 7)."""
 
 import textwrap
-from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -25,10 +24,10 @@ CLASSES, CELLS = 3, 3  # number of classes whose first image is shown, and of NA
 
 
 def curve(run: Evaluated, known: Published, caption: str) -> Figure:
-    """Accuracy on clean test data against the NAD index of the training data's carriers (fig. 7).
+    """Accuracy on clean test data over the NAD index of the training data's carriers (fig. 7).
 
-    Networks that were trained on clean data are a level. Where not every network was fitted,
-    points, and the marker at a level's right end, are hollow.
+    Networks that were trained on clean data are a level. Points, and the marker at a level's right
+    end, are hollow where not every network was fitted.
     """
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True)
@@ -76,15 +75,13 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def examples(
-    run: Evaluated, name: str, draw: Mapping[str, np.ndarray], nads: np.ndarray, caption: str
-) -> Figure:
-    """Training images, the same with carriers along NADs of several indices, and the differences.
+def examples(run: Evaluated, name: str, caption: str) -> Figure:
+    """The first training images of the first classes, with carriers along NADs, and differences.
 
-    Shown are the first images of the first classes, whose carriers are in one channel each. With
-    carriers they are clipped where they are drawn; the differences are not, and are magnified about
-    grey until they fill the range. draw: of the first seed; nads: the network's (D, D).
+    Images with carriers are clipped; differences are not, and are magnified about grey until they
+    fill the range.
     """
+    draw, nads = artifacts.draw("poison", run.plan.seeds[0]), artifacts.directions("poison")[name]
     experiment, every = experiments.find("poison"), run.plan.members[name].grid.indices
     places = np.linspace(0, len(every) - 1, CELLS).round().astype(int)
     indices = [every[place] for place in np.unique(places)]
@@ -119,9 +116,8 @@ def examples(
 
 
 def table(run: Evaluated, known: Published) -> Table:
-    """One row per architecture, data and index of the carriers."""
-    rows = []
-    places = ["architecture", "data", "index"]
+    """The table, a row for each architecture, data and index of the carriers."""
+    rows, places = [], ["architecture", "data", "index"]
     for (name, data, index), cells in run.summary.groupby(places, sort=False):
         at = cells.set_index("test_set")
         tests = [accuracy(at.loc[s]) if s in at.index else "–" for s in ("clean", "poisoned")]
@@ -136,26 +132,26 @@ def table(run: Evaluated, known: Published) -> Table:
 
 def findings(run: Evaluated, known: Published) -> list[str]:
     """Accuracy on clean data without carriers and with those of the grid's ends, and published."""
-    found, beside = [], []
+    levels, beside = [], []
     clean = run.summary[run.summary["test_set"] == "clean"]
     for (name, data), cells in clean.groupby(["architecture", "data"], sort=False):
         at, label = cells.set_index("index").sort_index(), run.labels[name]
-        levels = [f"{accuracy(at.loc[CLEAN])} % without carriers"]
+        text = f"{label} on {NAMES[data]}: {accuracy(at.loc[CLEAN])} % without carriers, "
         for index in dict.fromkeys([at.index[1], at.index[-1]]):
-            levels.append(f"{accuracy(at.loc[index])} % with carriers from NAD {index}")
-        done = f"(fitted: {all_seeds_fitted(at)} of {len(at)})"
-        found.append(f"{label} on {NAMES[data]}: {', '.join(levels)} {done}")
+            text += f"{accuracy(at.loc[index])} % with carriers from NAD {index}, "
+        text = text.removesuffix(", ") + f" (fitted: {all_seeds_fitted(at)} of {len(at)})"
+        levels.append(text)
         if data == "images" and name in known:
             _, values = known[name]
             points, count = rms(100 * at["mean"], values)
-            levels = [f"{values.iloc[i]:.1f} % at NAD {values.index[i]}" for i in (0, -1)]
+            ends = [f"{values.iloc[i]:.1f} % at NAD {values.index[i]}" for i in (0, -1)]
             text = "ResNet-18 of full width, trained on 50,000 images, is published with "
-            text += " and ".join(levels)
+            text += " and ".join(ends)
             if count:
                 text += f"; {label} lies {points:.1f} points rms from that over "
                 text += indices_text(count)
             beside.append(f"{text}.")
-    return [f"Accuracy on clean test data, {run.seeds()}: {'; '.join(found)}.", *beside]
+    return [f"Accuracy on clean test data, {run.seeds()}: {'; '.join(levels)}.", *beside]
 
 
 def section(whole: Run) -> Section:
@@ -174,10 +170,9 @@ def section(whole: Run) -> Section:
     )
     pictures = [Picture("poison_curve", figure, "accuracy on clean images", sees)]
     sees = "Training images as they are and with their carriers, and what the carriers change."
-    draw, nads = artifacts.draw("poison", run.plan.seeds[0]), artifacts.directions("poison")
     for name, label in run.labels.items():
         if run.plan.members[name].grid.indices:
-            figure = examples(run, name, draw, nads[name], f"NADs of {label} · {shown}")
+            figure = examples(run, name, f"NADs of {label} · {shown}")
             text = f"images with carriers along NADs of {label}"
             pictures.append(Picture(f"poison_examples_{name}", figure, text, sees))
     return Section(

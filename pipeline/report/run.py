@@ -1,4 +1,4 @@
-"""The run that the report shows, read once; and what all captions say of an experiment."""
+"""The run that the report shows, read once, and the parts that its captions share."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report.labels import label, papers_network, without_width
 
-# By architecture what published values are called, and the values.
+# By architecture: the label of published values, and the values.
 Published = Mapping[str, tuple[str, Any]]
 
 
@@ -24,8 +24,8 @@ Published = Mapping[str, tuple[str, Any]]
 class Evaluated:
     """One experiment that was run: its plan, and its tables in reports/.
 
-    labels: architecture → what figures call it, in the order of the results; images: what
-    data/images holds; notice: what every figure says of images that are not CIFAR-10.
+    labels: in figures, by architecture in the order of the results; images: data/images/about.json;
+    notice: the line of every figure on images that are not CIFAR-10.
     """
 
     plan: Plan
@@ -37,7 +37,7 @@ class Evaluated:
 
     @property
     def needs_images(self) -> bool:
-        """Whether the experiment's data are made of the images."""
+        """Whether the experiment's data are images."""
         return experiments.find(self.plan.experiment).needs_images
 
     def of(self, name: str) -> pd.DataFrame:
@@ -62,11 +62,11 @@ class Evaluated:
         )
 
     def seeds(self, architectures: Iterable[str] | None = None) -> str:
-        """With how many seeds some architectures (all) were trained, as text."""
+        """The number of seeds of some architectures (all), as text."""
         return self._each({n: self._seeds_of(n) for n in architectures or self.labels}, "seed")
 
     def deviations(self) -> str:
-        """What stands behind ±, as part of a caption; empty where there is one seed alone."""
+        """The part of a caption that explains ±; empty where there is one seed alone."""
         several = max(map(self._seeds_of, self.labels)) > 1
         return " · ± standard deviation over seeds" if several else ""
 
@@ -81,24 +81,27 @@ class Evaluated:
         return f"{what}s " + ", ".join(each)
 
     def beside(self, published: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
-        """What is published of each architecture's network, and what a figure calls it.
+        """The published values of each architecture's network, with their label.
 
-        published: by the network's name in `NETWORKS`. Beside a narrower network it is called
-        'published, full width'; what is of CIFAR-10 stands beside no other images.
+        published: by the network's name in `NETWORKS`. Beside a narrower network the label is
+        'published, full width'; values of CIFAR-10 stand beside no other images.
         """
-        found = {}
+        beside = {}
         for name in {} if self.needs_images and self.notice else self.labels:
             specification = described(self.plan.members[name])
             wide = without_width(specification)
             if (network := papers_network(wide)) in published:
                 called = "published" if wide == specification else "published, full width"
-                found[name] = called, published[network]
-        return found
+                beside[name] = called, published[network]
+        return beside
 
 
 @dataclass(frozen=True)
 class Run:
-    """All that the report shows; nads: by architecture the fields of `pipeline.nads.NADs`."""
+    """All that the report shows.
+
+    nads: by architecture the fields of `pipeline.nads.NADs`; notice: as in `Evaluated`.
+    """
 
     plan: NADsPlan
     nads: Mapping[str, Mapping[str, np.ndarray]]
@@ -106,14 +109,19 @@ class Run:
     experiments: Mapping[str, Evaluated]
     notice: str | None
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """The label in figures of each architecture that has NADs."""
+        return {name: label(member.specification) for name, member in self.plan.members.items()}
+
 
 def read(names: Iterable[str]) -> Run:
     """The run of the experiments of these names."""
     plan, images = NADsPlan.read(), artifacts.about_images()
     notice = None if images["name"] == "CIFAR-10" else f"images of this run: {images['name']}"
     nads = {name: artifacts.nads(name) for name in plan.members}
-    found = {name: evaluated(name, images, notice) for name in names}
-    return Run(plan, nads, images, found, notice)
+    every = {name: evaluated(name, images, notice) for name in names}
+    return Run(plan, nads, images, every, notice)
 
 
 def evaluated(experiment: str, images: Mapping[str, Any], notice: str | None) -> Evaluated:
@@ -141,9 +149,9 @@ def described(member: Member) -> dict[str, Any]:
 
 
 def over_seeds(rows: pd.DataFrame, places: Sequence[str], column: str = "accuracy") -> pd.DataFrame:
-    """A column over seeds, by the columns `places`: mean, std, and whether all were fitted.
+    """Mean and std of a column over seeds, by the columns `places`, and whether all were `fitted`.
 
-    rows: of single networks; where they have no train_accuracy, as published ones, `fitted` is nan.
+    rows: of single networks; published ones have no train_accuracy, and their `fitted` is nan.
     """
     done = fitted(rows) if "train_accuracy" in rows else np.nan
     cells = rows.assign(done=done).groupby(places)
@@ -151,9 +159,9 @@ def over_seeds(rows: pd.DataFrame, places: Sequence[str], column: str = "accurac
 
 
 def not_fitted(rows: pd.DataFrame, places: Sequence[str], mark: str, what: str) -> str:
-    """What a caption says of points that were not fitted with every seed: number and `mark`.
+    """The part of a caption that counts the points that were not fitted with every seed.
 
-    places: the columns of rows that tell points apart; what: what a point is, in the plural.
+    places: the columns that tell points apart; mark: of these points; what: their name, plural.
     """
     done = over_seeds(rows, places, "train_accuracy")["fitted"]
     if done.all():

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 DOT = " · "  # what stands between the parts of a caption
-LETTERS = 17  # letters of a caption to an inch
+LETTERS = 17  # letters of a caption per inch
 TICKS = (0, 10, 100, 1000)  # NAD indices that are named at an axis
 POSITIONS = 6  # decimals to which the places of panels are rounded, in units of the figure
 
@@ -45,18 +45,14 @@ matplotlib.rcParams.update(
     {
         "font.size": 9,
         "axes.titlesize": 10,
-        "axes.labelsize": 9,
         "xtick.labelsize": 8,
         "ytick.labelsize": 8,
         "legend.fontsize": 8,
-        "figure.dpi": 100,
         "savefig.dpi": 160,
         "svg.hashsalt": "nads",
-        "svg.fonttype": "path",
         "figure.titlesize": 11,
         "axes.spines.top": False,
         "axes.spines.right": False,
-        "font.family": "DejaVu Sans",
     }
 )
 
@@ -93,15 +89,15 @@ def curve(
     xerr: pd.Series | None = None,
     **look: Any,
 ) -> ErrorbarContainer:
-    """Points of means over seeds with their deviations, if any, and hollow where not `fitted`."""
-    bars = [None if some is None or some.isna().all() else some for some in (yerr, xerr)]
-    drawn = panel.errorbar(x, y, *bars, **look)
+    """Means over seeds with error bars, if there are any, and hollow markers where not `fitted`."""
+    errors = [None if some is None or some.isna().all() else some for some in (yerr, xerr)]
+    drawn = panel.errorbar(x, y, *errors, **look)
     hollow(panel, drawn, np.asarray(fitted == 0))
     return drawn
 
 
 def hollow(panel: Axes, curve: ErrorbarContainer, which: np.ndarray) -> None:
-    """Empty the markers of some points of a curve: there not every network was fitted."""
+    """Draw hollow markers on the points of a curve where not every network was fitted."""
     line = curve[0]
     if which.any():
         panel.plot(
@@ -124,25 +120,18 @@ def index_axis(panel: Axes) -> None:
 
 
 def filled(line: str, width: int) -> str:
-    """A line of a caption as lines of at most `width` letters, broken at its dots if possible."""
-    first, *parts = line.split(DOT)
-    lines = [first]
-    for part in parts:
-        if len(lines[-1]) + len(DOT) + len(part) <= width:
+    """A line of a caption as lines of about `width` letters, broken at its dots if possible."""
+    lines: list[str] = []
+    for part in line.split(DOT):
+        if lines and len(lines[-1] + DOT + part) <= width:
             lines[-1] += DOT + part
         else:
-            lines[-1] += DOT.rstrip()
             lines.append(part)
-    # The dot at a line's end may stand beyond the width, rather than alone on the next line.
-    end = DOT.rstrip()
-    return "\n".join(
-        textwrap.fill(part.removesuffix(end), width) + (end if part.endswith(end) else "")
-        for part in lines
-    )
+    return f"{DOT.rstrip()}\n".join(textwrap.fill(part, width) for part in lines)
 
 
 def finish(figure: Figure, title: str, caption: str, notice: str | None = None) -> Figure:
-    """The figure with its title and any notice above, and the caption as wide as it is below."""
+    """The figure with its title and notice above it and its caption below it."""
     figure.suptitle(title + (f"\n{notice}" if notice else ""))
     width = int(LETTERS * figure.get_figwidth())
     text = "\n".join(filled(line, width) for line in caption.splitlines())

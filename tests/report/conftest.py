@@ -1,9 +1,12 @@
-"""The small run of `small_run`, laid down once, and the sections that are made of it."""
+"""The small run of `small_run`, laid down once, its sections, and what `render` makes of it."""
+
+import shutil
 
 import pytest
 import small_run
 
 from pipeline import experiments, render
+from pipeline.project import artifacts
 from pipeline.report import run
 
 
@@ -45,3 +48,16 @@ class Sections(dict):
 def sections(_laid):
     """`Sections` of the small run."""
     return Sections(_laid)
+
+
+@pytest.fixture(scope="session")
+def rendered(_laid, tmp_path_factory):
+    """The folder reports/ of the small run after `render`."""
+    folder = tmp_path_factory.mktemp("rendered")
+    shutil.copytree(_laid, folder, dirs_exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        artifacts.FIGURES.mkdir()
+        (artifacts.FIGURES / "of_before.png").touch()
+        render.main()
+    return folder / artifacts.REPORTS

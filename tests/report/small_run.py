@@ -93,6 +93,13 @@ def of_cifar10(run):
     return dataclasses.replace(run, images=images, notice=None, experiments=found)
 
 
+def with_member(one, name, **changes):
+    """An experiment's record in which one architecture of its plan is changed."""
+    member = dataclasses.replace(one.plan.members[name], **changes)
+    planned = dataclasses.replace(one.plan, members=one.plan.members | {name: member})
+    return dataclasses.replace(one, plan=planned)
+
+
 def with_rows(run, name, rows):
     """The same run in which an experiment has other results."""
     one = dataclasses.replace(run.experiments[name], results=rows, summary=summary_of(rows))

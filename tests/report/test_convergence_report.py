@@ -1,14 +1,12 @@
 """What the figure, the table and the sentences of `convergence` show."""
 
-import dataclasses
-
 import drawing
 import numpy as np
 import pandas as pd
 import pytest
-from small_run import ALL_FITTED, LENET, SIZES, SPREAD, captions
+from small_run import ALL_FITTED, LENET, SIZES, SPREAD, captions, with_member
 
-from pipeline.report import convergence, style
+from pipeline.report import convergence
 from pipeline.report.convergence import OURS, Speed
 
 STEPS = {(0, 0): 20, (0, 8): 40, (8, 0): 1200, (8, 8): np.inf}
@@ -49,8 +47,8 @@ def test_directions_that_were_not_learned_come_last():
 
 
 def test_maps_have_their_numbers_and_hatches():
-    fast = speed({k: 10 for k in STEPS}, limit=100, label="Fast")
-    fast, nothing, slow, beside, bar = drawn(fast, speed(fourier=accuracies()))
+    fast = speed({k: 10 for k in STEPS}, limit=100)
+    fast, nothing, slow, beside, _ = drawn(fast, speed(fourier=accuracies()))
     # Of the axis −8, 0, 8 nothing is known at (8, −8) and (−8, 8).
     steps = [[np.inf, 1200, np.nan], [40, 20, 40], [np.nan, 1200, np.inf]]
     (image,) = slow.images
@@ -60,11 +58,8 @@ def test_maps_have_their_numbers_and_hatches():
     assert drawing.texts(slow) == {
         (1, 0): "1200", (0, 1): "40", (1, 1): "20", (2, 1): "40", (1, 2): "1200"
     }  # fmt: skip
-    assert {text.get_text() for text in slow.texts if text.get_color() == "white"} == {"1200"}
     assert [patch.get_xy() for patch in slow.patches] == [(-0.5, -0.5), (1.5, 1.5)]
-    assert not fast.patches and fast.get_title() == "Fast"
-    assert slow.get_title() == "Net\nhatched: not within 1,580 steps"
-    assert bar.get_ylim() == pytest.approx((10, 1580))
+    assert not fast.patches and slow.get_title() == "Net\nhatched: not within 1,580 steps"
     assert beside.axison and not nothing.axison
 
 
@@ -84,17 +79,13 @@ def test_accuracies_stand_against_steps_and_those_of_directions_never_learned_be
     assert ours[0] == "fourier: ρ = −1.00 (p < 0.001, 4 directions)"
     assert published[0] == "published: ρ undefined (1 directions)"
     assert ours[1][0] == [[20, 90], [40, 80], [1200, 70], [1.25 * 1580, 50]]
-    assert ours[1][2:] == ("#000000", "None", "o")
     assert published[1][0] == [[1.25 * 1580, 60]]
-    assert published[1][2:] == (style.PUBLISHED.lower(), "None", "x")
     across, up = ([s.tolist() for s in bars.get_segments()] for bars in panel.containers[0][2])
     np.testing.assert_allclose(across[:2], [[[18, 90], [22, 90]], [[36, 80], [44, 80]]])
     np.testing.assert_allclose(up[0], [[20, 88], [20, 92]])
     assert drawing.hollow(panel) == [[[40, 80]]]
     assert [line.get_xdata()[0] for line in panel.lines if line.get_linestyle() == ":"] == [1580]
     assert panel.get_xlabel().endswith("(right of the dotted line: not within 1,580)")
-    left, right = panel.get_xlim()
-    assert left < 18 and right > 1.25 * 1580 and panel.get_xscale() == "log"
 
 
 def numbers(*speeds):
@@ -142,9 +133,6 @@ def test_the_section(sections):
 
 def test_accuracies_of_another_network_of_the_same_name_are_not_compared(whole):
     run, other = whole.experiments["convergence"], whole.experiments["fourier"]
-    network = LENET | {"downsampling": "none"}
-    member = dataclasses.replace(other.plan.members["a"], specification=network)
-    planned = dataclasses.replace(other.plan, members=other.plan.members | {"a": member})
-    other = dataclasses.replace(other, plan=planned)
+    other = with_member(other, "a", specification=LENET | {"downsampling": "none"})
     assert list(convergence.speed_of("z", run, other, {}).accuracies) == [OURS]
     assert not convergence.speed_of("a", run, other, {}).accuracies

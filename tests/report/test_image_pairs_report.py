@@ -1,7 +1,5 @@
 """What the figure, the table and the sentences of `image_pairs` show."""
 
-import dataclasses
-
 import drawing
 import pandas as pd
 from small_run import LABELS, NOT_FITTED, SIZES, SPREAD, captions, evaluated, plan, rows_of
@@ -52,22 +50,6 @@ def test_curves_are_drawn_over_the_index_of_v():
     assert [text for _, text in drawing.ticks(figure.axes[0].xaxis)] == ["1", "64", "1000"]
 
 
-def test_two_points_have_no_line_and_one_seed_no_bars():
-    rows = rows_of([{"index": i} for i in (1, 64)], tests=TESTS, seeds=(5,))
-    one = evaluated(plan("image_pairs", SETTINGS, [{"indices": [1, 64]}] * 2), rows)
-    for curve in image_pairs.images_or_linear_channel(one, 60.0, "caption").axes[0].containers:
-        assert curve[0].get_linewidth() == 0 and not curve.has_yerr
-
-
-def test_sides_are_named_as_the_user_chose_them(whole):
-    run = whole.experiments["image_pairs"]
-    settings = dataclasses.replace(run.plan.settings, positive=("eel", "bee"))
-    planned = dataclasses.replace(run.plan, settings=settings)
-    whole.experiments["image_pairs"] = dataclasses.replace(run, plan=planned)
-    caption = image_pairs.section(whole).caption
-    assert " · one side: ape, cat, dog · the other: bee, eel · " in caption
-
-
 def test_sentences_say_what_is_used_where():
     rows = [
         {"seed": 0, "index": index, "test_set": test, "accuracy": value, "train_accuracy": trained}
@@ -81,7 +63,3 @@ def test_sentences_say_what_is_used_where():
         "the two disagree, the linear channel's label wins in 70.0 % at 1, 70.0 % at 3; at index 4 "
         "no network was fitted."
     )
-
-
-def test_always_naming_the_larger_side_is_right_that_often(whole):
-    assert image_pairs.majority((5,)) == 75 and image_pairs.majority((5, 6)) == 62.5

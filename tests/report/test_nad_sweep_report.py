@@ -50,9 +50,8 @@ def test_curves_of_both_estimands_and_the_published_one(sections):
     assert legend == [
         "secant, ρ = 1.00", "gradient, ρ = 1.00", "published, full width (secant)"
     ]  # fmt: skip
-    assert top.get_legend().get_title().get_text() == LABELS["z"]
-    points, whiskers, *look = drawing.curves(top)["secant, ρ = 1.00"]
-    assert points == [[1, 50.1], [11, 50.5]] and look == ["#000000", "-", "o"]
+    points, whiskers, *_ = drawing.curves(top)["secant, ρ = 1.00"]
+    assert points == [[1, 50.1], [11, 50.5]]
     assert whiskers == drawing.numbers([[x, y - HALF, y + HALF] for x, y in points])
     # One of the two networks along NAD 0 was not fitted.
     assert drawing.hollow(top) == [[[1, 50.1]]] and drawing.hollow(loss) == [[[1, 0.2505]]]
@@ -62,20 +61,13 @@ def test_curves_of_both_estimands_and_the_published_one(sections):
     assert lines["gradient"] == [1, pytest.approx(0.5**0.5)]
     known = [line for line in top.lines if drawing.colour(line) == "#d55e00"]
     assert known[0].get_ydata()[0] == 97.88 and known[0].get_xdata()[0] == 1
-    assert [panel.get_ylabel() for panel in panels[:, 0]] == [
-        "test accuracy (%)\n(grey: guessing)",
-        "training loss, epoch 1 of 1\n(grey: guessing)",
-        "$\\sqrt{\\lambda}$ relative to the first",
-    ]
-    assert not panels[1, 1].get_ylabel(), "the same epoch is said once"
+    assert loss.get_ylabel() == "training loss, epoch 1 of 1\n(grey: guessing)"
     assert drawing.ticks(spectrum.xaxis)[:2] == [(1, "0"), (11, "10")]
 
 
-def swept(places, seeds=(5, 6)):
-    indices = sorted({place["index"] for place in places})
+def swept():
     settings = {"eps": 1.0, "sigma": {"z": 1.0, "a": 1.0}}
-    rows = rows_of(places, seeds=seeds)
-    return evaluated(plan("nad_sweep", settings, [{"indices": indices}] * 2), rows)
+    return evaluated(plan("nad_sweep", settings, [{"indices": [0, 10]}] * 2), rows_of(SWEPT))
 
 
 def drawn(run, epochs=6):
@@ -88,26 +80,18 @@ def drawn(run, epochs=6):
 
 
 def test_early_is_a_third_of_training_and_rounding_is_no_negative_eigenvalue():
-    panels = np.reshape(drawn(swept(SWEPT)).axes, (3, 2))
+    panels = np.reshape(drawn(swept()).axes, (3, 2))
     assert drawing.curves(panels[1, 0])["secant"][0] == [[1, 0.5], [11, 0.5]]
     assert panels[1, 0].get_ylabel().startswith("training loss, epoch 2 of 6")
     np.testing.assert_allclose(panels[2, 0].lines[0].get_ydata(), [1, 0.5, 1e-9**0.5])
 
 
-def test_one_seed_of_one_estimand_has_neither_bars_nor_a_second_curve():
-    one = swept([{"estimand": "secant", "index": i} for i in range(40)], seeds=(5,))
-    panel = drawn(one).axes[0]
-    ((label, (points, whiskers, *_)),) = drawing.curves(panel).items()
-    assert label == "secant, ρ = 1.00" and len(points) == 40 and not whiskers
-    assert panel.containers[0][0].get_markersize() == 2.5, "many points are small"
-
-
 def test_a_correlation_that_is_undefined_is_said_to_be():
-    one = swept([{"estimand": "secant", "index": i} for i in (0, 10)])
+    one = swept()
     one.results["accuracy"] = 0.5
-    assert list(drawing.curves(drawn(one).axes[0])) == ["secant, ρ undefined"]
-    none = {"spearman": {}, "p_value": {}}
-    for numbers in none.values():
-        numbers |= dict.fromkeys(("accuracy_index", "accuracy_eigenvalue", "early_loss_index"))
-    _, (sentence,) = nad_sweep.numbers(one, dict.fromkeys("za", {"secant": none}), {})
+    labels = ["secant, ρ undefined", "gradient, ρ undefined"]
+    assert list(drawing.curves(drawn(one).axes[0])) == labels
+    none = dict.fromkeys(("accuracy_index", "accuracy_eigenvalue", "early_loss_index"))
+    both = dict.fromkeys(("secant", "gradient"), {"spearman": none, "p_value": none})
+    _, (sentence,) = nad_sweep.numbers(one, dict.fromkeys("za", both), {})
     assert "no rank correlation with the index (no variation) (fitted at 2 of 2" in sentence

@@ -1,24 +1,12 @@
 """The record of a run, and what all captions and tables say of an experiment."""
 
-import dataclasses
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
-from small_run import (
-    ALL_FITTED,
-    FREQUENCIES,
-    LENET,
-    NOT_FITTED,
-    NOTICE,
-    SIZES,
-    SPREAD,
-    evaluated,
-    of_cifar10,
-    plan,
-    rows_of,
-)
+import small_run
+from small_run import ALL_FITTED, FREQUENCIES, LENET, NOT_FITTED, NOTICE, SIZES, SPREAD
 
 from pipeline import experiments
 from pipeline.networks import NETWORKS
@@ -26,15 +14,15 @@ from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import run
 from pipeline.report.comparison import indices_text, number, p_text, percent, rms, rms_text
-from pipeline.report.labels import LABELS as NAMES
 from pipeline.report.labels import label
 
 SETTINGS = {"eps": 1.0, "sigma": 3.0}
 
 
 def fourier(**keywords):
-    return evaluated(
-        plan("fourier", SETTINGS, [{"step": 16}] * 2, **keywords), rows_of(FREQUENCIES)
+    return small_run.evaluated(
+        small_run.plan("fourier", SETTINGS, [{"step": 16}] * 2, **keywords),
+        small_run.rows_of(FREQUENCIES),
     )
 
 
@@ -49,10 +37,7 @@ def test_the_caption_says_what_differs_and_no_more():
 
 
 def test_networks_may_have_fewer_seeds_than_others():
-    one = fourier(epochs=(4, 4))
-    fewer = dataclasses.replace(one.plan.members["z"], seeds=1)
-    members = one.plan.members | {"z": fewer}
-    one = dataclasses.replace(one, plan=dataclasses.replace(one.plan, members=members))
+    one = small_run.with_member(fourier(epochs=(4, 4)), "z", seeds=1)
     seeds = "seeds 1 (ResNet-18, width ×0.125), 2 (LeNet)"
     assert one.seeds() == seeds and one.seeds(["z"]) == "1 seed" and one.deviations() == SPREAD
     assert one.sizes() == f"scale smoke · {seeds} · 1,234 training samples · 4 epochs"
@@ -62,17 +47,16 @@ def test_published_is_what_the_same_network_came_to_or_the_wider_one():
     wide = ("published, full width", 2)
     published = {"lenet": 1, "resnet18": 2, "vgg11": 3}
     assert fourier().beside(published) == {"a": ("published", 1), "z": wide}
-    one = fourier()
     for change in ({"specification": LENET | {"downsampling": "none"}}, {"input": (64, 64)}):
-        members = one.plan.members | {"a": dataclasses.replace(one.plan.members["a"], **change)}
-        other = dataclasses.replace(one, plan=dataclasses.replace(one.plan, members=members))
-        assert other.beside(published) == {"z": wide}
+        assert small_run.with_member(fourier(), "a", **change).beside(published) == {"z": wide}
 
 
 def test_nothing_is_published_of_other_images(whole):
     published = {"lenet": 1}
     assert whole.notice == NOTICE and whole.experiments["flip"].beside(published) == {}
-    assert of_cifar10(whole).experiments["flip"].beside(published) == {"a": ("published", 1)}
+    assert small_run.of_cifar10(whole).experiments["flip"].beside(published) == {
+        "a": ("published", 1)
+    }
     assert whole.experiments["fourier"].beside(published) == {"a": ("published", 1)}
 
 
@@ -119,24 +103,15 @@ def test_numbers_are_written_as_in_print():
 @pytest.mark.parametrize(
     ("network", "arguments", "text"),
     [
-        ("logreg", {}, "LogReg"),
-        ("mlp", {"hidden": [100, 20]}, "MLP (100, 20)"),
-        ("lenet", {"downsampling": "pool", "side": 32}, "LeNet"),
-        ("lenet", {"downsampling": "stride", "side": 64}, "LeNet, stride for pooling, 64×64"),
-        ("vgg11", {"width": 0.125, "side": 224}, "VGG-11, width ×0.125, 224×224"),
-        ("resnet18", {"width": 0.125, "input": (64, 48)}, "ResNet-18, width ×0.125, 64×48"),
-        ("resnet18", {"width": 1, "skip": True, "downsampling": "stride"}, "ResNet-18"),
-        ("resnet18", {"width": 2.0, "skip": False}, "ResNet-18, width ×2, no skip connections"),
-        ("resnet18", {"downsampling": "none"}, "ResNet-18, no pooling"),
-        ("densenet121", {"growth": 4}, "DenseNet-121, growth 4"),
+        (NETWORKS["mlp"], {"hidden": [100, 20]}, "MLP (100, 20)"),
+        (NETWORKS["lenet"], {"downsampling": "pool", "side": 32}, "LeNet"),
+        (NETWORKS["lenet"], {"downsampling": "stride"}, "LeNet, stride for pooling"),
+        (NETWORKS["vgg11"], {"width": 0.125, "side": 224}, "VGG-11, width ×0.125, 224×224"),
+        (NETWORKS["resnet18"], {"width": 1, "input": (64, 48)}, "ResNet-18, 64×48"),
+        (NETWORKS["resnet18"], {"skip": False}, "ResNet-18, no skip connections"),
+        (NETWORKS["densenet121"], {"growth": 4}, "DenseNet-121, growth 4"),
+        ("my.package:tiny", {"filters": 3, "input": (64, 48)}, "tiny (filters 3, 64×48)"),
     ],
 )
 def test_networks_are_called_by_what_differs_from_the_papers(network, arguments, text):
-    assert set(NAMES) == set(NETWORKS.values())
-    assert label({"network": NETWORKS[network], **arguments}) == text
-
-
-def test_networks_of_ones_own_are_called_by_their_name_and_all_arguments():
-    own = {"network": "my.package:tiny", "filters": 3, "input": (64, 48)}
-    assert label(own) == "tiny (filters 3, 64×48)"
-    assert label({"network": "my.package:tiny"}) == "tiny"
+    assert label({"network": network, **arguments}) == text

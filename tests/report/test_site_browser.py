@@ -1,5 +1,4 @@
-"""index.html in a headless Chromium: what pointers, keys and sliders show, that nothing is
-complained of, and that a phone can show it."""
+"""index.html in a headless Chromium: what pointers, keys and sliders show, without complaints."""
 
 import html
 import json
@@ -9,9 +8,6 @@ import subprocess
 
 import numpy as np
 import pytest
-
-from pipeline import render
-from pipeline.project import artifacts
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -50,40 +46,25 @@ ACT = """<script>
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   try { await wait(); ACTION } catch (error) { out.failed = String(error.stack); }
   const said = JSON.stringify({ complaints, ...out });
-  if (parent !== window) return parent.postMessage(said, "*");
   document.documentElement.innerHTML = "<pre id=outcome></pre>";
   $("outcome").textContent = said;
 })();
 </script>"""
 
-FRAME = """<!doctype html><pre id="outcome"></pre>
-<iframe src="page.html" width="390" height="800"></iframe>
-<script>addEventListener("message", (event) => {
-  document.getElementById("outcome").textContent = event.data;
-});</script>"""
-
 
 @pytest.fixture(scope="module")
-def browse(_laid, tmp_path_factory):
-    """Gives what a script puts into `out` in the page of the small run: `browse(action)`.
-
-    phone: in a window as wide as a phone; still: without the page's own script.
-    """
+def browse(rendered, tmp_path_factory):
+    """A function from a script to what it puts into `out` in the page of the small run."""
     folder = tmp_path_factory.mktemp("browser")
-    shutil.copytree(_laid, folder, dirs_exist_ok=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        render.main()
-    text = (folder / artifacts.REPORTS / "index.html").read_text(encoding="utf-8")
+    text = (rendered / "index.html").read_text(encoding="utf-8")
 
-    def browse(action, phone=False, still=False):
-        shown = text[: text.rindex("<script>")] + "</body>" if still else text
-        shown = shown.replace("<head>", f"<head>{LISTEN}")
+    def browse(action):
+        shown = text.replace("<head>", f"<head>{LISTEN}")
         shown = shown.replace("</body>", ACT.replace("ACTION", action) + "</body>")
-        (folder / "page.html").write_text(shown, encoding="utf-8")
-        (folder / "frame.html").write_text(FRAME, encoding="utf-8")
-        address = (folder / ("frame.html" if phone else "page.html")).as_uri()
-        command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", address]
+        page = folder / "page.html"
+        page.write_text(shown, encoding="utf-8")
+        command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+        command += [page.as_uri()]
         command += ["--virtual-time-budget=20000", f"--user-data-dir={folder / 'profile'}"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
         found = re.search(r'id="outcome">(.*?)</pre>', done.stdout, re.S)[1]
@@ -137,23 +118,3 @@ def test_a_pair_shows_its_boundary_and_numbers(browse):
     assert "tilt of the boundary\n7.4 ± 0.7°" in found["first"]
     assert "v₁: NAD 9, v₂: NAD 1" in found["second"] and "54.6 ± 0.7°" in found["second"]
     assert found["plane"] == 330**2 and found["all"] == ["55", "56", "57", "59"]
-
-
-def test_a_phone_shows_all_of_it_and_only_tables_scroll(browse):
-    action = """
-      document.querySelectorAll("details").forEach((part) => { part.open = true; });
-      const { scrollWidth, clientWidth } = document.documentElement;
-      out.widths = [innerWidth, scrollWidth - clientWidth];
-      out.live = document.querySelectorAll(".live:not([hidden])").length;
-    """
-    assert browse(action, phone=True) == {"widths": [390, 0], "live": 3}
-
-
-def test_without_its_script_every_part_has_its_figure_and_no_dead_control(browse):
-    action = """
-      const sections = [...document.querySelectorAll("section")];
-      out.figures = sections.map((part) => part.querySelectorAll("img").length > 0);
-      const controls = [...document.querySelectorAll("input, select, button, canvas")];
-      out.controls = controls.filter((control) => control.offsetParent).length;
-    """
-    assert browse(action, still=True) == {"figures": [True] * 8, "controls": 0}

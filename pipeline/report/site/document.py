@@ -1,9 +1,9 @@
-"""The page as one HTML file, which asks no other file and no network for anything."""
+"""The page as one HTML file, which needs no other file and no network."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import matplotlib
@@ -17,42 +17,31 @@ from pipeline.report.site.embedded import LEVELS, ZERO, data_uri, script_json
 
 HERE = Path(__file__).parent
 
-# The page's scripts, in the order in which they are one: the first holds what the others share.
-SCRIPTS = ("basis", "nads", "fourier", "pairs", "start")
+SCRIPTS = ("basis", "nads", "fourier", "pairs", "start")  # in order: all use the first
 
-SHADES = 64  # Colours of the figures' map that scripts draw with, from dark to light
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A figure of the page: its data URI, width and height in pixels, and the text in its place."""
-
-    source: str
-    width: int
-    height: int
-    text: str
+SHADES = 64  # colours of the figures' map that the scripts draw with, from dark to light
 
 
 def with_code(text: str) -> Markup:
-    """Text in which what stands between `backquotes` is code; all of it is escaped."""
+    """Escaped text in which `backquoted` words are code."""
     return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))
 
 
-def groups(section: Section, folder: Path) -> dict[str, list[Drawn]]:
+def groups(section: Section, folder: Path) -> dict[str, list[dict[str, Any]]]:
     """A section's figures by what one sees in them; the page folds all but a group's first away."""
-    found: dict[str, list[Drawn]] = {}
+    grouped: dict[str, list[dict[str, Any]]] = {}
     for picture in section.pictures:
         with Image.open(folder / f"{picture.name}.png") as image:
-            drawn = Drawn(data_uri(image), *image.size, picture.text)
-        found.setdefault(picture.sees, []).append(drawn)
-    return found
+            drawn = {"source": data_uri(image), "width": image.width, "height": image.height}
+        grouped.setdefault(picture.sees, []).append(drawn | {"text": picture.text})
+    return grouped
 
 
 def document(sections: Mapping[str, Section], scale: str, notice: str | None, figures: Path) -> str:
     """The page of a run.
 
-    sections: as `pipeline.report.page.page` takes them; notice: what is to be said of the images,
-    None for CIFAR-10; figures: the folder of the saved figures.
+    sections: in order, by 'nads' or the name of an experiment; notice: on images that are not
+    CIFAR-10; figures: the folder of the saved figures.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),

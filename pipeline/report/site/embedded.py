@@ -1,4 +1,4 @@
-"""Pictures and data inside a page: pictures as data URIs, NADs as tiles of one sprite, JSON."""
+"""Pictures and data inside a page: data URIs, NADs as tiles of one sprite, JSON."""
 
 import base64
 import io
@@ -15,7 +15,7 @@ ZERO, LEVELS = 128, 63
 
 
 def data_uri(picture: Image.Image) -> str:
-    """A picture as a data URI of lossless WebP, which takes half of the room of PNG."""
+    """A picture as a data URI of lossless WebP, half as long as PNG."""
     buffer = io.BytesIO()
     picture.convert("RGB").save(buffer, "WEBP", lossless=True, method=1, quality=0)
     return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
@@ -24,8 +24,7 @@ def data_uri(picture: Image.Image) -> str:
 def folded(tiles: np.ndarray) -> np.ndarray:
     """Tiles (..., W) with their even part in the first half of the columns, their odd part behind.
 
-    NADs of networks that have the symmetry are even or odd: the other half is then zero, which
-    takes no room in a picture.
+    NADs of symmetric networks are even or odd, and zeros take no room: the page is much smaller.
     """
     turned = tiles[..., ::-1]
     first = np.arange(tiles.shape[-1]) < tiles.shape[-1] / 2
@@ -50,7 +49,7 @@ def sprite(directions: np.ndarray, shape: tuple[int, int, int]) -> tuple[str, in
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: arrays as lists, keys as text, None for what is not finite."""
+    """A value as JSON has it: arrays as lists, keys as text, None for nan and infinity."""
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -61,7 +60,7 @@ def plain(value: Any) -> Any:
 
 
 def value(row: Mapping[str, Any]) -> tuple[float, float, int, int]:
-    """The accuracy in a row of summary.csv: mean, deviation, number of seeds, of fitted ones."""
+    """The accuracy in a row of summary.csv: mean, deviation, seeds, fitted seeds."""
     return row["mean"], row["std"], int(row["seeds"]), int(row["fitted"])
 
 

@@ -18,11 +18,8 @@ function nads() {
       rows.push(["eigenvalue λ", `${scientific(network.eigenvalues[place])} ± ${scientific(network.standard_errors[place])} (standard error, ${network.networks} untrained networks)`]);
       rows.push(["cannot be told from", last > first ? `indices ${first} to ${last}: only the space they span is known` : "no other: this direction stands alone"]);
     } else rows.push(["taken from", String(network.file)]);
-    for (const [estimand, at] of Object.entries(network.accuracies)) {
-      if (estimand === "published" || !at[index]) continue;
-      if (estimand === network.estimand) rows.push(["accuracy along it", said(at[index])]);
-    }
-    const published = network.accuracies.published;
+    const { published, [network.estimand]: along } = network.accuracies;
+    if (along?.[index]) rows.push(["accuracy along it", said(along[index])]);
     if (published && published.values[index] !== undefined) rows.push([published.called, `${published.values[index]} % (along the published NAD ${index})`]);
     terms($("nads-read"), rows);
     spectrum(network, place);
