@@ -50,7 +50,7 @@ def main() -> None:
             raise InputError(f"nads.{name}: {error}") from None
     check_unchanged()  # the code of which the keys were made is what is run
     artifacts.check_own(own)
-    with artifacts.output(artifacts.NADS) as folder:
+    with artifacts.output(artifacts.NADS) as folder, workers.kept():
         for name, nads in from_files.items():
             np.savez(folder / f"{name}.npz", **dataclasses.asdict(nads))
             print(f"{name}: {len(nads.directions)} NADs from {plan.members[name].source.file}")

@@ -1,4 +1,4 @@
-"""The tables of published values beside ours: what stands in them is what the committed files say."""
+"""The tables of published values beside ours say what the committed files do."""
 
 import shutil
 

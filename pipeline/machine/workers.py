@@ -120,21 +120,36 @@ def run_here(
         yield position, result
 
 
+_kept: dict | None = None
+
+
+@contextlib.contextmanager
+def kept() -> Iterator[None]:
+    """Context in which worker processes outlive a `run` and wait for the next one."""
+    global _kept
+    _kept = {}
+    try:
+        yield
+    finally:
+        for process in _kept.values():
+            process.kill()
+        _kept = None
+
+
 def _by_processes(function, jobs, make_context):
     recipe, tasks = recipe_of(function, make_context), ((n, job, 0) for n, job in enumerate(jobs))
     # By their connections: all processes, and (position, job, deaths at it) of those at work.
-    processes, busy, idle, again, results = {}, {}, [], [], []
+    processes, busy = {} if _kept is None else _kept, {}
+    idle, again, results = list(processes), [], []
     # Ctrl-C never interrupts a thread other than the main one, so that no worker is half started.
     starter = ThreadPoolExecutor(1)
     try:
         while True:
             while len(busy) < cores() and (task := again.pop() if again else next(tasks, None)):
-                connection = (
-                    idle.pop() if idle else starter.submit(_start, recipe, processes).result()
-                )
+                connection = idle.pop() if idle else starter.submit(_start, processes).result()
                 busy[connection] = task
                 with contextlib.suppress(OSError):  # it has died, which is found below
-                    connection.send(task[1])
+                    connection.send((recipe, task[1]))
             # Only now, when each worker has its next job, are the results of the last handed out.
             yield from results
             if not busy:
@@ -158,15 +173,15 @@ def _by_processes(function, jobs, make_context):
                     results.append((position, result_of(answered)))
     finally:
         starter.shutdown()
-        for process in processes.values():
-            process.kill()
+        for connection in list(processes if _kept is None else busy):
+            processes.pop(connection).kill()
 
 
-def _start(recipe, processes):
+def _start(processes):
     """Start a worker, note its process by the connection to it, and return that connection."""
     os.environ.update(ENVIRONMENT)
     connection, there = CONTEXT.Pipe()
-    process = CONTEXT.Process(target=_serve, args=(there, recipe), daemon=True)
+    process = CONTEXT.Process(target=_serve, args=(there,), daemon=True)
     # Ctrl-C, which a terminal sends to all its processes, ends this one, and this one its workers:
     # they inherit that it is blocked. (The start of the tracker would unblock it.)
     resource_tracker.ensure_running()
@@ -177,8 +192,8 @@ def _start(recipe, processes):
     return connection
 
 
-def _serve(connection, recipe):
+def _serve(connection):
     # Where the parent was killed, its worker finds the pipe closed when it has done its job.
     with contextlib.suppress(EOFError, OSError):
         while True:
-            connection.send_bytes(answer(recipe, connection.recv()))
+            connection.send_bytes(answer(*connection.recv()))

@@ -135,9 +135,9 @@ def wait_at_first(folder, job):
     return job
 
 
-def cut_short(connection, recipe):
+def cut_short(connection):
     """A worker that dies in the midst of the first answer of all, of 1000 bytes."""
-    job = connection.recv()
+    recipe, job = connection.recv()
     if noted(pickle.loads(recipe)[1](), "answers") == 1:
         os.write(connection.fileno(), struct.pack("!i", 1000) + b"x" * 10)
         os._exit(1)
@@ -157,6 +157,10 @@ class Strange(Exception):
 
     def __init__(self, one, two):
         super().__init__(f"{one} {two}")
+
+
+def numbered(context, job):
+    return os.getpid(), context + job
 
 
 def misbehave(_, job):
@@ -179,6 +183,15 @@ def test_workers_end_where_no_more_results_are_wanted(tmp_path):
     there = worker_processes()
     results.close()
     assert there and not psutil.wait_procs(there, 20)[1]
+
+
+def test_workers_that_are_kept_do_the_jobs_of_one_run_after_another(monkeypatch):
+    monkeypatch.setattr(workers, "cores", lambda: 1)
+    with workers.kept():
+        first, second = (run(numbered, [0, 1], functools.partial(int, n)) for n in (10, 20))
+        (worker,) = {psutil.Process(number) for number, _ in [*first.values(), *second.values()]}
+    assert not psutil.wait_procs([worker], 20)[1], "it ends with the context"
+    assert [sums for _, sums in [*first.values(), *second.values()]] == [10, 11, 20, 21]
 
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch):
