@@ -53,15 +53,14 @@ def test_binary_labels_are_plus_one_on_the_positive_side():
 
 def test_each_channel_is_normalised_by_its_own_mean_and_deviation():
     x = torch.tensor([[[[1.0]], [[1.0]], [[1.0]]], [[[0.0]], [[0.5]], [[2.0]]]])
-    found = pictures.normalised(x, np.array([0.5, 0.0, 1.0]), np.array([0.5, 0.25, 2.0]))
+    found = pictures.normalised(x, {"mean": [0.5, 0.0, 1.0], "deviation": [0.5, 0.25, 2.0]})
     torch.testing.assert_close(
         found.reshape(2, 3), torch.tensor([[1.0, 4.0, 0.0], [-1.0, 2.0, 0.5]])
     )
     images = stream(3, "test").integers(0, 256, (50, 3, 32, 32)).astype(np.uint8)
     values = images / 255
-    x = pictures.normalised(
-        pictures.in_unit_range(images), values.mean((0, 2, 3)), values.std((0, 2, 3))
-    )
+    about = {"mean": values.mean((0, 2, 3)), "deviation": values.std((0, 2, 3))}
+    x = pictures.normalised(pictures.in_unit_range(images), about)
     np.testing.assert_allclose(x.mean((0, 2, 3)), 0, atol=1e-5)
     np.testing.assert_allclose(x.std((0, 2, 3), correction=0), 1, atol=1e-5)
 

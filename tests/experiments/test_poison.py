@@ -1,5 +1,7 @@
 """`poison` against paper 1, §5: pictures with their class written into one NAD coefficient."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import torch
@@ -123,16 +125,13 @@ def test_the_estimate_must_hold_the_nad_after_the_last():
 @pytest.mark.parametrize("data", ["indices", "mixture_indices"])
 def test_more_classes_than_there_are_carriers_are_refused(data, images):
     """42 classes take seven NADs: from index 1017 the last of them is 1023."""
-    sentence, many = "42 classes take 7 NADs, so the last index is 1017, not 1018", list(range(42))
-    grids = [
-        {"indices": (0,), "mixture_indices": (0,)} | {data: (index,)} for index in (1017, 1018)
-    ]
-    fits, fails = (
-        plan_of("poison", {"size": 0.05}, {"lenet": grid}, samples=(4, 4)) for grid in grids
-    )
-    EXPERIMENT.draw(fits, 0, images | {"classes": many})
-    with pytest.raises(InputError, match=sentence):
-        EXPERIMENT.draw(fails, 0, images | {"classes": many})
+    for index in (1017, 1018):
+        grid = {"indices": (0,), "mixture_indices": (0,)} | {data: (index,)}
+        plan = plan_of("poison", {"size": 0.05}, {"lenet": grid}, samples=(4, 4))
+        sentence = "42 classes take 7 NADs, so the last index is 1017, not 1018"
+        refused = pytest.raises(InputError, match=sentence)
+        with refused if index == 1018 else contextlib.nullcontext():
+            EXPERIMENT.draw(plan, 0, images | {"classes": list(range(42))})
 
 
 def test_metrics():
