@@ -216,11 +216,3 @@ def test_the_example_experiment_can_be_run():
         assert x.shape == (count, 1, 32, 32)
         pixel = x.flatten(1)[:, cell["index"]].numpy()
         assert np.allclose(pixel, 2.0 * y.numpy() - 1), "ε y along v, and nothing else"
-
-
-def test_the_citation_file_and_the_readme_name_the_same_papers():
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    (entries,) = code("README.md", "bibtex")
-    for reference in citation["references"]:
-        assert f"title = {{{reference['title']}}}" in entries and reference["url"] in README
-        assert f"eprint = {{{reference['url'].rpartition('/')[2]}}}" in entries

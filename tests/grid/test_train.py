@@ -3,11 +3,8 @@ failures."""
 
 import dataclasses
 import errno
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -16,7 +13,6 @@ import safetensors.torch
 import small_grids
 import torch
 from small_grids import ARCHITECTURES, lay_down_nads, lay_down_plan, orthonormal, plan_of
-from structure import ROOT
 
 from pipeline import evaluate, experiments, generate, train
 from pipeline.grid import jobs, run
@@ -188,32 +184,6 @@ def test_one_altered_byte_between_two_stages_is_refused(file, maker, stage, plan
         f"{file} is not as `{maker} linear_pairs` left it; "
         f"`python -m pipeline.{maker} linear_pairs` makes it again"
     )
-
-
-@pytest.mark.slow
-def test_two_runs_at_once_train_every_cell_once(folder):
-    """Each takes what the other is not training, and waits for the rest."""
-    lay_down({"mlp": {"indices": tuple(range(6))}}, samples=(5000, 64))
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "pipeline.train", "linear_pairs"]
-    for name in ("data", "params.yaml"):
-        copy = shutil.copytree if name == "data" else shutil.copy
-        (folder / "other").mkdir(exist_ok=True)
-        copy(name, folder / "other" / name)
-    runs = [
-        subprocess.Popen(command, cwd=where, env=environment, stdout=subprocess.PIPE, text=True)
-        for where in (folder, folder / "other")
-    ]
-    texts = [process.communicate(timeout=300)[0] for process in runs]
-    assert [process.returncode for process in runs] == [0, 0]
-    found = [
-        tuple(map(int, re.search(r": (\d+) cells trained, (\d+) reused, 0", text).groups()))
-        for text in texts
-    ]
-    assert [sum(each) for each in found] == [36, 36] and found[0][0] + found[1][0] == 36
-    assert all(trained > 0 for trained, _ in found), "neither only waited"
-    other = folder / "other" / MODELS
-    assert laid_down() == {path.name: path.read_bytes() for path in other.iterdir()}
 
 
 def test_cells_of_another_run_are_taken_from_it_and_those_that_it_gives_up_are_trained(
