@@ -19,7 +19,6 @@ from pipeline.grid import jobs, run
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
 from pipeline.machine.claims import Claims
-from pipeline.machine.notes import RATES, Notes
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError, one_sentence
 
@@ -98,23 +97,19 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys):
     assert len(laid_down()) == 5 + 4, "networks, two tables, grid.json and digests.json"
 
 
-def test_the_coarse_grid_of_each_seed_is_trained_first_and_laid_down_in_its_place(
+def test_the_coarse_grid_is_trained_first_and_laid_down_in_its_place(
     folder, in_this_process, monkeypatch
 ):
-    grids = {"mlp": {"indices": (1, 2, 9)}, "logreg": {"indices": (1,)}}
-    lay_down(grids, seeds=(0, 1), samples=(50, 4))
+    grids = {"mlp": {"indices": (1, 2)}, "logreg": {"indices": (1, 2, 9)}}
+    lay_down(grids, samples=(50, 4))
     seen, real = [], run.train_group
-    monkeypatch.setattr(
-        run, "train_group", lambda data, group: seen.extend(group) or real(data, group)
-    )
+    train_group = lambda data, group: seen.extend(group) or real(data, group)
+    monkeypatch.setattr(run, "train_group", train_group)
     train.main("linear_pairs")
-    cells = [job.cell for job in seen]
-    places = [(c["seed"], c["architecture"], c["index_1"], c["index_2"]) for c in cells]
-    coarse = [("mlp", 1, 1), ("mlp", 1, 9), ("mlp", 9, 1), ("mlp", 9, 9), ("logreg", 1, 1)]
-    fine = [("mlp", 1, 2), ("mlp", 2, 1), ("mlp", 2, 2), ("mlp", 2, 9), ("mlp", 9, 2)]
-    assert places == [(seed, *place) for seed in (0, 1) for place in coarse + fine]
-    order = artifacts.trained("linear_pairs", "training")["architecture"].tolist()
-    assert order == ["mlp"] * 18 + ["logreg"] * 2, "as cells.csv has them"
+    places = [(job.cell["architecture"], job.cell["index_1"], job.cell["index_2"]) for job in seen]
+    assert places[4:8] == [("logreg", *pair) for pair in ((1, 1), (1, 9), (9, 1), (9, 9))]
+    order = artifacts.trained("linear_pairs", "training")["index_1"].tolist()
+    assert order == [1, 1, 2, 2] + [1] * 3 + [2] * 3 + [9] * 3, "as cells.csv has them"
 
 
 def test_finished_cells_are_reused_and_one_more_index_trains_its_own_cells_alone(plan, capsys):
@@ -167,8 +162,6 @@ def test_a_damaged_entry_of_the_store_is_trained_again_and_replaced(damage, plan
     ("file", "maker", "stage"),
     [
         (artifacts.DATASETS / "linear_pairs/cells.csv", "generate", train),
-        (artifacts.DATASETS / "linear_pairs/draw-3.npz", "generate", train),
-        (MODELS / "training.csv", "train", evaluate),
         (MODELS / "mlp-1-1-seed3.safetensors", "train", evaluate),
     ],
 )
@@ -255,21 +248,6 @@ def test_cells_that_fail_are_named_and_the_others_are_kept(plan, monkeypatch, ca
     capsys.readouterr()
     train.main("linear_pairs")
     assert counts(capsys) == (2, 3, 0)
-
-
-def test_seconds_per_sample_are_noted_by_kind_of_cell(plan, monkeypatch):
-    real = jobs.train_group
-
-    def slow(data, group):
-        seconds = {"logreg": 4.0, "mlp": 9.0}[group[0].cell["architecture"]]
-        return [dataclasses.replace(result, seconds=seconds) for result in real(data, group)]
-
-    monkeypatch.setattr(run, "train_group", slow)
-    train.main("linear_pairs")
-    rates = Notes(store.default_folder(), RATES)
-    for name, seconds in (("logreg", 4.0), ("mlp", 9.0)):
-        kind = jobs.kind(plan.members[name], 2, "cpu")
-        assert rates.get(kind) == pytest.approx(seconds / (200 * 2))
 
 
 @pytest.mark.slow
