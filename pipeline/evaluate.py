@@ -45,7 +45,7 @@ def main(name: str) -> None:
     if experiment.needs_networks:
         results = workers.run(evaluation.evaluate_one, work, make_data, device)
     else:
-        # Outputs on the test sets were kept: they are counted before a process would have started.
+        # Outputs on the test sets are on disk: reading them takes less than starting a process.
         results = workers.run_here(evaluation.evaluate_one, work, make_data)
     for position, result in tqdm(results, f"evaluate {name}", len(work), disable=None):
         if isinstance(result, Exception):

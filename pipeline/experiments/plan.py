@@ -17,14 +17,10 @@ class Nothing:
 
 
 class Part:
-    """One architecture's part of a grid."""
+    """One architecture's part of a grid; `last(pixels)`, if it needs NADs, is the last of these."""
 
     def check(self, pixels: Input) -> None:
         """Raise ValueError unless the part fits inputs of this height and width."""
-
-    def last(self, pixels: Input = INPUT) -> int:
-        """The last NAD index that the estimate must hold."""
-        raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +38,7 @@ class Indices(Part):
         check_indices(self.indices, count=dimension(pixels))
 
     def last(self, pixels: Input = INPUT) -> int:
-        """The largest of these indices."""
+        """The largest of these indices, which the estimate must hold."""
         return max(self.indices)
 
 
