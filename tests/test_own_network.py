@@ -1,6 +1,7 @@
 """A new user's network, partly linked from elsewhere, and folders of images of its inputs' size,
 through DVC: what comes of them, and that every edit of the network is seen."""
 
+import contextlib
 import json
 import re
 
@@ -116,17 +117,15 @@ def test_they_have_their_rows_in_every_experiment_on_images(own):
         assert (draw["train_labels"] > 0).sum() == 30
 
 
-@pytest.mark.parametrize(
-    ("path", "old", "new"),
-    [("own/fields.txt", "4", "2"), ("../research/parts/slow.py", "ReLU as", "Tanh as")],
-    ids=["a file that it reads", "a linked module that it imports under try"],
-)
-def test_an_edit_is_seen_and_trains_its_cells_and_no_others(path, old, new, own):
-    with own.edited(path, old, new):
-        assert re.search(r"modified: +own", own.dvc("status", "plan"))
-        output = own.dvc("repro", TARGET)
-        assert ran(output)[:2] == ["plan", "estimate"] and ran(output)[-1] == TARGET
-        assert "linear_pairs: 1 cells trained, 1 reused" in output
+def test_every_edit_is_seen_and_trains_its_cells_and_no_others(own):
+    """Of a file that the network reads, then of a linked module that it imports under `try`."""
+    with contextlib.ExitStack() as edits:
+        for edit in (("own/fields.txt", "4", "2"), ("../research/parts/slow.py", "ReLU", "Tanh")):
+            edits.enter_context(own.edited(*edit))
+            assert re.search(r"modified: +own", own.dvc("status", "plan"))
+            output = own.dvc("repro", TARGET)
+            assert ran(output)[:2] == ["plan", "estimate"] and ran(output)[-1] == TARGET
+            assert "linear_pairs: 1 cells trained, 1 reused" in output
     assert ran(own.dvc("repro", TARGET)) == [], "going back is a run of the past"
 
 

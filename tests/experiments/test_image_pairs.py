@@ -49,10 +49,7 @@ def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(images,
         assert np.array_equal(
             draw[f"{split}_normal"], rng.standard_normal((count, 1024), dtype=np.float32)
         )
-    assert (
-        draw["mean"].tolist() == images["mean"]
-        and draw["deviation"].tolist() == images["deviation"]
-    )
+    assert all(draw[key].tolist() == images[key] for key in ("mean", "deviation"))
     x, y = normalised(draw["train_pictures"]), draw["train_labels"]
     np.testing.assert_allclose(
         draw["half_gap"], (x[y > 0].mean(0) - x[y < 0].mean(0)) / 2, atol=1e-6

@@ -10,12 +10,6 @@ from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
 
-def test_what_is_missing_is_named_with_the_stage_that_makes_it(tmp_path):
-    with pytest.raises(InputError, match="nowhere is missing; `python -m pipeline.estimate` makes"):
-        artifacts.present(tmp_path / "nowhere", "estimate")
-    assert artifacts.present(str(tmp_path), "estimate") == tmp_path
-
-
 def test_a_folder_takes_its_place_only_when_it_is_whole(tmp_path):
     folder = tmp_path / "models" / "flip"
     with artifacts.output(folder) as part:
