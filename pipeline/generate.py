@@ -1,9 +1,8 @@
-"""Stage `generate EXPERIMENT`: what determines every data set of the grid ->
-data/datasets/{experiment}/.
+"""Stage `generate EXPERIMENT`: cells, directions and draws -> data/datasets/{experiment}/.
 
-cells.csv (one row per data set and network), directions.npz (the vectors or bases they are made
-of), draw-{seed}.npz (labels, standard-normal images, pictures): together they fix each training set
-bit for bit; none is written out sample by sample. images.json: what the pictures are.
+cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.npz (labels,
+standard-normal images, pictures): together they determine each training set bit for bit, and none
+is written out sample by sample. images.json: about the pictures.
 """
 
 import functools

@@ -31,10 +31,10 @@ def frequencies(step: int, pixels: Input = INPUT, transposes: bool = True) -> li
     step: a divisor of half of both sides; transposes: whether v and its transpose, which has k_row
     and k_col exchanged, are both listed; otherwise the one with the larger |k_row| is.
     """
-    kept = {}
+    different = {}
     for k in itertools.product(*(range(-(side // 2), side // 2, step) for side in pixels)):
         same = {k} if transposes else {k, k[::-1]}
         same |= {tuple(map(wrapped, (-row, -column), pixels)) for row, column in same}
-        if same.isdisjoint(kept):
-            kept[k] = None
-    return list(kept)
+        if same.isdisjoint(different):
+            different[k] = None
+    return list(different)

@@ -46,14 +46,14 @@ class NADSweep(OfDirections):
 
     def directions(self, plan, nads):
         """NADs by '{architecture}-{estimand}-{index}', and all eigenvalues, by '…-eigenvalues'."""
-        found = {}
+        vectors = {}
         for name, member in plan.members.items():
             for estimand in swept(member):
                 arrays = nads(name, estimand)
                 for index in member.grid.indices:
-                    found[f"{name}-{estimand}-{index}"] = arrays["directions"][index]
-                found[f"{name}-{estimand}-eigenvalues"] = arrays["eigenvalues"]
-        return found
+                    vectors[f"{name}-{estimand}-{index}"] = arrays["directions"][index]
+                vectors[f"{name}-{estimand}-eigenvalues"] = arrays["eigenvalues"]
+        return vectors
 
     def uses(self, cell):
         """uᵢ."""

@@ -137,8 +137,8 @@ def _alone(data: Data, job: Job) -> Result | Exception:
         x = training.arranged(x, device)
         order = derive(*job.identity, "order")
         outcome = training.train(network, x, y.to(device), job.training, order)
-        check_unchanged()  # the network's file was read a moment ago, its key made before
-        return Result(_kept(data, job, network), outcome, time.monotonic() - started)
+        check_unchanged()  # the key was made before this process read the network's file
+        return Result(_arrays(data, job, network), outcome, time.monotonic() - started)
     except Exception as error:
         return error
 
@@ -153,7 +153,7 @@ def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     return [
         outcome
         if isinstance(outcome, Exception)
-        else Result(_kept(data, job, network), outcome, seconds)
+        else Result(_arrays(data, job, network), outcome, seconds)
         for job, network, outcome in zip(jobs, networks, outcomes)
     ]
 
@@ -164,7 +164,7 @@ def _built(data: Data, specification: table.Specification, seed: int) -> nn.Modu
     return training.initialised(lambda: make(channels, data.outputs, **keywords), seed)
 
 
-def _kept(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:
+def _arrays(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:
     weights, device = network.state_dict(), torch.device(job.device)
     if not data.experiment.needs_networks:
         # Built anew, as a network that is read from a file is: the layout of weights in memory

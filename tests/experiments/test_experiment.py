@@ -3,10 +3,10 @@ and its settings may be."""
 
 import pytest
 import torch
-from small_grids import SMALL, lay_down_plan, nads_of, orthonormal, plan_of
+from small_grids import SMALL, nads_of, orthonormal, plan_of
 
-from pipeline import experiments, settings
-from pipeline.experiments.plan import Amplitude, AmplitudePerArchitecture, Indices, Plan
+from pipeline import experiments
+from pipeline.experiments.plan import Amplitude, AmplitudePerArchitecture, Indices
 from pipeline.project.errors import InputError
 
 
@@ -25,14 +25,6 @@ def test_an_experiment_is_found_by_the_name_of_its_file(name):
 def test_an_unknown_experiment_is_named(name, sentence):
     with pytest.raises(InputError, match=sentence):
         experiments.find(name)
-
-
-def test_a_plan_comes_back_from_disk_as_it_was(shipped, folder):
-    """At every scale, with its tuples and its own kinds of settings and grids."""
-    for plans in settings.plans(shipped).values():
-        for name, plan in plans.experiments.items():
-            lay_down_plan(plan)
-            assert Plan.read(experiments.find(name)) == plan
 
 
 LinearPairs = experiments.find("linear_pairs").Settings
