@@ -67,8 +67,8 @@ def test_a_changed_epsilon_and_one_more_index_rerun_their_parts_and_going_back_c
         ("pipeline/report/style.py", '"font.size": 9', '"font.size": 8', ["render"], {}),
         (
             "pipeline/experiments/poison.py",
-            "x = pictures.poisoned(x,",
-            "x = pictures.poisoned(x + 0,",
+            "return pictures.poisoned(x,",
+            "return pictures.poisoned(x + 0,",
             ["plan", *(f"{verb}@poison" for verb in ("generate", "train", "evaluate")), "render"],
             {"poison": 5},
         ),

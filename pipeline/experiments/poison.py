@@ -98,12 +98,16 @@ class Poison(OfBases):
             return torch.as_tensor(draw[f"{split}_mixture"]).float(), y
         return pictures.in_unit_range(draw[f"{split}_pictures"]), y
 
+    def with_carriers(self, cell, x, y, directions):
+        """x with the cell's carriers, if it has any; directions: the NADs (D, D)."""
+        if cell["index"] == CLEAN:
+            return x
+        return pictures.poisoned(x, y, directions[0][cell["index"] :], cell["size"])
+
     def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 3, H, W) and class numbers (N,); directions: the NADs (D, D)."""
+        """Inputs (N, 3, H, W), normalised, and class numbers (N,) of a cell."""
         x, y = self.clean(cell, split, draw)
-        if cell["index"] != CLEAN:
-            x = pictures.poisoned(x, y, directions[0][cell["index"] :], cell["size"])
-        return pictures.normalised(x, draw), y
+        return pictures.normalised(self.with_carriers(cell, x, y, directions), draw), y
 
     def test_sets(self, cell, draw, directions):
         """Clean test data, and the same with the carriers of their classes."""
