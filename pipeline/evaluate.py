@@ -1,11 +1,10 @@
 """Stage `evaluate EXPERIMENT`: what each trained network relies on -> reports/{experiment}/.
 
-results.csv: accuracy on every test set, for two classes also that at the best threshold of the
-logit, and beside it how training went (models/{experiment}/training.csv); summary.csv: the same as
-mean and standard deviation over seeds, with how many of these were fitted; metrics.json: the few
-numbers to compare. Where the experiment has a plane: boundaries.csv, tilt and margins of the
-decision boundary, and cross_sections.npz, class-1 probability in the plane of the two directions.
-Where it alters its test inputs: changes.csv, how often predictions change.
+results.csv: accuracy on every test set, for two classes also at the best threshold of the logit,
+beside the row of models/{experiment}/training.csv; summary.csv: mean and standard deviation over
+seeds; metrics.json: the few numbers to compare. Where the experiment has a plane: boundaries.csv,
+tilt and margins of the decision boundary, and cross_sections.npz, class-1 probability in the plane.
+Where it alters its test inputs: changes.csv, the fraction of predictions that change.
 """
 
 import functools
@@ -45,7 +44,7 @@ def main(name: str) -> None:
     if experiment.needs_networks:
         results = workers.run(evaluation.evaluate_one, work, make_data, device)
     else:
-        # Outputs on the test sets were kept: they are counted before a process would have started.
+        # Outputs on the test sets are on disk: reading them takes less than starting a process.
         results = workers.run_here(evaluation.evaluate_one, work, make_data)
     for position, result in tqdm(results, f"evaluate {name}", len(work), disable=None):
         if isinstance(result, Exception):

@@ -1,9 +1,8 @@
-"""Stage `generate EXPERIMENT`: what determines every data set of the grid ->
-data/datasets/{experiment}/.
+"""Stage `generate EXPERIMENT`: cells, directions and draws -> data/datasets/{experiment}/.
 
-cells.csv (one row per data set and network), directions.npz (the vectors or bases they are made
-of), draw-{seed}.npz (labels, standard-normal images, pictures): together they fix each training set
-bit for bit; none is written out sample by sample. images.json: what the pictures are.
+cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.npz (labels,
+standard-normal images, pictures): together they determine each training set bit for bit, and none
+is written out sample by sample. images.json: about the pictures.
 """
 
 import functools
@@ -13,10 +12,9 @@ import numpy as np
 import pandas as pd
 
 from pipeline import experiments
-from pipeline.cells.shapes import as_text
 from pipeline.experiments.plan import Plan
 from pipeline.project import artifacts, command
-from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.errors import one_sentence
 
 
 def main(name: str) -> None:
@@ -35,11 +33,6 @@ def main(name: str) -> None:
 
     cells, directions = experiment.cells(plan), experiment.directions(plan, nads)
     images = artifacts.images() if experiment.needs_images else None
-    if images is not None and (size := images["train_images"].shape[2:]) not in plan.inputs:
-        raise InputError(
-            f"data/images holds images of {as_text(size)} pixels, and {name} needs "
-            f"{as_text(plan.inputs[0])}; `python -m pipeline.download` makes them"
-        )
     with artifacts.output(artifacts.DATASETS / name) as folder:
         pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
         np.savez(folder / "directions.npz", **directions)
@@ -49,13 +42,12 @@ def main(name: str) -> None:
             draw = experiment.draw(plan, seed, images)
             np.savez(folder / f"draw-{seed}.npz", **draw)
             for split in ("train", "test"):
-                wanted, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
-                if made < wanted:
-                    print(
-                        f"notice: {name} has {made} {split} samples, not {wanted}: there are no "
-                        "more images",
-                        file=sys.stderr,
+                asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
+                if made < asked:
+                    notice = (
+                        f"{name} has {made} {split} samples, not {asked}: there are no more images"
                     )
+                    print(f"notice: {notice}", file=sys.stderr)
     print(f"{name}: {len(cells)} cells, {len(directions)} directions")
 
 

@@ -1,8 +1,7 @@
-"""Command `prune [DAYS]`: what finished work is kept in .cells/, and with DAYS, removal of what was
-not used for so long.
+"""Command `prune [DAYS]`: the size of the finished work in .cells/; with DAYS, files that were not
+used for so many days are removed.
 
-Not a stage: nothing that DVC tracks depends on it. What was removed is trained or estimated again
-when it is asked for.
+Not a stage: nothing that DVC tracks depends on it. Removed work is done again when it is needed.
 """
 
 import time
@@ -16,21 +15,20 @@ KINDS = {
     "estimates of NADs": "nads/*/*.safetensors",
     "leftovers of killed writes": "**/*.part",
 }
-"""What the store holds, and where it lies in it."""
+"""Kinds of files in the store, and the patterns of their paths."""
 
 
 def main(days: float | None = None) -> None:
-    """Print the store's size by kind, and remove what was not used for so many days."""
-    found = {}
+    """Print the store's size by kind, and remove files that were not used for so many days."""
+    every = {}
     for name, pattern in KINDS.items():
         files = {path: path.stat() for path in store.default_folder().glob(pattern)}
         size = sum(status.st_size for status in files.values()) / 1e6
         print(f"{name:28s}{len(files):6d} files {size:10.1f} MB")
-        found |= files
+        every |= files
     if days is not None:
-        # The store notes the time of use, which need not be that of the contents.
         limit = time.time() - 86_400 * days
-        old = {path: status.st_size for path, status in found.items() if status.st_atime <= limit}
+        old = {path: status.st_size for path, status in every.items() if status.st_atime <= limit}
         for path in old:
             path.unlink()
         size = sum(old.values()) / 1e6

@@ -5,6 +5,7 @@ until the training set was learned, losses.csv with every epoch's loss, grid.jso
 networks are. Finished cells come from the store; a run that was killed goes on where it stopped.
 """
 
+import collections
 import statistics
 import time
 
@@ -41,13 +42,13 @@ def main(name: str) -> None:
     started, samples = time.monotonic(), plan.train_samples
     trained, failed = run.train(missing, samples, data, device, store, machine.reuse)
     minutes = (time.monotonic() - started) / 60
-    rates = {}
+    rates = collections.defaultdict(list)
     for job, seconds in trained:
         member = plan.members[job.cell["architecture"]]
         kind = grid_jobs.kind(member, experiment.channels, job.device)
-        rates.setdefault(kind, []).append(seconds / (samples * job.training.epochs))
-    noted = {kind: statistics.median(each) for kind, each in rates.items()}
-    Notes(default_folder(), RATES).add(noted.items())
+        rates[kind].append(seconds / (samples * job.training.epochs))
+    medians = ((kind, statistics.median(each)) for kind, each in rates.items())
+    Notes(default_folder(), RATES).add(medians)
     print(
         f"{name}: {len(trained)} cells trained, {len(jobs) - len(trained) - len(failed)} reused, "
         f"{len(failed)} failed; {minutes:.1f} min"

@@ -1,11 +1,16 @@
-"""A network of one's own, some of it linked from elsewhere, through DVC: every edit of it is seen,
-and trains its cells again and no others."""
+"""A new user's network, partly linked from elsewhere, and folders of images of its inputs' size,
+through DVC: what comes of them, and that every edit of the network is seen."""
 
+import contextlib
+import json
 import re
 
+import numpy as np
+import pandas as pd
+import PIL.Image
 import pytest
 import yaml
-from test_repro import Copy, ran
+from repository import Copy, ran, trained
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +35,28 @@ PARTS = {
     "slow.py": "from torch.nn import ReLU as activation\n",
     "unused.py": "",
 }
+NETWORKS = {
+    "linear_pairs": {"mine": {"indices": [1151]}, "lenet": {"indices": [1]}},
+    "image_pairs": {"mine": {"indices": [1, 1151]}},
+    "poison": {"mine": {"indices": [0, 1150], "mixture_indices": [0]}},
+    "flip": {"mine": {}},
+}
+CLASSES = ("auk", "finch", "heron")
 TARGET = "train@linear_pairs"
+
+
+def write_folders(root):
+    """Thirty training and ten test pictures of each class, every class with a colour of its own in
+    noise."""
+    rng = np.random.default_rng(0)
+    for split, count in (("train", 30), ("test", 10)):
+        for label, name in enumerate(CLASSES):
+            (root / split / name).mkdir(parents=True)
+            for number in range(count):
+                pixels = rng.integers(0, 128, (48, 24, 3))
+                pixels[..., label] += 127
+                picture = PIL.Image.fromarray(pixels.astype(np.uint8))
+                picture.save(root / split / name / f"{number}.png")
 
 
 def prepare(copy):
@@ -44,31 +70,62 @@ def prepare(copy):
     copy.write("own/own_net.py", NETWORK)
     copy.write("own/fields.txt", "4")
     document = yaml.safe_load(copy.read("params.yaml"))
-    document["architectures"]["mine"] = {"network": "own_net:net", "input": [24, 16]}
+    document["architectures"]["mine"] = {"network": "own_net:net", "input": [48, 24]}
+    document["image_pairs"]["positive"] = ["heron"]
+    document["image_pairs"]["sigma"]["mine"] = 1.0
+    document["estimator"]["compare"] = False
     smoke = document["scales"]["smoke"]
-    smoke["nads"] |= {"mine": 4}
-    smoke["linear_pairs"]["networks"] = {"mine": {"indices": [383]}, "lenet": {"indices": [1]}}
+    smoke["nads"] = dict.fromkeys(["mine", *smoke["nads"]], 2)
+    for name, networks in NETWORKS.items():
+        smoke[name]["networks"] = networks
     copy.write("params.yaml", yaml.safe_dump(document, sort_keys=False))
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory):
-    """A copy of the repository in which a network of one's own has gone through an experiment."""
-    return Copy(tmp_path_factory.mktemp("own") / "repository", prepare, [TARGET])
+    """A copy of the repository in which the network has gone through these experiments."""
+    write_folders(birds := tmp_path_factory.mktemp("elsewhere") / "birds")
+    targets = [TARGET, *(f"evaluate@{name}" for name in ("image_pairs", "poison", "flip"))]
+    where = tmp_path_factory.mktemp("own") / "repository"
+    return Copy(where, prepare, targets, environment={"CIFAR10": str(birds)})
 
 
-@pytest.mark.parametrize(
-    ("path", "old", "new"),
-    [("own/fields.txt", "4", "2"), ("../research/parts/slow.py", "ReLU as", "Tanh as")],
-    ids=["a file that it reads", "a linked module that it imports under try"],
-)
-def test_an_edit_is_seen_and_trains_its_cells_and_no_others(path, old, new, own):
-    assert "up to date" in own.dvc("status", TARGET)
-    with own.edited(path, old, new):
-        assert re.search(r"modified: +own", own.dvc("status", "plan"))
-        output = own.dvc("repro", TARGET)
-        assert ran(output)[:2] == ["plan", "estimate"] and ran(output)[-1] == TARGET
-        assert "linear_pairs: 1 cells trained, 1 reused" in output
+def test_images_are_kept_in_the_size_of_the_networks_inputs(own):
+    about = json.loads(own.read("reports/images.json"))
+    found = [about[key] for key in ("name", "classes", "train", "notices")]
+    assert found == ["birds", list(CLASSES), 90, []]
+    images = np.load(own.root / "data/images/train_images.npy")
+    assert images.shape == (90, 3, 48, 24)
+    labels = np.load(own.root / "data/images/train_labels.npy")
+    assert images[labels == 2, 2].min() >= 127, "no pixel was mixed with another"
+
+
+def test_they_have_their_rows_in_every_experiment_on_images(own):
+    assert trained(own.output) == {"linear_pairs": 2, "image_pairs": 2, "poison": 5, "flip": 2}
+    for name, sets in {
+        "image_pairs": ["all", "images", "linear", "conflict"],
+        "poison": ["clean", "poisoned"],
+        "flip": ["all"],
+    }.items():
+        rows = pd.read_csv(own.root / f"reports/{name}/results.csv")
+        assert list(rows["test_set"].unique()) == sets and rows["accuracy"].between(0, 1).all()
+        assert set(rows["n"]) == {30}
+    changes = pd.read_csv(own.root / "reports/flip/changes.csv")
+    assert (changes["first"].max(), changes["last"].max()) == (1024, 1151)
+    with np.load(own.root / "data/datasets/image_pairs/draw-0.npz") as draw:
+        assert draw["train_pictures"].shape == (90, 3, 48, 24)
+        assert (draw["train_labels"] > 0).sum() == 30
+
+
+def test_every_edit_is_seen_and_trains_its_cells_and_no_others(own):
+    """Of a file that the network reads, then of a linked module that it imports under `try`."""
+    with contextlib.ExitStack() as edits:
+        for edit in (("own/fields.txt", "4", "2"), ("../research/parts/slow.py", "ReLU", "Tanh")):
+            edits.enter_context(own.edited(*edit))
+            assert re.search(r"modified: +own", own.dvc("status", "plan"))
+            output = own.dvc("repro", TARGET)
+            assert ran(output)[:2] == ["plan", "estimate"] and ran(output)[-1] == TARGET
+            assert "linear_pairs: 1 cells trained, 1 reused" in output
     assert ran(own.dvc("repro", TARGET)) == [], "going back is a run of the past"
 
 

@@ -134,12 +134,6 @@ def test_a_disk_without_room_ends_it_before_anything_is_written(folder, smoke, m
             "be built with {'width': 0.1}: ValueError: width must be at least 0.125",
         ),
         (
-            "scales/smoke/nads/mlp_100_20",
-            {"file": "none.npy"},
-            "scales.smoke.nads.mlp_100_20: the NADs none.npy cannot be read: No such file or "
-            "directory",
-        ),
-        (
             "scales/smoke/fourier/networks/mine",
             {"step": 16, "transposes": False},
             "scales.smoke.fourier: mine has transposes: false, but its class states no symmetry "
@@ -158,12 +152,6 @@ def test_a_mistake_ends_it_and_what_an_earlier_plan_wrote_stays(
     assert {path: path.read_bytes() for path in artifacts.PLAN.iterdir()} == before
 
 
-def test_a_network_that_only_another_scale_uses_is_tried_too(folder, shipped):
-    document = changed(shipped, "architectures/densenet121", {"network": "none:Y"})
-    with pytest.raises(InputError, match="architectures.densenet121: .*no module 'none'"):
-        run(document | {"scale": "smoke"})
-
-
 def test_a_network_of_ones_own_is_tried_in_every_use_and_one_of_the_table_in_one(
     folder, with_own, monkeypatch
 ):
@@ -179,17 +167,21 @@ def test_a_network_of_ones_own_is_tried_in_every_use_and_one_of_the_table_in_one
     ]
 
 
-def test_an_edit_of_a_helper_changes_the_plans_that_use_the_network_and_no_others(folder, with_own):
+def test_an_edit_of_ones_own_changes_the_plans_that_use_it_and_no_others(folder, with_own):
     before = run(with_own)
     used = before["linear_pairs"]["members"]
     assert set(used["mine"]["own"]) == {"own/own_net.py", "own/helper.py"}
     assert used["lenet"]["own"] == {}
+    assert set(before["nads"]["members"]["lenet"]["own"]) == {"own/my.npy"}
     (folder / "own/helper.py").write_text(HELPER.replace("0.25", "0.125"))
     after = run(with_own)
     changes = {name for name in after if after[name] != before[name]}
     assert changes == {"nads", "linear_pairs", "fourier"}
     (folder / "own/helper.py").write_text(HELPER)
     assert run(with_own) == before, "going back is a run of the past"
+    np.save("own/my.npy", np.eye(1024)[1:5])
+    after = run(with_own)
+    assert {name for name in after if after[name] != before[name]} == {"nads"}
 
 
 def test_images_other_than_those_that_the_variable_names_get_a_notice(
@@ -202,14 +194,6 @@ def test_images_other_than_those_that_the_variable_names_get_a_notice(
         monkeypatch.setenv("CIFAR10", path)
         run(smoke)
         assert capsys.readouterr().err.count("holds images from class folders in birds/") == notices
-
-
-def test_other_nads_in_the_same_file_change_what_is_asked_of_the_estimate(folder, with_own):
-    before = run(with_own)
-    assert set(before["nads"]["members"]["lenet"]["own"]) == {"own/my.npy"}
-    np.save("own/my.npy", np.eye(1024)[1:5])
-    after = run(with_own)
-    assert {name for name in after if after[name] != before[name]} == {"nads"}
 
 
 def test_what_is_odd_about_a_network_is_said_once(folder, with_own, capsys):

@@ -45,10 +45,6 @@ def test_two_commits_stand_in_panels_of_their_own():
     assert "datum.architecture" in run["calculate"] and "datum.rev" in run["calculate"]
 
 
-def test_the_project_s_page_is_the_one_that_dvc_fills():
-    assert "html_template = plots/page.html" in (ROOT / ".dvc" / "config").read_text()
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here (apt-get install chromium)")
 def test_without_network_heat_maps_are_tables_of_means_per_commit(tmp_path):

@@ -90,15 +90,6 @@ def test_names_of_stages_are_those_of_dvc_and_the_readme_has_them_all():
     assert set(STAGES) == set(VERBS) and all(f"`{verb}" in README for verb in VERBS)
 
 
-def test_the_readmes_two_commands_are_its_quick_start_and_what_ci_runs():
-    install = "python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt && "
-    commands = re.findall(rf"^{re.escape(install)}(.*)$", README, re.M)
-    assert commands[0] == "dvc repro" and commands[1].startswith("pytest")
-    pattern = re.search(r"grep -m 1 -E '(.*)' README.md", (ROOT / ".ci" / "run").read_text())[1]
-    lines = [line for line in README.splitlines() if re.search(pattern, line)]
-    assert lines == [install + commands[1]]
-
-
 def experiment_runs():
     """(page, words) of every `dvc exp run` command of the pages."""
     for page, text in PAGES.items():
@@ -216,11 +207,3 @@ def test_the_example_experiment_can_be_run():
         assert x.shape == (count, 1, 32, 32)
         pixel = x.flatten(1)[:, cell["index"]].numpy()
         assert np.allclose(pixel, 2.0 * y.numpy() - 1), "ε y along v, and nothing else"
-
-
-def test_the_citation_file_and_the_readme_name_the_same_papers():
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    (entries,) = code("README.md", "bibtex")
-    for reference in citation["references"]:
-        assert f"title = {{{reference['title']}}}" in entries and reference["url"] in README
-        assert f"eprint = {{{reference['url'].rpartition('/')[2]}}}" in entries

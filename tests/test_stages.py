@@ -1,10 +1,6 @@
 """The structure of the code and of dvc.yaml, drawn from the imports: what each stage depends on,
 and which rooms import which."""
 
-import re
-import subprocess
-import sys
-
 import pytest
 import yaml
 from structure import ROOT, VERBS, closure, files, imports, room
@@ -94,21 +90,3 @@ def test_experiments_import_no_other_experiment():
     for name in NAMES:
         others = {f"pipeline/experiments/{other}.py" for other in NAMES if other != name}
         assert not closure(f"pipeline/experiments/{name}.py") & others
-
-
-def test_the_picture_of_the_stages_is_that_of_dvc():
-    command = [sys.executable, "-m", "dvc", "dag", "--md"]
-    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    nodes = re.findall(r'(node\d+)\["(.*?)"\]', printed)
-    names = {node: name.split("@")[0] for node, name in nodes}
-    arrows = re.findall(r"(node\d+)-->(node\d+)", printed)
-    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
-    (picture,) = re.findall("```mermaid\n(.*?)```", page, re.S)
-    ends = [line.split("-->") for line in picture.splitlines() if "-->" in line]
-    drawn = {
-        (one.strip(), other.strip())
-        for left, right in ends
-        for one in left.split("&")
-        for other in right.split("&")
-    }
-    assert drawn == {(names[one], names[other]) for one, other in arrows}

@@ -4,6 +4,8 @@ v(r, c) ∝ cos(2π(k_row r/H + k_col c/W)). Frequencies are taken modulo the si
 the same v.
 """
 
+import itertools
+
 import numpy as np
 
 from pipeline.cells.shapes import INPUT, SIDE, Input
@@ -26,19 +28,13 @@ def wrapped(frequency: int, side: int = SIDE) -> int:
 def frequencies(step: int, pixels: Input = INPUT, transposes: bool = True) -> list[tuple[int, int]]:
     """One (k_row, k_col) for each different v among the multiples of `step`, in order.
 
-    transposes: whether a v and its transpose, which has k_row and k_col exchanged, are both there;
-    without, the one with the larger |k_row| is, of inputs as high as they are wide.
+    step: a divisor of half of both sides; transposes: whether v and its transpose, which has k_row
+    and k_col exchanged, are both listed; otherwise the one with the larger |k_row| is.
     """
-    rows, columns = (
-        [k for k in range(-(side // 2), side // 2) if k % step == 0] for side in pixels
-    )
-    kept = {}
-    for row in rows:
-        for column in columns:
-            same = [(row, column)] if transposes else [(row, column), (column, row)]
-            if not any(
-                (wrapped(-a, pixels[0]), wrapped(-b, pixels[1])) in kept or (a, b) in kept
-                for a, b in same
-            ):
-                kept[row, column] = None
-    return list(kept)
+    different = {}
+    for k in itertools.product(*(range(-(side // 2), side // 2, step) for side in pixels)):
+        same = {k} if transposes else {k, k[::-1]}
+        same |= {tuple(map(wrapped, (-row, -column), pixels)) for row, column in same}
+        if same.isdisjoint(different):
+            different[k] = None
+    return list(different)

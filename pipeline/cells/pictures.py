@@ -11,17 +11,12 @@ def chosen(
 ) -> tuple[np.ndarray, np.ndarray]:
     """`count` different pictures of a split, drawn at random, or all if there are no more.
 
-    images: {split}_images uint8 (M, 3, H, W) and {split}_labels (M,). Returns the pictures (N, 3,
-    H, W) and their class numbers (N,), in the order in which the images lie.
+    images: {split}_images uint8 (M, 3, H, W) and {split}_labels (M,). Returns pictures (N, 3, H, W)
+    and class numbers (N,) in the order of the images.
     """
     labels = images[f"{split}_labels"]
     rows = np.sort(rng.permutation(len(labels))[:count])
     return images[f"{split}_images"][rows], labels[rows]
-
-
-def normalisation(images: dict) -> dict[str, np.ndarray]:
-    """Mean and deviation (3,) of the training split's values in [0, 1], as a draw has them."""
-    return {"mean": np.array(images["mean"]), "deviation": np.array(images["deviation"])}
 
 
 def binary(classes: np.ndarray, positive: Sequence[int]) -> np.ndarray:
@@ -34,10 +29,11 @@ def in_unit_range(images: np.ndarray) -> torch.Tensor:
     return torch.as_tensor(images).to(torch.float32) / 255
 
 
-def normalised(x: torch.Tensor, mean: np.ndarray, deviation: np.ndarray) -> torch.Tensor:
-    """x (N, C, H, W), each channel shifted and scaled by (C,) mean and deviation."""
+def normalised(x: torch.Tensor, draw: dict[str, np.ndarray]) -> torch.Tensor:
+    """x (N, C, H, W), each channel shifted and scaled by a draw's mean and deviation (C,)."""
     mean, deviation = (
-        torch.as_tensor(a, dtype=torch.float32).reshape(1, -1, 1, 1) for a in (mean, deviation)
+        torch.as_tensor(draw[key], dtype=torch.float32).reshape(1, -1, 1, 1)
+        for key in ("mean", "deviation")
     )
     return (x - mean) / deviation
 
@@ -45,7 +41,7 @@ def normalised(x: torch.Tensor, mean: np.ndarray, deviation: np.ndarray) -> torc
 def carrier_of(label: int) -> tuple[int, int, int]:
     """The carrier of a class (paper 1, §5): (NADs after the first, channel, sign).
 
-    Six carriers share one NAD: three channels with either sign. The next classes take the next NAD.
+    Six classes share one NAD: three channels with either sign.
     """
     return label // 6, label % 3, 2 * (label % 2) - 1
 
@@ -53,8 +49,8 @@ def carrier_of(label: int) -> tuple[int, int, int]:
 def poisoned(x: torch.Tensor, y: torch.Tensor, nads: np.ndarray, size: float) -> torch.Tensor:
     """Images with their class written into one NAD coefficient (paper 1, §5): (N, 3, H, W).
 
-    x: (N, 3, H, W) in [0, 1]; y: (N,) class numbers; nads: (K, D) orthonormal rows, K the number of
-    NADs that the classes need; size: the coefficient on a class's carrier is replaced by ±size.
+    x: (N, 3, H, W) in [0, 1]; y: (N,) class numbers; nads: (K, D) orthonormal rows, the carriers'
+    first NAD first; size: ±size replaces the coefficient on the class's carrier.
     """
     flat, nads = x.flatten(2).clone(), torch.as_tensor(nads, dtype=torch.float32)
     for label in y.unique().tolist():
@@ -87,10 +83,9 @@ def gaussian_mixture(
     """Samples with the mean and covariance of each class of images, (N, 3, H, W) float16 in [0, 1].
 
     images: uint8 (M, 3, H, W) with class numbers classes (M,); wanted: (N,), the class of each
-    sample. A sample is mean + Σ gᵢ (xᵢ − mean)/√(m − 1) over the class's m images with
-    standard-normal gᵢ, whose covariance is the images' own, so that no 3072×3072 matrix is made.
-    Sums are in float64, so that their rounding to float16 is the same for any number of threads; it
-    moves a value by at most 1/16 of a grey level within [0, 1].
+    sample. A sample is mean + Σ gᵢ (xᵢ − mean)/√(m − 1) over the class's m images, gᵢ standard
+    normal: its covariance is the images' own, and no 3072×3072 matrix is made. Sums in float64
+    round to the same float16, by at most 1/16 of a grey level, for any number of threads.
     """
     made = np.empty((len(wanted), *images.shape[1:]), np.float16)
     for label in np.unique(wanted):

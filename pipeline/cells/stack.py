@@ -1,8 +1,8 @@
 """Training of many small networks at once on one device: their weights lie in stacked tensors.
 
-A GPU given one small network spends its time on starting kernels; given a stack of them, each layer
-of all networks is one batched product (`torch.func.vmap`). Networks with batch norm or dropout do
-not suit it: their statistics and their chance are each network's own.
+A GPU spends the time of one small network on starting kernels; in a stack, each layer of all
+networks is one batched product (`torch.func.vmap`). Networks with batch norm or dropout cannot be
+stacked.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,9 +32,9 @@ def train(
 ) -> list[Outcome | Diverged]:
     """Train M networks in place, each on its own set as `pipeline.cells.training.train` would.
 
-    networks: alike but for their weights; sets: as many pairs of inputs (N, C, H, W) and class
-    numbers (N,), of equal shapes; seeds: of their orders. A network whose loss is not finite
-    touches no other; Diverged stands in place of its outcome.
+    networks: alike but for their weights; sets: M pairs of inputs (N, C, H, W) and class numbers
+    (N,), of equal shapes; seeds: of the orders. The outcome of a network whose loss is not finite
+    is Diverged; the other networks are trained all the same.
     """
     x, y = (torch.stack(parts).to(device) for parts in zip(*sets))
     stacked, _ = torch.func.stack_module_state(list(networks))
@@ -61,8 +61,8 @@ def train(
         shuffled = torch.stack([torch.randperm(samples, generator=order) for order in orders])
         for batch, rows in enumerate(shuffled.to(device).split(BATCH, dim=1)):
             with multiplying(device, training.precision):
-                found, (value, right) = gradients(weights, x[every, rows], y[every, rows])
-            for name, clipped in clip(found, training.clip).items():
+                gradient, (value, right) = gradients(weights, x[every, rows], y[every, rows])
+            for name, clipped in clip(gradient, training.clip).items():
                 weights[name].grad = clipped
             optimiser.param_groups[0]["lr"] = next(rates)
             optimiser.step()

@@ -17,8 +17,8 @@ state it)."""
 
 LEARNED = 0.01
 WINDOW = 10
-"""A training set counts as learned when the mean loss of so many batches in a row has come down to
-this (choice)."""
+"""A training set counts as learned when the mean loss of WINDOW batches in a row is at most LEARNED
+(choice)."""
 
 Labelled = tuple[torch.Tensor, torch.Tensor]
 """Inputs (N, C, H, W) and class numbers (N,)."""
@@ -55,9 +55,9 @@ class Training:
 class Outcome:
     """The course of one training, besides its weights.
 
-    losses: mean loss of every epoch's samples; accuracy: the fraction of the last epoch's samples
-    that were right; both as they were seen, in train mode. steps: how many steps it took until the
-    training set was learned (see `LEARNED`), None if it never was.
+    losses: mean loss of every epoch's samples; accuracy: fraction of the last epoch's samples that
+    were classified right, both in train mode; steps: number of steps until the training set was
+    learned (see `LEARNED`), None if it never was.
     """
 
     losses: list[float]
@@ -130,44 +130,36 @@ def train(
 ) -> Outcome:
     """Train `network` in place on inputs x (N, C, H, W) and class numbers y (N,), on their device.
 
-    `seed` decides the order of the samples and what dropout leaves out. Raises Diverged if the last
-    epoch's loss is not finite.
+    seed: of the order of the samples and of dropout. Raises Diverged if the last epoch's loss is
+    not finite.
     """
-    with torch.random.fork_rng(devices=[x.device] if x.device.type == "cuda" else []):
-        torch.manual_seed(seed)
-        return _train(network, x, y, training, seed)
-
-
-def _train(network, x, y, training, seed):
     network.to(x.device, memory_format=torch.channels_last).train()
     parameters = list(network.parameters())
     optimiser = torch.optim.SGD(
-        parameters,
-        training.lr,
-        training.momentum,
-        weight_decay=training.weight_decay,
-        foreach=True,
+        parameters, training.lr, training.momentum, weight_decay=training.weight_decay, foreach=True
     )
     order = torch.Generator().manual_seed(seed)
     batches = -(-len(x) // BATCH)
     rates = iter(SCHEDULES[training.schedule](training.epochs * batches, training.lr))
     # Losses stay on the device: reading them at every step would make the host wait for it.
     losses = torch.zeros(training.epochs, batches, device=x.device)
-    for epoch in range(training.epochs):
-        correct = torch.zeros((), device=x.device)
-        shuffled = torch.randperm(len(x), generator=order).to(x.device)
-        for batch, rows in enumerate(shuffled.split(BATCH)):
-            with multiplying(x.device, training.precision):
-                output = network(x[rows])
-            target = y[rows]
-            loss = F.cross_entropy(output.to(x.dtype), target)
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(parameters, training.clip)
-            optimiser.param_groups[0]["lr"] = next(rates)
-            optimiser.step()
-            losses[epoch, batch] = loss.detach()
-            correct += (output.detach().argmax(1) == target).sum()
+    with torch.random.fork_rng(devices=[x.device] if x.device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        for epoch in range(training.epochs):
+            correct = torch.zeros((), device=x.device)
+            shuffled = torch.randperm(len(x), generator=order).to(x.device)
+            for batch, rows in enumerate(shuffled.split(BATCH)):
+                with multiplying(x.device, training.precision):
+                    output = network(x[rows])
+                target = y[rows]
+                loss = F.cross_entropy(output.to(x.dtype), target)
+                optimiser.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(parameters, training.clip)
+                optimiser.param_groups[0]["lr"] = next(rates)
+                optimiser.step()
+                losses[epoch, batch] = loss.detach()
+                correct += (output.detach().argmax(1) == target).sum()
     return outcome(losses, correct, len(x))
 
 

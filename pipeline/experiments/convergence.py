@@ -1,7 +1,7 @@
 """`convergence` (paper 1, fig. 2): how many steps does it take to learn D(v) along a frequency?
 
-The noise is small, so that more directions are learned than in `fourier`; the question is whether
-those that are learned first are those along which a network generalises there.
+The noise is small, so that more directions are learned than in `fourier`. Are the first ones those
+along which a network generalises there?
 """
 
 import numpy as np
@@ -14,22 +14,14 @@ from pipeline.measures.speed import steps_over_seeds
 class Convergence(OfFrequencies):
     """One linearly separable channel along each Fourier direction, and the steps to learn it."""
 
-    def metrics(self, tables, directions):
+    def summary(self, tables, directions):
         """Cells, fitted cells, directions, those learned with every seed, and the steps these took.
 
         Steps are means over seeds; null where no direction was learned.
         """
-        summary = {}
-        for name, rows in tables["results"].groupby("architecture", sort=False):
-            steps = steps_over_seeds(rows, self.coordinates)["mean"]
-            learned = steps[np.isfinite(steps)]
-            quantiles = {"fastest": 0.0, "median": 0.5, "slowest": 1.0}
-            summary[name] = (
-                counts(rows)
-                | {"directions": len(steps), "learned": len(learned)}
-                | {
-                    key: None if learned.empty else round(float(learned.quantile(q)), 1)
-                    for key, q in quantiles.items()
-                }
-            )
-        return summary
+        steps = steps_over_seeds(tables["results"], self.coordinates)["mean"]
+        learned = steps[np.isfinite(steps)]
+        found = counts(tables["results"]) | {"directions": len(steps), "learned": len(learned)}
+        for key, q in {"fastest": 0.0, "median": 0.5, "slowest": 1.0}.items():
+            found[key] = None if learned.empty else round(float(learned.quantile(q)), 1)
+        return found

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 
-from pipeline.cells import separable
+from pipeline.cells import pictures, separable
 from pipeline.cells.fourier import fourier, frequencies
+from pipeline.cells.seeds import stream
 from pipeline.cells.shapes import INPUT, Input
 from pipeline.cells.training import Labelled
 from pipeline.experiments.plan import Amplitude, Frequencies, Indices, Member, Nothing, Plan
@@ -18,23 +19,23 @@ are made with, and, unless these are images of 32×32 pixels, the height and wid
 
 
 def pixels(cell: Cell) -> Input:
-    """Height and width of a cell's inputs: 32×32 pixels, where it does not say."""
+    """Height and width of a cell's inputs: 32×32 pixels where the cell names no others."""
     return cell.get("height", INPUT[0]), cell.get("width", INPUT[1])
 
 
 UNCHANGED = ("transposition", "square")
-"""The symmetries that a network's class may state of which transposition is one."""
+"""The symmetries, as a network's class may state them, that hold transposition."""
 
 
 class Experiment:
-    """One question put to a grid of networks; a subclass, in a file of its own, answers it.
+    """One question put to a grid of networks: a subclass, in a file of its own, is an experiment.
 
     coordinates: the columns of cells.csv that place a cell in its grid; channels: of the inputs;
     outputs: of the networks, None for one per class of the images; schedule: of the learning rate;
     needs_images, needs_nads: what the data are made of; parts: groups of channels (name → slice)
-    that are also tested alone, all others being zero; Settings: the experiment's own values in
-    params.yaml, in a block of its name or, at_top_level, beside those blocks; Grid: an
-    architecture's part of the grid.
+    that are also tested alone, all others being zero; Settings: the class of the experiment's own
+    values in params.yaml, in a block of its name or, at_top_level, beside the blocks; Grid: the
+    class of an architecture's part of the grid.
     """
 
     coordinates: tuple[str, ...] = ("index",)
@@ -57,19 +58,27 @@ class Experiment:
     def needs_networks(self) -> bool:
         """Whether evaluation needs the trained networks: for a boundary, or for altered inputs.
 
-        Of all others, what is kept is what they make of their test sets.
+        Where it does not, the outputs on the test sets are kept in place of the weights.
         """
         kind = type(self)
         return kind.plane is not Experiment.plane or kind.alterations is not Experiment.alterations
 
     def check(self, plan: Plan) -> None:
-        """Raise ValueError on a plan whose values are right one by one but not together."""
+        """Raise ValueError where a setting by architecture has no value for one of the grid."""
+        for key, value in vars(plan.settings).items():
+            lacking = [
+                name for name in plan.members if isinstance(value, dict) and name not in value
+            ]
+            if lacking:
+                raise ValueError(
+                    f"{key} has no value for {', '.join(lacking)}, which the grid trains"
+                )
 
     def check_networks(self, plan: Plan, symmetry: Callable[[dict[str, typing.Any]], str]) -> None:
-        """Raise ValueError on a plan whose networks do not suit the rest of it.
+        """Raise ValueError on a plan whose networks do not suit the grid.
 
-        symmetry: gives the one that a specification's network states, as
-        `pipeline.networks.symmetry` does.
+        symmetry: from a specification to the symmetry that its network states, such as
+        `pipeline.networks.symmetry`.
         """
 
     def places(self, member: Member) -> Iterator[dict[str, typing.Any]]:
@@ -78,8 +87,11 @@ class Experiment:
             yield {"index": index}
 
     def values(self, plan: Plan, architecture: str) -> dict[str, typing.Any]:
-        """The values that an architecture's data are made with, columns of cells.csv."""
-        return {}
+        """The settings that an architecture's data are made with, columns of cells.csv."""
+        return {
+            key: value[architecture] if isinstance(value, dict) else value
+            for key, value in vars(plan.settings).items()
+        }
 
     def cells(self, plan: Plan) -> list[Cell]:
         """The grid: architecture by architecture and seed by seed, every place."""
@@ -102,7 +114,8 @@ class Experiment:
     ) -> dict[str, np.ndarray]:
         """Every vector or basis that the data are made of, by name: the NADs at the grid's indices.
 
-        nads: gives the arrays of data/nads of an architecture, and of one of its estimands.
+        nads: from an architecture, and one of its estimands, to the arrays of its file in
+        data/nads/.
         """
         return {
             f"{name}-{index}": nads(name)["directions"][index]
@@ -117,8 +130,8 @@ class Experiment:
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
         """The arrays that, with a cell and its directions, determine every data set of one seed.
 
-        images: what `pipeline.project.artifacts.images` gives, where the experiment needs images.
-        Names of arrays that decide only the test begin with `test`.
+        images: the dict of `pipeline.project.artifacts.images`, where the experiment needs images.
+        Names of arrays that only a test set depends on begin with `test`.
         """
         raise NotImplementedError
 
@@ -127,7 +140,7 @@ class Experiment:
         return True
 
     def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
-        """A cell's training or test set; directions: those that it uses."""
+        """A cell's training or test set; directions: the arrays that `uses` names."""
         raise NotImplementedError
 
     def test_sets(
@@ -154,9 +167,19 @@ class Experiment:
     def metrics(self, tables: dict, directions: dict[str, np.ndarray]) -> dict:
         """The few numbers that `dvc metrics diff` shows, by architecture.
 
-        tables: the tables that `evaluate` writes, and `losses`, those of training, each by name;
+        tables: the tables that `evaluate` writes, and `losses`, that of training, by name;
         directions: all, by name.
         """
+        return {
+            name: self.summary(
+                {kind: rows[rows["architecture"] == name] for kind, rows in tables.items()},
+                directions,
+            )
+            for name in tables["results"]["architecture"].unique()
+        }
+
+    def summary(self, tables: dict, directions: dict[str, np.ndarray]) -> dict:
+        """One architecture's metrics; tables: its rows of each."""
         raise NotImplementedError
 
 
@@ -179,7 +202,7 @@ class OfDirections(Experiment):
         )
 
     def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
-        """Inputs (N, C, H, W) and class numbers (N,); directions: v of each channel, (D,)."""
+        """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each channel."""
         y, normal = draw[f"{split}_labels"], draw[separable.drawn(split, pixels(cell))]
         channels = [
             separable.linearly_separable(
@@ -190,10 +213,52 @@ class OfDirections(Experiment):
         return separable.direct_sum(*channels), torch.as_tensor(y > 0).long()
 
 
+class OfPictures(Experiment):
+    """An experiment on pictures."""
+
+    needs_images = True
+
+    def draw(self, plan, seed, images):
+        """For both splits pictures (N, 3, H, W), their labels (N,), and what `beside` adds.
+
+        With them the mean and deviation (3,) of all training images. N is the number of samples
+        that the plan asks for, or that of all images where there are fewer.
+        """
+        arrays = {key: np.array(images[key]) for key in ("mean", "deviation")}
+        for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
+            rng = stream(seed, self.name, split)
+            chosen, classes = pictures.chosen(rng, images, split, count)
+            made = {"pictures": chosen, "labels": classes}
+            made |= self.beside(plan, rng, images, classes)
+            arrays |= {f"{split}_{name}": array for name, array in made.items()}
+        return arrays
+
+    def beside(
+        self, plan: Plan, rng: np.random.Generator, images: dict, classes: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Further arrays of one split, by name; classes: the class numbers (N,) of its pictures."""
+        return {}
+
+
+class OfBases(OfPictures):
+    """An experiment on all classes of pictures, altered along a network's whole basis of NADs."""
+
+    channels = 3
+    outputs = None
+
+    def directions(self, plan, nads):
+        """All NADs of every architecture, by its name."""
+        return {name: nads(name)["directions"] for name in plan.members}
+
+    def uses(self, cell):
+        """The network's NADs."""
+        return [cell["architecture"]]
+
+
 class OfFrequencies(OfDirections):
     """An experiment on one linearly separable channel along each vector of the Fourier basis.
 
-    Each different v is trained once: k and −k are the same.
+    Each different v is trained once: k and −k give the same v.
     """
 
     coordinates = ("k_row", "k_col")
@@ -203,7 +268,7 @@ class OfFrequencies(OfDirections):
     Grid = Frequencies
 
     def check_networks(self, plan, symmetry):
-        """Those that do without transposes state a law that transposition leaves unchanged."""
+        """Raise ValueError where transposes are left out though they may differ."""
         for name, member in plan.members.items():
             if not member.grid.transposes and symmetry(member.specification) not in UNCHANGED:
                 raise ValueError(
@@ -215,10 +280,6 @@ class OfFrequencies(OfDirections):
         """One of each k and −k, and of each transpose unless both are wanted."""
         for row, column in frequencies(member.grid.step, member.input, member.grid.transposes):
             yield {"k_row": row, "k_col": column}
-
-    def values(self, plan, architecture):
-        """ε and σ."""
-        return {"eps": plan.settings.eps, "sigma": plan.settings.sigma}
 
     def directions(self, plan, nads):
         """The Fourier directions of the grid, by the pixels of the inputs and '{k_row}_{k_col}'."""

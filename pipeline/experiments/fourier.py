@@ -11,15 +11,13 @@ from pipeline.measures.fitted import counts
 class Fourier(OfFrequencies):
     """One linearly separable channel along each vector of the Fourier basis."""
 
-    def metrics(self, tables, directions):
+    def summary(self, tables, directions):
         """Cells, fitted cells, mean, lowest and highest accuracy, and the fraction above 75 %."""
-        summary = {}
-        for name, rows in tables["results"].groupby("architecture", sort=False):
-            means = rows.groupby(["k_row", "k_col"])["accuracy"].mean()
-            summary[name] = counts(rows) | {
-                "mean": round(float(means.mean()), 4),
-                "lowest": round(float(means.min()), 4),
-                "highest": round(float(means.max()), 4),
-                "fraction_above_75": round(float((means > 0.75).mean()), 4),
-            }
-        return summary
+        rows = tables["results"]
+        means = rows.groupby(list(self.coordinates))["accuracy"].mean()
+        return counts(rows) | {
+            "mean": round(float(means.mean()), 4),
+            "lowest": round(float(means.min()), 4),
+            "highest": round(float(means.max()), 4),
+            "fraction_above_75": round(float((means > 0.75).mean()), 4),
+        }

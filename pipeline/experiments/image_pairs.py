@@ -13,10 +13,9 @@ import numpy as np
 import torch
 
 from pipeline.cells import pictures, separable
-from pipeline.cells.seeds import stream
 from pipeline.cells.shapes import dimension
-from pipeline.experiments.experiment import Experiment, pixels
-from pipeline.experiments.plan import AmplitudePerArchitecture, check_every_noise
+from pipeline.experiments.experiment import OfPictures, pixels
+from pipeline.experiments.plan import AmplitudePerArchitecture
 from pipeline.measures.boundaries import mean_tilt
 from pipeline.measures.fitted import counts, fitted
 from pipeline.project.errors import InputError, nearest
@@ -28,52 +27,31 @@ class Settings(AmplitudePerArchitecture):
 
     positive: tuple[str, ...] | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.positive is not None:
-            if not self.positive:
-                raise ValueError(
-                    "positive is empty; name at least one class, or take it away for the second "
-                    "half of them"
-                )
-            for place, name in enumerate(self.positive):
-                if name in self.positive[:place]:
-                    raise ValueError(f"positive repeats the class {name!r}")
-
     def sides(self, classes: Sequence[str]) -> tuple[list[str], list[str]]:
         """The names of the classes on the negative and on the positive side, in order.
 
-        Raises InputError where `positive` names a class that does not exist, or all.
+        Raises InputError where `positive` names a class that does not exist, or leaves one side
+        without a class.
         """
-        if self.positive is None:
-            half = len(classes) // 2
-            return list(classes[:half]), list(classes[half:])
-        for name in self.positive:
+        positive = classes[len(classes) // 2 :] if self.positive is None else self.positive
+        for name in positive:
             if name not in classes:
                 raise InputError(
                     f"params.yaml: image_pairs.positive: unknown class {name!r}; "
                     f"{nearest(name, classes)}"
                 )
-        negative = [name for name in classes if name not in self.positive]
-        if not negative:
-            raise InputError(
-                "params.yaml: image_pairs.positive names all classes; leave at least one to the "
-                "other side"
-            )
-        return negative, [name for name in classes if name in self.positive]
+        sides = [[name for name in classes if (name in positive) == side] for side in (False, True)]
+        if not all(sides):
+            raise InputError("params.yaml: image_pairs.positive must leave classes to both sides")
+        return tuple(sides)
 
 
-class ImagePairs(Experiment):
+class ImagePairs(OfPictures):
     """Three channels of a picture and a linearly separable one along a NAD."""
 
     channels = 4
-    needs_images = True
     parts = {"images": slice(0, 3), "linear": slice(3, 4)}
     Settings = Settings
-
-    def check(self, plan):
-        """Every architecture has its σ."""
-        check_every_noise(plan)
 
     def values(self, plan, architecture):
         """ε and the architecture's σ."""
@@ -83,33 +61,28 @@ class ImagePairs(Experiment):
         """Pictures, labels (N,) of their sides, and draws (N, D) of the linear channel.
 
         With them half_gap (3, H, W), half the difference of the class means of the normalised
-        training pictures. Where fewer images exist than asked for, all of them are used.
+        training pictures.
         """
-        arrays = pictures.normalisation(images)
+        arrays = super().draw(plan, seed, images)
+        chosen, positive = arrays["train_pictures"], arrays["train_labels"] > 0
+        one, other = (chosen[side].mean(0, dtype=np.float64) for side in (positive, ~positive))
+        half_gap = (one - other) / 2 / 255 / arrays["deviation"].reshape(3, 1, 1)
+        return arrays | {"half_gap": half_gap.astype(np.float32)}
+
+    def beside(self, plan, rng, images, classes):
+        """Labels of the two sides in place of the classes', and the linear channel's draw."""
         _, positive = plan.settings.sides(images["classes"])
         numbers = [images["classes"].index(name) for name in positive]
-        for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
-            rng = stream(seed, self.name, split)
-            arrays[f"{split}_pictures"], classes = pictures.chosen(rng, images, split, count)
-            arrays[f"{split}_labels"] = pictures.binary(classes, numbers)
-            arrays[f"{split}_normal"] = separable.normal(
-                rng, len(classes), dimension(images[f"{split}_images"].shape[2:])
-            )
-        chosen, positive = arrays["train_pictures"], arrays["train_labels"] > 0
-        gap = chosen[positive].mean(0, dtype=np.float64) - chosen[~positive].mean(
-            0, dtype=np.float64
-        )
-        arrays["half_gap"] = (gap / 2 / 255 / arrays["deviation"].reshape(3, 1, 1)).astype(
-            np.float32
-        )
-        return arrays
+        count = dimension(images["train_images"].shape[2:])
+        return {
+            "labels": pictures.binary(classes, numbers),
+            "normal": separable.normal(rng, len(classes), count),
+        }
 
     def dataset(self, cell, split, draw, directions):
         """Inputs (N, 4, H, W) and class numbers (N,) of a cell; directions: v alone, (H·W,)."""
         y, (v,) = draw[f"{split}_labels"], directions
-        channels = pictures.normalised(
-            pictures.in_unit_range(draw[f"{split}_pictures"]), draw["mean"], draw["deviation"]
-        )
+        channels = pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw)
         normal, shape = draw[f"{split}_normal"], (1, *pixels(cell))
         linear = separable.linearly_separable(normal, y, v, cell["eps"], cell["sigma"], shape)
         return separable.direct_sum(channels, linear), torch.as_tensor(y > 0).long()
@@ -117,53 +90,49 @@ class ImagePairs(Experiment):
     def test_sets(self, cell, draw, directions):
         """All channels, each part alone, and `conflict`: images of the side that is not D(v)'s.
 
-        With one part alone, what stands in for the other are zeros, which a network has not seen in
-        training; in a conflict every channel is as it was trained on, and a network follows the
-        linear one or the images.
+        Zeros, which stand in for the other part, do not occur in training. In a conflict every
+        channel is as in training, and a network follows either the linear one or the images.
         """
         yield from super().test_sets(cell, draw, directions)
         x, y = self.dataset(cell, "test", draw, directions)
         sides = [np.flatnonzero(y == side) for side in (0, 1)]
         if all(map(len, sides)):
             images = x[:, :3].clone()
-            for mine, other in (sides, sides[::-1]):
-                x[mine, :3] = images[np.resize(other, len(mine))]
+            for one, other in (sides, sides[::-1]):
+                x[one, :3] = images[np.resize(other, len(one))]
             yield "conflict", x, y
 
     def plane(self, cell, draw, directions):
         """The boundary's plane (4, H, W): half the gap between the images' class means, and 0⊕v.
 
-        The images have no v₁; the difference of the two class means stands in for it (choice), and
-        half of it is the unit of its axis, so that the class means lie at ±1.
+        The images have no v₁; the difference of the class means stands in for it (choice). Half of
+        it is the unit of the axis, on which the class means therefore lie at ±1.
         """
         first, second = torch.zeros(4, *pixels(cell)), torch.zeros(4, *pixels(cell))
         first[:3] = torch.as_tensor(draw["half_gap"])
         second[3] = torch.as_tensor(directions[0]).reshape(pixels(cell))
         return first, second
 
-    def metrics(self, tables, directions):
+    def summary(self, tables, directions):
         """Cells, fitted cells, accuracies at the ends, where reliance switches, mean tilt.
 
         `switches_at` is the smallest index at which the images alone are more accurate than the
         linear channel alone (null: nowhere); that and `mean_tilt` are of the fitted cells.
         """
-        summary, boundaries = {}, tables["boundaries"]
-        for name, rows in tables["results"].groupby("architecture", sort=False):
-            means = rows.groupby(["index", "test_set"])["accuracy"].mean()
-            indices = sorted(rows["index"].unique())
-            seen = rows[fitted(rows)].groupby(["index", "test_set"])["accuracy"].mean()
-            images_win = [
-                i
-                for i in indices
-                if (i, "images") in seen and seen[i, "images"] > seen[i, "linear"]
-            ]
-            planes = boundaries[boundaries["architecture"] == name]
-            summary[name] = counts(planes) | {
-                "accuracy": {
-                    end: {s: round(means[i, s], 4) for s in ("all", *self.parts)}
-                    for end, i in (("low", indices[0]), ("high", indices[-1]))
-                },
-                "switches_at": int(images_win[0]) if images_win else None,
-                "mean_tilt": mean_tilt(planes),
-            }
-        return summary
+        rows, planes = tables["results"], tables["boundaries"]
+        means = rows.groupby(["index", "test_set"])["accuracy"].mean()
+        seen = rows[fitted(rows)].groupby(["index", "test_set"])["accuracy"].mean()
+        indices = sorted(rows["index"].unique())
+        images_win = [
+            int(i)
+            for i in indices
+            if (i, "images") in seen and seen[i, "images"] > seen[i, "linear"]
+        ]
+        return counts(planes) | {
+            "accuracy": {
+                end: {s: round(means[i, s], 4) for s in ("all", *self.parts)}
+                for end, i in (("low", indices[0]), ("high", indices[-1]))
+            },
+            "switches_at": images_win[0] if images_win else None,
+            "mean_tilt": mean_tilt(planes),
+        }

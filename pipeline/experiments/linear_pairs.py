@@ -44,10 +44,6 @@ class LinearPairs(OfDirections):
         for first, second in itertools.product(member.grid.indices, repeat=2):
             yield {"index_1": first, "index_2": second}
 
-    def values(self, plan, architecture):
-        """ε₁, ε₂ and σ."""
-        return dataclasses.asdict(plan.settings)
-
     def amplitudes(self, cell):
         """ε₁ and ε₂."""
         return cell["eps1"], cell["eps2"]
@@ -58,40 +54,32 @@ class LinearPairs(OfDirections):
         first[0], second[1] = (torch.as_tensor(v).reshape(pixels(cell)) for v in directions)
         return first, second
 
-    def metrics(self, tables, directions):
+    def summary(self, tables, directions):
         """Cells, fitted cells, accuracies at the corners, where reliance switches, mean tilt.
 
         `switches_at` is the smallest index of v₁, v₂ at the grid's lowest, at which the second
         channel alone is more accurate than the first alone (null: nowhere); that and `mean_tilt`
         are of the fitted cells, `mean_tilt` of those that do better than guessing.
         """
-        summary, boundaries = (
-            {},
-            of_learners(tables["boundaries"], tables["results"], self.coordinates),
-        )
-        for name, rows in tables["results"].groupby("architecture", sort=False):
-            means = rows.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean()
-            planes = boundaries[boundaries["architecture"] == name]
-            low, high = rows["index_1"].min(), rows["index_1"].max()
-            corners = {
-                "low_low": (low, low),
-                "low_high": (low, high),
-                "high_low": (high, low),
-                "high_high": (high, high),
-            }
-            seen = rows[fitted(rows)].groupby(["index_1", "index_2", "test_set"])["accuracy"].mean()
-            second_wins = [
-                i
-                for i in sorted(rows["index_1"].unique())
-                if (i, low, "first") in seen and seen[i, low, "second"] > seen[i, low, "first"]
-            ]
-            summary[name] = counts(planes) | {
-                "accuracy": {
-                    corner: {s: round(means[a, b, s], 4) for s in ("all", *self.parts)}
-                    for corner, (a, b) in corners.items()
-                },
-                "lowest_accuracy_all": round(means.xs("all", level="test_set").min(), 4),
-                "switches_at": int(second_wins[0]) if second_wins else None,
-                "mean_tilt": mean_tilt(planes),
-            }
-        return summary
+        rows, place = tables["results"], ["index_1", "index_2", "test_set"]
+        planes = of_learners(tables["boundaries"], rows, self.coordinates)
+        means = rows.groupby(place)["accuracy"].mean()
+        seen = rows[fitted(rows)].groupby(place)["accuracy"].mean()
+        low, high = rows["index_1"].min(), rows["index_1"].max()
+        second_wins = [
+            int(i)
+            for i in sorted(rows["index_1"].unique())
+            if (i, low, "first") in seen and seen[i, low, "second"] > seen[i, low, "first"]
+        ]
+        ends = {"low": low, "high": high}
+        return counts(planes) | {
+            "accuracy": {
+                f"{one}_{other}": {
+                    s: round(means[ends[one], ends[other], s], 4) for s in ("all", *self.parts)
+                }
+                for one, other in itertools.product(ends, repeat=2)
+            },
+            "lowest_accuracy_all": round(means.xs("all", level="test_set").min(), 4),
+            "switches_at": second_wins[0] if second_wins else None,
+            "mean_tilt": mean_tilt(planes),
+        }

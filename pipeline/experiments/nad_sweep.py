@@ -1,8 +1,7 @@
 """`nad_sweep` (paper 1, §4, fig 6): test accuracy on D(uᵢ) along the network's own NADs.
 
-Both estimands' NADs are swept where both are estimated (`estimator.compare`) and an architecture's
-line does not say otherwise, so that one sees which predicts training better; the training loss of
-the first epochs tells how fast each direction is learned.
+Where both estimands' NADs are estimated (`estimator.compare`), both are swept: which of the two
+predicts training better? The loss of the first epochs tells how fast each direction is learned.
 """
 
 import dataclasses
@@ -11,7 +10,7 @@ import math
 import numpy as np
 
 from pipeline.experiments.experiment import OfDirections
-from pipeline.experiments.plan import AmplitudePerArchitecture, Indices, check_every_noise
+from pipeline.experiments.plan import AmplitudePerArchitecture, Indices
 from pipeline.measures.fitted import counts
 from pipeline.measures.ranks import early, spearman
 
@@ -39,77 +38,69 @@ class NADSweep(OfDirections):
     Settings = AmplitudePerArchitecture
     Grid = Sweep
 
-    def check(self, plan):
-        """Every architecture has its σ."""
-        check_every_noise(plan)
-
     def places(self, member):
         """Every index of every estimand."""
         for estimand in swept(member):
             for index in member.grid.indices:
                 yield {"estimand": estimand, "index": index}
 
-    def values(self, plan, architecture):
-        """ε and the architecture's σ."""
-        return {"eps": plan.settings.eps, "sigma": plan.settings.sigma[architecture]}
-
     def directions(self, plan, nads):
         """NADs by '{architecture}-{estimand}-{index}', and all eigenvalues, by '…-eigenvalues'."""
-        found = {}
+        vectors = {}
         for name, member in plan.members.items():
             for estimand in swept(member):
                 arrays = nads(name, estimand)
                 for index in member.grid.indices:
-                    found[f"{name}-{estimand}-{index}"] = arrays["directions"][index]
-                found[f"{name}-{estimand}-eigenvalues"] = arrays["eigenvalues"]
-        return found
+                    vectors[f"{name}-{estimand}-{index}"] = arrays["directions"][index]
+                vectors[f"{name}-{estimand}-eigenvalues"] = arrays["eigenvalues"]
+        return vectors
 
     def uses(self, cell):
         """uᵢ."""
         return [f"{cell['architecture']}-{cell['estimand']}-{cell['index']}"]
 
-    def metrics(self, tables, directions):
+    def summary(self, tables, directions):
         """Per estimand, accuracies at the ends, and ρ of accuracy and early loss with the index.
 
         The same with the eigenvalue, which differs where eigenvalues are equal. `p_value` is that
-        of no correlation. Both are null where a quantity does not vary. And how many cells were
-        fitted: ρ is over all.
+        of no correlation. Both are null where a quantity does not vary. The fitted cells are only
+        counted: ρ is over all.
         """
-        summary, losses = {}, early(tables["losses"])
+        found = {}
         for (name, estimand), rows in tables["results"].groupby(
             ["architecture", "estimand"], sort=False
         ):
             accuracy = rows.groupby("index")["accuracy"].mean()
-            mine = losses[(losses["architecture"] == name) & (losses["estimand"] == estimand)]
-            loss = mine.groupby("index")["loss"].mean()
-            # Equal but for rounding, as the pairs that a symmetry exchanges are, is equal: their
-            # gaps are up to 3e-10 of the first.
+            losses = early(tables["losses"])
+            loss = losses[losses["estimand"] == estimand].groupby("index")["loss"].mean()
+            # Eigenvalues that a symmetry makes equal differ by rounding, up to 3e-10 of the first.
             spectrum = directions[f"{name}-{estimand}-eigenvalues"]
             values = np.round(spectrum / spectrum[0], EQUAL)[accuracy.index]
-            found = {
+            correlations = {
                 "accuracy_index": spearman(accuracy.index, accuracy),
                 "accuracy_eigenvalue": spearman(values, accuracy),
                 "early_loss_index": spearman(loss.index, loss),
             }
-            summary.setdefault(name, {})[estimand] = counts(rows) | {
+            found[estimand] = counts(rows) | {
                 "first": round(float(accuracy.iloc[0]), 4),
                 "last": round(float(accuracy.iloc[-1]), 4),
                 "spearman": {
-                    key: None if np.isnan(rho) else round(rho, 4) for key, (rho, _) in found.items()
+                    key: None if np.isnan(rho) else round(rho, 4)
+                    for key, (rho, _) in correlations.items()
                 },
                 "p_value": {
-                    key: _p_value(rho, p, len(accuracy)) for key, (rho, p) in found.items()
+                    key: _p_value(rho, p, len(accuracy)) for key, (rho, p) in correlations.items()
                 },
             }
-        return summary
+        return found
 
 
 def _p_value(rho: float, p: float, count: int) -> float | None:
     """The p-value of Spearman's ρ over `count` indices to two digits; None where there is no ρ.
 
-    p: from Student's distribution, which knows nothing of how few orders so few indices have: one
-    of `count`! and its reverse are as far from none as any, so that no p-value is smaller than two
-    in that number.
+    p: from Student's distribution, which ignores that few indices have few orders. Of the `count`!
+    orders at least two, an order and its reverse, are as extreme as any, so 2/`count`! is the
+    smallest p-value.
     """
     if np.isnan(rho):
         return None

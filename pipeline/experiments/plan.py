@@ -1,4 +1,4 @@
-"""One experiment at one scale, checked: its values, and what each architecture's part of it is."""
+"""One experiment at one scale, checked: its settings, and each architecture's part of it."""
 
 import dataclasses
 import typing
@@ -8,7 +8,7 @@ from pipeline.cells.training import Training
 from pipeline.project import artifacts
 
 Settings, Grid = typing.TypeVar("Settings"), typing.TypeVar("Grid")
-"""The types of an experiment's own values, and of an architecture's part of its grid."""
+"""The classes of an experiment's own values, and of an architecture's part of its grid."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,19 +17,15 @@ class Nothing:
 
 
 class Part:
-    """One architecture's part of a grid."""
+    """One architecture's part of a grid; `last(pixels)`, if it needs NADs, is the last of these."""
 
     def check(self, pixels: Input) -> None:
-        """Raise ValueError unless there are such places for inputs of so many pixels."""
-
-    def last(self, pixels: Input = INPUT) -> int:
-        """The last NAD index that the estimate must hold."""
-        raise NotImplementedError
+        """Raise ValueError unless the part fits inputs of this height and width."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Indices(Part):
-    """One architecture's part of a grid over its own NADs: their indices."""
+    """One architecture's part of a grid over its own NADs."""
 
     indices: tuple[int, ...]
 
@@ -38,11 +34,11 @@ class Indices(Part):
             raise ValueError("indices is empty; name at least one NAD index")
 
     def check(self, pixels: Input) -> None:
-        """They are different indices of NADs."""
+        """Raise ValueError unless these are different indices of NADs."""
         check_indices(self.indices, count=dimension(pixels))
 
     def last(self, pixels: Input = INPUT) -> int:
-        """The last of them."""
+        """The largest of these indices, which the estimate must hold."""
         return max(self.indices)
 
 
@@ -61,16 +57,15 @@ def check_indices(indices: tuple[int, ...], name: str = "indices", count: int = 
 class Frequencies(Part):
     """One architecture's part of the grid: frequencies at multiples of `step` (paper 1: 2).
 
-    transposes: whether (k_row, k_col) and (k_col, k_row) are both trained. They are alike to a
-    network whose law transposition leaves unchanged; of such a one, a map may show a direction's
-    accuracy at its transpose too.
+    transposes: whether (k_row, k_col) and (k_col, k_row) are both trained. To a network whose law
+    transposition leaves unchanged they are alike.
     """
 
     step: int
     transposes: bool = True
 
     def check(self, pixels: Input) -> None:
-        """The sides are even, and the step leads to 0 and to the highest frequencies."""
+        """Raise ValueError unless `step` leads to 0 and to the highest frequency of both sides."""
         for side in pixels:
             if side % 2:
                 raise ValueError(
@@ -108,13 +103,13 @@ class AmplitudePerArchitecture:
 
 
 def check_amplitude(eps: float, name: str = "eps") -> None:
-    """Raise ValueError unless an amplitude can be one."""
+    """Raise ValueError if an amplitude is negative."""
     if not eps >= 0:
         raise ValueError(f"{name} must not be negative, not {eps}")
 
 
 def check_positive(size: float, name: str = "sigma") -> None:
-    """Raise ValueError unless a standard deviation, or a size, is positive."""
+    """Raise ValueError unless a noise or a size is positive."""
     if not size > 0:
         raise ValueError(f"{name} must be positive, not {size}")
 
@@ -123,11 +118,11 @@ def check_positive(size: float, name: str = "sigma") -> None:
 class Member(typing.Generic[Grid]):
     """One architecture's part of an experiment.
 
-    specification: its network's place and arguments (see `pipeline.networks`); training: how it is
-    trained; grid: its part of the grid, the experiment's `Grid`; estimands: those whose NADs of it
-    are estimated, the chosen one first; seeds: how many of the plan's seeds it is trained with,
-    None for all; input: height and width of its inputs; own: sha256 of every file of a
-    person's own that decides its network, by path.
+    specification: its network's place and arguments (see `pipeline.networks`); training: its
+    hyperparameters; grid: its part of the grid; estimands: of its NADs, the chosen one first;
+    seeds: the number of the plan's seeds that it is trained with, None for all; input: height and
+    width of its inputs; own: sha256, by path, of every file of the user's own that decides its
+    network.
     """
 
     specification: dict[str, typing.Any]
@@ -141,10 +136,9 @@ class Member(typing.Generic[Grid]):
 
 @dataclasses.dataclass(frozen=True)
 class Plan(typing.Generic[Settings, Grid]):
-    """One experiment at one scale, checked: all that params.yaml says of it.
+    """One experiment at one scale: all that params.yaml says of it.
 
-    seeds: of the cells; train_samples, test_samples: per cell; settings: the experiment's
-    `Settings`; members: by architecture.
+    seeds: of the cells; train_samples, test_samples: of each cell; members: by architecture.
     """
 
     experiment: str
@@ -157,7 +151,7 @@ class Plan(typing.Generic[Settings, Grid]):
 
     @classmethod
     def read(cls, experiment: typing.Any) -> "Plan":
-        """The plan that `plan` wrote of an `Experiment`."""
+        """The plan of an `Experiment` as the stage `plan` wrote it."""
         return artifacts.planned(experiment.name, cls[experiment.Settings, experiment.Grid])
 
     @property
@@ -167,11 +161,5 @@ class Plan(typing.Generic[Settings, Grid]):
 
     @property
     def precision(self) -> str:
-        """The arithmetic of training, which a scale chooses for all its networks."""
+        """The arithmetic of training, the same for all networks of a run."""
         return next(iter(self.members.values())).training.precision
-
-
-def check_every_noise(plan: Plan) -> None:
-    """Raise ValueError unless every architecture of the plan has its σ."""
-    if lacking := [name for name in plan.members if name not in plan.settings.sigma]:
-        raise ValueError(f"sigma has no value for {', '.join(lacking)}, which the grid trains")

@@ -9,9 +9,8 @@ import dataclasses
 import torch
 
 from pipeline.cells import pictures
-from pipeline.cells.seeds import stream
 from pipeline.cells.shapes import INPUT, Input, dimension
-from pipeline.experiments.experiment import Experiment
+from pipeline.experiments.experiment import OfBases
 from pipeline.experiments.plan import Part, check_indices, check_positive
 from pipeline.measures.fitted import counts
 from pipeline.project.errors import InputError
@@ -46,7 +45,7 @@ class FirstIndices(Part):
             raise ValueError("indices and mixture_indices are both empty")
 
     def check(self, pixels: Input) -> None:
-        """They are different indices of NADs, with one more after the last."""
+        """Raise ValueError unless these are different indices of NADs, with one after the last."""
         count = dimension(pixels)
         check_indices(self.indices, count=count)
         check_indices(self.mixture_indices, "mixture_indices", count)
@@ -56,71 +55,41 @@ class FirstIndices(Part):
             )
 
     def last(self, pixels: Input = INPUT) -> int:
-        """The last of them, and the next (ten classes take two NADs)."""
+        """The NAD after the largest of these indices (ten classes take two NADs)."""
         return max(*self.indices, *self.mixture_indices, -1, -1) + 1
 
-    def by_data(self) -> dict[str, tuple[int, ...]]:
-        """The first indices on each kind of data that has any."""
-        return {
-            data: indices
-            for data, indices in {"images": self.indices, "mixture": self.mixture_indices}.items()
-            if indices
-        }
 
-
-class Poison(Experiment):
+class Poison(OfBases):
     """Pictures of which each carries its class along a NAD."""
 
     coordinates = ("data", "index")
-    channels = 3
-    outputs = None
     schedule = "linear"
-    needs_images = True
     Settings = Carriers
     Grid = FirstIndices
 
     def places(self, member):
         """Clean data, and every first index, on each kind of data."""
-        for data, indices in member.grid.by_data().items():
-            for index in (CLEAN, *indices):
+        grid = member.grid
+        for data, indices in (("images", grid.indices), ("mixture", grid.mixture_indices)):
+            for index in (CLEAN, *indices) if indices else ():
                 yield {"data": data, "index": index}
 
-    def values(self, plan, architecture):
-        """The size of the carriers' coefficient."""
-        return {"size": plan.settings.size}
+    def beside(self, plan, rng, images, classes):
+        """The mixture's samples of the same classes, where the grid has any.
 
-    def directions(self, plan, nads):
-        """All NADs of every architecture, by its name."""
-        return {name: nads(name)["directions"] for name in plan.members}
-
-    def uses(self, cell):
-        """The network's NADs."""
-        return [cell["architecture"]]
-
-    def draw(self, plan, seed, images):
-        """Pictures, their class numbers (N,), and the mixture's samples of the same classes.
-
-        Raises InputError where the images have more classes than there are carriers after the last
-        index.
+        Raises InputError where the images have more classes than carriers follow the last index.
         """
-        arrays, classes = pictures.normalisation(images), len(images["classes"])
-        further, _, _ = pictures.carrier_of(classes - 1)
-        grids = [member.grid.by_data() for member in plan.members.values()]
-        last = max(index for grid in grids for indices in grid.values() for index in indices)
-        if last + further >= (count := dimension(images["train_images"].shape[2:])):
+        count, last = len(images["classes"]), max(m.grid.last() for m in plan.members.values()) - 1
+        needed = pictures.carrier_of(count - 1)[0] + 1
+        if last > (most := dimension(images["train_images"].shape[2:]) - needed):
             raise InputError(
-                f"poison: {classes} classes take {further + 1} NADs, so the last index is "
-                f"{count - 1 - further}, not {last}"
+                f"poison: {count} classes take {needed} NADs, so the last index is {most}, not "
+                f"{last}"
             )
-        for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
-            rng = stream(seed, self.name, split)
-            arrays[f"{split}_pictures"], labels = pictures.chosen(rng, images, split, count)
-            arrays[f"{split}_labels"] = labels
-            if any("mixture" in grid for grid in grids):
-                arrays[f"{split}_mixture"] = pictures.gaussian_mixture(
-                    rng, images["train_images"], images["train_labels"], labels
-                )
-        return arrays
+        if not any(member.grid.mixture_indices for member in plan.members.values()):
+            return {}
+        train = images["train_images"], images["train_labels"]
+        return {"mixture": pictures.gaussian_mixture(rng, *train, classes)}
 
     def clean(self, cell, split, draw):
         """Inputs (N, 3, H, W) in [0, 1] and class numbers (N,) of a cell, without carriers."""
@@ -136,29 +105,26 @@ class Poison(Experiment):
         return pictures.poisoned(x, y, directions[0][cell["index"] :], cell["size"])
 
     def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 3, H, W), normalised, and class numbers (N,) of a cell's `split`."""
+        """Inputs (N, 3, H, W), normalised, and class numbers (N,) of a cell."""
         x, y = self.clean(cell, split, draw)
-        return pictures.normalised(
-            self.with_carriers(cell, x, y, directions), draw["mean"], draw["deviation"]
-        ), y
+        return pictures.normalised(self.with_carriers(cell, x, y, directions), draw), y
 
     def test_sets(self, cell, draw, directions):
         """Clean test data, and the same with the carriers of their classes."""
         x, y = self.clean(cell, "test", draw)
-        yield "clean", pictures.normalised(x, draw["mean"], draw["deviation"]), y
+        yield "clean", pictures.normalised(x, draw), y
         if cell["index"] != CLEAN:
             yield "poisoned", *self.dataset(cell, "test", draw, directions)
 
-    def metrics(self, tables, directions):
+    def summary(self, tables, directions):
         """By data: cells, fitted cells, clean accuracy without carriers and at the ends."""
-        summary = {}
-        rows = tables["results"][tables["results"]["test_set"] == "clean"]
-        for (name, data), some in rows.groupby(["architecture", "data"], sort=False):
+        found, rows = {}, tables["results"]
+        for data, some in rows[rows["test_set"] == "clean"].groupby("data", sort=False):
             means = some.groupby("index")["accuracy"].mean()
             carriers = means.drop(CLEAN)
-            summary.setdefault(name, {})[data] = counts(some) | {
+            found[data] = counts(some) | {
                 "clean": round(float(means[CLEAN]), 4),
                 "first": round(float(carriers.iloc[0]), 4),
                 "last": round(float(carriers.iloc[-1]), 4),
             }
-        return summary
+        return found

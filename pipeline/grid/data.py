@@ -1,4 +1,4 @@
-"""One experiment's data sets, from what the stage `generate` laid down: directions, and draws."""
+"""One experiment's data sets, made of the directions and draws that `generate` laid down."""
 
 import functools
 from collections.abc import Iterator
@@ -13,10 +13,7 @@ from pipeline.project import artifacts
 
 
 class Data:
-    """The data sets of an experiment's cells, built from files that are read when first needed.
-
-    `functools.partial(Data, experiment)` is the recipe by which a worker makes its own.
-    """
+    """The data sets of an experiment's cells, built from files that are read when first needed."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment, self.draws = experiment, {}
@@ -45,7 +42,7 @@ class Data:
         return {name: store.digest(array) for name, array in sorted(self.draw(seed).items())}
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
-        """The directions that the cell's data sets are made of."""
+        """The directions of the cell's data sets."""
         return [self.vectors[name] for name in self.experiment.uses(cell)]
 
     def dataset(self, cell: Cell, split: str) -> Labelled:
@@ -57,5 +54,5 @@ class Data:
         return self.experiment.test_sets(cell, self.draw(cell["seed"]), self.directions(cell))
 
     def plane(self, cell: Cell) -> tuple[torch.Tensor, torch.Tensor] | None:
-        """The two directions that span the plane of the cell's boundary, where it has one."""
+        """The two directions that span the plane of the cell's boundary, or None."""
         return self.experiment.plane(cell, self.draw(cell["seed"]), self.directions(cell))

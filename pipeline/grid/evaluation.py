@@ -1,4 +1,4 @@
-"""The evaluation of a grid's cells: one trained network's rows in every table, and the tables."""
+"""The evaluation of a grid's cells: the rows of one trained network, and the tables of all."""
 
 import dataclasses
 
@@ -31,10 +31,7 @@ Rows = dict[str, list[dict]]
 
 
 def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]:
-    """One cell's rows in every table, and the cross-section of its score if it has a plane.
-
-    Runs in a worker.
-    """
+    """One cell's rows of every table, and the cross-section of its score if it has a plane."""
     cell, device, experiment = trained.cell, torch.device(trained.device), data.experiment
     arrays, network = safetensors.torch.load_file(trained.file), None
     if experiment.needs_networks:
@@ -51,39 +48,37 @@ def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]
         if position or network is None:
             continue
         if plane := data.plane(cell):
-            score = lambda some: training.logits(network, training.arranged(some, device)).diff(  # noqa: B023
-                dim=1
-            )[:, 0]
+            score = lambda x: training.logits(network, training.arranged(x, device)).diff()[:, 0]
             section, row = reliance.boundary(score, training.arranged(x, device), *plane)
             rows["boundaries"] = [row]
         altered = experiment.alterations(cell, data.directions(cell), x)
-        predict = lambda some: jobs.logits(network, some, device).argmax(1)  # noqa: B023
+        predict = lambda x: jobs.logits(network, x, device).argmax(1)
         if changes := reliance.changes(predict, x, y, altered):
             rows["changes"] = changes
     return rows, section
 
 
 def tables(
-    cells: list[Cell], outcomes: list[Rows], trained: pd.DataFrame, experiment: Experiment
+    cells: list[Cell], evaluated: list[Rows], trained: pd.DataFrame, experiment: Experiment
 ) -> dict[str, pd.DataFrame]:
     """The tables of an experiment, each row with its cell's place in the grid and its training.
 
-    outcomes: the rows of each of the cells; trained: models/{experiment}/training.csv.
+    evaluated: the rows of each cell; trained: models/{experiment}/training.csv.
     """
     keys, rows = ["architecture", "seed", *experiment.coordinates], {}
-    for cell, outcome in zip(cells, outcomes):
-        for kind, some in outcome.items():
-            place = {key: cell[key] for key in keys}
-            rows.setdefault(kind, []).extend(place | row for row in some)
+    for cell, by_table in zip(cells, evaluated):
+        place = {key: cell[key] for key in keys}
+        for name, some in by_table.items():
+            rows.setdefault(name, []).extend(place | row for row in some)
     trained = trained.astype({"steps": "Int64"}).round(6)
     trained = trained.rename(columns={"accuracy": "train_accuracy", "loss": "train_loss"})
     return {
-        kind: pd.DataFrame(some).merge(trained, on=keys, how="left") for kind, some in rows.items()
+        name: pd.DataFrame(some).merge(trained, on=keys, how="left") for name, some in rows.items()
     }
 
 
 def summary(results: pd.DataFrame, coordinates: tuple[str, ...]) -> pd.DataFrame:
-    """The results as mean and standard deviation over seeds, with how many of these were fitted."""
+    """Mean and standard deviation of the results over seeds, and the number of fitted seeds."""
     values = {
         "mean": ("accuracy", "mean"),
         "std": ("accuracy", "std"),

@@ -1,4 +1,4 @@
-"""What an experiment's grid takes, told before it is trained."""
+"""The cost of an experiment's grid before it is trained: cells, time, room on the disk."""
 
 import contextlib
 import math
@@ -16,7 +16,7 @@ from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
 FLOAT = 4
-"""Bytes of a float32, of which draws and outputs are made at most."""
+"""Bytes of a float32, the largest type of a draw and of an output."""
 
 
 def forecast(
@@ -24,50 +24,40 @@ def forecast(
 ) -> dict[str, float]:
     """What an experiment's grid takes, by the columns of the table that `plan` prints.
 
-    Its cells, and those that the store holds; samples that go through a network in training, each
-    epoch anew; seconds until the other cells are trained, NaN until networks of their kinds have
-    been trained on this machine; gigabytes to be written.
+    Its cells, and the stored ones among them; samples that go through a network in training, each
+    epoch anew; seconds until the other cells are trained, NaN until such networks have been trained
+    on this machine; gigabytes still to write.
     reuse: whether cells in the store count as done; sizes: bytes of every architecture's weights.
     """
     cells, rates = experiment.cells(plan), Notes(store.default_folder(), RATES)
-    done = stored(experiment, plan, cells, device)
-    passes, seconds, left = 0, 0.0, undrawn(experiment, plan)
+    drawn = {seed for seed in plan.seeds if _drawn(plan, seed)}
+    stored = _stored(experiment, plan, cells, drawn, device)
+    values = sum(map(dimension, plan.inputs)) * experiment.channels
+    samples = plan.train_samples + plan.test_samples
+    to_write = (len(plan.seeds) - len(drawn)) * samples * values * FLOAT
     # On a CPU one network trains on each core; a GPU's rates are of each network's share of it.
     at_once = workers.cores() if device.type == "cpu" else 1
     outputs = plan.test_samples * (1 + len(experiment.parts)) * (experiment.outputs or 10) * FLOAT
+    passes, seconds = 0, 0.0
     for architecture, member in plan.members.items():
-        all_of_it = {n for n, cell in enumerate(cells) if cell["architecture"] == architecture}
-        due = all_of_it - done if reuse else all_of_it
+        grid = {n for n, cell in enumerate(cells) if cell["architecture"] == architecture}
+        left = len(grid - stored if reuse else grid)
         each = plan.train_samples * member.training.epochs
-        passes += len(all_of_it) * each
+        passes += len(grid) * each
         rate = rates.get(grid_jobs.kind(member, experiment.channels, device.type)) or math.nan
-        seconds += len(due) * each * rate / at_once if due else 0.0
-        # Weights where a later stage needs them, else what they make of the test sets.
-        left += len(due) * (sizes[architecture] if experiment.needs_networks else outputs)
+        seconds += left * each * rate / at_once if left else 0.0
+        to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {
         "cells": len(cells),
-        "stored": len(done),
+        "stored": len(stored),
         "sample passes": passes,
         "time left": seconds,
-        "GB to write": left / 1e9,
+        "GB to write": to_write / 1e9,
     }
 
 
-def stored(experiment: Experiment, plan: Plan, cells: list[Cell], device: torch.device) -> set[int]:
-    """Positions of the cells that the store holds, as far as data on disk tell their keys."""
-    finished, data = store.Store(store.default_folder()), Data(experiment)
-    seeds = {seed for seed in plan.seeds if drawn(plan, seed)}
-    known = [
-        n
-        for n, cell in enumerate(cells)
-        if cell["seed"] in seeds and all(v in data.vectors for v in experiment.uses(cell))
-    ]
-    jobs = grid_jobs.of_cells(plan, data, [cells[n] for n in known], device)
-    return {n for n, job in zip(known, jobs) if finished.holds(job.key)}
-
-
-def drawn(plan: Plan, seed: int) -> bool:
-    """Whether a seed's draw is on disk, of as many samples as are asked for or as there are."""
+def _drawn(plan: Plan, seed: int) -> bool:
+    """Whether a seed's draw is on disk, of the samples that the plan asks for or of all images."""
     about = artifacts.about_pictures(plan.experiment)
     count = min(plan.train_samples, about["train"]) if about else plan.train_samples
     with contextlib.suppress(InputError):
@@ -75,8 +65,15 @@ def drawn(plan: Plan, seed: int) -> bool:
     return False
 
 
-def undrawn(experiment: Experiment, plan: Plan) -> int:
-    """Bytes of the draws that are not on disk yet, as if all their numbers were float32."""
-    missing = sum(not drawn(plan, seed) for seed in plan.seeds)
-    values = sum(map(dimension, plan.inputs)) * experiment.channels
-    return missing * (plan.train_samples + plan.test_samples) * values * FLOAT
+def _stored(
+    experiment: Experiment, plan: Plan, cells: list[Cell], drawn: set[int], device: torch.device
+) -> set[int]:
+    """Positions of the cells in the store, among those whose data, hence keys, are known by now."""
+    finished, data = store.Store(store.default_folder()), Data(experiment)
+    known = [
+        n
+        for n, cell in enumerate(cells)
+        if cell["seed"] in drawn and all(v in data.vectors for v in experiment.uses(cell))
+    ]
+    jobs = grid_jobs.of_cells(plan, data, [cells[n] for n in known], device)
+    return {n for n, job in zip(known, jobs) if finished.holds(job.key)}

@@ -28,7 +28,7 @@ from pipeline.project.errors import check_unchanged
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """One cell as a worker takes it: all that it needs to be trained, besides the data.
+    """All that a worker needs to train one cell, besides the data.
 
     identity: the parts from which its seeds derive; key: the name of the cell's entry in the store.
     """
@@ -43,10 +43,10 @@ class Job:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One trained cell: what is kept of it, the course of its training, and the seconds it took.
+    """One trained cell.
 
     arrays: by name, the network's weights where a later stage needs them, else its outputs
-    (N, outputs) on each test set.
+    (N, outputs) on each test set; outcome: the course of its training; seconds: of the training.
     """
 
     arrays: dict[str, np.ndarray]
@@ -55,7 +55,7 @@ class Result:
 
 
 def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device) -> Iterator[Job]:
-    """The job of every cell, its key the digest of everything that decides what is kept of it."""
+    """The job of every cell, its key the digest of everything that decides the result's arrays."""
     experiment = data.experiment
     directions = {name: store.digest(vector) for name, vector in data.vectors.items()}
     draws = functools.cache(data.digests)
@@ -63,7 +63,7 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
         member, seed = plan.members[cell["architecture"]], cell["seed"]
         places = (cell[name] for name in experiment.coordinates)
         identity = (seed, plan.experiment, cell["architecture"], *places)
-        # Test data decide nothing where the weights are kept.
+        # Weights do not depend on test data.
         draw = {
             name: digest
             for name, digest in draws(seed).items()
@@ -88,17 +88,16 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
 
 @functools.cache
 def code_of(experiment: type[Experiment], place: str) -> list[typing.Any]:
-    """The digest of our code that decides a cell, and the versions of the libraries that do.
-
-    That code is cells/, the experiment's class with those that it extends, and the network's file;
-    tests/grid/test_decisive.py shows that training and testing a cell reach no other.
-    """
+    """The digest of our code that decides a cell, and the versions of the libraries that do."""
     versions = {name: metadata.version(name) for name in ("numpy", "torch")}
     return [code.digest(decisive_files(experiment, place)), versions, table.version(place)]
 
 
 def decisive_files(experiment: type[Experiment], place: str) -> list[Path]:
-    """Our files that decide a cell of an experiment with the network at `place`."""
+    """Our files that decide a cell: cells/, the experiment's classes, the network at `place`.
+
+    tests/grid/test_decisive.py shows that training and testing a cell reach no other.
+    """
     classes = [Path(inspect.getfile(kind)) for kind in experiment.__mro__ if kind is not object]
     module = place.partition(":")[0]
     if module.partition(".")[0] in table.LIBRARIES:
@@ -134,18 +133,19 @@ def _alone(data: Data, job: Job) -> Result | Exception:
     started = time.monotonic()
     try:
         device, (x, y) = torch.device(job.device), data.dataset(job.cell, "train")
-        network, x = _untrained(data, job), training.arranged(x, device)
+        network = _built(data, job.specification, derive(*job.identity, "weights"))
+        x = training.arranged(x, device)
         order = derive(*job.identity, "order")
         outcome = training.train(network, x, y.to(device), job.training, order)
-        check_unchanged()  # the network's file was read a moment ago, its key made before
-        return Result(_kept(data, job, network), outcome, time.monotonic() - started)
+        check_unchanged()  # the key was made before this process read the network's file
+        return Result(_arrays(data, job, network), outcome, time.monotonic() - started)
     except Exception as error:
         return error
 
 
 def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     started, first = time.monotonic(), jobs[0]
-    networks = [_untrained(data, job) for job in jobs]
+    networks = [_built(data, job.specification, derive(*job.identity, "weights")) for job in jobs]
     sets = (data.dataset(job.cell, "train") for job in jobs)
     orders = [derive(*job.identity, "order") for job in jobs]
     outcomes = stack.train(networks, sets, first.training, orders, torch.device(first.device))
@@ -153,13 +153,9 @@ def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     return [
         outcome
         if isinstance(outcome, Exception)
-        else Result(_kept(data, job, network), outcome, seconds)
+        else Result(_arrays(data, job, network), outcome, seconds)
         for job, network, outcome in zip(jobs, networks, outcomes)
     ]
-
-
-def _untrained(data: Data, job: Job) -> nn.Module:
-    return _built(data, job.specification, derive(*job.identity, "weights"))
 
 
 def _built(data: Data, specification: table.Specification, seed: int) -> nn.Module:
@@ -168,11 +164,11 @@ def _built(data: Data, specification: table.Specification, seed: int) -> nn.Modu
     return training.initialised(lambda: make(channels, data.outputs, **keywords), seed)
 
 
-def _kept(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:
+def _arrays(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:
     weights, device = network.state_dict(), torch.device(job.device)
     if not data.experiment.needs_networks:
-        # Built anew, as one that is read from a file is: the layout of weights in memory decides
-        # the last bits.
+        # Built anew, as a network that is read from a file is: the layout of weights in memory
+        # decides the last bits.
         network = restored(data, job.specification, weights, device)
         weights = {name: logits(network, x, device) for name, x, _ in data.test_sets(job.cell)}
     return {name: value.detach().cpu().numpy() for name, value in weights.items()}

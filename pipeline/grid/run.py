@@ -28,21 +28,17 @@ def train(
 
     samples: of each training set; reuse: whether the store's entries count. Cells that another run
     is training are left to it, and waited for when nothing else is left. Returns the jobs trained
-    here with the seconds they took, and the failed ones with the reason.
+    here with their seconds, and the failed jobs with the reason.
     """
-    trained, failed, due = [], [], list(jobs)
+    trained, failed, left = [], [], list(jobs)
     make_data = functools.partial(Data, data.experiment)
-    with (
-        Claims(store.folder) as claims,
-        tqdm(
-            desc=f"train {data.experiment.name}", total=len(jobs), unit="cell", disable=None
-        ) as bar,
-    ):
-        while due:
+    bar = tqdm(desc=f"train {data.experiment.name}", total=len(jobs), unit="cell", disable=None)
+    with Claims(store.folder) as claims, bar:
+        while left:
             claimed_elsewhere, groups = [], []
 
             def claimed():
-                for job in due:  # noqa: B023
+                for job in left:  # noqa: B023
                     if not claims.take(job.key):
                         claimed_elsewhere.append(job)  # noqa: B023
                     elif reuse and store.holds(job.key):
@@ -69,10 +65,10 @@ def train(
                         trained.append((job, result.seconds))
                     claims.release(job.key)
                     bar.update()
-            if len(claimed_elsewhere) == len(due):
+            if len(claimed_elsewhere) == len(left):
                 # Only here, with no cell in hand that the other run could be waiting for.
                 claims.wait(claimed_elsewhere[0].key)
-            due = claimed_elsewhere
+            left = claimed_elsewhere
     return trained, failed
 
 
@@ -98,14 +94,14 @@ def tables(
 ) -> dict[str, pd.DataFrame]:
     """training.csv, the last epoch of each cell, and losses.csv, the loss of every epoch.
 
-    outcomes: what the store holds beside each job's arrays, by key.
+    outcomes: the `Outcome` of each cell as a dict, by key.
     """
     rows, losses = [], []
     for job in jobs:
         place = {name: job.cell[name] for name in ("architecture", "seed", *coordinates)}
         outcome = outcomes[job.key]
-        last = {"loss": outcome["losses"][-1], **{k: outcome[k] for k in ("accuracy", "steps")}}
-        rows.append(place | last)
+        last = {"loss": outcome["losses"][-1], "accuracy": outcome["accuracy"]}
+        rows.append(place | last | {"steps": outcome["steps"]})
         losses += [
             place | {"epoch": epoch, "loss": round(loss, 6)}
             for epoch, loss in enumerate(outcome["losses"], 1)

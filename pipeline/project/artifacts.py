@@ -18,7 +18,6 @@ sees what was altered since.
 """
 
 import contextlib
-import functools
 import hashlib
 import json
 import os
@@ -29,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import psutil
+from psutil import pid_exists
 from ruamel.yaml import YAML
 
 from pipeline.project.errors import InputError
@@ -61,11 +60,10 @@ def output(folder: Path, sealed: bool = True) -> Iterator[Path]:
 
     sealed: whether it also gets digests.json.
     """
-    for left in folder.parent.glob(f".{folder.name}.*.part"):
-        if not psutil.pid_exists(int(left.name.split(".")[-2])):
-            shutil.rmtree(left)  # of a process that was killed
+    for left in folder.parent.glob(f".{folder.name}.*.part"):  # of processes that were killed
+        if (process := int(left.name.split(".")[-2])) == os.getpid() or not pid_exists(process):
+            shutil.rmtree(left)
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     yield part
     if sealed:
@@ -92,8 +90,7 @@ def _digests(folder: Path) -> dict[str, str]:
 
 def check(folder: Path, stage: str) -> None:
     """Raise InputError unless every file of a sealed folder is as `stage` left it."""
-    noted = json.loads(present(folder / SEAL, stage).read_text(encoding="utf-8"))
-    found = _digests(folder)
+    noted, found = _read(folder / SEAL, stage), _digests(folder)
     for name in noted | found:
         if noted.get(name) != found.get(name):
             raise InputError(
@@ -109,49 +106,41 @@ def params_digest() -> str:
 
 
 def planned(name: str, kind: typing.Any) -> typing.Any:
-    """What `plan` wrote of an experiment, of 'nads', 'images' or 'machine', as a `kind`.
+    """The plan of an experiment, of 'nads', 'images' or 'machine', as an object of class `kind`.
 
-    Raises InputError if the plan is of other values than params.yaml holds now.
+    Raises InputError if params.yaml was edited since `plan` read it.
     """
-    check_plan()
-    return _adapter(kind).validate_json(present(PLAN / f"{name}.json", "plan").read_bytes())
-
-
-@functools.cache
-def _adapter(kind: typing.Any) -> typing.Any:
     import pydantic  # here, since workers, which read no plans, need not wait for it
 
-    return pydantic.TypeAdapter(kind)
-
-
-def check_plan() -> None:
-    """Raise InputError if params.yaml was edited since `plan` read it."""
     if present(PLAN / "params.sha256", "plan").read_text() != params_digest():
-        raise InputError(
-            "params.yaml was edited since it was planned; run `python -m pipeline.plan`, or "
-            "`dvc repro` for all stages"
-        )
+        raise _edited(PARAMS)
+    document = present(PLAN / f"{name}.json", "plan").read_bytes()
+    return pydantic.TypeAdapter(kind).validate_json(document)
 
 
 def check_own(files: Mapping[str, str]) -> None:
-    """Raise InputError if a person's own file, sha256 by path, was edited since `plan` read it."""
+    """Raise InputError if a user's own file, sha256 by path, was edited since `plan` read it."""
     for path, digest in files.items():
         if not Path(path).exists() or file_digest(path) != digest:
-            raise InputError(
-                f"{path} was edited since it was planned; run `python -m pipeline.plan`, or "
-                "`dvc repro` for all stages"
-            )
+            raise _edited(path)
+
+
+def _edited(path: Path | str) -> InputError:
+    return InputError(
+        f"{path} was edited since it was planned; run `python -m pipeline.plan`, or `dvc repro` "
+        "for all stages"
+    )
 
 
 def about_images() -> dict[str, typing.Any]:
-    """What data/images holds: name, classes, counts, digest, mean and deviation."""
-    return _json(IMAGES / "about.json", "download")
+    """Name, classes, counts, digest, mean and deviation of the images in data/images/."""
+    return _read(IMAGES / "about.json", "download")
 
 
 def about_pictures(experiment: str) -> dict[str, typing.Any] | None:
-    """What the pictures in an experiment's draws are, as `about_images`; None without pictures."""
+    """`about_images` of the pictures in an experiment's draws; None without pictures."""
     path = DATASETS / experiment / "images.json"
-    return _json(path, f"generate {experiment}") if path.exists() else None
+    return _read(path, f"generate {experiment}") if path.exists() else None
 
 
 def images() -> dict[str, typing.Any]:
@@ -168,74 +157,68 @@ def images() -> dict[str, typing.Any]:
 
 
 def nads(name: str, estimand: str | None = None) -> dict[str, np.ndarray]:
-    """An architecture's NADs, arrays by field of `pipeline.nads.NADs`; or another estimand's."""
-    return _arrays(
-        NADS / (f"{name}.npz" if estimand is None else f"{name}.{estimand}.npz"), "estimate"
-    )
+    """An architecture's NADs, of the chosen estimand or another: `pipeline.nads.NADs` by field."""
+    return _read(NADS / (f"{name}.{estimand}.npz" if estimand else f"{name}.npz"), "estimate")
 
 
 def directions(experiment: str) -> dict[str, np.ndarray]:
     """An experiment's directions by name."""
-    return _arrays(DATASETS / experiment / "directions.npz", f"generate {experiment}")
+    return _read(DATASETS / experiment / "directions.npz", f"generate {experiment}")
 
 
 def draw(experiment: str, seed: int) -> dict[str, np.ndarray]:
     """The arrays of one seed's draw."""
-    return _arrays(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}")
+    return _read(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}")
 
 
 def labels(experiment: str, seed: int, split: str) -> np.ndarray:
-    """The labels (N,) of one seed's draw, of which nothing else is read."""
+    """The labels (N,) of one seed's draw; nothing else of the file is read."""
     path = present(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}")
-    with np.load(path, allow_pickle=False) as file:
+    with np.load(path) as file:
         return file[f"{split}_labels"]
 
 
 def cells(experiment: str) -> list[dict[str, typing.Any]]:
     """The grid of an experiment, in the order of cells.csv."""
-    return _table(DATASETS / experiment / "cells.csv", f"generate {experiment}").to_dict("records")
+    return _read(DATASETS / experiment / "cells.csv", f"generate {experiment}").to_dict("records")
 
 
 def trained(experiment: str, name: str) -> pd.DataFrame:
     """A table of models/{experiment}, 'training' or 'losses'."""
-    return _table(MODELS / experiment / f"{name}.csv", f"train {experiment}")
+    return _read(MODELS / experiment / f"{name}.csv", f"train {experiment}")
 
 
 def grid(experiment: str) -> dict[str, typing.Any]:
-    """What an experiment's trained networks are: scale, seeds, precision, specifications."""
-    return _json(MODELS / experiment / "grid.json", f"train {experiment}")
+    """Scale, seeds, precision and specifications of an experiment's trained networks."""
+    return _read(MODELS / experiment / "grid.json", f"train {experiment}")
 
 
 def evaluated(experiment: str, name: str) -> pd.DataFrame:
     """A table of reports/{experiment}: 'results', 'summary', 'boundaries' or 'changes'."""
-    return _table(REPORTS / experiment / f"{name}.csv", f"evaluate {experiment}")
+    return _read(REPORTS / experiment / f"{name}.csv", f"evaluate {experiment}")
 
 
 def metrics(experiment: str) -> dict[str, typing.Any]:
-    """What reports/{experiment}/metrics.json holds: the few numbers to compare, by architecture."""
-    return _json(REPORTS / experiment / "metrics.json", f"evaluate {experiment}")
+    """The few numbers to compare, by architecture: reports/{experiment}/metrics.json."""
+    return _read(REPORTS / experiment / "metrics.json", f"evaluate {experiment}")
 
 
 def cross_sections(experiment: str) -> dict[str, np.ndarray]:
     """The cross-sections of all cells, by `cell_name`."""
-    return _arrays(REPORTS / experiment / "cross_sections.npz", f"evaluate {experiment}")
+    return _read(REPORTS / experiment / "cross_sections.npz", f"evaluate {experiment}")
 
 
 def cell_name(cell: dict[str, typing.Any], coordinates: tuple[str, ...]) -> str:
     """The name of a cell: architecture, coordinates and seed, for example lenet-1-800-seed0."""
-    return "-".join(
-        [cell["architecture"], *(str(cell[c]) for c in coordinates), f"seed{cell['seed']}"]
-    )
+    places = "-".join(str(cell[coordinate]) for coordinate in coordinates)
+    return f"{cell['architecture']}-{places}-seed{cell['seed']}"
 
 
-def _json(path: Path, stage: str) -> typing.Any:
-    return json.loads(present(path, stage).read_text(encoding="utf-8"))
-
-
-def _arrays(path: Path, stage: str) -> dict[str, np.ndarray]:
-    with np.load(present(path, stage), allow_pickle=False) as file:
-        return {name: file[name] for name in file}
-
-
-def _table(path: Path, stage: str) -> pd.DataFrame:
-    return pd.read_csv(present(path, stage))
+def _read(path: Path, stage: str) -> typing.Any:
+    """A JSON document, a table, or arrays by name; raises InputError if `stage` has yet to run."""
+    if present(path, stage).suffix == ".json":
+        return json.loads(path.read_text(encoding="utf-8"))
+    if path.suffix == ".csv":
+        return pd.read_csv(path)
+    with np.load(path) as file:
+        return dict(file)

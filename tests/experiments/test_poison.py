@@ -1,5 +1,7 @@
 """`poison` against paper 1, §5: pictures with their class written into one NAD coefficient."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import torch
@@ -50,10 +52,7 @@ def test_a_draw_is_pictures_with_their_classes_and_mixtures_of_the_same(images):
             rng, images["train_images"], images["train_labels"], draw[f"{split}_labels"]
         )
         assert np.array_equal(draw[f"{split}_mixture"], made)
-    assert (
-        draw["mean"].tolist() == images["mean"]
-        and draw["deviation"].tolist() == images["deviation"]
-    )
+    assert all(draw[key].tolist() == images[key] for key in ("mean", "deviation"))
     alone = plan_of("poison", {"size": 0.05}, {"mlp": GRIDS["mlp"]}, samples=(40, 20))
     assert set(EXPERIMENT.draw(alone, 4, images)) == {key for key in draw if "mixture" not in key}
 
@@ -86,14 +85,10 @@ def test_it_is_tested_on_clean_data_and_with_carriers(images):
     clean, classes = EXPERIMENT.dataset(cell("images", -1), "test", draw, [BASIS])
     poisoned, _ = EXPERIMENT.dataset(cell("images", 7), "test", draw, [BASIS])
     names, inputs, targets = zip(*EXPERIMENT.test_sets(cell("images", 7), draw, [BASIS]))
-    assert (
-        names == ("clean", "poisoned")
-        and torch.equal(inputs[0], clean)
-        and torch.equal(inputs[1], poisoned)
-    )
-    assert not torch.equal(clean, poisoned) and all(
-        torch.equal(target, classes) for target in targets
-    )
+    assert names == ("clean", "poisoned")
+    assert torch.equal(inputs[0], clean) and torch.equal(inputs[1], poisoned)
+    assert not torch.equal(clean, poisoned)
+    assert all(torch.equal(target, classes) for target in targets)
     ((name, x, _),) = EXPERIMENT.test_sets(cell("images", -1), draw, [BASIS])
     assert name == "clean" and torch.equal(x, clean)
 
@@ -104,7 +99,6 @@ def test_it_is_tested_on_clean_data_and_with_carriers(images):
         ({"indices": (1023,)}, "ten classes take two NADs, so the last index is 1022, not 1023"),
         ({"indices": (), "mixture_indices": ()}, "indices and mixture_indices are both empty"),
         ({"mixture_indices": (2, 2)}, "^mixture_indices repeat a value"),
-        ({"indices": (1024,)}, "NAD index 1024 is out of range; indices run from 0 to 1023"),
     ],
 )
 def test_what_a_grid_may_be(change, sentence):
@@ -123,16 +117,13 @@ def test_the_estimate_must_hold_the_nad_after_the_last():
 @pytest.mark.parametrize("data", ["indices", "mixture_indices"])
 def test_more_classes_than_there_are_carriers_are_refused(data, images):
     """42 classes take seven NADs: from index 1017 the last of them is 1023."""
-    sentence, many = "42 classes take 7 NADs, so the last index is 1017, not 1018", list(range(42))
-    grids = [
-        {"indices": (0,), "mixture_indices": (0,)} | {data: (index,)} for index in (1017, 1018)
-    ]
-    fits, fails = (
-        plan_of("poison", {"size": 0.05}, {"lenet": grid}, samples=(4, 4)) for grid in grids
-    )
-    EXPERIMENT.draw(fits, 0, images | {"classes": many})
-    with pytest.raises(InputError, match=sentence):
-        EXPERIMENT.draw(fails, 0, images | {"classes": many})
+    for index in (1017, 1018):
+        grid = {"indices": (0,), "mixture_indices": (0,)} | {data: (index,)}
+        plan = plan_of("poison", {"size": 0.05}, {"lenet": grid}, samples=(4, 4))
+        sentence = "42 classes take 7 NADs, so the last index is 1017, not 1018"
+        refused = pytest.raises(InputError, match=sentence)
+        with refused if index == 1018 else contextlib.nullcontext():
+            EXPERIMENT.draw(plan, 0, images | {"classes": list(range(42))})
 
 
 def test_metrics():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from small_grids import data_of, nads_of, orthonormal, plan_of
+from small_grids import SMALL, data_of, nads_of, orthonormal, plan_of
 
 from pipeline import experiments
 from pipeline.grid import jobs
@@ -22,20 +22,10 @@ HANDS_OVER = {
 directions into the experiment's functions, refuse arguments and edited files, and choose between a
 stack and one network."""
 
-GRIDS = {
-    "convergence": ({"eps": 1.0, "sigma": 1.0}, {"step": 16}),
-    "flip": ({}, {}),
-    "fourier": ({"eps": 1.0, "sigma": 1.0}, {"step": 16}),
-    "image_pairs": ({"eps": 1.0, "sigma": {"lenet": 1.0}}, {"indices": (3, 4)}),
-    "linear_pairs": ({"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}, {"indices": (3, 4)}),
-    "nad_sweep": ({"eps": 1.0, "sigma": {"lenet": 1.0}}, {"indices": (3, 4)}),
-    "poison": ({"size": 0.05}, {"indices": (3,), "mixture_indices": (3,)}),
-}
-
 
 @pytest.mark.parametrize("name", experiments.names())
 def test_what_trains_a_cell_reaches_no_file_that_its_key_leaves_out(name, images):
-    settings, grid = GRIDS[name]
+    settings, grid = SMALL[name]
     experiment = experiments.find(name)
     plan = plan_of(name, settings, {"lenet": grid}, seeds=(0,), samples=(20, 8))
     vectors = experiment.directions(plan, nads_of({"secant": orthonormal()}))
@@ -43,6 +33,7 @@ def test_what_trains_a_cell_reaches_no_file_that_its_key_leaves_out(name, images
     data.outputs = experiment.outputs or 4
     cells = experiment.cells(plan)
     group = list(jobs.of_cells(plan, data, cells, torch.device("cpu")))[:2]
+    jobs.train_group(data, group)  # what is imported on the way would be slow below
     reached = set()
 
     def note(frame, event, _):

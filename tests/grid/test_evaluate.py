@@ -17,7 +17,6 @@ from pipeline.project import artifacts
 
 BASIS = orthonormal()
 LOGREG = ARCHITECTURES["logreg"]
-V1, V2 = BASIS[1].reshape(32, 32), BASIS[9].reshape(32, 32)
 
 
 def linear(normals, biases):
@@ -79,40 +78,6 @@ def test_a_linear_network_on_two_channels(tmp_path):
     axis = np.linspace(-2, 2, 33)
     scores = 2 * axis[None, :] + 6 * axis[:, None] + 2.4
     np.testing.assert_allclose(section.astype(float), 1 / (1 + np.exp(-scores)), atol=1e-3)
-
-
-def test_a_linear_network_on_pictures_and_a_channel(tmp_path):
-    """The plane's first direction is half the gap between the class means, whose length is the unit
-    of its margin, not of its tilt."""
-    gap = np.zeros((3, 32, 32), np.float32)
-    gap[1, 2, 3] = 0.5
-    pictures = np.zeros((3, 3, 32, 32), np.uint8)
-    pictures[:, 1, 2, 3] = 255
-    draw = {
-        "test_labels": np.array([1, 1, -1], np.int8),
-        "test_normal": np.zeros((3, 1024), np.float32),
-        "test_pictures": pictures,
-        "half_gap": gap,
-        "mean": np.zeros(3),
-        "deviation": np.ones(3),
-    }
-    data = data_of("image_pairs", {0: draw}, {"logreg-9": BASIS[9]})
-    cell = {"architecture": "logreg", "seed": 0, "index": 9, "eps": 1.0, "sigma": 1.0}
-    # One for the pixel, which is 1 in every picture, two for v: 1 + 2y.
-    normal = np.concatenate([np.eye(3 * 1024)[1024 + 2 * 32 + 3], 2 * BASIS[9]])
-    tables, _ = evaluate_one(
-        data, trained(tmp_path, cell, linear([0 * normal, normal], [0.0, 0.0]))
-    )
-    assert [row["accuracy"] for row in tables["results"]] == [1.0, 0.666667, 1.0, 1.0]
-    # Scores 3, 3, −1: the median, 3, is at six times half the gap, which is out of reach, and at
-    # 1.5 times v.
-    assert tables["boundaries"] == [
-        {
-            "tilt": pytest.approx(math.degrees(math.atan2(2, 1)), abs=1e-3),
-            "margin_1": math.inf,
-            "margin_2": 1.5,
-        }
-    ]
 
 
 def test_which_predictions_change_when_a_component_is_removed_or_turned(tmp_path):

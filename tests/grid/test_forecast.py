@@ -98,41 +98,36 @@ def keep(plan, cells):
 def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     plan = fourier_plan((0, 1), train_samples=8, lenet=3, logreg=5)
     note(plan, lenet=1, logreg=1)
-    cells = FOURIER.cells(plan)
-    assert told.stored(FOURIER, plan, cells, CPU) == set(), "there are no data yet"
+    assert forecast_of(plan)[1] == 0, "there are no data yet"
     lay_data(plan)
-    stored = [0, 1, 5, 9, 10, 19, 21, 39]
-    keep(plan, [cells[n] for n in stored])
-    assert told.stored(FOURIER, plan, cells, CPU) == set(stored)
-    # Kept are 6 of 20 LeNets and 2 of 20 logistic regressions; a sample takes one second.
+    # Of ten cells a network and seed: six of 20 LeNets, and two of 20 logistic regressions.
+    keep(plan, [FOURIER.cells(plan)[n] for n in (0, 1, 5, 9, 10, 19, 21, 39)])
     seconds = (14 * 8 * 3 + 18 * 8 * 5) / 2
     assert forecast_of(plan) == [40, 8, 20 * 8 * 8, seconds, 32 * KEPT]
     seconds = (20 * 8 * 3 + 20 * 8 * 5) / 2
     assert forecast_of(plan, reuse=False) == [40, 8, 20 * 8 * 8, seconds, 40 * KEPT]
-    assert told.stored(FOURIER, plan, cells, GPU) == set(), "a GPU's networks are others"
+    assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"
 
 
 def test_what_is_stored_is_told_as_far_as_the_data_go(folder):
     plan = fourier_plan((0, 1), train_samples=8, logreg=5)
     lay_data(plan)
     keep(plan, FOURIER.cells(plan))
-    found = lambda plan: told.stored(FOURIER, plan, FOURIER.cells(plan), CPU)
-    assert found(plan) == set(range(20)) and told.undrawn(FOURIER, plan) == 0
-    three = dataclasses.replace(plan, seeds=(2, 0, 1))
-    assert len(found(three)) == 20, "seed 2 has no data"
-    assert told.undrawn(FOURIER, three) == 508 * 1024 * 4
-    more = dataclasses.replace(plan, train_samples=9)
-    assert found(more) == set(), "the data on disk are of another plan"
-    member = plan.members["logreg"]
-    finer = dataclasses.replace(member, grid=Frequencies(4))
+    stored = lambda plan: [forecast_of(plan)[n] for n in (1, 4)]
+    assert stored(plan) == [20, 0]
+    more = 508 * 1024 * 4 / 1e9
+    assert stored(dataclasses.replace(plan, seeds=(2, 0, 1))) == [20, 10 * KEPT + more], (
+        "seed 2 has no data"
+    )
+    assert stored(dataclasses.replace(plan, train_samples=9))[0] == 0, "data of another plan"
+    finer = dataclasses.replace(plan.members["logreg"], grid=Frequencies(4))
     finer = dataclasses.replace(plan, members={"logreg": finer})
-    assert len(found(finer)) == 20, "some directions are not there"
+    assert stored(finer)[0] == 20, "some directions are not there"
 
 
 def test_where_there_are_fewer_pictures_all_of_them_are_drawn(folder):
     plan = fourier_plan(train_samples=8, logreg=5)
     lay_data(plan)
-    assert told.drawn(plan, 0)
     for there, drawn in ((7, False), (9, True)):
         artifacts.write_json(artifacts.DATASETS / "fourier" / "images.json", {"train": there})
-        assert told.drawn(plan, 0) == drawn
+        assert (forecast_of(plan)[4] == 10 * KEPT) == drawn

@@ -73,9 +73,7 @@ def test_pictures_are_laid_down_with_what_they_are_and_too_few_are_said(folder, 
     plan = plan_of("flip", {}, {"lenet": {}}, seeds=(2,), samples=(61, 20))
     lay_down_plan(plan)
     lay_down_nads(lenet=orthonormal())
-    about = lay_down_images(
-        {name: found for name, found in images.items() if isinstance(found, np.ndarray)}
-    )
+    about = lay_down_images({k: v for k, v in images.items() if isinstance(v, np.ndarray)})
     generate.main("flip")
     output = capsys.readouterr()
     assert output.err == "notice: flip has 60 train samples, not 61: there are no more images\n"
@@ -83,8 +81,6 @@ def test_pictures_are_laid_down_with_what_they_are_and_too_few_are_said(folder, 
     assert json.loads((artifacts.DATASETS / "flip/images.json").read_text()) == about
     assert artifacts.about_pictures("flip") == about and Data(experiments.find("flip")).outputs == 4
     draw = artifacts.draw("flip", 2)
-    assert (
-        np.array_equal(draw["train_pictures"], images["train_images"])
-        and draw["train_pictures"].dtype == np.uint8
-    )
+    assert np.array_equal(draw["train_pictures"], images["train_images"])
+    assert draw["train_pictures"].dtype == np.uint8
     assert draw["mean"].tolist() == [0.5] * 3

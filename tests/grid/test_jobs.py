@@ -10,7 +10,6 @@ from small_grids import ARCHITECTURES, HOW, data_of, orthonormal, plan_of
 
 from pipeline import experiments, networks
 from pipeline.cells import seeds, training
-from pipeline.experiments.plan import Member
 from pipeline.grid import jobs, run
 
 CPU = torch.device("cpu")
@@ -82,16 +81,9 @@ def test_the_key_changes_with_everything_that_decides_the_weights_and_with_nothi
     assert differ(vectors=data.vectors | {"logreg-9": vector}) == of(
         lambda cell: cell["architecture"] == "logreg" and 9 in (cell["index_1"], cell["index_2"])
     )
-    for change in (
-        {"epochs": 3},
-        {"lr": 0.11},
-        {"momentum": 0.8},
-        {"weight_decay": 1e-9},
-        {"schedule": "linear"},
-        {"precision": "bfloat16"},
-        {"clip": 0.4},
-    ):
-        other = with_member(plan, "mlp", training=dataclasses.replace(HOW, **change))
+    changes = {"epochs": 3, "lr": 0.11, "momentum": 0.8, "weight_decay": 1e-9, "clip": 0.4}
+    for name, value in (changes | {"schedule": "linear", "precision": "bfloat16"}).items():
+        other = with_member(plan, "mlp", training=dataclasses.replace(HOW, **{name: value}))
         assert differ(plan=other) == in_mlp
     mlp = {"network": networks.NETWORKS["mlp"], "hidden": [4, 6]}
     assert differ(plan=with_member(plan, "mlp", specification=mlp)) == in_mlp
@@ -135,15 +127,13 @@ def test_of_a_network_that_no_later_stage_needs_its_outputs_are_kept(sweep):
     plan, data, cells = sweep
     (job, *_) = jobs.of_cells(plan, data, cells, CPU)
     (result,) = jobs.train_group(data, [job])
-    ((name, x, _),) = data.test_sets(job.cell)
+    ((_, x, _),) = data.test_sets(job.cell)
     network = networks.build(job.specification, 1, 2, seeds.derive(*job.identity, "weights"))
-    training.train(
-        network, *data.dataset(job.cell, "train"), HOW, seeds.derive(*job.identity, "order")
-    )
-    assert set(result.arrays) == {name} == {"all"} and result.arrays["all"].shape == (20, 2)
-    np.testing.assert_allclose(
-        result.arrays["all"], network(x).detach().numpy(), rtol=1e-5, atol=1e-6
-    )
+    order = seeds.derive(*job.identity, "order")
+    training.train(network, *data.dataset(job.cell, "train"), HOW, order)
+    expected = network(x).detach().numpy()
+    assert set(result.arrays) == {"all"} and expected.shape == (20, 2)
+    np.testing.assert_allclose(result.arrays["all"], expected, rtol=1e-5, atol=1e-6)
 
 
 def test_a_stack_gives_each_cell_what_it_gets_alone_and_one_that_diverges_touches_no_other(made):
@@ -207,18 +197,3 @@ def test_a_gpu_trains_neighbours_of_one_architecture_and_training_in_stacks(made
     # Two channels of 1024 float32 a sample: of a million samples, one set is 8.2 GB.
     assert max(len(group) for group in run.grouped(work, 1_000_000, data, cuda)) == 1
     assert all(len(group) == 1 for group in run.grouped(work, 1000, data, CPU))
-
-
-def test_the_kind_of_a_cell_is_what_its_time_depends_on():
-    member = Member(ARCHITECTURES["mlp"], HOW, None)
-    in_bfloat16 = dataclasses.replace(HOW, precision="bfloat16")
-    others = (
-        {"specification": ARCHITECTURES["lenet"]},
-        {"training": in_bfloat16},
-        {"input": (64, 48)},
-    )
-    kinds = {jobs.kind(member, channels, "cpu") for channels in (2, 3)}
-    kinds |= {jobs.kind(dataclasses.replace(member, **other), 2, "cpu") for other in others}
-    assert len(kinds) == 5 and jobs.kind(member, 2, "cuda") not in kinds
-    longer = dataclasses.replace(member, training=dataclasses.replace(HOW, epochs=9, lr=0.7))
-    assert jobs.kind(longer, 2, "cpu") in kinds

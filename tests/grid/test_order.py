@@ -11,29 +11,19 @@ def test_every_eighth_value_and_the_last_come_first_then_halves():
     assert levels([7]) == {7: 0} and levels([3, 3, 5]) == {3: 0, 5: 0}
 
 
-def cell(architecture, seed, index, estimand="secant"):
-    return {"architecture": architecture, "seed": seed, "estimand": estimand, "index": index}
-
-
 def test_seeds_come_one_after_another_and_in_each_the_coarse_grid_of_every_network_first():
-    cells = [
-        cell(name, seed, index)
-        for name in ("heavy", "light")
-        for seed in (3, 1)
-        for index in (0, 5, 9)
-    ]
-    found = [cells[position] for position in early_first(cells, ("estimand", "index"))]
-    expected = [
-        (name, seed, index)
-        for seed in (3, 1)
-        for some in ((0, 9), (5,))
-        for name in ("heavy", "light")
-        for index in some
-    ]
-    assert [(one["architecture"], one["seed"], one["index"]) for one in found] == expected
+    """A pair comes when both of its values do; words are there from the start."""
+    heavy = [("heavy", "secant", index, 3) for index in (0, 5, 9)]
+    light = [("light", word, 0, index) for word in ("secant", "gradient") for index in (0, 5, 9)]
+    columns = ("seed", "architecture", "estimand", "index_1", "index_2")
+    cells = [dict(zip(columns, (seed, *place))) for seed in (3, 1) for place in heavy + light]
+    found = [tuple(cells[position].values()) for position in early_first(cells, columns[2:])]
+    coarse = [heavy[0], heavy[2], light[0], light[2], light[3], light[5]]
+    fine = [heavy[1], light[1], light[4]]
+    assert found == [(seed, *place) for seed in (3, 1) for place in coarse + fine]
 
 
-def test_a_pair_comes_when_both_of_its_values_do_and_words_are_there_at_once():
+def test_every_value_of_a_pair_counts():
     cells = [
         {"architecture": "a", "seed": 0, "index_1": i, "index_2": j}
         for i in (0, 1, 2)
@@ -41,9 +31,3 @@ def test_a_pair_comes_when_both_of_its_values_do_and_words_are_there_at_once():
     ]
     found = [tuple(cells[n].values())[2:] for n in early_first(cells, ("index_1", "index_2"))]
     assert found == [(0, 0), (0, 2), (2, 0), (2, 2), (0, 1), (1, 0), (1, 1), (1, 2), (2, 1)]
-    words = [
-        cell("a", 0, index, estimand) for estimand in ("secant", "gradient") for index in (0, 1, 2)
-    ]
-    assert early_first(words, ("estimand", "index")) == [0, 2, 3, 5, 1, 4]
-    flips = [{"architecture": "a", "seed": 0, "images": images} for images in ("plain", "flipped")]
-    assert early_first(flips, ("images",)) == [0, 1] and early_first([], ("images",)) == []

@@ -3,11 +3,8 @@ failures."""
 
 import dataclasses
 import errno
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -16,14 +13,12 @@ import safetensors.torch
 import small_grids
 import torch
 from small_grids import ARCHITECTURES, lay_down_nads, lay_down_plan, orthonormal, plan_of
-from structure import ROOT
 
 from pipeline import evaluate, experiments, generate, train
 from pipeline.grid import jobs, run
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
 from pipeline.machine.claims import Claims
-from pipeline.machine.notes import RATES, Notes
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError, one_sentence
 
@@ -102,23 +97,19 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys):
     assert len(laid_down()) == 5 + 4, "networks, two tables, grid.json and digests.json"
 
 
-def test_the_coarse_grid_of_each_seed_is_trained_first_and_laid_down_in_its_place(
+def test_the_coarse_grid_is_trained_first_and_laid_down_in_its_place(
     folder, in_this_process, monkeypatch
 ):
-    grids = {"mlp": {"indices": (1, 2, 9)}, "logreg": {"indices": (1,)}}
-    lay_down(grids, seeds=(0, 1), samples=(50, 4))
+    grids = {"mlp": {"indices": (1, 2)}, "logreg": {"indices": (1, 2, 9)}}
+    lay_down(grids, samples=(50, 4))
     seen, real = [], run.train_group
-    monkeypatch.setattr(
-        run, "train_group", lambda data, group: seen.extend(group) or real(data, group)
-    )
+    train_group = lambda data, group: seen.extend(group) or real(data, group)
+    monkeypatch.setattr(run, "train_group", train_group)
     train.main("linear_pairs")
-    cells = [job.cell for job in seen]
-    places = [(c["seed"], c["architecture"], c["index_1"], c["index_2"]) for c in cells]
-    coarse = [("mlp", 1, 1), ("mlp", 1, 9), ("mlp", 9, 1), ("mlp", 9, 9), ("logreg", 1, 1)]
-    fine = [("mlp", 1, 2), ("mlp", 2, 1), ("mlp", 2, 2), ("mlp", 2, 9), ("mlp", 9, 2)]
-    assert places == [(seed, *place) for seed in (0, 1) for place in coarse + fine]
-    order = artifacts.trained("linear_pairs", "training")["architecture"].tolist()
-    assert order == ["mlp"] * 18 + ["logreg"] * 2, "as cells.csv has them"
+    places = [(job.cell["architecture"], job.cell["index_1"], job.cell["index_2"]) for job in seen]
+    assert places[4:8] == [("logreg", *pair) for pair in ((1, 1), (1, 9), (9, 1), (9, 9))]
+    order = artifacts.trained("linear_pairs", "training")["index_1"].tolist()
+    assert order == [1, 1, 2, 2] + [1] * 3 + [2] * 3 + [9] * 3, "as cells.csv has them"
 
 
 def test_finished_cells_are_reused_and_one_more_index_trains_its_own_cells_alone(plan, capsys):
@@ -171,8 +162,6 @@ def test_a_damaged_entry_of_the_store_is_trained_again_and_replaced(damage, plan
     ("file", "maker", "stage"),
     [
         (artifacts.DATASETS / "linear_pairs/cells.csv", "generate", train),
-        (artifacts.DATASETS / "linear_pairs/draw-3.npz", "generate", train),
-        (MODELS / "training.csv", "train", evaluate),
         (MODELS / "mlp-1-1-seed3.safetensors", "train", evaluate),
     ],
 )
@@ -188,32 +177,6 @@ def test_one_altered_byte_between_two_stages_is_refused(file, maker, stage, plan
         f"{file} is not as `{maker} linear_pairs` left it; "
         f"`python -m pipeline.{maker} linear_pairs` makes it again"
     )
-
-
-@pytest.mark.slow
-def test_two_runs_at_once_train_every_cell_once(folder):
-    """Each takes what the other is not training, and waits for the rest."""
-    lay_down({"mlp": {"indices": tuple(range(6))}}, samples=(5000, 64))
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "pipeline.train", "linear_pairs"]
-    for name in ("data", "params.yaml"):
-        copy = shutil.copytree if name == "data" else shutil.copy
-        (folder / "other").mkdir(exist_ok=True)
-        copy(name, folder / "other" / name)
-    runs = [
-        subprocess.Popen(command, cwd=where, env=environment, stdout=subprocess.PIPE, text=True)
-        for where in (folder, folder / "other")
-    ]
-    texts = [process.communicate(timeout=300)[0] for process in runs]
-    assert [process.returncode for process in runs] == [0, 0]
-    found = [
-        tuple(map(int, re.search(r": (\d+) cells trained, (\d+) reused, 0", text).groups()))
-        for text in texts
-    ]
-    assert [sum(each) for each in found] == [36, 36] and found[0][0] + found[1][0] == 36
-    assert all(trained > 0 for trained, _ in found), "neither only waited"
-    other = folder / "other" / MODELS
-    assert laid_down() == {path.name: path.read_bytes() for path in other.iterdir()}
 
 
 def test_cells_of_another_run_are_taken_from_it_and_those_that_it_gives_up_are_trained(
@@ -285,21 +248,6 @@ def test_cells_that_fail_are_named_and_the_others_are_kept(plan, monkeypatch, ca
     capsys.readouterr()
     train.main("linear_pairs")
     assert counts(capsys) == (2, 3, 0)
-
-
-def test_seconds_per_sample_are_noted_by_kind_of_cell(plan, monkeypatch):
-    real = jobs.train_group
-
-    def slow(data, group):
-        seconds = {"logreg": 4.0, "mlp": 9.0}[group[0].cell["architecture"]]
-        return [dataclasses.replace(result, seconds=seconds) for result in real(data, group)]
-
-    monkeypatch.setattr(run, "train_group", slow)
-    train.main("linear_pairs")
-    rates = Notes(store.default_folder(), RATES)
-    for name, seconds in (("logreg", 4.0), ("mlp", 9.0)):
-        kind = jobs.kind(plan.members[name], 2, "cpu")
-        assert rates.get(kind) == pytest.approx(seconds / (200 * 2))
 
 
 @pytest.mark.slow

@@ -22,6 +22,17 @@ ARCHITECTURES = {
 SQUARE = {"height": 32, "width": 32}
 """What the cells of directions say of inputs of 32×32 pixels."""
 
+SMALL = {
+    "convergence": ({"eps": 1.0, "sigma": 1.0}, {"step": 16}),
+    "flip": ({}, {}),
+    "fourier": ({"eps": 1.0, "sigma": 1.0}, {"step": 16}),
+    "image_pairs": ({"eps": 1.0, "sigma": {"lenet": 1.0}}, {"indices": (3, 4)}),
+    "linear_pairs": ({"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}, {"indices": (3, 4)}),
+    "nad_sweep": ({"eps": 1.0, "sigma": {"lenet": 1.0}}, {"indices": (3, 4)}),
+    "poison": ({"size": 0.05}, {"indices": (3,), "mixture_indices": (3,)}),
+}
+"""Settings, and one architecture's part of a small grid, of every experiment."""
+
 HOW = Training(epochs=2, lr=0.1, momentum=0.9, weight_decay=0.0)
 
 
