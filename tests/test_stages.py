@@ -18,7 +18,7 @@ FLOORS = (
     {"grid"},
     {"settings"},
     {"report"},
-    {"profile", "verify", "prune", *VERBS},
+    {"profile", "verify", "prune", "fidelity", *VERBS},
 )
 """Rooms, and the verbs, from the ground up: each imports those of lower floors alone."""
 
