@@ -31,7 +31,7 @@ def _two_nodes(tmp_path_factory):
         patch.chdir(tmp_path_factory.mktemp("project"))
         Path("numbers").write_text("10 20")
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        folders = ROOT, ROOT / "tests", Path(__file__).parent, os.environ.get("PYTHONPATH", "")
+        folders = ROOT, ROOT / "tests/support", Path(__file__).parent
         patch.setenv("PYTHONPATH", ":".join(map(str, folders)))
         head = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 10**8}
         nodes = Cluster(True, head_node_args=head)
