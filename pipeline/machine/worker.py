@@ -1,4 +1,4 @@
-"""One worker, here or in a Ray cluster: what it is told of its jobs, and what it answers."""
+"""What one worker does, here or in a Ray cluster: it takes jobs and answers with results."""
 
 import functools
 import os
@@ -18,8 +18,8 @@ TRIES = 3
 """Workers that may die at one job before it has failed."""
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "1"}
-"""What a worker finds in its environment when it starts: one thread, and, by the C library, memory
-in huge pages that it keeps. Training steps take and give back so much of it that this makes them
+"""Environment variables of a worker: one thread, and memory in huge pages, which the C library does
+not give back. Training steps take and give back so much of it that this makes them
 1.05 to 1.2 times as fast (`python -m benchmarks.allocation`)."""
 
 if platform.libc_ver() >= ("glibc", "2.35"):
@@ -35,14 +35,14 @@ def cores() -> int:
 
 
 def recipe_of(function: Callable, make_context: Callable) -> bytes:
-    """What a worker is told of all jobs: what it does, its data, and since when this process
-    reads code."""
+    """What all jobs of a run have in common, pickled: the function, how its context is made, and
+    when this process began to read code."""
     return pickle.dumps((function, make_context, pipeline.STARTED))
 
 
 @functools.lru_cache(1)
 def _prepared(recipe):
-    """The function of the jobs and the context, made once, in a worker."""
+    """The function and the context of a recipe, which a worker makes once."""
     torch.set_num_threads(1)
     threadpoolctl.threadpool_limits(1)
     function, make_context, pipeline.STARTED = pickle.loads(recipe)
@@ -52,8 +52,8 @@ def _prepared(recipe):
 
 
 def answer(recipe: bytes, job: Any) -> bytes:
-    """What a worker sends back of a job, pickled: whether it has made its context, and the result
-    or the exception that was raised."""
+    """A worker's answer to a job, pickled: whether the context could be made, and the result or the
+    exception."""
     ready = False
     try:
         function, context = _prepared(recipe)
@@ -71,8 +71,7 @@ def answer(recipe: bytes, job: Any) -> bytes:
 
 
 def result_of(answered: bytes) -> Any:
-    """The result, or the exception that is a job's result, in a worker's answer; raises the
-    exception that making its context raised."""
+    """The result or the exception in a worker's answer; raises an exception of the context."""
     ready, result = pickle.loads(answered)
     if not ready:
         raise result
@@ -80,7 +79,7 @@ def result_of(answered: bytes) -> Any:
 
 
 def died(how: str) -> InputError:
-    """The result of a job at which `TRIES` workers died; how: the last one did."""
+    """The result of a job at which `TRIES` workers died; how: the end of the last one."""
     return InputError(
         f"{TRIES} workers died at it, one after another (the last {how}), most often for want of "
         "memory; what was finished is kept, so run it again once more is free"

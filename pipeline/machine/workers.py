@@ -1,10 +1,9 @@
 """Many independent jobs: a process per core with one thread each, the GPU in this process, or Ray.
 
-Each worker makes its `context`, the data, once, then does one job after another and sends back
-their results. Each has a pipe of its own, so of one that dies the job alone is done again, and what
-it was sending is cut short. (`concurrent.futures.ProcessPoolExecutor`, where a worker dies, loses
-the jobs of all, and waits for ever if it was sending.) Who does the work is said by the environment
-alone: NADS_EXECUTOR is `local` unless it is `ray`.
+Each worker makes its context, the data, once, then does one job after another. Each has a pipe of
+its own: if it dies, its job alone is done again. (`concurrent.futures.ProcessPoolExecutor` loses
+the jobs of all workers then, and waits for ever if the dead one was sending.) The environment
+variable NADS_EXECUTOR chooses who works: `local`, the default, or `ray`.
 """
 
 import contextlib
@@ -34,8 +33,8 @@ library read when they are loaded."""
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """Where work runs, and whether finished work is taken from the store: nothing that a result
-    depends on."""
+    """Where work runs, and whether finished work is taken from the store; no result depends on
+    it."""
 
     device: Literal["auto", "cpu", "cuda"]
     reuse: bool
