@@ -356,27 +356,30 @@ def section(whole: Run) -> Section:
     run = whole.experiments["linear_pairs"]
     settings, labels, known = run.plan.settings, run.labels, published_accuracies(run)
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
-    measured = of_learners(artifacts.evaluated("linear_pairs", "boundaries"), run.results, PAIR)
-    sections = artifacts.cross_sections("linear_pairs")
+    measured = of_learners(artifacts.evaluated(run.folder, "boundaries"), run.results, PAIR)
+    sections = artifacts.cross_sections(run.folder)
     cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
     measured["probability"] = [sections[cell] for cell in cells]
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     spread = " ± standard deviation" if run.deviations() else ""
     over_fitted = f"{spread} over the seeds that were fitted"
 
-    origins = ", ".join(
-        f"{networks} untrained {label}"
-        if (networks := whole.nads[name]["networks"])
-        else f"{whole.plan.members[name].source.file} ({label})"
-        for name, label in labels.items()
-    )
-    caption = f"scale {run.plan.scale} · {science} · NADs from {origins}"
-    sees = (
-        "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally well. "
-        "Right: NADs that v₁ and v₂ are taken from."
-    )
-    figure = two_sufficient_channels(run, caption)
-    pictures = [Picture("two_sufficient_channels", figure, "the problem and the NADs", sees)]
+    pictures = []
+    if whole.nads:
+        origins = ", ".join(
+            f"{networks} untrained {label}"
+            if (networks := whole.nads[name]["networks"])
+            else f"{whole.plan.members[name].source.file} ({label})"
+            for name, label in labels.items()
+        )
+        caption = f"scale {run.plan.scale} · {science} · NADs from {origins}"
+        sees = (
+            "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally "
+            "well. Right: NADs that v₁ and v₂ are taken from."
+        )
+        figure = two_sufficient_channels(run, caption)
+        picture = Picture("two_sufficient_channels", figure, "the problem and the NADs", sees)
+        pictures.append(picture)
     for name, label in labels.items():
         caption = f"{run.sizes([name])} · {science}"
         marked = not_fitted(planes[name], PAIR, "hatched", "pairs")

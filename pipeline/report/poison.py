@@ -171,7 +171,7 @@ def section(whole: Run) -> Section:
     pictures = [Picture("poison_curve", figure, "accuracy on clean images", sees)]
     sees = "Training images as they are and with their carriers, and what the carriers change."
     for name, label in run.labels.items():
-        if run.plan.members[name].grid.indices:
+        if whole.nads and run.plan.members[name].grid.indices:
             figure = examples(run, name, f"NADs of {label} · {shown}")
             text = f"images with carriers along NADs of {label}"
             pictures.append(Picture(f"poison_examples_{name}", figure, text, sees))

@@ -27,6 +27,13 @@ function said([mean, deviation, seeds, fitted]) {
   return `${spread(mean, deviation)} % (${seeds} seed${seeds > 1 ? "s" : ""}${done})`;
 }
 
+/* How the cells of a map are told apart that were not fitted with every seed: hatched, unless that is all of them. */
+function unfitted(values, legend) {
+  const some = values.filter(([, , seeds, fitted]) => fitted < seeds), hatched = some.length > 0 && some.length < values.length;
+  legend.textContent = hatched ? "hatched: not fitted with every seed" : some.length ? "no network of this map was fitted with every seed" : "";
+  return ([, , seeds, fitted]) => (hatched && fitted < seeds ? { look: "unfitted" } : {});
+}
+
 /* values (channels, height, width) in [-1, 1] as grey, or three channels as colours; other numbers of them side by side. */
 function draw(canvas, values, [channels, height, width]) {
   const wide = channels === 3 ? 1 : channels;
@@ -129,8 +136,8 @@ function grid(host, rows, columns, describe, chosen) {
   rows.forEach((row, r) => {
     const line = element("div", { role: "row" }, element("div", { class: "head", role: "rowheader" }, label(rows, r)));
     columns.forEach((column, c) => {
-      const { name, text, style, empty } = describe(row, column);
-      const cell = element("div", { class: empty ? "cell empty" : "cell", role: "gridcell", "aria-label": name, style: style || "" }, text || "");
+      const { name, text, style, look } = describe(row, column);
+      const cell = element("div", { class: look ? `cell ${look}` : "cell", role: "gridcell", "aria-label": name, style: style || "" }, text || "");
       cell.addEventListener("pointerover", () => choose(r, c));
       cell.addEventListener("click", () => choose(r, c, true));
       cell.addEventListener("keydown", (event) => {
