@@ -188,5 +188,8 @@ def not_fitted(rows: pd.DataFrame, places: Sequence[str], mark: str, what: str) 
     done = over_seeds(rows, places, "train_accuracy")["fitted"]
     if done.all():
         return f"every network fitted (training accuracy at least {100 * FITTED:.0f} %)"
+    level = f"training accuracy below {100 * FITTED:.0f} %"
+    if not done.any():
+        return f"at none of {len(done)} {what} was every network fitted ({level})"
     start = f"{mark}: {(~done).sum()} of {len(done)} {what}, where not every network was fitted"
-    return f"{start} (training accuracy below {100 * FITTED:.0f} %)"
+    return f"{start} ({level})"

@@ -131,10 +131,9 @@ function grid(host, rows, columns, describe, chosen) {
     if (focus) cell.focus();
     chosen(rows[r], columns[c]);
   };
-  const every = Math.ceil(columns.length / 8);
-  const label = (values, place) => (place % every ? "" : minus(values[place]));
+  const label = (values, place, most) => (place % Math.ceil(values.length / most) ? "" : minus(values[place]));
   rows.forEach((row, r) => {
-    const line = element("div", { role: "row" }, element("div", { class: "head", role: "rowheader" }, label(rows, r)));
+    const line = element("div", { role: "row" }, element("div", { class: "head", role: "rowheader" }, label(rows, r, 12)));
     columns.forEach((column, c) => {
       const { name, text, style, look } = describe(row, column);
       const cell = element("div", { class: look ? `cell ${look}` : "cell", role: "gridcell", "aria-label": name, style: style || "" }, text || "");
@@ -152,7 +151,7 @@ function grid(host, rows, columns, describe, chosen) {
     });
     table.append(line);
   });
-  const last = element("div", { role: "row" }, element("div"), ...columns.map((_, c) => element("div", { class: "head", role: "columnheader" }, label(columns, c))));
+  const last = element("div", { role: "row" }, element("div"), ...columns.map((_, c) => element("div", { class: "head", role: "columnheader" }, label(columns, c, 8))));
   table.append(last);
   host.replaceChildren(table);
   return choose;
