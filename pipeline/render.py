@@ -73,7 +73,7 @@ def kept(folder: Path) -> None:
                 dataclasses.replace(picture, name=picture.name.removesuffix(variant) + variant)
                 for picture in section.pictures
             ]
-            title = f"{section.title} ({name})"
+            title = f"{section.title} ({variant.replace('_', ' ').strip()})"
             section = dataclasses.replace(section, title=title, pictures=pictures, explorer=None)
         asked.add(experiment)
         sections[name] = section
