@@ -156,7 +156,7 @@ def section(of: Run) -> Section:
         "How many predictions change when a part of the image's NAD coefficients is taken away or "
         "turned in sign, and how much the image itself changes."
     )
-    changes = artifacts.evaluated("flip", "changes")
+    changes = artifacts.evaluated(run.folder, "changes")
     for name, label in run.labels.items():
         fitted = run.summary_of(name).set_index("images").loc["plain", "train_accuracy"]
         lines = f"{caption}\ntrained to {100 * fitted:.1f} % training accuracy"

@@ -3,6 +3,7 @@
 import textwrap
 from typing import Any
 
+import matplotlib.patches
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -27,8 +28,8 @@ COLUMNS = 3  # maps in one row of the figure, at most
 def maps(run: Evaluated, known: Published, caption: str) -> Figure:
     """Accuracy over the frequency (k_row, k_col) of v, and the published maps (paper 1, figs 1, 3).
 
-    Maps show means over seeds, and standard deviations where there are several; a dot marks
-    directions along which not every network was fitted.
+    Maps show means over seeds, and standard deviations where there are several; directions along
+    which not every network was fitted are hatched, unless that is all of them.
     """
     places, row, column = {}, 0, 0
     for name, label in run.labels.items():
@@ -68,10 +69,11 @@ def _map(panel: Axes, directions: pd.DataFrame) -> AxesImage:
     elif not np.isnan(deviations).any():
         median = f"± {100 * np.median(deviations):.1f} (median over the map)"
         panel.set_xlabel(f"{panel.get_xlabel()}\n{median}")
-    r, c = np.nonzero(done == 0)
-    colours = np.where(black, "black", "white")[r, c]
-    dot = (12 / len(axis)) ** 2 + 0.3
-    panel.scatter(last[c] - 0.14, first[r] + 0.14, dot, c=colours, linewidths=0)
+    for r, c in np.argwhere(done == 0) if (done == 1).any() else ():
+        sides = last[c] - first[c], last[r] - first[r]
+        look = {"fill": False, "hatch": "////", "linewidth": 0, "alpha": 0.35}
+        look |= {"edgecolor": "black" if black[r, c] else "white"}
+        panel.add_patch(matplotlib.patches.Rectangle((first[c], first[r]), *sides, **look))
     return image
 
 
@@ -177,7 +179,7 @@ def section(whole: Run) -> Section:
     known = frequencies.published_maps(run)
     caption = f"{run.sizes()} · {frequencies.science(run)}{run.deviations()}"
     caption += frequencies.transposed_text(run)
-    marked = not_fitted(run.results, ["architecture", *DIRECTION], "dotted", "directions")
+    marked = not_fitted(run.results, ["architecture", *DIRECTION], "hatched", "directions")
     figure = maps(run, known, f"{caption}\n{marked}")
     if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
@@ -185,7 +187,7 @@ def section(whole: Run) -> Section:
     table, findings = numbers(run, known)
     sees = (
         "Test accuracy over the frequency of v. The middle of a map is frequency 0. A network "
-        "without a preference has one colour everywhere; dots mark waves along which training "
+        "without a preference has one colour everywhere; hatched are waves along which training "
         "itself did not succeed."
     )
     return Section(

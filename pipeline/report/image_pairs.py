@@ -31,18 +31,19 @@ LOOKS = {
 }
 
 
-def images_or_linear_channel(run: Evaluated, chance: float, caption: str) -> Figure:
+def images_or_linear_channel(run: Evaluated, chance: float | None, caption: str) -> Figure:
     """Accuracy with both channels, either alone and in conflicts, over the index of v (fig. 3).
 
-    chance: accuracy in per cent of always naming the larger side of the test set. Points are means
-    over seeds, bars standard deviations; hollow points were not fitted with every seed.
+    chance: accuracy in per cent of always naming the larger side of the test set, if known. Points
+    are means over seeds, bars standard deviations; hollow points were not fitted with every seed.
     """
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(7.3, 2.9 * columns + 0.5), 4.6, sharey=True)
     for panel, (name, label) in zip(axes[0], run.labels.items()):
         rows = run.of(name)
-        guessing = f"always the larger side ({chance:.1f} %)"
-        panel.axhline(chance, color="0.6", linewidth=0.8, label=guessing)
+        if chance is not None:
+            guessing = f"always the larger side ({chance:.1f} %)"
+            panel.axhline(chance, color="0.6", linewidth=0.8, label=guessing)
         for test_set, look in LOOKS.items():
             cells = over_seeds(rows[rows["test_set"] == test_set], ["index"])
             # Between two points far apart a line would tell what was not measured.
@@ -128,7 +129,8 @@ def section(whole: Run) -> Section:
     both = run.results[run.results["test_set"] == "all"]
     marked = not_fitted(both, ["architecture", "index"], "hollow", "points of each curve")
     lines = f"{caption}\n{sides}\n{marked}"
-    figure = images_or_linear_channel(run, majority(run.plan.seeds), lines)
+    chance = majority(run.plan.seeds) if whole.nads else None
+    figure = images_or_linear_channel(run, chance, lines)
     sees = (
         "Accuracy with both channels, with either alone, and, in conflicts, how often the linear "
         "channel wins against an image of the other group, over the NAD index of v."

@@ -49,10 +49,12 @@ def separations(run: Evaluated) -> tuple[float, float]:
 def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     """The plane of v₁ and v₂, in which many boundaries separate the classes, and NADs (fig. 1)."""
     grids = {name: run.plan.members[name].grid.indices for name in run.labels}
-    every = sorted({index for grid in grids.values() for index in grid})
-    places = np.linspace(0, len(every) - 1, GALLERY).round().astype(int)
-    indices, vectors = [every[i] for i in np.unique(places)], artifacts.directions("linear_pairs")
-    size, columns = min(1.3, 5 / len(indices)), 2 * len(indices)
+    vectors, indices = artifacts.directions("linear_pairs"), {}
+    for name, grid in grids.items():
+        places = np.linspace(0, len(grid) - 1, GALLERY).round().astype(int)
+        indices[name] = [sorted(grid)[place] for place in np.unique(places)]
+    widest = max(map(len, indices.values()))
+    size, columns = min(1.3, 5 / widest), 2 * widest
     figure = style.blank(4.2 + size * columns, max(4.6, 0.9 + (size + 0.2) * len(grids)))
     left, right = figure.subfigures(1, 2, width_ratios=[4.0, size * columns])
     axes = left.subplots()
@@ -75,17 +77,15 @@ def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     style.bare(panels.flat)
     for panel in panels.flat:
         panel.set_box_aspect(1)
-    for pixels, amplitude, index in zip(panels[0, ::2], panels[0, 1::2], indices):
-        pixels.set_title(f"NAD {index}", fontsize=8)
-        amplitude.set_title("its frequencies", fontsize=8)
     for row, (name, label) in zip(panels, run.labels.items()):
         row[0].set_ylabel(label.replace(", width", ",\nwidth"), fontsize=7.5)
-        for pixels, amplitude, index in zip(row[::2], row[1::2], indices):
-            if index in grids[name]:
-                nad = vectors[f"{name}-{index}"].reshape(run.plan.members[name].input)
-                bound = np.abs(nad).max()
-                pixels.imshow(nad, cmap="gray", vmin=-bound, vmax=bound)
-                amplitude.imshow(np.fft.fftshift(np.abs(np.fft.fft2(nad))), cmap=style.ACCURACY)
+        for pixels, amplitude, index in zip(row[::2], row[1::2], indices[name]):
+            nad = vectors[f"{name}-{index}"].reshape(run.plan.members[name].input)
+            bound = np.abs(nad).max()
+            pixels.imshow(nad, cmap="gray", vmin=-bound, vmax=bound)
+            amplitude.imshow(np.fft.fftshift(np.abs(np.fft.fft2(nad))), cmap=style.ACCURACY)
+            pixels.set_title(f"NAD {index}", fontsize=8)
+            amplitude.set_title("its frequencies", fontsize=8)
     title = "Two channels, each sufficient: D(v₁) ⊕ D(v₂), and NADs that v₁ and v₂ are taken from"
     return style.finish(figure, title, caption, run.notice)
 
@@ -356,27 +356,30 @@ def section(whole: Run) -> Section:
     run = whole.experiments["linear_pairs"]
     settings, labels, known = run.plan.settings, run.labels, published_accuracies(run)
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
-    measured = of_learners(artifacts.evaluated("linear_pairs", "boundaries"), run.results, PAIR)
-    sections = artifacts.cross_sections("linear_pairs")
+    measured = of_learners(artifacts.evaluated(run.folder, "boundaries"), run.results, PAIR)
+    sections = artifacts.cross_sections(run.folder)
     cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
     measured["probability"] = [sections[cell] for cell in cells]
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     spread = " ± standard deviation" if run.deviations() else ""
     over_fitted = f"{spread} over the seeds that were fitted"
 
-    origins = ", ".join(
-        f"{networks} untrained {label}"
-        if (networks := whole.nads[name]["networks"])
-        else f"{whole.plan.members[name].source.file} ({label})"
-        for name, label in labels.items()
-    )
-    caption = f"scale {run.plan.scale} · {science} · NADs from {origins}"
-    sees = (
-        "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally well. "
-        "Right: NADs that v₁ and v₂ are taken from."
-    )
-    figure = two_sufficient_channels(run, caption)
-    pictures = [Picture("two_sufficient_channels", figure, "the problem and the NADs", sees)]
+    pictures = []
+    if whole.nads:
+        origins = ", ".join(
+            f"{networks} untrained {label}"
+            if (networks := whole.nads[name]["networks"])
+            else f"{whole.plan.members[name].source.file} ({label})"
+            for name, label in labels.items()
+        )
+        caption = f"scale {run.plan.scale} · {science} · NADs from {origins}"
+        sees = (
+            "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally "
+            "well. Right: NADs that v₁ and v₂ are taken from."
+        )
+        figure = two_sufficient_channels(run, caption)
+        picture = Picture("two_sufficient_channels", figure, "the problem and the NADs", sees)
+        pictures.append(picture)
     for name, label in labels.items():
         caption = f"{run.sizes([name])} · {science}"
         marked = not_fitted(planes[name], PAIR, "hatched", "pairs")

@@ -40,26 +40,22 @@ def published_curves(run: Evaluated) -> Published:
 
 def sweep(
     run: Evaluated,
-    losses: pd.DataFrame,
-    eigenvalues: Mapping[str, np.ndarray],
+    losses: pd.DataFrame | None,
+    eigenvalues: Mapping[str, np.ndarray] | None,
     known: Published,
     caption: str,
 ) -> Figure:
     """Accuracy, training loss after a third of training, and spectrum over the NAD index (fig. 6).
 
-    losses: losses.csv; eigenvalues: (K,) by '{architecture}-{estimand}-eigenvalues'. ρ is
-    Spearman's correlation of the index and the mean accuracy.
+    losses: losses.csv; eigenvalues: (K,) by '{architecture}-{estimand}-eigenvalues'; without them
+    there are accuracies alone. ρ is Spearman's correlation of the index and the mean accuracy.
     """
-    columns = len(run.labels)
-    size = max(6.4, 2.75 * columns + 0.6), 7.6
-    figure, axes = style.new(3, columns, *size, sharex=True, sharey="row")
-    ylabel = None
-    for (top, loss, spectrum), (name, label) in zip(axes.T, run.labels.items()):
+    columns, panels = len(run.labels), 1 if losses is None else 3
+    size = max(6.4, 2.75 * columns + 0.6), (4.2 if losses is None else 7.6)
+    figure, axes = style.new(panels, columns, *size, sharex=True, sharey="row")
+    for (top, *_), (name, label) in zip(axes.T, run.labels.items()):
         rows = run.of(name)
-        epochs = losses[losses["architecture"] == name]
-        first = early(epochs)
         top.axhline(50, color="0.6", linewidth=0.8)
-        loss.axhline(np.log(2), color="0.6", linewidth=0.8)
         for estimand, look in LOOKS.items():
             cells = over_seeds(rows[rows["estimand"] == estimand], ["index"])
             if cells.empty:
@@ -68,13 +64,6 @@ def sweep(
             rho = "undefined" if np.isnan(rho) else f"= {number(rho, 2)}"
             percents = 100 * cells[["mean", "std"]]
             _curve(top, percents, cells["fitted"], look | {"label": f"{estimand}, ρ {rho}"})
-            early_loss = over_seeds(first[first["estimand"] == estimand], ["index"], "loss")
-            _curve(loss, early_loss, cells["fitted"], look | {"label": estimand})
-            values = eigenvalues[f"{name}-{estimand}-eigenvalues"]
-            # Eigenvalues that are zero but for rounding may be negative.
-            scaled = np.sqrt(np.maximum(values / values[0], 1e-9))
-            line = {key: look[key] for key in ("color", "linestyle")} | {"label": estimand}
-            spectrum.plot(np.arange(len(scaled)) + 1, scaled, **line)
         if name in known:
             called, values = known[name]
             # Wide enough to be seen where ours lies on it.
@@ -91,18 +80,48 @@ def sweep(
         )
         legend.get_title().set_multialignment("center")
         top.set_ylim(45, 102)
+    if losses is not None:
+        _losses_and_spectra(axes[1], axes[2], run, losses, eigenvalues)
+    for panel in axes.flat:
+        style.index_axis(panel)
+    for panel in axes[-1]:
+        panel.set_xlabel("NAD index")
+    axes[0, 0].set_ylabel("test accuracy (%)\n(grey: guessing)")
+    besides = "" if losses is None else ", training loss and spectrum"
+    title = f"Accuracy on D(u){besides} against the index of the NAD u"
+    return style.finish(figure, title, caption, run.notice)
+
+
+def _losses_and_spectra(
+    middle: np.ndarray,
+    bottom: np.ndarray,
+    run: Evaluated,
+    losses: pd.DataFrame,
+    eigenvalues: Mapping[str, np.ndarray],
+) -> None:
+    ylabel = None
+    for loss, spectrum, name in zip(middle, bottom, run.labels):
+        rows, epochs = run.of(name), losses[losses["architecture"] == name]
+        first = early(epochs)
+        loss.axhline(np.log(2), color="0.6", linewidth=0.8)
+        for estimand, look in LOOKS.items():
+            cells = over_seeds(rows[rows["estimand"] == estimand], ["index"])
+            if cells.empty:
+                continue
+            early_loss = over_seeds(first[first["estimand"] == estimand], ["index"], "loss")
+            _curve(loss, early_loss, cells["fitted"], look | {"label": estimand})
+            values = eigenvalues[f"{name}-{estimand}-eigenvalues"]
+            # Eigenvalues that are zero but for rounding may be negative.
+            scaled = np.sqrt(np.maximum(values / values[0], 1e-9))
+            line = {key: look[key] for key in ("color", "linestyle")} | {"label": estimand}
+            spectrum.plot(np.arange(len(scaled)) + 1, scaled, **line)
         loss.set_ylim(bottom=0)
-        spectrum.set(yscale="log", xlabel="NAD index")
-        for panel in (top, loss, spectrum):
-            style.index_axis(panel)
+        spectrum.set(yscale="log")
         epoch = f"training loss, epoch {first['epoch'].iloc[0]} of {epochs['epoch'].max()}"
         if ylabel != epoch:
             loss.set_ylabel(f"{epoch}\n(grey: guessing)")
             ylabel = epoch
-    axes[0, 0].set_ylabel("test accuracy (%)\n(grey: guessing)")
-    axes[2, 0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
-    title = "Accuracy on D(u), training loss and spectrum against the index of the NAD u"
-    return style.finish(figure, title, caption, run.notice)
+    bottom[0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
 
 
 def _curve(panel: Axes, cells: pd.DataFrame, fitted: pd.Series, look: Mapping[str, Any]) -> None:
@@ -163,18 +182,19 @@ def section(whole: Run) -> Section:
     """The section of `nad_sweep`."""
     run = whole.experiments["nad_sweep"]
     known, settings = published_curves(run), run.plan.settings
-    losses = artifacts.trained("nad_sweep", "losses")
-    eigenvalues = artifacts.directions("nad_sweep")
+    losses = artifacts.trained("nad_sweep", "losses") if whole.nads else None
+    eigenvalues = artifacts.directions("nad_sweep") if whole.nads else None
     sigmas = ", ".join(f"{settings.sigma[name]:g} ({text})" for name, text in run.labels.items())
     caption = f"{run.sizes()} · ε = {settings.eps:g}, σ = {sigmas}{run.deviations()}"
     marked = not_fitted(run.results, ["architecture", "estimand", "index"], "hollow", "points")
     figure = sweep(run, losses, eigenvalues, known, f"{caption}\n{marked}")
-    table, findings = numbers(run, artifacts.metrics("nad_sweep"), known)
-    sees = (
-        "Top: accuracy on new samples over the index of u, which is 50 % where nothing is learned. "
-        "Middle: the loss early in training; a high one is slow. Bottom: the strength of the "
-        "response, known before any training."
-    )
+    table, findings = numbers(run, artifacts.metrics(run.folder), known)
+    sees = "Accuracy on new samples over the index of u, which is 50 % where nothing is learned."
+    if losses is not None:
+        sees = (
+            f"Top: {sees[0].lower()}{sees[1:]} Middle: the loss early in training; a high one is "
+            "slow. Bottom: the strength of the response, known before any training."
+        )
     return Section(
         "nad_sweep: D(u) along the network's own NADs",
         caption,

@@ -43,16 +43,16 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
                 continue
             cells[["mean", "std"]] *= 100
             clean, cells = cells.loc[CLEAN], cells.drop(index=CLEAN)
-            drawn[f"{NAMES[data]}, nothing poisoned"] = panel.axhline(
-                clean["mean"], color=colour, linestyle=DASHES[data], linewidth=1.1
-            )
+            line = {"color": colour, "linestyle": DASHES[data], "linewidth": 1.1}
+            level = panel.axhline(clean["mean"], **line)
             if not np.isnan(clean["std"]):
                 ends = (clean["mean"] - clean["std"], clean["mean"] + clean["std"])
                 panel.axhspan(*ends, color=colour, alpha=0.15, linewidth=0)
             # A level has its marker at the right edge, since a hollow line cannot be drawn.
             edge = {"markersize": 4, "transform": panel.get_yaxis_transform(), "clip_on": False}
             edge |= {"color": colour, "markerfacecolor": colour if clean["fitted"] else "white"}
-            panel.plot(1, clean["mean"], look["marker"], **edge)
+            (end,) = panel.plot(1, clean["mean"], look["marker"], **edge)
+            drawn[f"{NAMES[data]}, nothing poisoned"] = level, end
             # Between two points far apart a line would tell what was not measured.
             look = look | {"linewidth": 1.3 if len(cells) > 2 else 0, "elinewidth": 0.9}
             look |= {"markersize": 4, "capsize": 2}
@@ -171,7 +171,7 @@ def section(whole: Run) -> Section:
     pictures = [Picture("poison_curve", figure, "accuracy on clean images", sees)]
     sees = "Training images as they are and with their carriers, and what the carriers change."
     for name, label in run.labels.items():
-        if run.plan.members[name].grid.indices:
+        if whole.nads and run.plan.members[name].grid.indices:
             figure = examples(run, name, f"NADs of {label} · {shown}")
             text = f"images with carriers along NADs of {label}"
             pictures.append(Picture(f"poison_examples_{name}", figure, text, sees))

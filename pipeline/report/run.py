@@ -1,11 +1,14 @@
 """The run that the report shows, read once, and the parts that its captions share."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pydantic
 
 from pipeline import experiments
 from pipeline.cells.shapes import INPUT
@@ -22,12 +25,14 @@ Published = Mapping[str, tuple[str, Any]]
 
 @dataclass(frozen=True)
 class Evaluated:
-    """One experiment that was run: its plan, and its tables in reports/.
+    """One experiment that was run: its plan, and its tables.
 
-    labels: in figures, by architecture in the order of the results; images: data/images/about.json;
-    notice: the line of every figure on images that are not CIFAR-10.
+    folder: of the tables, seen from reports/; labels: in figures, by architecture in the order of
+    the results; images: data/images/about.json; notice: the line of every figure on images that
+    are not CIFAR-10.
     """
 
+    folder: str
     plan: Plan
     results: pd.DataFrame
     summary: pd.DataFrame
@@ -100,10 +105,12 @@ class Evaluated:
 class Run:
     """All that the report shows.
 
-    nads: by architecture the fields of `pipeline.nads.NADs`; notice: as in `Evaluated`.
+    nads: by architecture the fields of `pipeline.nads.NADs`; empty, and plan None, where tables
+    alone are kept, so that figures of directions, pictures and losses are left out; notice: as in
+    `Evaluated`.
     """
 
-    plan: NADsPlan
+    plan: NADsPlan | None
     nads: Mapping[str, Mapping[str, np.ndarray]]
     images: Mapping[str, Any]
     experiments: Mapping[str, Evaluated]
@@ -118,29 +125,44 @@ class Run:
 def read(names: Iterable[str]) -> Run:
     """The run of the experiments of these names."""
     plan, images = NADsPlan.read(), artifacts.about_images()
-    notice = None if images["name"] == "CIFAR-10" else f"images of this run: {images['name']}"
     nads = {name: artifacts.nads(name) for name in plan.members}
-    every = {name: evaluated(name, images, notice) for name in names}
-    return Run(plan, nads, images, every, notice)
+    every = {name: evaluated(name, Plan.read(experiments.find(name)), images) for name in names}
+    return Run(plan, nads, images, every, notice_of(images))
 
 
-def evaluated(experiment: str, images: Mapping[str, Any], notice: str | None) -> Evaluated:
+def kept(folder: Path) -> dict[str, Evaluated]:
+    """The experiments whose tables and plan.json are kept in a folder, by the folders in it."""
+    about, every = artifacts.present(folder / "images.json", "render reports/overnight"), {}
+    images = json.loads(about.read_text(encoding="utf-8"))
+    for path in sorted(folder.glob("*/plan.json")):
+        document = path.read_bytes()
+        one = experiments.find(json.loads(document)["experiment"])
+        plan = pydantic.TypeAdapter(Plan[one.Settings, one.Grid]).validate_json(document)
+        every[path.parent.name] = evaluated(str(path.parent.resolve()), plan, images)
+    return every
+
+
+def notice_of(images: Mapping[str, Any]) -> str | None:
+    """The line of every figure on images that are not CIFAR-10."""
+    return None if images["name"] == "CIFAR-10" else f"images of this run: {images['name']}"
+
+
+def evaluated(folder: str, plan: Plan, images: Mapping[str, Any]) -> Evaluated:
     """One experiment; raises InputError unless its results are of the cells that are planned."""
-    one = experiments.find(experiment)
-    plan, results = Plan.read(one), artifacts.evaluated(experiment, "results")
+    one, results = experiments.find(plan.experiment), artifacts.evaluated(folder, "results")
     keys = ["architecture", "seed", *one.coordinates]
     tables = results, pd.DataFrame(one.cells(plan))
     here, planned = (set(rows[keys].itertuples(index=False, name=None)) for rows in tables)
     if here != planned:
         raise InputError(
-            f"reports/{experiment} is not of the cells that are planned; `dvc repro` makes it so, "
-            f"or `python -m pipeline.evaluate {experiment}`"
+            f"{artifacts.REPORTS / folder} is not of the cells that are planned; `dvc repro` makes "
+            f"it so, or `python -m pipeline.evaluate {plan.experiment}`"
         )
     labels = {
         name: label(described(plan.members[name])) for name in results["architecture"].unique()
     }
-    summary = artifacts.evaluated(experiment, "summary")
-    return Evaluated(plan, results, summary, labels, images, notice)
+    summary = artifacts.evaluated(folder, "summary")
+    return Evaluated(folder, plan, results, summary, labels, images, notice_of(images))
 
 
 def described(member: Member) -> dict[str, Any]:
@@ -166,5 +188,8 @@ def not_fitted(rows: pd.DataFrame, places: Sequence[str], mark: str, what: str) 
     done = over_seeds(rows, places, "train_accuracy")["fitted"]
     if done.all():
         return f"every network fitted (training accuracy at least {100 * FITTED:.0f} %)"
+    level = f"training accuracy below {100 * FITTED:.0f} %"
+    if not done.any():
+        return f"at none of {len(done)} {what} was every network fitted ({level})"
     start = f"{mark}: {(~done).sum()} of {len(done)} {what}, where not every network was fitted"
-    return f"{start} (training accuracy below {100 * FITTED:.0f} %)"
+    return f"{start} ({level})"

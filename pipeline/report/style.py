@@ -120,14 +120,15 @@ def index_axis(panel: Axes) -> None:
 
 
 def filled(line: str, width: int) -> str:
-    """A line of a caption as lines of about `width` letters, broken at its dots if possible."""
+    """A line of a caption as lines of about `width` letters, broken at its dots if possible, which
+    new lines replace."""
     lines: list[str] = []
     for part in line.split(DOT):
         if lines and len(lines[-1] + DOT + part) <= width:
             lines[-1] += DOT + part
         else:
             lines.append(part)
-    return f"{DOT.rstrip()}\n".join(textwrap.fill(part, width) for part in lines)
+    return "\n".join(textwrap.fill(part, width) for part in lines)
 
 
 def finish(figure: Figure, title: str, caption: str, notice: str | None = None) -> Figure:

@@ -49,8 +49,8 @@ def first_singular_values() -> dict[str, dict]:
     return {
         network: {
             "first_singular_value": float(values[0]),
-            "relative_error": float(np.sqrt(2 / PUBLISHED_ROWS[network])),
-            "networks": PUBLISHED_ROWS[network],
+            "relative_error": float(np.sqrt(2 / PUBLISHED_ROWS)),
+            "networks": PUBLISHED_ROWS,
         }
         for network, values in published_spectra().items()
     }

@@ -7,7 +7,7 @@ import small_run
 
 from pipeline import experiments, render
 from pipeline.project import artifacts
-from pipeline.report import run
+from pipeline.report import run, style
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +26,12 @@ def whole(_laid, monkeypatch):
     return run.read(experiments.names())
 
 
+@pytest.fixture
+def unbroken(monkeypatch):
+    """Captions whose lines are as long as they are."""
+    monkeypatch.setattr(style, "LETTERS", 10**4)
+
+
 class Sections(dict):
     """The sections of the small run by their names, each made when it is first asked for."""
 
@@ -40,6 +46,7 @@ class Sections(dict):
             # seaborn draws the figure of each heat map, to turn tick labels that overlap: our
             # figures turn their own.
             patch.setattr("seaborn.matrix._draw_figure", lambda figure: None)
+            patch.setattr(style, "LETTERS", 10**4)  # no caption is broken into lines
             self[name] = part.section(run.read(experiments.names()))
         return self[name]
 

@@ -80,7 +80,7 @@ def summary_of(rows):
 def evaluated(planned, rows, images=ABOUT, notice=NOTICE):
     """The record of one experiment; of `planned` networks there are those that have rows."""
     labels = {name: LABELS[name] for name in rows["architecture"].unique()}
-    return Evaluated(planned, rows, summary_of(rows), labels, images, notice)
+    return Evaluated(planned.experiment, planned, rows, summary_of(rows), labels, images, notice)
 
 
 def of_cifar10(run):

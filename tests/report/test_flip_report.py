@@ -6,7 +6,7 @@ from small_run import LABELS, NOT_FITTED, SIZES, SPREAD, captions, of_cifar10
 from pipeline.report import flip
 
 
-def test_published_values_stand_beside_ours(whole):
+def test_published_values_stand_beside_ours(whole, unbroken):
     section = flip.section(of_cifar10(whole))
     # Of images there are but 700.
     caption = SIZES.format("700") + " · images: CIFAR-10" + SPREAD

@@ -102,13 +102,13 @@ def test_what_a_caption_says_of_transposes():
     assert maps.transposed_text(one) == f"{said} (LeNet)"
 
 
-def dots(panel):
-    """The cells (row, column) of a map that have a dot."""
-    (found,) = panel.collections
-    return {(int(np.floor(y + 0.5)), int(np.floor(x + 0.5))) for x, y in found.get_offsets()}
+def hatched(panel):
+    """The cells (row, column) of a map that are hatched."""
+    middles = [patch.get_center() for patch in panel.patches]
+    return {(int(np.floor(y + 0.5)), int(np.floor(x + 0.5))) for x, y in middles}
 
 
-def test_maps_have_numbers_and_dots_and_the_published_ones_stand_to_their_right():
+def test_maps_have_numbers_and_hatches_and_the_published_ones_stand_to_their_right():
     one = run_of(8, unfitted=1)
     figure = fourier.maps(one, maps.published_maps(one), "caption")
     narrow, _, lenet, published, _ = figure.axes
@@ -126,8 +126,10 @@ def test_maps_have_numbers_and_dots_and_the_published_ones_stand_to_their_right(
             (middle[c], middle[r]): f"{value:.0f}\n±0.1"
             for (r, c), value in np.ndenumerate(image.get_array())
         }
-    assert dots(narrow) == {(0, 0), (0, 4), (4, 0), (4, 4)}, "(−16, −16) and what equals it"
-    assert not dots(lenet) and not dots(published)
+    assert hatched(narrow) == {(0, 0), (0, 4), (4, 0), (4, 4)}, "(−16, −16) and what equals it"
+    assert not hatched(lenet) and not hatched(published)
+    unfitted = fourier.maps(run_of(8, unfitted=20), {}, "caption").axes[0]
+    assert not hatched(unfitted), "where no network was fitted, the caption says so"
     # (−4, 0), (0, −4) and their mean with (0, 4).
     found = published.images[0].get_array()
     assert found.shape == (17, 17) and found[7, 8] != found[8, 7] and not published.texts

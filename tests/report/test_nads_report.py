@@ -26,7 +26,7 @@ def run_of(whole, members, compare=True, estimand="secant"):
     return dataclasses.replace(whole, plan=NADsPlan("smoke", 7, estimator, asked), nads=arrays)
 
 
-def test_the_section(whole, tmp_path, monkeypatch):
+def test_the_section(whole, tmp_path, monkeypatch, unbroken):
     monkeypatch.chdir(tmp_path)
     logreg, one = {"network": NETWORKS["logreg"]}, Source(networks=64)
     level = {"eigenvalues": np.array([1.0, 1.0, 1.0, 0.995]), "networks": 2}

@@ -10,7 +10,7 @@ from pipeline.report import poison
 HALF = 0.1 * 2**0.5
 
 
-def test_the_section(whole):
+def test_the_section(whole, unbroken):
     section = poison.section(small_run.of_cifar10(whole))
     label = LABELS["z"]
     shown = "coefficient ± 0.25 · images: CIFAR-10"

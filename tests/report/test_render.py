@@ -12,6 +12,7 @@ from html import unescape
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import small_run
 from PIL import Image
@@ -166,11 +167,11 @@ def test_json_has_no_number_that_is_none():
 
 def test_long_captions_are_broken_between_their_parts():
     assert style.filled("one · two · three", 30) == "one · two · three"
-    assert style.filled("one · two · three", 11) == "one · two ·\nthree"
+    assert style.filled("one · two · three", 11) == "one · two\nthree"
     assert style.filled("a word too long", 8) == "a word\ntoo long"
     figure = style.finish(style.new(1, 1, 2, 2)[0], "title", "x" * 33 + " · y\nz", "notice")
     assert figure._suptitle.get_text() == "title\nnotice"
-    assert figure._supxlabel.get_text() == "x" * 33 + " ·\ny\nz"
+    assert figure._supxlabel.get_text() == "x" * 33 + "\ny\nz"
 
 
 def test_a_persons_own_style_of_figures_changes_none(tmp_path):
@@ -188,3 +189,63 @@ def test_a_persons_own_style_of_figures_changes_none(tmp_path):
         subprocess.run([sys.executable, "-c", program], cwd=folder, env=environment, check=True)
         drawn.append([path.read_bytes() for path in (folder / "line.png", folder / "line.svg")])
     assert drawn[0] == drawn[1]
+
+
+@pytest.fixture(scope="module")
+def overnight(_laid, tmp_path_factory):
+    """A folder that keeps tables and plans of the small run alone, one of them twice, rendered."""
+    folder = tmp_path_factory.mktemp("kept") / "overnight"
+    names = {"nad_sweep_plain": "nad_sweep"}
+    names |= {name: name for name in ("fourier", "convergence", "linear_pairs", "poison", "flip")}
+    names |= {"linear_pairs_again": "linear_pairs"}
+    for name, experiment in names.items():
+        shutil.copytree(_laid / artifacts.REPORTS / experiment, folder / name)
+        shutil.copy(_laid / artifacts.PLAN / f"{experiment}.json", folder / name / "plan.json")
+    (folder / "without_a_plan").mkdir()
+    artifacts.write_json(folder / "images.json", small_run.ABOUT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder.parent)
+        render.kept(Path("overnight"))
+    return folder
+
+
+@pytest.mark.slow
+def test_a_folder_of_tables_alone_is_drawn(overnight, rendered):
+    here, whole = (
+        {path.name: path.read_bytes() for path in (folder / "figures").iterdir()}
+        for folder in (overnight, rendered)
+    )
+    again = {name for name in here if name.split(".")[0].endswith("_again")}
+    assert {name.split("_", 2)[1] for name in again} == {"accuracies", "boundaries", "tilt"}
+    assert {"nad_sweep_plain.png", "poison_curve.png", "flip_components_a.svg"} <= set(here)
+    assert not any(name.startswith(("nad_gallery", "two_", "poison_examples")) for name in here)
+    same = set(here) & set(whole)
+    assert len(same) > 16 and all(here[name] == whole[name] for name in same)
+
+
+@pytest.mark.slow
+def test_each_folder_is_a_section_of_its_own(overnight):
+    text = unescape((overnight / "index.html").read_text(encoding="utf-8"))
+    sections = re.findall(r'<section id="(\w+)"', text)
+    pairs = ["linear_pairs", "linear_pairs_again"]
+    assert sections == ["nad_sweep_plain", "fourier", "convergence", *pairs, "poison", "flip"]
+    assert "Two channels, each of them enough (again)" in text
+    assert text.count("Give a network two channels at once") == 1
+    assert text.count("<code>python -m pipeline.render overnight</code>") == len(sections)
+    assert re.findall(r'class="live" id="([\w-]+)"', text) == ["live-fourier", "live-pairs"]
+
+
+def test_the_committed_page_is_of_the_committed_tables():
+    root = Path(__file__).parents[2]
+    page = root / "docs/index.html"
+    text = unescape(page.read_text(encoding="utf-8"))
+    assert page.stat().st_size <= 3e6 and not re.findall(r'(?:src|href)="(?!data:|#)', text)
+    data = json.loads(re.search('id="data">(.*?)</script>', text, re.S)[1])
+    for path in (root / "reports/overnight").glob("*/plan.json"):
+        assert f'<section id="{path.parent.name}"' in text
+    for one in data["linear_pairs"]["networks"]:
+        assert len(one["cells"]) == 144
+    summary = pd.read_csv(root / "reports/overnight/linear_pairs/summary.csv")
+    shown = data["linear_pairs"]["networks"][0]["cells"]["64,1000"]["first"][0]
+    chosen = summary[(summary["index_1"] == 64) & (summary["index_2"] == 1000)]
+    assert shown == chosen[chosen["test_set"] == "first"].iloc[0]["mean"]

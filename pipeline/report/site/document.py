@@ -1,7 +1,7 @@
 """The page as one HTML file, which needs no other file and no network."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +32,25 @@ def groups(section: Section, folder: Path) -> dict[str, list[dict[str, Any]]]:
     grouped: dict[str, list[dict[str, Any]]] = {}
     for picture in section.pictures:
         with Image.open(folder / f"{picture.name}.png") as image:
-            drawn = {"source": data_uri(image), "width": image.width, "height": image.height}
+            # Of 256 colours, which the eye cannot tell from all, and two thirds as long.
+            few = image.convert("RGB").quantize(dither=Image.Dither.NONE)
+            drawn = {"source": data_uri(few), "width": image.width, "height": image.height}
         grouped.setdefault(picture.sees, []).append(drawn | {"text": picture.text})
     return grouped
 
 
-def document(sections: Mapping[str, Section], scale: str, notice: str | None, figures: Path) -> str:
+def document(
+    sections: Mapping[str, Section],
+    scale: str,
+    notice: str | None,
+    figures: Path,
+    again: Callable[[str], str] = again,
+) -> str:
     """The page of a run.
 
-    sections: in order, by 'nads' or the name of an experiment; notice: on images that are not
-    CIFAR-10; figures: the folder of the saved figures.
+    sections: in order, by 'nads', the name of an experiment or of its folder; notice: on images
+    that are not CIFAR-10; figures: the folder of the saved figures; again: from a section's name
+    the command that makes it again.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),

@@ -27,6 +27,13 @@ function said([mean, deviation, seeds, fitted]) {
   return `${spread(mean, deviation)} % (${seeds} seed${seeds > 1 ? "s" : ""}${done})`;
 }
 
+/* How the cells of a map are told apart that were not fitted with every seed: hatched, unless that is all of them. */
+function unfitted(values, legend) {
+  const some = values.filter(([, , seeds, fitted]) => fitted < seeds), hatched = some.length > 0 && some.length < values.length;
+  legend.textContent = hatched ? "hatched: not fitted with every seed" : some.length ? "no network of this map was fitted with every seed" : "";
+  return ([, , seeds, fitted]) => (hatched && fitted < seeds ? { look: "unfitted" } : {});
+}
+
 /* values (channels, height, width) in [-1, 1] as grey, or three channels as colours; other numbers of them side by side. */
 function draw(canvas, values, [channels, height, width]) {
   const wide = channels === 3 ? 1 : channels;
@@ -124,13 +131,12 @@ function grid(host, rows, columns, describe, chosen) {
     if (focus) cell.focus();
     chosen(rows[r], columns[c]);
   };
-  const every = Math.ceil(columns.length / 8);
-  const label = (values, place) => (place % every ? "" : minus(values[place]));
+  const label = (values, place, most) => (place % Math.ceil(values.length / most) ? "" : minus(values[place]));
   rows.forEach((row, r) => {
-    const line = element("div", { role: "row" }, element("div", { class: "head", role: "rowheader" }, label(rows, r)));
+    const line = element("div", { role: "row" }, element("div", { class: "head", role: "rowheader" }, label(rows, r, 12)));
     columns.forEach((column, c) => {
-      const { name, text, style, empty } = describe(row, column);
-      const cell = element("div", { class: empty ? "cell empty" : "cell", role: "gridcell", "aria-label": name, style: style || "" }, text || "");
+      const { name, text, style, look } = describe(row, column);
+      const cell = element("div", { class: look ? `cell ${look}` : "cell", role: "gridcell", "aria-label": name, style: style || "" }, text || "");
       cell.addEventListener("pointerover", () => choose(r, c));
       cell.addEventListener("click", () => choose(r, c, true));
       cell.addEventListener("keydown", (event) => {
@@ -145,7 +151,7 @@ function grid(host, rows, columns, describe, chosen) {
     });
     table.append(line);
   });
-  const last = element("div", { role: "row" }, element("div"), ...columns.map((_, c) => element("div", { class: "head", role: "columnheader" }, label(columns, c))));
+  const last = element("div", { role: "row" }, element("div"), ...columns.map((_, c) => element("div", { class: "head", role: "columnheader" }, label(columns, c, 8))));
   table.append(last);
   host.replaceChildren(table);
   return choose;

@@ -26,11 +26,12 @@ function fourier() {
   function pick() {
     const [name, cells, sides] = every[select.value], ks = Object.keys(cells).map((key) => key.split(",").map(Number));
     axis = [...new Set(ks.flatMap((pair) => [...pair, ...pair.map((k, n) => wrapped(-k, sides[n]))]))].sort((a, b) => a - b);
+    const look = unfitted(Object.values(cells), $("fourier-legend"));
     const choose = grid($("fourier-grid"), axis, axis, (r, c) => {
       const found = at(cells, r, c, sides), where = minus(`(${r}, ${c})`);
-      if (!found) return { name: `${where}: not trained`, empty: true };
+      if (!found) return { name: `${where}: not trained`, look: "empty" };
       const level = 2 * found[0] - 1;
-      return { name: `${where}: ${percent(found[0])} %`, style: `background:${css(level)};color:${level > 0.56 ? "#000" : "#fff"}`, text: axis.length <= 9 ? percent(found[0], 0) : "" };
+      return { name: `${where}: ${percent(found[0])} %`, style: `background-color:${css(level)};color:${level > 0.56 ? "#000" : "#fff"}`, text: axis.length <= 9 ? percent(found[0], 0) : "", ...look(found) };
     }, read);
     $("fourier-grid").firstChild.setAttribute("aria-label", `Accuracy of ${name} over frequency`);
     choose(...last.map((k) => Math.max(0, axis.indexOf(k))));

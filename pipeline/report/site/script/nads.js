@@ -6,11 +6,11 @@ function nads() {
   let network, latest = 0;
   const nearest = (index) =>
     network.indices.reduce((best, each, place) => (Math.abs(each - index) < Math.abs(network.indices[best] - index) ? place : best), 0);
-  async function show(place) {
+  async function show(place, typed) {
     const index = network.indices[place], mine = ++latest;
     slider.value = place;
     slider.setAttribute("aria-valuetext", `NAD ${index}`);
-    if (document.activeElement !== number) number.value = index;
+    if (!typed) number.value = index;
     const rows = [["index", `${index} of 0 to ${network.indices.at(-1)}`]];
     if (network.eigenvalues) {
       const scientific = (value) => { const [a, b] = value.toExponential(2).split("e"); return `${a}·10${[...String(+b)].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("")}`; };
@@ -36,14 +36,14 @@ function nads() {
     const measured = Object.keys(network.accuracies[network.estimand] || {}).map(Number);
     $("nads-jumps").replaceChildren(...(measured.length ? ["networks were trained along NAD "] : []), ...measured.map((index) => {
       const jump = element("button", { type: "button" }, String(index));
-      jump.addEventListener("click", () => ((number.value = index), show(nearest(index))));
+      jump.addEventListener("click", () => show(nearest(index)));
       return jump;
     }));
     show(0);
   }
   select.addEventListener("change", pick);
   slider.addEventListener("input", () => show(+slider.value));
-  number.addEventListener("input", () => number.value !== "" && show(nearest(+number.value)));
+  number.addEventListener("input", () => number.value !== "" && show(nearest(+number.value), true));
   pick();
 }
 /* √λ over the index, both logarithmic, with the span of a direction, and accuracies where networks were trained. */

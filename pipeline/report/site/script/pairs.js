@@ -36,11 +36,12 @@ function pairs() {
   }
   function pick() {
     const network = networks[select.value], { indices, cells } = network;
+    const look = unfitted(Object.values(cells).map((cell) => cell[test.value]), $("pairs-legend"));
     const choose = grid($("pairs-grid"), indices, indices, (first, second) => {
       const cell = cells[`${first},${second}`], where = `NADs ${first} and ${second}`;
-      if (!cell) return { name: `${where}: not trained`, empty: true };
+      if (!cell) return { name: `${where}: not trained`, look: "empty" };
       const [mean] = cell[test.value], level = 2 * mean - 1;
-      return { name: `${where}: ${percent(mean)} %`, text: percent(mean, 0), style: `background:${css(level)};color:${level > 0.56 ? "#000" : "#fff"}` };
+      return { name: `${where}: ${percent(mean)} %`, text: percent(mean, 0), style: `background-color:${css(level)};color:${level > 0.56 ? "#000" : "#fff"}`, ...look(cell[test.value]) };
     }, (first, second) => {
       last = [indices.indexOf(first), indices.indexOf(second)];
       const cell = cells[`${first},${second}`];
