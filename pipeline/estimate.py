@@ -5,8 +5,6 @@ data/nads/{architecture}.{estimand}.npz. A run that was killed goes on near wher
 networks go on from fewer, and of two runs at once each makes a part.
 """
 
-import dataclasses
-
 import numpy as np
 import threadpoolctl
 
@@ -52,10 +50,10 @@ def main() -> None:
     artifacts.check_own(own)
     with artifacts.output(artifacts.NADS) as folder, workers.kept():
         for name, nads in from_files.items():
-            np.savez(folder / f"{name}.npz", **dataclasses.asdict(nads))
+            nads.save(folder / f"{name}.npz")
             print(f"{name}: {len(nads.directions)} NADs from {plan.members[name].source.file}")
         for task, nads in progress.finished(tasks, device, machine.reuse):
-            np.savez(folder / f"{task.name}.npz", **dataclasses.asdict(nads))
+            nads.save(folder / f"{task.name}.npz")
             metrics[task.name] = metrics_of(nads)
             print(
                 f"{task.name}: NADs ({nads.estimand}) from {nads.networks} networks, averaged over "

@@ -7,7 +7,7 @@ NADs. From a network's constructor to them lead, in this order, `derivative`, `r
 """
 
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.directions import NADs, from_file, imported
+from pipeline.nads.directions import NADs, from_file, imported, overlap
 from pipeline.nads.estimation import Estimation, estimate
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import jacobian_of, jacobian_of_untrained
@@ -25,4 +25,5 @@ __all__ = [
     "imported",
     "jacobian_of",
     "jacobian_of_untrained",
+    "overlap",
 ]

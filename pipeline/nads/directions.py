@@ -1,11 +1,17 @@
 """The record of an architecture's NADs, estimated or made elsewhere."""
 
 import dataclasses
+import os
+import typing
 
 import numpy as np
 
 from pipeline.cells.shapes import as_text
+from pipeline.nads.spectrum import overlaps
 from pipeline.project.errors import InputError
+
+if typing.TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +53,69 @@ class NADs:
     point: str = "file"
     symmetry: str = "none"
     asymmetry: float = np.nan
+
+    def __repr__(self) -> str:
+        text = f"{len(self.directions)} NADs of {as_text(self.shape)} inputs"
+        if not self.networks:
+            return f"{text}, made elsewhere"
+        symmetry = "no symmetry" if self.symmetry == "none" else f"symmetry {self.symmetry}"
+        return (
+            f"{text} ({self.estimand}) from {self.networks} untrained networks, averaged over "
+            f"{symmetry}, relative error of C {self.error:.2g}"
+        )
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write these NADs to a .npz file, one array a field, as the files of data/nads are."""
+        with open(path, "wb") as file:  # NumPy would add an ending to a path without one
+            np.savez(file, **vars(self))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> typing.Self:
+        """The NADs in a file that `save` or the stage `estimate` wrote.
+
+        Raises InputError for any other file.
+        """
+        try:
+            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+                arrays = {field.name: file[field.name] for field in dataclasses.fields(cls)}
+        except OSError as error:
+            raise InputError(f"the NADs {path} cannot be read: {error.strerror}") from None
+        except Exception as error:  # NumPy's, zipfile's or zlib's, by where the file is wrong
+            reason = " ".join(str(error).split())
+            raise InputError(f"{path} is no file that NADs.save wrote: {reason}") from None
+        values = {name: a if a.ndim else a.item() for name, a in arrays.items()}
+        return cls(**values | {"shape": tuple(arrays["shape"].tolist())})
+
+    def plot(self) -> "Figure":
+        """A matplotlib Figure of chosen NADs, in pixels and over spatial frequency.
+
+        Over each stand its index and the indices whose eigenvalue is the same within the errors.
+        """
+        from pipeline.nads.gallery import gallery  # no stage needs matplotlib for its NADs
+
+        figure = gallery(self.directions, self.shape, self.nearby if self.networks else None)
+        figure.suptitle(repr(self), fontsize=9)
+        legend = "above each NAD: its index"
+        if self.networks:
+            legend += ", and the indices whose eigenvalue is the same within the errors"
+        figure.supxlabel(legend, fontsize=7.5)
+        return figure
+
+
+def overlap(a: NADs, b: NADs, k: int) -> float:
+    """The mean squared cosine of the angles between the spans of the first k directions of a and b.
+
+    It is 1 for equal spans, 0 for orthogonal ones and k/D by chance. Raises InputError unless both
+    are of one shape and have k directions, k ≥ 1.
+    """
+    most = min(len(a.directions), len(b.directions))
+    if a.shape != b.shape or not 1 <= k <= most:
+        raise InputError(
+            f"the first {k} of {len(a.directions)} NADs of {as_text(a.shape)} inputs and of "
+            f"{len(b.directions)} of {as_text(b.shape)} cannot be compared; give two of one shape "
+            f"and a k from 1 to {most}"
+        )
+    return float(overlaps(a.directions[:k] @ b.directions[:k].T)[-1])
 
 
 def imported(rows: np.ndarray, shape: tuple[int, ...], origin: str = "the array") -> NADs:

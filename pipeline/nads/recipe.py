@@ -45,7 +45,8 @@ def jacobian(_: object, work: tuple[Recipe, int]) -> np.ndarray:
 def key(recipe: Recipe, accumulator: Covariance | Leading) -> str:
     """The digest of everything that determines an estimate's sums but the number of networks."""
     place, estimator = recipe.specification["network"], recipe.estimator
-    files = [*code.room("nads"), code.PACKAGE / "cells/seeds.py"]
+    files = [file for file in code.room("nads") if file.stem != "gallery"]  # a picture
+    files.append(code.PACKAGE / "cells/seeds.py")
     if place in networks.NETWORKS.values():
         files.append(importlib.util.find_spec(place.partition(":")[0]).origin)
     # The weights under one seed tell every way of drawing them apart.

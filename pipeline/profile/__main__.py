@@ -2,31 +2,23 @@
 FOLDER/index.html, one page.
 
 NETWORK is a name of the table (lenet), or module:name in the folder where the command runs or in an
-installed package; its own arguments follow as name=value. It runs from any folder:
+installed package; its own arguments follow as name=value. Where this project is installed, the
+command runs from any folder as `profile`:
 
-    python CLONE/pipeline/profile my_networks:Mixer depth=4 --input 3x64x64 --minutes 10
+    profile my_networks:Mixer depth=4 --input 3x64x64 --minutes 10
 
 All output lies in FOLDER. The same command again goes on from there for as many minutes.
 """
 
-import os
-import sys
-from pathlib import Path
-
-if not __package__:
-    # Run by its folder, which Python has put on the path instead of the clone's and this one.
-    import runpy
-
-    sys.path[:1] = [str(Path(__file__).resolve().parents[2]), os.getcwd()]
-    runpy.run_module("pipeline.profile", run_name="__main__", alter_sys=True)
-    sys.exit()
-
 import argparse
 import dataclasses
 import functools
+import os
 import re
 import shlex
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -160,7 +152,7 @@ def main(given: argparse.Namespace) -> None:
     print(f"  {len(rows)} networks")
     result = Result(
         name=name,
-        command=shlex.join(["python", *sys.argv]),
+        command=shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]]),
         parameters=parameters,
         nads=nads,
         response=response,
@@ -187,8 +179,14 @@ def parsed(words: list[str]) -> argparse.Namespace:
     return reader.parse_intermixed_args(words)
 
 
-if __name__ == "__main__":
+def profile() -> None:
+    """The command `profile`, also as `python -m pipeline.profile`."""
+    sys.path.insert(0, os.getcwd())  # where an installed command does not look for modules
     # One thread for the decompositions too: the cores are the workers'.
     with one_sentence(), threadpoolctl.threadpool_limits(1):
         torch.set_num_threads(1)
         main(parsed(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    profile()

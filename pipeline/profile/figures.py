@@ -26,16 +26,23 @@ def times(value: float) -> str:
 def pictures(
     vectors: Sequence[np.ndarray], titles: Sequence[str], shape: tuple[int, int, int]
 ) -> Figure:
-    """Directions (D,) as pictures above, and their energy over spatial frequency below."""
+    """Directions (D,) as pictures above, and their energy over spatial frequency below.
+
+    Those of inputs of one row or column are curves.
+    """
     figure, axes = style.new(2, len(vectors), 1.15 * len(vectors), 2.9)
     for vector, title, (pixels, energy) in zip(vectors, titles, axes.T):
         picture = vector.reshape(shape) / np.abs(vector).max()
-        if shape[0] == 3:
+        power = np.fft.fftshift((np.abs(np.fft.fft2(picture)) ** 2).sum(0))
+        if 1 in shape[1:]:
+            pixels.plot(picture.reshape(shape[0], -1).T, linewidth=0.6)
+            energy.plot(power.ravel(), linewidth=0.6)
+        elif shape[0] == 3:
             pixels.imshow(0.5 + picture.transpose(1, 2, 0) / 2)
         else:
             pixels.imshow(np.hstack(picture), cmap="gray", vmin=-1, vmax=1)
-        power = np.fft.fftshift((np.abs(np.fft.fft2(picture)) ** 2).sum(0))
-        energy.imshow(power, cmap=style.ACCURACY, vmin=0)
+        if 1 not in shape[1:]:
+            energy.imshow(power, cmap=style.ACCURACY, vmin=0)
         pixels.set_title(title.replace("-", "−"), fontsize=9)
         for panel in (pixels, energy):
             panel.set(xticks=[], yticks=[])
@@ -80,9 +87,16 @@ def spectrum(result: Result) -> Figure:
 
 
 def frequency_map(result: Result) -> Figure:
-    """Relative response along the plane wave of every frequency."""
+    """Relative response along the plane wave of every frequency, a curve of one row or column."""
     figure, ((panel,),) = style.new(1, 1, 4.9, 3.6)
     waves, (height, width) = result.waves, result.waves.shape
+    if 1 in waves.shape:
+        response = waves.ravel()[waves.size // 2 :]  # that of −k is equal
+        panel.plot(response, color=style.BLUE)
+        panel.set(ylim=(0, None), xlabel="periods along the input")
+        panel.set_ylabel("response, times a random pattern's")
+        panel.yaxis.set_major_formatter(TIMES)
+        return figure
     columns, rows = (np.array([-(side // 2), (side + 1) // 2]) - 0.5 for side in (width, height))
     low = max(waves[waves > 0].min(), waves.max() * 1e-3)
     norm = matplotlib.colors.LogNorm(low, max(waves.max(), low * 1.01))

@@ -5,7 +5,6 @@ import io
 from pathlib import Path
 
 import jinja2
-import numpy as np
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
@@ -62,7 +61,7 @@ def document(result: Result) -> str:
 
 def write(result: Result, folder: Path) -> None:
     """Write index.html and the numbers behind it."""
-    np.savez(folder / "nads.npz", **vars(result.nads))
+    result.nads.save(folder / "nads.npz")
     result.trained.to_csv(folder / "networks.csv", index=False)
     result.summary.to_csv(folder / "directions.csv")
     result.frequencies.to_csv(folder / "waves.csv", index=False, float_format="%.6g")

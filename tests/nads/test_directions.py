@@ -1,9 +1,18 @@
-"""NADs made elsewhere: kept as they are, completed to a basis, refused where they cannot be."""
+"""The record of NADs: its line, file, picture and overlaps; NADs made elsewhere, which stay as they
+are, are completed to a basis, and are refused where they cannot be."""
+
+import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from nads_samples import SECANT, SMALL, nads_of
+from structure import ROOT
 
-from pipeline.nads import from_file, imported
+from pipeline.nads import NADs, from_file, imported, overlap
+from pipeline.nads.gallery import edge_of, gallery
+from pipeline.nads.recipe import Recipe
 from pipeline.project.errors import InputError
 
 
@@ -36,3 +45,134 @@ def test_a_file_of_objects_is_refused(tmp_path):
     np.save(tmp_path / "theirs.npy", np.array([{"a": 1}]), allow_pickle=True)
     with pytest.raises(InputError, match="theirs.npy is not a .npy file of numbers: Object arrays"):
         from_file(str(tmp_path / "theirs.npy"), (1, 8, 8))
+
+
+def estimated():
+    """NADs of 8×8 inputs from four networks."""
+    return nads_of(Recipe(SMALL, {}, (1, 8, 8), (0, "net"), SECANT, "cpu"), 4)
+
+
+def test_the_line_of_nads_says_what_they_are():
+    nads = dataclasses.replace(estimated(), error=0.1264, symmetry="square")
+    assert (
+        repr(nads)
+        == str(nads)
+        == (
+            "64 NADs of 1×8×8 inputs (secant) from 4 untrained networks, averaged over symmetry "
+            "square, relative error of C 0.13"
+        )
+    )
+    assert repr(imported(np.eye(8), (2, 2, 2))) == "8 NADs of 2×2×2 inputs, made elsewhere"
+
+
+@pytest.mark.parametrize("nads", [estimated(), imported(np.eye(12)[:3], (3, 2, 2))])
+def test_nads_that_were_saved_are_loaded_as_they_were(nads, tmp_path):
+    nads.save(tmp_path / "mine")
+    loaded = NADs.load(tmp_path / "mine")
+    for name, value in vars(nads).items():
+        assert type(getattr(loaded, name)) is type(value), name
+        np.testing.assert_array_equal(getattr(loaded, name), value, name)
+    assert repr(loaded) == repr(nads)
+
+
+def test_a_file_that_holds_no_nads_is_refused_in_one_sentence(tmp_path):
+    path, whole = tmp_path / "mine.npz", estimated()
+    whole.save(path)
+    content = path.read_bytes()
+    np.save(tmp_path / "array.npy", np.eye(3))
+    np.savez(tmp_path / "others.npz", directions=np.eye(4))
+    objects = vars(whole) | {"point": np.array([{"a": 1}])}
+    np.savez(tmp_path / "objects.npz", **objects)
+    (tmp_path / "half.npz").write_bytes(content[: len(content) // 2])
+    (tmp_path / "bits.npz").write_bytes(content[:3000] + b"wrong" + content[3005:])
+    (tmp_path / "text.npz").write_text("directions")
+    (tmp_path / "empty.npz").write_bytes(b"")
+    for wrong in (
+        "array.npy",
+        *(f"{n}.npz" for n in "others objects half bits text empty".split()),
+    ):
+        with pytest.raises(
+            InputError, match=f"{wrong} is no file that NADs.save wrote: "
+        ) as caught:
+            NADs.load(tmp_path / wrong)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="none.npz cannot be read: No such file"):
+        NADs.load(tmp_path / "none.npz")
+
+
+def test_the_overlap_of_spans_has_its_closed_form():
+    basis = imported(np.eye(8), (2, 2, 2))
+    # The first two directions turned within their plane span the same; the third, turned by 60°
+    # out of the first three, has a quarter of its square left in them.
+    angle, rows = np.pi / 3, np.eye(8)
+    rows[:2, :2] = [[0.6, 0.8], [-0.8, 0.6]]
+    rows[2, 2], rows[2, 7] = np.cos(angle), np.sin(angle)
+    rows[7, 2], rows[7, 7] = -np.sin(angle), np.cos(angle)
+    turned = imported(rows, (2, 2, 2))
+    assert overlap(basis, turned, 1) == pytest.approx(0.36)
+    assert overlap(basis, turned, 2) == pytest.approx(1)
+    assert overlap(basis, turned, 3) == overlap(turned, basis, 3) == pytest.approx(2.25 / 3)
+    assert overlap(basis, turned, 8) == pytest.approx(1)
+    assert overlap(basis, imported(np.eye(8)[::-1], (2, 2, 2)), 4) == 0
+    assert type(overlap(basis, turned, 2)) is float
+
+
+def test_the_overlap_of_random_spans_is_k_over_d():
+    rng = np.random.default_rng(0)
+    bases = [np.linalg.qr(rng.standard_normal((256, 256)))[0] for _ in range(2)]
+    one, other = (imported(rows, (1, 16, 16)) for rows in bases)
+    assert overlap(one, other, 64) == pytest.approx(64 / 256, abs=0.01)
+
+
+@pytest.mark.parametrize(("shape", "k"), [((2, 2, 2), 0), ((2, 2, 2), 9), ((1, 2, 4), 2)])
+def test_spans_that_cannot_be_compared_are_refused(shape, k):
+    with pytest.raises(InputError, match="give two of one shape and a k from 1 to 8"):
+        overlap(imported(np.eye(8), (2, 2, 2)), imported(np.eye(8), shape), k)
+
+
+@pytest.mark.parametrize("shape", [(1, 8, 8), (3, 4, 4), (2, 4, 4)])
+def test_a_gallery_shows_pixels_and_energies(shape):
+    vectors = np.random.default_rng(0).standard_normal((20, int(np.prod(shape))))
+    panels = np.reshape(gallery(vectors, shape, None).axes[: 2 * 6], (2, 6))
+    assert [panel.get_title() for panel in panels[0]] == ["0", "1", "2", "4", "8", "16"]
+    nad = vectors[4].reshape(shape)
+    pixels, energy = (panel.images[0] for panel in panels[:, 3])
+    expected = 0.5 + nad.transpose(1, 2, 0) / (2 * np.abs(nad).max())
+    np.testing.assert_allclose(pixels.get_array(), expected if shape[0] == 3 else np.hstack(nad))
+    expected = np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0))
+    np.testing.assert_allclose(energy.get_array(), expected)
+
+
+def test_a_gallery_ends_where_the_energy_does():
+    rows, columns = np.meshgrid(np.arange(32), np.arange(32), indexing="ij")
+    waves = np.cos(2 * np.pi * np.stack([0 * rows, 3 * rows, 2 * columns, rows]) / 32)
+    assert edge_of(np.fft.fftshift(np.abs(np.fft.fft2(waves[1])) ** 2)) == 3
+    axes = gallery(waves.reshape(4, -1), (1, 32, 32), None).axes
+    assert axes[4].images[0].get_array().shape == (7, 7)
+    assert list(axes[4].images[0].get_extent()) == [-3.5, 3.5, 3.5, -3.5]
+
+
+@pytest.mark.parametrize("sides", [(1, 16), (16, 1)])
+def test_inputs_of_one_row_or_column_are_drawn_as_curves(sides):
+    """cos(2π·3t/16) has all its energy at ±3 periods."""
+    wave = np.cos(2 * np.pi * 3 * np.arange(16) / 16)
+    pixels, frequencies = gallery(wave[None], (1, *sides), None).axes
+    np.testing.assert_allclose(pixels.lines[0].get_ydata(), wave)
+    where, energy = frequencies.lines[0].get_xydata().T
+    assert where.tolist() == list(range(-3, 4)) and not pixels.images
+    np.testing.assert_allclose(energy, [64, 0, 0, 0, 0, 0, 64], atol=1e-9)
+
+
+def test_the_picture_of_nads_says_what_they_are_and_what_equals_them():
+    nads = dataclasses.replace(estimated(), nearby=np.array([[0, 0], *[[1, 63]] * 63]))
+    figure = nads.plot()
+    assert figure.get_suptitle() == repr(nads)
+    assert [panel.get_title() for panel in figure.axes[:2]] == ["0\nalone", "1\n≈ 1–63"]
+    assert "same within the errors" in figure.get_supxlabel()
+    elsewhere = imported(np.eye(16), (1, 4, 4)).plot()
+    assert elsewhere.axes[1].get_title() == "1" and "errors" not in elsewhere.get_supxlabel()
+
+
+def test_nads_are_estimated_without_matplotlib():
+    program = "import pipeline.nads, sys; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT).returncode == 0

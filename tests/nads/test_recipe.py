@@ -59,6 +59,7 @@ def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatc
     before = key(RECIPE, covariance)
     names = {str(Path(file).relative_to(code.PACKAGE)) for file in files}
     assert names > {"nads/covariance.py", "nads/readout.py", "cells/seeds.py", "networks/mlp.py"}
+    assert "nads/gallery.py" not in names, "a picture decides no sum"
     with monkeypatch.context() as patch:
         patch.setattr(torch, "__version__", "0")
         assert key(RECIPE, covariance) != before

@@ -4,6 +4,7 @@ and a further call goes on."""
 import re
 import subprocess
 import sys
+import tomllib
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,15 @@ class Small(nn.Module):
 
     def forward(self, x):
         return self.head(squashed(self.convolution(x)).flatten(1))
+
+
+class Bare(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(64, 2)
+
+    def forward(self, x):
+        return self.head(x.flatten(1))
 """
 
 PARTS = """
@@ -45,8 +55,14 @@ def folder(tmp_path):
 
 
 def run(folder, *words):
-    """What the command did, called by its path in a folder."""
-    command = [sys.executable, str(ROOT / "pipeline" / "profile"), *words]
+    """What the command did, called in a folder by the script that `pip install` makes of it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, function = project["scripts"]["profile"].split(":")
+    script = folder / "bin" / "profile"
+    script.parent.mkdir(exist_ok=True)
+    start = f"import sys\nsys.path.append({str(ROOT)!r})\nfrom {module} import {function}\n"
+    script.write_text(f"{start}if __name__ == '__main__':\n    sys.exit({function}())\n")
+    command = [sys.executable, str(script), *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
 
 
@@ -62,11 +78,12 @@ def test_a_network_in_any_folder_gets_its_page_and_a_further_call_goes_on(folder
     words = ("my_networks:Small", "width=5", "--input", "2x8x8", "--minutes", "0.02")
     untrained, trained = networks_of(run(folder, *words))
     assert untrained >= 4 and trained >= 2
-    made = {path.name for path in folder.iterdir() if path.suffix != ".py"} - {"__pycache__"}
+    made = {path.name for path in folder.iterdir() if path.suffix != ".py"} - {"__pycache__", "bin"}
     assert made == {"profile-Small-width-5"}
     profiled = folder / "profile-Small-width-5"
     page = (profiled / "index.html").read_text(encoding="utf-8")
     assert "What does Small (width 5) see" in page and "2×8×8" in page
+    assert f"<pre>python -m pipeline.profile {' '.join(words)}</pre>" in page
     assert "NAD 0" in set(pd.read_csv(profiled / "networks.csv")["direction"])
     nads = np.load(profiled / "nads.npz")["directions"]
     np.testing.assert_allclose(nads @ nads.T, np.eye(128), atol=1e-6)
@@ -97,6 +114,7 @@ def test_inputs_too_large_for_all_nads_have_the_first(folder):
     [
         (("lenett",), "'lenett' is unknown; did you mean 'lenet'?"),
         (("my_networks:Small",), "my_networks:Small cannot be run"),  # reads 8×8 pixels
+        (("my_networks:Bare",), "is called with the numbers of input channels and of outputs"),
         (("lenet", "--input", "8x8"), "--input 8x8 is no shape"),
         (("lenet", "side"), "'side' is no argument of a network"),
     ],

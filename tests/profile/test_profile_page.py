@@ -109,8 +109,22 @@ def test_what_is_not_known_of_large_inputs_is_said_and_the_weakest_waves_stand_i
     assert "not known here" not in whole and "The last NADs: patterns" in whole
 
 
+@pytest.mark.parametrize("shape", [(1, 1, 16), (2, 16, 1)])
+def test_inputs_of_one_row_or_column_have_curves(shape):
+    some = profile(shape=shape)
+    pixels, energy = figures.of_nads(some, [3]).axes
+    vectors = some.nads.directions[3].reshape(shape[0], 16)
+    drawn = [line.get_ydata() for line in pixels.lines]
+    np.testing.assert_allclose(drawn, vectors / np.abs(vectors).max())
+    assert len(energy.lines[0].get_ydata()) == 16 and not pixels.images + energy.images
+    (curve,) = figures.frequency_map(some).axes[0].lines
+    np.testing.assert_allclose(curve.get_ydata(), some.waves.ravel()[8:])
+    seen = text(some)
+    assert "NADs as curves" in seen and "8 here" in seen and "Bright frequencies" not in seen
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(1, 8, 8), (3, 6, 8), (2, 5, 5)])
+@pytest.mark.parametrize("shape", [(1, 8, 8), (3, 6, 8), (2, 5, 5), (1, 1, 16)])
 def test_the_page_is_one_file_that_names_the_network_and_asks_for_nothing_else(shape, tmp_path):
     some = profile(shape=shape, notices=["Mind this."])
     page.write(some, tmp_path)

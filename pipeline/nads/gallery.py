@@ -1,0 +1,74 @@
+"""The picture of some NADs, in pixels and over spatial frequency (paper 1, fig. 5)."""
+
+import matplotlib.cm
+import matplotlib.colors
+import numpy as np
+from matplotlib.figure import Figure
+
+CHOSEN = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)  # indices in a gallery
+WHOLE = 0.99  # part of a NAD's energy within the frequencies that a gallery shows
+
+
+def gallery(directions: np.ndarray, shape: tuple[int, ...], nearby: np.ndarray | None) -> Figure:
+    """Chosen directions (K, D) as pixels above and as energy over spatial frequency below.
+
+    shape: (C, H, W) of one input; nearby: (K, 2), see `pipeline.nads.NADs`, the indices that stand
+    over each direction since only their span means something, or None where they are not known.
+    One channel is drawn in grey, three as colours, others side by side, and inputs of one row or
+    column as curves; energies are summed over channels. The scale of each panel is its own.
+    """
+    channels, *sides = shape
+    indices = [index for index in CHOSEN if index < len(directions)]
+    figure = Figure(figsize=(1.0 * len(indices) + 1.2, 3.1), layout="constrained")
+    axes = figure.subplots(2, len(indices), squeeze=False)
+    shown = [directions[index].reshape(shape) for index in indices]
+    energies = [np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0)) for nad in shown]
+    edge = max(map(edge_of, energies))
+    reach = [(max(-(side // 2), -edge), min((side - 1) // 2, edge)) for side in sides]
+    (top, bottom), (left, right) = reach
+    part = tuple(slice(s // 2 + low, s // 2 + high + 1) for s, (low, high) in zip(sides, reach))
+    extent = (left - 0.5, right + 0.5, bottom + 0.5, top - 0.5)
+    for index, nad, energy, (pixels, frequencies) in zip(indices, shown, energies, axes.T):
+        bound, energy = np.abs(nad).max(), energy[part]
+        if 1 in sides:
+            pixels.plot(nad.reshape(channels, -1).T, linewidth=0.8)
+            frequencies.plot(np.arange(energy.size) + top + left, energy.ravel(), linewidth=0.8)
+        else:
+            if channels == 3:
+                pixels.imshow(0.5 + nad.transpose(1, 2, 0) / (2 * bound))
+            else:
+                pixels.imshow(np.hstack(nad), cmap="gray", vmin=-bound, vmax=bound)
+            frequencies.imshow(energy, cmap="cividis", vmin=0, extent=extent)
+        name = f"{index}"
+        if nearby is not None:
+            first, last = nearby[index]
+            name += f"\n≈ {first}–{last}" if last > first else "\nalone"
+        pixels.set_title(name, fontsize=8)
+        for panel in (pixels, frequencies):
+            panel.set(xticks=[], yticks=[])
+            panel.spines[:].set_visible(False)
+    axes[0, 0].set_ylabel("pixels")
+    axes[1, 0].set(ylabel="frequency", xticks=[left, 0, right], yticks=[top, 0, bottom])
+    axes[1, 0].tick_params(labelsize=6)
+    if 1 in sides:
+        axes[1, 0].set(xticks=[top + left, 0, bottom + right], yticks=[])
+        return figure
+    if channels != 3:
+        _own_scale(figure, axes[0], "gray", {-1: "−max", 0: "0", 1: "max"})
+    _own_scale(figure, axes[1], "cividis", {0: "0", 1: "max"})
+    return figure
+
+
+def edge_of(energy: np.ndarray) -> int:
+    """The frequency within which an energy (H, W), 0 in the middle, has `WHOLE` of its sum."""
+    k_row, k_col = np.indices(energy.shape)
+    largest = np.maximum(np.abs(k_row - energy.shape[0] // 2), np.abs(k_col - energy.shape[1] // 2))
+    within = np.cumsum(np.bincount(largest.ravel(), energy.ravel()))
+    return int(np.searchsorted(within, WHOLE * within[-1]))
+
+
+def _own_scale(figure: Figure, panels: np.ndarray, colours: str, ticks: dict[float, str]) -> None:
+    norm = matplotlib.colors.Normalize(min(ticks), max(ticks))
+    shades = matplotlib.cm.ScalarMappable(norm, colours)
+    bar = figure.colorbar(shades, ax=panels, aspect=12, shrink=0.9, pad=0.01)
+    bar.set_ticks(list(ticks), labels=list(ticks.values()), fontsize=6.5)
