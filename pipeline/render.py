@@ -1,4 +1,4 @@
-"""Stage `render`: the tables of reports/ -> reports/figures/, report.md and index.html."""
+"""Stage `render`: the tables of reports/ -> its figures/, report.md, index.html and metrics.json."""
 
 from pipeline import experiments
 from pipeline.project import artifacts, command
@@ -14,6 +14,7 @@ from pipeline.report import (
     poison,
     run,
     style,
+    summary,
 )
 from pipeline.report.page import page
 from pipeline.report.site.document import document
@@ -40,6 +41,7 @@ def main() -> None:
         # What an earlier run left may be the same file as one in DVC's cache.
         (artifacts.REPORTS / name).unlink(missing_ok=True)
         (artifacts.REPORTS / name).write_text(text, encoding="utf-8")
+    artifacts.write_json(artifacts.REPORTS / "metrics.json", summary.summary(whole))
     count = sum(len(section.pictures) for section in sections.values())
     print(f"{count} figures in {artifacts.FIGURES}/")
 
