@@ -1,4 +1,4 @@
-"""Stage `render`: the tables of reports/ -> its figures/, report.md, index.html and metrics.json."""
+"""Stage `render`: tables of reports/ -> its figures/, report.md, index.html and metrics.json."""
 
 from pipeline import experiments
 from pipeline.project import artifacts, command
