@@ -16,7 +16,7 @@ import torch
 import yaml
 from documents import GONE, changed
 from hand_overs import lay_down_images
-from repository import Copy, ran, trained
+from repository import Copy, ran, smallest, trained
 from structure import ROOT
 from torch import nn
 
@@ -64,14 +64,18 @@ def test_a_stage_is_run_as_a_module_from_the_root(words, folder):
 @pytest.mark.slow
 def test_the_files_of_a_zip_which_is_moved_after_a_run_and_named_by_a_link(tmp_path):
     """Without .git, after README's `dvc config core.no_scm true`."""
-    without_git = lambda copy: copy.dvc("config", "core.no_scm", "true")
-    copy = Copy(tmp_path / "zip", without_git, ["train@convergence"], git=False)
-    assert trained(copy.output) == {"convergence": 4}
+
+    def without_git(copy):
+        copy.write("params.yaml", smallest(16))
+        copy.dvc("config", "core.no_scm", "true")
+
+    copy = Copy(tmp_path / "zip", without_git, ["train@fourier"], git=False)
+    assert trained(copy.output) == {"fourier": 4}
     copy.root = (tmp_path / "zip").rename(tmp_path / "moved")
-    assert ran(copy.dvc("repro", "train@convergence")) == []
+    assert ran(copy.dvc("repro", "train@fourier")) == []
     copy.root = tmp_path / "link"
     copy.root.symlink_to("moved")
-    assert "0 cells trained, 4 reused, 0 failed" in copy.stage("train", "convergence").stdout
+    assert "0 cells trained, 4 reused, 0 failed" in copy.stage("train", "fourier").stdout
 
 
 @pytest.mark.parametrize("version", [(3, 10, 13), (3, 13, 0)])
