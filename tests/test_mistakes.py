@@ -11,11 +11,9 @@ import tarfile
 import numpy as np
 import PIL.Image
 import pytest
-import small_grids
 import torch
 import yaml
 from documents import GONE, changed
-from hand_overs import lay_down_images
 from repository import Copy, ran, smallest, trained
 from structure import ROOT
 from torch import nn
@@ -234,16 +232,6 @@ def test_cifar10_without_a_network(tmp_path, monkeypatch):
     assert "CIFAR-10 could not be fetched" in answer(sources.find, wanted)
 
 
-def test_fewer_pictures_than_samples(folder, images, capsys):
-    plan = small_grids.plan_of("flip", {}, {"lenet": {}}, seeds=(2,), samples=(61, 20))
-    small_grids.lay_down_plan(plan)
-    small_grids.lay_down_nads(lenet=small_grids.orthonormal())
-    lay_down_images({name: found for name, found in images.items() if "_" in name})
-    generate.main("flip")
-    said = capsys.readouterr().err
-    assert said == "notice: flip has 60 train samples, not 61: there are no more images\n"
-
-
 # params.yaml -------------------------------------------------------------------------------------
 
 LINEAR = "scales/laptop/linear_pairs"
@@ -321,6 +309,9 @@ from torch import nn
 
 def linear(channels, outputs):
     return nn.Sequential(nn.Flatten(), nn.Linear(channels * 1024, outputs))
+
+
+MODEL = linear(1, 2)
 
 
 class WithoutArguments(nn.Module):
@@ -407,6 +398,7 @@ def own(tmp_path, monkeypatch):
     ("its name is not there", "nets:linaer", "nets has no 'linaer'; did you mean 'linear'"),
     ("a point for the colon", "nets.linear", "write 'nets:linear'"),
     ("a file", "own/nets.py:linear", "write 'nets:linear'"),
+    ("a model for its class", "nets:MODEL", "is a Sequential; name a class or a function"),
     ("no (channels, outputs)", "nets:WithoutArguments", "with the numbers of input channels"),
     ("outputs alone", "nets:of_classes", "called with the numbers of input channels"),
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
