@@ -36,8 +36,9 @@ def test_the_whole_dag_runs_without_network_and_says_what_its_images_are(smoke):
     assert pictures["png"] == pictures["svg"] and len(pictures["png"]) >= 12
     assert smoke.read("reports/index.html").startswith("<!doctype html>")
     shown = json.loads(smoke.dvc("metrics", "show", "--json"))[""]["data"]
-    assert list(shown) == ["reports/metrics.json"]
-    assert set(shown["reports/metrics.json"]["data"]) == {"nads", *experiments.names()}
+    assert {file: set(one["data"]) for file, one in shown.items()} == {
+        "reports/metrics.json": {"nads", *experiments.names()}
+    }
     for name in experiments.names():
         metrics = json.loads(smoke.read(f"reports/{name}/metrics.json"))
         assert metrics["scale"] == "smoke"
@@ -104,18 +105,16 @@ def forget(copy, name="linear_pairs"):
     return models
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_training_that_is_killed_loses_no_finished_cell_and_leaves_nothing_half(number, smoke):
+def test_a_training_that_is_killed_loses_no_finished_cell_and_leaves_nothing_half(smoke):
+    """tests/machine/test_stopping.py shows the other ways to stop one."""
     models = forget(smoke)
     others, process = len(smoke.cells()), smoke.started("train", "linear_pairs")
     while len(smoke.cells()) == others and process.poll() is None:
         time.sleep(0.01)
-    os.killpg(process.pid, number)
-    _, said = process.communicate(timeout=60)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
     finished = len(smoke.cells()) - others
     assert process.returncode != 0 and not (smoke.root / "models/linear_pairs").exists()
-    if number == signal.SIGINT:
-        assert process.returncode == 130 and "stopped: finished networks" in said
     assert 0 < finished < 9
     output = smoke.stage("train", "linear_pairs").stdout
     assert f"{9 - finished} cells trained, {finished} reused, 0 failed" in output

@@ -18,7 +18,7 @@ def _first(parts: dict[str, Any]) -> Any:
 NUMBERS = {
     "nad_sweep": lambda one: {"spearman": _first(one)["spearman"]["accuracy_index"]},
     "fourier": lambda one: {"highest": one["highest"]},
-    "convergence": lambda one: {"fastest": one["fastest"]},
+    "convergence": lambda one: {"learned": round(one["learned"] / one["directions"], 4)},
     "linear_pairs": lambda one: {
         "fitted": round(one["fitted"] / one["cells"], 4),
         "second_late_early": one["accuracy"]["high_low"]["second"],
@@ -32,9 +32,10 @@ NUMBERS = {
 }
 """By experiment, the numbers to watch of one network's metrics.
 
-second_late_early: accuracy with the second channel alone where the first channel's NAD is the
-grid's latest and the second's its earliest; linear_early, images_late: with the linear channel or
-the images alone beside the earliest or the latest NAD. The first kind of data or estimand counts.
+learned: share of the directions that every seed learned; second_late_early: accuracy with the
+second channel alone where the first channel's NAD is the grid's latest and the second's its
+earliest; linear_early: with the linear channel alone along the earliest NAD; images_late: with the
+images alone beside the latest one. The first kind of data or estimand counts.
 """
 
 
