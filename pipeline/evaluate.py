@@ -2,9 +2,10 @@
 
 results.csv: accuracy on every test set, for two classes also at the best threshold of the logit,
 beside the row of models/{experiment}/training.csv; summary.csv: mean and standard deviation over
-seeds; metrics.json: what these come to by architecture. Where the experiment has a plane: boundaries.csv,
-tilt and margins of the decision boundary, and cross_sections.npz, class-1 probability in the plane.
-Where it alters its test inputs: changes.csv, the fraction of predictions that change.
+seeds; metrics.json: what these come to by architecture. Where the experiment has a plane:
+boundaries.csv, tilt and margins of the decision boundary, and cross_sections.npz, class-1
+probability in the plane. Where it alters its test inputs: changes.csv, the fraction of predictions
+that change.
 """
 
 import functools

@@ -42,14 +42,14 @@ images alone beside the latest one. The first kind of data or estimand counts.
 def summary(run: Run) -> dict[str, dict[str, float | None]]:
     """`NUMBERS` of the experiments that train `NETWORK`, and of its NADs.
 
-    nads.first_singular_value: √λ₀ × √10,000, as published; nads.error: relative error of C.
+    nads.first_singular_value: √λ₀ × √10,000, as published; nads.relative_error: of C.
     """
     numbers = {}
     if NETWORK in run.nads and np.isfinite(run.nads[NETWORK]["error"]):
         first, error = run.nads[NETWORK]["eigenvalues"][0], run.nads[NETWORK]["error"]
         numbers["nads"] = {
             "first_singular_value": round(100 * float(first) ** 0.5, 4),
-            "error": round(float(error), 3),
+            "relative_error": round(float(error), 3),
         }
     metrics = {name: artifacts.metrics(name) for name in NUMBERS if name in run.experiments}
     return numbers | {

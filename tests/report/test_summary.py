@@ -16,7 +16,7 @@ def test_the_summary_has_a_dozen_numbers_of_lenet(whole, monkeypatch):
     numbers = summary.summary(run)
     assert set(numbers) == {"nads", *whole.experiments}
     assert sum(map(len, numbers.values())) == 11
-    assert numbers["nads"] == {"first_singular_value": 200.0, "error": 0.1}
+    assert numbers["nads"] == {"first_singular_value": 200.0, "relative_error": 0.1}
     lenet = committed("linear_pairs")["lenet"]
     assert numbers["linear_pairs"] == {
         "fitted": pytest.approx(lenet["fitted"] / lenet["cells"], abs=1e-4),
