@@ -50,6 +50,11 @@ def test_a_second_run_does_nothing_and_the_plan_counts_what_is_stored(smoke):
     assert re.search(r"linear_pairs +9 +9 ", smoke.stage("plan").stdout)
 
 
+def test_an_edit_of_a_figure_touches_render_alone(smoke):
+    with smoke.edited("pipeline/report/style.py", '"font.size": 9', '"font.size": 8'):
+        assert re.findall(r"^([\w@]+):$", smoke.dvc("status"), re.M) == ["render"]
+
+
 def test_a_changed_epsilon_and_one_more_index_rerun_their_parts_and_going_back_costs_nothing(smoke):
     key = "scales.smoke.nad_sweep.networks.lenet.indices"
     output = smoke.dvc("exp", "run", "-S", "eps2=0.3", "-S", f"{key}=[0,10,11,1000]")
@@ -61,13 +66,12 @@ def test_a_changed_epsilon_and_one_more_index_rerun_their_parts_and_going_back_c
     assert sorted(ran(output)) == sorted(["plan", *both, "render"])
     assert "linear_pairs: 9 cells trained, 0 reused" in output
     assert "nad_sweep: 2 cells trained, 6 reused" in output
-    output = smoke.dvc("exp", "run", "-S", "eps2=0.5", "-S", f"{key}=[0,10,1000]")
-    assert not trained(output)
+    targets = "train@linear_pairs", "train@nad_sweep"
+    back = smoke.dvc("exp", "run", "-S", "eps2=0.5", "-S", f"{key}=[0,10,1000]", *targets)
+    assert not trained(back)
 
 
-def test_an_edit_of_a_figure_touches_render_alone_and_one_of_an_experiment_trains_it(smoke):
-    with smoke.edited("pipeline/report/style.py", '"font.size": 9', '"font.size": 8'):
-        assert re.findall(r"^([\w@]+):$", smoke.dvc("status"), re.M) == ["render"]
+def test_an_edit_of_an_experiment_trains_its_cells_and_no_others(smoke):
     change = "return pictures.poisoned(x,", "return pictures.poisoned(x + 0,"
     with smoke.edited("pipeline/experiments/poison.py", *change):
         output = smoke.dvc("repro", "evaluate@poison")
