@@ -58,7 +58,7 @@ def main() -> None:
             print(
                 f"{task.name}: NADs ({nads.estimand}) from {nads.networks} networks, averaged over "
                 f"{nads.symmetry}, relative error of C {nads.error:.3f}, first singular value "
-                f"{np.sqrt(nads.eigenvalues[0]):.4g}; {task.minutes:.1f} min"
+                f"× 100: {100 * np.sqrt(nads.eigenvalues[0]):.4g}; {task.minutes:.1f} min"
             )
         artifacts.check_own(own)
     artifacts.write_json(

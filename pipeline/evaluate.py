@@ -2,9 +2,10 @@
 
 results.csv: accuracy on every test set, for two classes also at the best threshold of the logit,
 beside the row of models/{experiment}/training.csv; summary.csv: mean and standard deviation over
-seeds; metrics.json: the few numbers to compare. Where the experiment has a plane: boundaries.csv,
-tilt and margins of the decision boundary, and cross_sections.npz, class-1 probability in the plane.
-Where it alters its test inputs: changes.csv, the fraction of predictions that change.
+seeds; metrics.json: what these come to by architecture. Where the experiment has a plane:
+boundaries.csv, tilt and margins of the decision boundary, and cross_sections.npz, class-1
+probability in the plane. Where it alters its test inputs: changes.csv, the fraction of predictions
+that change.
 """
 
 import functools
@@ -50,12 +51,12 @@ def main(name: str) -> None:
         if isinstance(result, Exception):
             raise result
         outcomes[position] = result
-    rows = [found for found, _ in outcomes]
+    rows = [rows_of_cell for rows_of_cell, _ in outcomes]
     tables = evaluation.tables(cells, rows, artifacts.trained(name, "training"), experiment)
     sections = {name: section for name, (_, section) in zip(names, outcomes) if section is not None}
     with artifacts.output(artifacts.REPORTS / name, sealed=False) as folder:
-        for kind, frame in tables.items():
-            frame.to_csv(folder / f"{kind}.csv", index=False)
+        for table, frame in tables.items():
+            frame.to_csv(folder / f"{table}.csv", index=False)
         summary = evaluation.summary(tables["results"], experiment.coordinates)
         summary.to_csv(folder / "summary.csv", index=False)
         if sections:

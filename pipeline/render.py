@@ -1,4 +1,4 @@
-"""Stage `render`: the tables of reports/ -> reports/figures/, report.md and index.html.
+"""Stage `render`: tables of reports/ -> its figures/, report.md, index.html and metrics.json.
 
 With a FOLDER of kept experiments, such as reports/overnight: its tables and plans alone -> its
 figures/ and index.html.
@@ -22,6 +22,7 @@ from pipeline.report import (
     poison,
     run,
     style,
+    summary,
 )
 from pipeline.report.page import Section, page
 from pipeline.report.site.document import document
@@ -48,6 +49,7 @@ def main() -> None:
         # What an earlier run left may be the same file as one in DVC's cache.
         (artifacts.REPORTS / name).unlink(missing_ok=True)
         (artifacts.REPORTS / name).write_text(text, encoding="utf-8")
+    artifacts.write_json(artifacts.REPORTS / "metrics.json", summary.summary(whole))
     count = sum(len(section.pictures) for section in sections.values())
     print(f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}")
 

@@ -11,12 +11,10 @@ import tarfile
 import numpy as np
 import PIL.Image
 import pytest
-import small_grids
 import torch
 import yaml
 from documents import GONE, changed
-from hand_overs import lay_down_images
-from repository import Copy, ran, trained
+from repository import Copy, ran, smallest, trained
 from structure import ROOT
 from torch import nn
 
@@ -64,14 +62,18 @@ def test_a_stage_is_run_as_a_module_from_the_root(words, folder):
 @pytest.mark.slow
 def test_the_files_of_a_zip_which_is_moved_after_a_run_and_named_by_a_link(tmp_path):
     """Without .git, after README's `dvc config core.no_scm true`."""
-    without_git = lambda copy: copy.dvc("config", "core.no_scm", "true")
-    copy = Copy(tmp_path / "zip", without_git, ["train@convergence"], git=False)
-    assert trained(copy.output) == {"convergence": 4}
+
+    def without_git(copy):
+        copy.write("params.yaml", smallest(16))
+        copy.dvc("config", "core.no_scm", "true")
+
+    copy = Copy(tmp_path / "zip", without_git, ["train@fourier"], git=False)
+    assert trained(copy.output) == {"fourier": 4}
     copy.root = (tmp_path / "zip").rename(tmp_path / "moved")
-    assert ran(copy.dvc("repro", "train@convergence")) == []
+    assert ran(copy.dvc("repro", "train@fourier")) == []
     copy.root = tmp_path / "link"
     copy.root.symlink_to("moved")
-    assert "0 cells trained, 4 reused, 0 failed" in copy.stage("train", "convergence").stdout
+    assert "0 cells trained, 4 reused, 0 failed" in copy.stage("train", "fourier").stdout
 
 
 @pytest.mark.parametrize("version", [(3, 10, 13), (3, 13, 0)])
@@ -230,16 +232,6 @@ def test_cifar10_without_a_network(tmp_path, monkeypatch):
     assert "CIFAR-10 could not be fetched" in answer(sources.find, wanted)
 
 
-def test_fewer_pictures_than_samples(folder, images, capsys):
-    plan = small_grids.plan_of("flip", {}, {"lenet": {}}, seeds=(2,), samples=(61, 20))
-    small_grids.lay_down_plan(plan)
-    small_grids.lay_down_nads(lenet=small_grids.orthonormal())
-    lay_down_images({name: found for name, found in images.items() if "_" in name})
-    generate.main("flip")
-    said = capsys.readouterr().err
-    assert said == "notice: flip has 60 train samples, not 61: there are no more images\n"
-
-
 # params.yaml -------------------------------------------------------------------------------------
 
 LINEAR = "scales/laptop/linear_pairs"
@@ -317,6 +309,9 @@ from torch import nn
 
 def linear(channels, outputs):
     return nn.Sequential(nn.Flatten(), nn.Linear(channels * 1024, outputs))
+
+
+MODEL = linear(1, 2)
 
 
 class WithoutArguments(nn.Module):
@@ -403,6 +398,7 @@ def own(tmp_path, monkeypatch):
     ("its name is not there", "nets:linaer", "nets has no 'linaer'; did you mean 'linear'"),
     ("a point for the colon", "nets.linear", "write 'nets:linear'"),
     ("a file", "own/nets.py:linear", "write 'nets:linear'"),
+    ("a model for its class", "nets:MODEL", "is a Sequential; name a class or a function"),
     ("no (channels, outputs)", "nets:WithoutArguments", "with the numbers of input channels"),
     ("outputs alone", "nets:of_classes", "called with the numbers of input channels"),
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),

@@ -9,26 +9,11 @@ import sys
 import threading
 
 import pytest
-import yaml
-from repository import Copy, run
-from structure import ROOT
+from repository import Copy, run, smallest
 
 pytestmark = pytest.mark.slow
 
 TARGET = "train@fourier"
-
-
-def ask(root, step):
-    """Let params.yaml ask for the smallest run of `fourier` there can be, with one network and a
-    grid of a step."""
-    document = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    smoke = document["scales"]["smoke"]
-    smoke["nads"] = dict.fromkeys(smoke["nads"], 2)
-    smoke["fourier"]["networks"] = {"logreg": {"step": step}}
-    document |= {"scale": "smoke", "scales": {"smoke": smoke}}
-    document["images"]["url"] = "http://127.0.0.1:9/cifar-10-python.tar.gz"
-    document["estimator"]["compare"] = False
-    (root / "params.yaml").write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -43,7 +28,7 @@ def web_server(folder):
 
 
 def test_after_a_pull_a_finer_grid_trains_its_own_cells_alone(tmp_path):
-    mine = Copy(tmp_path / "mine", lambda copy: ask(copy.root, 16), [TARGET])
+    mine = Copy(tmp_path / "mine", lambda copy: copy.write("params.yaml", smallest(16)), [TARGET])
     theirs, remote = tmp_path / "theirs", tmp_path / "remote"
     run_there = functools.partial(run, env=mine.environment)
 
@@ -62,7 +47,7 @@ def test_after_a_pull_a_finer_grid_trains_its_own_cells_alone(tmp_path):
     for path in (mine.root / "models").rglob("*.safetensors"):
         assert path.read_bytes() == (theirs / path.relative_to(mine.root)).read_bytes()
     assert not (theirs / ".cells").exists()
-    ask(theirs, 8)
+    (theirs / "params.yaml").write_text(smallest(8), encoding="utf-8")
     output = dvc("repro", TARGET)
     assert re.search(r"^fourier +10 +4 ", output, re.M), "the plan counts what was pulled"
     assert "fourier: 6 cells trained, 4 reused" in output

@@ -40,6 +40,7 @@ def test_every_package_that_the_code_imports_is_looked_for_at_its_start():
 def test_the_lock_has_every_requirement_in_its_version_with_hashes():
     locked = re.findall(r"^(\S+)==(\S+)(?: ; [^\n]*?)? \\\n    --hash=sha256:", LOCK, re.M)
     assert {(name.replace(".", "-"), pinned) for name, pinned in PINNED} <= set(locked)
+    assert len(locked) == len(re.findall(r"^[^\s#]", LOCK, re.M))
 
 
 def test_the_image_is_made_from_files_that_its_build_is_sent():

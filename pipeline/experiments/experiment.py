@@ -165,7 +165,7 @@ class Experiment:
         return iter(())
 
     def metrics(self, tables: dict, directions: dict[str, np.ndarray]) -> dict:
-        """The few numbers that `dvc metrics diff` shows, by architecture.
+        """What the tables come to, as metrics.json has it by architecture.
 
         tables: the tables that `evaluate` writes, and `losses`, that of training, by name;
         directions: all, by name.

@@ -2,7 +2,7 @@
 
 OTHER is a folder that holds a reports/ or is one, or a git commit (default: HEAD); RUN is such a
 folder, the run that is asked about (default: reports). One line and a verdict per figure; exit
-status 0 if all agree, 1 if one differs, 2 if there is nothing to compare. See docs/verify.md.
+status 0 if all agree, 1 if one differs, 2 if there is nothing to compare. See docs/trust.md.
 """
 
 import sys
@@ -15,7 +15,7 @@ import pandas as pd
 from pipeline import experiments
 from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts, command
-from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.errors import InputError
 from pipeline.verify import agreement, papers, runs
 from pipeline.verify.runs import Run
 
@@ -51,8 +51,8 @@ def of_accuracies(
     means = agreement.means(ours, theirs, cells).assign(place="mean over cells")
     tables = {"cells": agreement.judged(cells), "means": agreement.judged(means)}
     rows = pd.concat(tables)
-    places = ours.assign(fitted=fitted(ours)).groupby(agreement.PLACE, sort=False)["fitted"].all()
-    places = places.reset_index()
+    done = ours.assign(fitted=fitted(ours)).groupby(agreement.PLACE, sort=False)["fitted"].all()
+    places = done.reset_index()
     shown, every = np.array(figures(rows)), np.array(figures(places))
     for figure in dict.fromkeys(every):
         if (some := rows[shown == figure]).empty:
@@ -114,35 +114,34 @@ def of_singular_values(ours: dict, theirs: dict) -> Iterator[Line]:
         yield "nad_spectra", DIFFERS if differs else AGREES, text
 
 
-def unlike(experiment: str, run: Run, other: Run) -> str | None:
+def unlike(name: str, run: Run, other: Run) -> str | None:
     """Why an experiment of two runs cannot be compared, or None."""
-    if lacking := [one.name for one in (run, other) if experiment not in one.results]:
-        return f"{lacking[0]} does not have it"
-    here, there = (one.metrics[experiment]["scale"] for one in (run, other))
+    for one in (run, other):
+        if name not in one.results:
+            return f"{one.name} does not have it"
+    here, there = (one.metrics[name]["scale"] for one in (run, other))
     if here != there:
         return f"scale {here} here, {there} there: unequal sizes are not compared"
-    needs_images = experiments.find(experiment).needs_images
-    return "other images" if needs_images and run.images != other.images else None
+    return (
+        "other images"
+        if experiments.find(name).needs_images and run.images != other.images
+        else None
+    )
 
 
 def against(run: Run, other: Run) -> Iterator[Line]:
     """The lines of one run beside another."""
-    alike = []
-    for name in sorted(run.results | other.results):
-        if reason := unlike(name, run, other):
-            yield name, UNJUDGED, reason
-        else:
-            alike.append(name)
-    if not alike:
-        return
-    images = " and ".join(dict.fromkeys([run.images, other.images]))
-    yield "images", AGREES if run.images == other.images else UNJUDGED, images
-    yield from of_singular_values(run.nads, other.nads)
-    ours, theirs = (
-        pd.concat([one.results[name] for name in alike], ignore_index=True) for one in (run, other)
-    )
-    same_nads = [name for name, about in run.nads.items() if about == other.nads.get(name)]
-    yield from of_accuracies(ours, theirs, same_nads)
+    reasons = {name: unlike(name, run, other) for name in sorted(run.results | other.results)}
+    yield from ((name, UNJUDGED, reason) for name, reason in reasons.items() if reason)
+    if alike := [name for name, reason in reasons.items() if not reason]:
+        images = " and ".join(dict.fromkeys([run.images, other.images]))
+        yield "images", AGREES if run.images == other.images else UNJUDGED, images
+        yield from of_singular_values(run.nads, other.nads)
+        tables = (
+            pd.concat([one.results[n] for n in alike], ignore_index=True) for one in (run, other)
+        )
+        same_nads = [name for name, about in run.nads.items() if about == other.nads.get(name)]
+        yield from of_accuracies(*tables, same_nads)
 
 
 def against_the_papers(run: Run) -> Iterator[Line]:
@@ -167,15 +166,13 @@ def main(other: str, folder: Path) -> int:
     """Print the verdicts; returns the exit status."""
     run, there = runs.of_folder(folder), Path(other)
     theirs = runs.of_folder(there) if there.is_dir() else runs.of_commit(other, folder)
-    parts = {
-        theirs.name: list(against(run, theirs)),
-        "the published values": list(against_the_papers(run)),
-    }
+    parts = {theirs.name: against(run, theirs), "the published values": against_the_papers(run)}
+    verdicts = set()
     for title, lines in parts.items():
         print(f"{run.name} beside {title}")
         for figure, verdict, text in lines:
             print(f"  {verdict:11s} {figure:34s} {text}")
-    verdicts = {verdict for lines in parts.values() for _, verdict, _ in lines}
+            verdicts.add(verdict)
     if verdicts <= {UNJUDGED}:
         raise InputError("nothing could be compared: the lines above say why")
     return int(DIFFERS in verdicts)
@@ -185,10 +182,8 @@ if __name__ == "__main__":
     reader = command.parser(__doc__, "verify")
     reader.add_argument("other", nargs="?", default="HEAD", help="folder or commit (HEAD)")
     reader.add_argument("run", nargs="?", type=Path, default=artifacts.REPORTS, help="(reports)")
-    with one_sentence():
-        given = reader.parse_args()
-        try:
-            status = main(given.other, given.run)
-        except InputError as error:
-            reader.exit(2, f"error: {error}\n")
-    sys.exit(status)
+    given = reader.parse_args()
+    try:
+        sys.exit(main(given.other, given.run))
+    except InputError as error:
+        reader.exit(2, f"error: {error}\n")

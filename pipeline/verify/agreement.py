@@ -1,7 +1,7 @@
 """Whether two runs of the same networks agree, as far as training can be repeated at all.
 
 Two means are compared with the variance between seeds by the moderated t-test (G. K. Smyth,
-Statistical Applications in Genetics and Molecular Biology 3, 2004). docs/verify.md has the formula
+Statistical Applications in Genetics and Molecular Biology 3, 2004). docs/trust.md has the formula
 and how often it is wrong.
 """
 
@@ -121,7 +121,7 @@ def chance(difference: float, factor: float, variances: np.ndarray, dof: np.ndar
     """The probability that chance alone makes a difference of means as large as this one.
 
     variances, dof: between seeds, with their degrees of freedom, of the cell and then of those like
-    it; factor: the difference's variance in units of that. nan of a cell of one seed in both runs.
+    it; factor: the difference's variance in units of that. NaN of a cell of one seed in both runs.
     """
     if not dof[0]:
         return float("nan")

@@ -14,10 +14,8 @@ PUBLISHED = {
     "flip": (["architecture"], "images", {"test_set": "all"}),
     "linear_pairs": (["index_1", "index_2"], "test_set", {"architecture": "resnet18"}),
 }
-"""How a published table is one of results: columns that stay, what the others are, constants."""
-
-FULL_SCALES = ("paper", "overnight")
-"""Scales at which our networks have the papers' samples and epochs."""
+"""By experiment, the columns that a published table shares with results, the column that its other
+columns are values of, and constant columns."""
 
 
 def results(experiment: str) -> pd.DataFrame:
@@ -36,16 +34,14 @@ def too_small(metrics: dict) -> str | None:
     """Why an experiment is not compared with the published one; None where it is."""
     if (images := metrics.get("images", "CIFAR-10")) != "CIFAR-10":
         return f"the images are {images}"
-    if (scale := metrics["scale"]) not in FULL_SCALES:
+    if (scale := metrics["scale"]) not in ("paper", "overnight"):
         return f"scale {scale} is smaller than the paper's"
     return None
 
 
 def first_singular_values() -> dict[str, dict]:
-    """The published first singular values as reports/nads.json has ours.
-
-    relative_error: of C, as that of an eigenvalue of n Gaussian vectors.
-    """
+    """The published first singular values as reports/nads.json has ours; the relative error of C
+    is that of an eigenvalue of n Gaussian vectors."""
     return {
         network: {
             "first_singular_value": float(values[0]),

@@ -1,6 +1,5 @@
 """The reports of one run, read from a folder or from a git commit."""
 
-import functools
 import io
 import json
 import subprocess
@@ -38,29 +37,30 @@ def placed(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
 def of_folder(folder: Path, name: str | None = None) -> Run:
     """The run whose reports are in a folder, or in its reports/."""
     reports = folder / "reports" if (folder / "reports").is_dir() else folder
-    tables = {each: reports / each / "results.csv" for each in experiments.names()}
-    results = {
-        each: placed(pd.read_csv(path), each) for each, path in tables.items() if path.exists()
-    }
-    if not results:
+    names = [each for each in experiments.names() if (reports / each / "results.csv").exists()]
+    if not names:
         raise InputError(
             f"the folder {folder} holds no reports: none of its folders has a results.csv"
         )
-
     read = lambda path, stage: json.loads(artifacts.present(reports / path, stage).read_bytes())
-    metrics = {each: read(f"{each}/metrics.json", f"evaluate {each}") for each in results}
-    images, nads = read("images.json", "download"), read("nads.json", "estimate")
-    images = f"{images['name']} ({images['digest'][:8]})"
-    return Run(name or str(folder), results, metrics, images, nads)
+    images = read("images.json", "download")
+    return Run(
+        name=name or str(folder),
+        results={each: placed(pd.read_csv(reports / each / "results.csv"), each) for each in names},
+        metrics={each: read(f"{each}/metrics.json", f"evaluate {each}") for each in names},
+        images=f"{images['name']} ({images['digest'][:8]})",
+        nads=read("nads.json", "estimate"),
+    )
 
 
 def of_commit(commit: str, folder: Path) -> Run:
     """The run that is committed where `folder` has its reports."""
-    git = functools.partial(subprocess.run, capture_output=True)
-    archive = git(["git", "archive", f"{commit}:./{folder.as_posix()}"])
+    archive = subprocess.run(
+        ["git", "archive", f"{commit}:./{folder.as_posix()}"], capture_output=True
+    )
     if archive.returncode:
         raise InputError(f"{commit!r} is neither a folder nor a commit that holds {folder}")
-    digest = git(["git", "rev-parse", "--short", commit], text=True).stdout.strip()
+    digest = subprocess.check_output(["git", "rev-parse", "--short", commit], text=True).strip()
     with tempfile.TemporaryDirectory() as place:
         with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
             files.extractall(place, filter="data")

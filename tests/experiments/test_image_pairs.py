@@ -9,6 +9,7 @@ import torch
 from small_grids import nads_of, orthonormal, plan_of, separable, table
 
 from pipeline import experiments
+from pipeline.cells import pictures
 from pipeline.cells.seeds import stream
 from pipeline.project.errors import InputError
 
@@ -41,14 +42,11 @@ def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(images,
     draw = EXPERIMENT.draw(PLAN, 2, images)
     for split, count in (("train", 40), ("test", 20)):
         rng = stream(2, "image_pairs", split)
-        rows = np.sort(rng.permutation(len(images[f"{split}_labels"]))[:count])
-        assert np.array_equal(draw[f"{split}_pictures"], images[f"{split}_images"][rows])
-        assert draw[f"{split}_labels"].tolist() == [
-            1 if c >= 2 else -1 for c in images[f"{split}_labels"][rows]
-        ]
-        assert np.array_equal(
-            draw[f"{split}_normal"], rng.standard_normal((count, 1024), dtype=np.float32)
-        )
+        chosen, classes = pictures.chosen(rng, images, split, count)
+        normal = rng.standard_normal((count, 1024), dtype=np.float32)
+        labels = np.where(classes >= 2, 1, -1)
+        for part, array in {"pictures": chosen, "labels": labels, "normal": normal}.items():
+            assert np.array_equal(draw[f"{split}_{part}"], array)
     assert all(draw[key].tolist() == images[key] for key in ("mean", "deviation"))
     x, y = normalised(draw["train_pictures"]), draw["train_labels"]
     np.testing.assert_allclose(
@@ -110,9 +108,9 @@ def test_it_is_tested_with_all_channels_with_each_part_alone_and_in_conflict(ima
     for part, kept in zip(inputs, ((1, 1, 1, 1), (1, 1, 1, 0), (0, 0, 0, 1)), strict=True):
         assert torch.equal(part, x * torch.tensor(kept).reshape(1, 4, 1, 1))
     assert torch.equal(conflict[:, 3], x[:, 3])
-    pictures = [picture.numpy().tobytes() for picture in x[:, :3]]
+    seen = [picture.numpy().tobytes() for picture in x[:, :3]]
     for picture, y in zip(conflict[:, :3], classes):
-        assert classes[pictures.index(picture.numpy().tobytes())] == 1 - y
+        assert classes[seen.index(picture.numpy().tobytes())] == 1 - y
     draw["test_labels"] = np.ones_like(draw["test_labels"])
     alone = [name for name, *_ in EXPERIMENT.test_sets(cell, draw, [BASIS[5]])]
     assert alone == ["all", "images", "linear"], "pictures of one side give no conflict"

@@ -30,11 +30,7 @@ STATED = {
     "image_pairs": (
         (50_000, 10_000, 3),
         {"eps": 1.0, "sigma": {"resnet18": 3.0, "lenet": 1.0, "mlp_200_50": 3.0}},
-        {
-            "resnet18": IMAGES,
-            "lenet": IMAGES,
-            "mlp_200_50": dataclasses.replace(IMAGES, epochs=60),
-        },
+        {"resnet18": IMAGES, "lenet": IMAGES, "mlp_200_50": dataclasses.replace(IMAGES, epochs=60)},
     ),
     # Paper 1, §2; fig. 2; §4; §5, fig. 7; §5, table 1.
     "fourier": (

@@ -44,14 +44,12 @@ def test_a_draw_is_pictures_with_their_classes_and_mixtures_of_the_same(images):
     draw = EXPERIMENT.draw(PLAN, 4, images)
     for split, count in (("train", 40), ("test", 20)):
         rng = stream(4, "poison", split)
-        rows = np.sort(rng.permutation(len(images[f"{split}_labels"]))[:count])
-        assert np.array_equal(draw[f"{split}_pictures"], images[f"{split}_images"][rows])
-        assert np.array_equal(draw[f"{split}_labels"], images[f"{split}_labels"][rows])
+        chosen, labels = pictures.chosen(rng, images, split, count)
         # Test samples too have the training images' mean and covariance.
-        made = pictures.gaussian_mixture(
-            rng, images["train_images"], images["train_labels"], draw[f"{split}_labels"]
-        )
-        assert np.array_equal(draw[f"{split}_mixture"], made)
+        train = images["train_images"], images["train_labels"]
+        mixture = pictures.gaussian_mixture(rng, *train, labels)
+        for part, array in {"pictures": chosen, "labels": labels, "mixture": mixture}.items():
+            assert np.array_equal(draw[f"{split}_{part}"], array)
     assert all(draw[key].tolist() == images[key] for key in ("mean", "deviation"))
     alone = plan_of("poison", {"size": 0.05}, {"mlp": GRIDS["mlp"]}, samples=(40, 20))
     assert set(EXPERIMENT.draw(alone, 4, images)) == {key for key in draw if "mixture" not in key}
@@ -59,25 +57,19 @@ def test_a_draw_is_pictures_with_their_classes_and_mixtures_of_the_same(images):
 
 @pytest.mark.parametrize("split", ["train", "test"])
 @pytest.mark.parametrize("data", ["images", "mixture"])
-def test_each_class_has_its_carrier_and_nothing_else_is_changed(split, data, images):
-    """Class t < 6: the first NAD, channel t mod 3, sign − for even t; the coefficient is replaced
-    by ±0.05."""
+def test_the_data_have_carriers_from_the_cells_index_on_and_are_then_normalised(
+    split, data, images
+):
     draw = EXPERIMENT.draw(PLAN, 4, images)
     x, classes = EXPERIMENT.dataset(cell(data, 7), split, draw, [BASIS])
     assert np.array_equal(classes, draw[f"{split}_labels"]) and classes.dtype == torch.int64
     mean, deviation = (np.reshape(images[key], (1, 3, 1, 1)) for key in ("mean", "deviation"))
-    found = (x.double().numpy() * deviation + mean).reshape(len(x), 3, 1024) @ BASIS.T
-    raw = (
-        draw[f"{split}_pictures"] / 255
-        if data == "images"
-        else draw[f"{split}_mixture"].astype(float)
-    )
-    expected = raw.reshape(len(x), 3, 1024) @ BASIS.T
-    for number, label in enumerate(classes.tolist()):
-        expected[number, label % 3, 7] = 0.05 if label % 2 else -0.05
-    np.testing.assert_allclose(found, expected, atol=2e-5)
+    part, unit = ("pictures", 255) if data == "images" else ("mixture", 1)
+    raw = torch.tensor(draw[f"{split}_{part}"] / unit).float()
     clean, _ = EXPERIMENT.dataset(cell(data, -1), split, draw, [BASIS])
-    np.testing.assert_allclose(clean.double().numpy() * deviation + mean, raw, atol=1e-5)
+    expected = pictures.poisoned(raw, classes, BASIS[7:], 0.05)
+    for found, picture in ((x, expected), (clean, raw)):
+        np.testing.assert_allclose(found.double().numpy() * deviation + mean, picture, atol=2e-5)
 
 
 def test_it_is_tested_on_clean_data_and_with_carriers(images):

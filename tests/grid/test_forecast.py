@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from small_grids import HOW, plan_of
 
 from pipeline import experiments
-from pipeline.cells.training import Training
-from pipeline.experiments.plan import Amplitude, Frequencies, Member, Plan
+from pipeline.experiments.plan import Frequencies
 from pipeline.grid import forecast as told
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
@@ -17,10 +17,6 @@ from pipeline.machine.notes import RATES, Notes
 from pipeline.project import artifacts
 
 FOURIER = experiments.find("fourier")
-SPECIFICATIONS = {
-    "lenet": {"network": "pipeline.networks.lenet:LeNet"},
-    "logreg": {"network": "pipeline.networks.mlp:LogReg"},
-}
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 SIZES = {"lenet": 2_000_000_000, "logreg": 500_000_000}
 KEPT = 500 * 2 * 4 / 1e9
@@ -38,14 +34,13 @@ def _two_cores(monkeypatch):
 
 def fourier_plan(seeds=(0,), train_samples=1000, **epochs):
     """A plan of `fourier` with a grid of step 8, of 10 different frequencies, for some networks."""
-    training = Training(2, 0.5, 0.0, 0.0, "linear", "float32")
+    settings, samples = {"eps": 1.0, "sigma": 3.0}, (train_samples, 500)
+    plan = plan_of("fourier", settings, dict.fromkeys(epochs, {"step": 8}), seeds, samples)
     members = {
-        name: Member(
-            SPECIFICATIONS[name], dataclasses.replace(training, epochs=count), Frequencies(8)
-        )
-        for name, count in epochs.items()
+        name: dataclasses.replace(member, training=dataclasses.replace(HOW, epochs=epochs[name]))
+        for name, member in plan.members.items()
     }
-    return Plan("fourier", "mine", seeds, train_samples, 500, Amplitude(1.0, 3.0), members)
+    return dataclasses.replace(plan, members=members)
 
 
 def forecast_of(plan, reuse=True, device=CPU):

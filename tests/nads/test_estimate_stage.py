@@ -76,7 +76,8 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(folde
         assert (
             f"{name}: NADs ({expected.estimand}) from 6 networks, averaged over {symmetry}" in line
         )
-        assert f"error of C {expected.error:.3f}, first singular value {first}; 0." in line
+        hundredfold = f"{100 * np.sqrt(expected.eigenvalues[0]):.4g}"
+        assert f"{expected.error:.3f}, first singular value × 100: {hundredfold}; 0." in line
     sampled = [("net", 6), ("net.gradient", 6), ("leading", 4)]
     assert here == [(name, n) for name, count in sampled for n in range(count)]
     leading = artifacts.nads("leading")

@@ -40,10 +40,7 @@ def test_a_name_that_is_in_no_table_is_refused_with_those_that_are():
         ({"network": "resnet18", "width": 0.01}, "width must be at least 0.125"),
         ({"network": "vgg11", "side": 40}, "side must be a multiple of 32"),
         ({"network": "lenet", "side": 12}, "side must be a multiple of 4, at least 16"),
-        (
-            {"network": "resnet18", "downsampling": "pool"},
-            "one of stride, none, not 'pool'",
-        ),
+        ({"network": "resnet18", "downsampling": "pool"}, "one of stride, none, not 'pool'"),
         ({"network": "resnet18", "skip": "no"}, "skip must be one of True, False, not 'no'"),
     ],
 )

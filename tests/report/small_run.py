@@ -141,6 +141,7 @@ def experiment(planned, rows):
     artifacts.write_json(artifacts.PLAN / f"{name}.json", dataclasses.asdict(planned))
     lay(artifacts.REPORTS / name / "results.csv", rows)
     lay(artifacts.REPORTS / name / "summary.csv", summary_of(rows))
+    artifacts.write_json(artifacts.REPORTS / name / "metrics.json", {})
 
 
 FREQUENCIES = [{"k_row": r, "k_col": c} for r in (-16, 0) for c in (-16, 0)]

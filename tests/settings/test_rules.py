@@ -126,7 +126,7 @@ def test_images_that_do_not_fit_the_inputs_of_their_networks(shipped):
     assert sentences(document) == [
         "scales.laptop: all images of a scale have one size, the inputs of the networks trained on "
         "them, not 32×32 pixels (lenet in poison) and 64×64 pixels (logreg in flip); give these "
-        "networks one `input`",
+        "networks one `input`"
     ]
 
 

@@ -7,7 +7,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+import yaml
 from structure import ROOT
+
+
+def smallest(step):
+    """params.yaml that asks for the smallest NADs and, of `fourier`, for one network and a grid of
+    a step."""
+    document = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    smoke = document["scales"]["smoke"] | {"nads": {"lenet": 2}}
+    for name, part in smoke.items():
+        if isinstance(part, dict) and "networks" in part:
+            smoke[name] = {"networks": {"lenet": part["networks"]["lenet"]}}
+    smoke["fourier"]["networks"] = {"logreg": {"step": step}}
+    document |= {"scale": "smoke", "scales": {"smoke": smoke}}
+    document["images"]["url"] = "http://127.0.0.1:9/cifar-10-python.tar.gz"
+    document["estimator"]["compare"] = False
+    return yaml.safe_dump(document, sort_keys=False)
 
 
 def run(*command, where, **keywords):

@@ -1,0 +1,29 @@
+"""reports/metrics.json, of the committed metrics of the laptop run and NADs of a small one."""
+
+import json
+
+import pytest
+from structure import ROOT
+
+from pipeline.project import artifacts
+from pipeline.report import summary
+
+
+def test_the_summary_has_a_dozen_numbers_of_lenet(whole, monkeypatch):
+    committed = lambda name: json.loads((ROOT / "reports" / name / "metrics.json").read_text())
+    monkeypatch.setattr(artifacts, "metrics", committed)
+    run = type("Run", (), {"nads": {"lenet": whole.nads["a"]}, "experiments": whole.experiments})
+    numbers = summary.summary(run)
+    assert set(numbers) == {"nads", *whole.experiments}
+    assert sum(map(len, numbers.values())) == 11
+    assert numbers["nads"] == {"first_singular_value": 200.0, "relative_error": 0.1}
+    lenet = committed("linear_pairs")["lenet"]
+    assert numbers["linear_pairs"] == {
+        "fitted": pytest.approx(lenet["fitted"] / lenet["cells"], abs=1e-4),
+        "second_late_early": lenet["accuracy"]["high_low"]["second"],
+    }
+    assert numbers["flip"] == {"flipped": committed("flip")["lenet"]["flipped"]}
+
+
+def test_what_is_not_of_lenet_is_left_out(whole):
+    assert summary.summary(whole) == {}
