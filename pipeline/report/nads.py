@@ -4,13 +4,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.cm
 import matplotlib.colors
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.cells.shapes import INPUT
+from pipeline.nads.gallery import gallery
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.labels import papers_network
@@ -30,8 +30,6 @@ PUBLISHED_FIRST = {"lenet": 0.189}
 PUBLISHED_ROWS = 10_000
 
 MARKED = (0, 3, 9, 30, 102, 302, 1002)  # indices at which a published spectrum has crosses
-CHOSEN = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)  # indices in a gallery
-WHOLE = 0.99  # part of a NAD's energy within the frequencies that a gallery shows
 FIRST_TEN = 10  # directions whose span is compared between halves of an estimate and estimands
 
 # The symmetries over which an estimate of C was averaged, in words.
@@ -84,60 +82,6 @@ def spectra(run: Run, known: Mapping[str, pd.Series], caption: str) -> Figure:
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     title = "Spectra of the input derivative's covariance over untrained networks"
     return style.finish(figure, title, caption, run.notice)
-
-
-def gallery(nads: NADs, title: str, caption: str, notice: str | None) -> Figure:
-    """Chosen NADs as pixels above and as energy over spatial frequency below (paper 1, fig. 5).
-
-    Over each NAD stand the indices whose eigenvalues equal its own within the errors, since only
-    their span means something. One channel is drawn in grey, three as colours, others side by side;
-    energies are summed over channels. The scale of each panel is its own.
-    """
-    channels, *sides = shape = tuple(nads["shape"])
-    indices = [index for index in CHOSEN if index < len(nads["directions"])]
-    figure, axes = style.new(2, len(indices), 1.0 * len(indices) + 1.2, 3.1)
-    shown = [nads["directions"][index].reshape(shape) for index in indices]
-    energies = [np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0)) for nad in shown]
-    edge = max(map(edge_of, energies))
-    reach = [(max(-(side // 2), -edge), min((side - 1) // 2, edge)) for side in sides]
-    (top, bottom), (left, right) = reach
-    part = tuple(slice(s // 2 + low, s // 2 + high + 1) for s, (low, high) in zip(sides, reach))
-    extent = (left - 0.5, right + 0.5, bottom + 0.5, top - 0.5)
-    for index, nad, energy, (pixels, frequencies) in zip(indices, shown, energies, axes.T):
-        bound = np.abs(nad).max()
-        if channels == 3:
-            pixels.imshow(0.5 + nad.transpose(1, 2, 0) / (2 * bound))
-        else:
-            pixels.imshow(np.hstack(nad), cmap="gray", vmin=-bound, vmax=bound)
-        frequencies.imshow(energy[part], cmap=style.ACCURACY, vmin=0, extent=extent)
-        name = f"{index}"
-        if nads["networks"]:
-            first, last = nads["nearby"][index]
-            name += f"\n≈ {first}–{last}" if last > first else "\nalone"
-        pixels.set_title(name, fontsize=8)
-        style.bare((pixels, frequencies))
-    axes[0, 0].set_ylabel("pixels")
-    axes[1, 0].set(ylabel="frequency", xticks=[left, 0, right], yticks=[top, 0, bottom])
-    axes[1, 0].tick_params(labelsize=6)
-    if channels != 3:
-        _own_scale(figure, axes[0], "gray", {-1: "−max", 0: "0", 1: "max"})
-    _own_scale(figure, axes[1], style.ACCURACY, {0: "0", 1: "max"})
-    return style.finish(figure, title, caption, notice)
-
-
-def edge_of(energy: np.ndarray) -> int:
-    """The frequency within which an energy (H, W), 0 in the middle, has `WHOLE` of its sum."""
-    k_row, k_col = np.indices(energy.shape)
-    largest = np.maximum(np.abs(k_row - energy.shape[0] // 2), np.abs(k_col - energy.shape[1] // 2))
-    within = np.cumsum(np.bincount(largest.ravel(), energy.ravel()))
-    return int(np.searchsorted(within, WHOLE * within[-1]))
-
-
-def _own_scale(figure: Figure, panels: np.ndarray, colours: str, ticks: dict[float, str]) -> None:
-    norm = matplotlib.colors.Normalize(min(ticks), max(ticks))
-    shades = matplotlib.cm.ScalarMappable(norm, colours)
-    bar = figure.colorbar(shades, ax=panels, aspect=12, shrink=0.9, pad=0.01)
-    bar.set_ticks(list(ticks), labels=list(ticks.values()), fontsize=6.5)
 
 
 def bands(count: int) -> list[int]:
@@ -316,7 +260,10 @@ def section(run: Run) -> Section:
         if name in estimates:
             origin = f"{run.nads[name]['networks']} untrained networks · ≈: indices whose "
             origin += "eigenvalues are equal within the errors"
-        figure = gallery(run.nads[name], title, f"{caption} · {origin}", run.notice)
+        nads = run.nads[name]
+        nearby = nads["nearby"] if nads["networks"] else None
+        figure = gallery(nads["directions"], tuple(nads["shape"]), nearby)
+        style.finish(figure, title, f"{caption} · {origin}", run.notice)
         sees = (
             "Some of the directions, in pixels above and as energy over spatial frequency below "
             "(the middle is frequency 0)."

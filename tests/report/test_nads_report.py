@@ -114,30 +114,6 @@ def test_spectra_have_bands_and_crosses_where_values_are_published(whole):
     assert published.get_markevery() == [0, 2]
 
 
-@pytest.mark.parametrize("shape", [(1, 8, 8), (3, 4, 4)])
-def test_a_gallery_shows_pixels_and_energies(shape):
-    vectors = np.random.default_rng(0).standard_normal((20, int(np.prod(shape))))
-    figure = nads.gallery(arrays(vectors, shape), "title", "caption", "notice")
-    panels = np.reshape(figure.axes[: 2 * 6], (2, 6))
-    assert [panel.get_title()[:2].strip() for panel in panels[0]] == ["0", "1", "2", "4", "8", "16"]
-    nad = vectors[4].reshape(shape)
-    pixels, energy = (panel.images[0] for panel in panels[:, 3])
-    expected = nad[0] if shape[0] == 1 else 0.5 + nad.transpose(1, 2, 0) / (2 * np.abs(nad).max())
-    np.testing.assert_allclose(pixels.get_array(), expected)
-    expected = np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0))
-    np.testing.assert_allclose(energy.get_array(), expected)
-
-
-def test_a_gallery_ends_where_the_energy_does():
-    rows, columns = np.meshgrid(np.arange(32), np.arange(32), indexing="ij")
-    waves = np.cos(2 * np.pi * np.stack([0 * rows, 3 * rows, 2 * columns, rows]) / 32)
-    vectors = waves.reshape(4, -1)
-    assert nads.edge_of(np.fft.fftshift(np.abs(np.fft.fft2(waves[1])) ** 2)) == 3
-    axes = nads.gallery(arrays(vectors, (1, 32, 32)), "title", "caption", None).axes
-    assert axes[4].images[0].get_array().shape == (7, 7)
-    assert list(axes[4].images[0].get_extent()) == [-3.5, 3.5, 3.5, -3.5]
-
-
 def test_overlaps_are_in_units_of_chance():
     assert nads.bands(10) == [0, 1, 2, 4, 8, 10]
     same = nads.overlap_of_bands(np.eye(4), np.eye(4))
