@@ -29,7 +29,7 @@ def maps(run: Evaluated, known: Published, caption: str) -> Figure:
     """Accuracy over the frequency (k_row, k_col) of v, and the published maps (paper 1, figs 1, 3).
 
     Maps show means over seeds, and standard deviations where there are several; directions along
-    which not every network was fitted are hatched, unless that is all of them.
+    which not every network was fitted are hatched; where that is all of them, the title says so.
     """
     places, row, column = {}, 0, 0
     for name, label in run.labels.items():
@@ -49,7 +49,8 @@ def maps(run: Evaluated, known: Published, caption: str) -> Figure:
         if place in places:
             title, directions = places[place]
             image = _map(panel, directions)
-            panel.set_title(textwrap.fill(title, 26))
+            nowhere = "\n(none fitted)" if (directions["fitted"] == 0).all() else ""
+            panel.set_title(textwrap.fill(title, 26) + nowhere)
             if place[1]:
                 panel.set_ylabel("")
     figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
@@ -179,7 +180,9 @@ def section(whole: Run) -> Section:
     known = frequencies.published_maps(run)
     caption = f"{run.sizes()} · {frequencies.science(run)}{run.deviations()}"
     caption += frequencies.transposed_text(run)
-    marked = not_fitted(run.results, ["architecture", *DIRECTION], "hatched", "directions")
+    marked = not_fitted(
+        run.results, ["architecture", *DIRECTION], "hatched or “none fitted”", "directions"
+    )
     figure = maps(run, known, f"{caption}\n{marked}")
     if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "

@@ -129,7 +129,7 @@ def test_maps_have_numbers_and_hatches_and_the_published_ones_stand_to_their_rig
     assert hatched(narrow) == {(0, 0), (0, 4), (4, 0), (4, 4)}, "(−16, −16) and what equals it"
     assert not hatched(lenet) and not hatched(published)
     unfitted = fourier.maps(run_of(8, unfitted=20), {}, "caption").axes[0]
-    assert not hatched(unfitted), "where no network was fitted, the caption says so"
+    assert not hatched(unfitted) and unfitted.get_title().endswith("\n(none fitted)")
     # (−4, 0), (0, −4) and their mean with (0, 4).
     found = published.images[0].get_array()
     assert found.shape == (17, 17) and found[7, 8] != found[8, 7] and not published.texts
