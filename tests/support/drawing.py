@@ -67,14 +67,6 @@ def crosses(panel) -> list:
     return [line for line in panel.lines if line.get_marker() == "x" and len(line.get_xdata())]
 
 
-def entries(legend) -> list[tuple[str, str]]:
-    """A legend's entries in their order: text, and colour of what stands before it."""
-    return [
-        (text.get_text(), colour(handle))
-        for text, handle in zip(legend.get_texts(), legend.legend_handles)
-    ]
-
-
 def colour(artist) -> str:
     """The colour that something is drawn in (filled with, where it has an area), as #rrggbb."""
     of = (
