@@ -93,7 +93,7 @@ function sheet(network) {
   network.sheet ??= (async () => {
     const image = new Image();
     image.src = network.sprite;
-    await image.decode();
+    await new Promise((loaded) => (image.onload = loaded));
     const canvas = element("canvas", { width: image.width, height: image.height });
     const context = canvas.getContext("2d", { willReadFrequently: true });
     context.drawImage(image, 0, 0);

@@ -28,6 +28,8 @@ function nads() {
     const values = direction(network, pixels, place);
     draw($("nads-pixels"), values, network.shape);
     heat($("nads-energy"), energy(values, network.shape), network.shape[1], network.shape[2]);
+    $("nads-pixels").setAttribute("aria-label", `NAD ${index} in pixels`);
+    $("nads-energy").setAttribute("aria-label", `NAD ${index}: its energy over frequency`);
   }
   function pick() {
     network = networks[select.value];
