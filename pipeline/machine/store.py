@@ -37,7 +37,9 @@ def digest(value: typing.Any) -> str:
     text."""
     if isinstance(value, np.ndarray):
         header = f"{value.dtype.str}{value.shape}".encode()
-        return hashlib.sha256(header + np.ascontiguousarray(value).tobytes()).hexdigest()
+        sha256 = hashlib.sha256(header)
+        sha256.update(np.ascontiguousarray(value))
+        return sha256.hexdigest()
     if not isinstance(value, bytes):
         value = json.dumps(value, sort_keys=True, allow_nan=False).encode()
     return hashlib.sha256(value).hexdigest()
