@@ -1,0 +1,121 @@
+"""Statements of the pages that are no row of docs/claims.yaml, computed anew from the committed
+tables."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from structure import ROOT
+
+from benchmarks import published_maps
+from pipeline.report import published
+
+FREQUENCY, PAIR = ["k_row", "k_col"], ["index_1", "index_2"]
+
+
+@pytest.fixture
+def page():
+    """docs/fidelity.md and docs/claims.yaml, without line breaks."""
+    texts = (ROOT / "docs" / name for name in ("fidelity.md", "claims.yaml"))
+    return " ".join(" ".join(path.read_text(encoding="utf-8") for path in texts).split())
+
+
+def table(run: str, architecture: str, name: str = "results") -> pd.DataFrame:
+    """One architecture's rows of a table of reports/overnight, accuracies in per cent."""
+    rows = pd.read_csv(ROOT / Path("reports/overnight", run, f"{name}.csv"))
+    rows = rows[rows["architecture"] == architecture]
+    return rows.assign(accuracy=100 * rows["accuracy"]) if "accuracy" in rows else rows
+
+
+def rms(differences) -> float:
+    return np.sqrt(np.mean(np.square(differences)))
+
+
+def test_fourier_map_beside_the_published(page):
+    rows = table("fourier", "lenet")
+    keys = [published_maps.pair(*key) for key in zip(rows["k_row"], rows["k_col"])]
+    rows["accuracy"] /= 100
+    groups, on_the_row = (
+        published_maps.compared(rows, keys, known) for known in published_maps.published_maps()
+    )
+    off, on = (
+        rms([np.mean(ours) - np.mean(theirs) for _, ours, theirs in part])
+        for part in (groups, on_the_row)
+    )
+    assert f"LeNet's Fourier map lies {off:.1f} points rms from" in page
+    assert f"{off:.1f} points rms over {len(groups)} groups" in page
+    assert f"{len(groups)} groups, {sum(len(ours) for _, ours, _ in groups)} runs" in page
+    assert f"row they differ by {on:.1f}:" in page
+
+
+def test_what_is_learned_sooner_generalises(page):
+    rows = table("convergence", "lenet")
+    # A direction that some seed does not learn counts as never learned.
+    steps = rows.assign(steps=rows["steps"].fillna(np.inf)).groupby(FREQUENCY)["steps"].mean()
+    accuracy = table("fourier", "lenet").set_index(FREQUENCY)["accuracy"].reindex(steps.index)
+    rho = f"{stats.spearmanr(steps, accuracy).statistic:.2f}".replace("-", "−")
+    assert f"ρ = {rho} over {len(steps)} directions" in page
+    slowest, following = sorted(steps[np.isfinite(steps)], reverse=True)[:2]
+    assert f"The slowest of ours, {slowest:,.0f} steps, stands apart; the next takes" in page
+    assert f"takes {following:.0f}." in page
+
+
+def test_the_curve_along_nads_beside_the_published(page):
+    known = pd.Series(published.curve("nad_sweep", "lenet"))
+    curves = {}
+    for run in ("nad_sweep_plain", "nad_sweep"):
+        rows = table(run, "lenet")
+        curves[run] = rows[rows["estimand"] == "secant"].set_index("index")["accuracy"]
+    plain = curves["nad_sweep_plain"]
+    distances = {run: ours - known.reindex(ours.index) for run, ours in curves.items()}
+    between = distances["nad_sweep_plain"][known.reindex(plain.index).between(57, 99)]
+    assert (
+        f"it lies {rms(distances['nad_sweep_plain']):.1f} points rms from the published curve over "
+        f"{len(plain)} indices, {rms(between):.1f} over the {len(between)} of them with 57 to 99 %"
+    ) in page
+    assert f"it lies {rms(distances['nad_sweep']):.1f} points off:" in page
+    rho = stats.spearmanr(plain.index, plain).statistic
+    assert f"is −{-rho:.3f} along secant NADs ({len(plain)} indices" in page
+    rows = table("nad_sweep_gradient", "lenet").groupby("index")["accuracy"].mean()
+    rank = stats.spearmanr(rows.index, rows)
+    assert f"−{-rank.statistic:.2f} along gradient NADs ({len(rows)} indices" in page
+    assert f"p = {rank.pvalue:.2f}" in page
+
+
+def test_how_far_apart_two_nads_must_stand_for_lenet_to_use_the_earlier(page):
+    rows = table("linear_pairs", "lenet")
+    alone = rows.pivot_table("accuracy", PAIR, "test_set")
+    indices = sorted(rows["index_1"].unique())
+    ratios = {}
+    for earlier in indices[:7]:
+        later = [index for index in indices if index > earlier]
+        weaker = [alone.loc[(index, earlier)] for index in later]  # the earlier NAD's is ε₂ = 0.5
+        used = [cell["second"] > cell["first"] for cell in weaker]
+        turn = used.index(True)
+        assert all(used[turn:])
+        ratios[earlier] = later[turn] / earlier
+    assert ratios == {1: 16, 2: 8, 4: 8, 8: 8, 16: 4, 32: 4, 64: 2}
+    assert "16 times the earlier at index 1, 8 times at 2 to 8, 4 times at 16 and 32" in page
+    in_stronger = [pair for pair in alone.index if pair[0] < pair[1] and pair[0] <= 256]
+    assert all(alone.loc[pair, "first"] > alone.loc[pair, "second"] for pair in in_stronger)
+    assert f"it is used at all {len(in_stronger)} pairs" in page
+
+
+def test_late_pairs_of_resnet18(page):
+    rows = table("linear_pairs_resnet18_quarter_bfloat16", "resnet18_quarter")
+    ours = rows[rows["test_set"] == "all"].set_index(PAIR)["accuracy"]
+    known = published.table("linear_pairs").set_index(PAIR)["all"].reindex(ours.index)
+    first, second = (ours.index.get_level_values(name) for name in PAIR)
+    early, difference = (first <= 64) | (second <= 8), ours - known
+    assert f"within {difference[early].abs().max():.1f} points at the {early.sum()} whose" in page
+    above = difference[~early]
+    assert above.min() > 0
+    assert f"At the {len(above)} other pairs ours lies above, by {above.mean():.0f} points" in page
+    late = second >= 256
+    means = [
+        ", ".join(f"{values[late & (first == i)].mean():.0f}" for i in (256, 512, 1000))
+        for values in (known, ours)
+    ]
+    assert "published {}; ours {})".format(*means) in page
