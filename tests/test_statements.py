@@ -1,8 +1,6 @@
 """Statements of the pages that are no row of docs/claims.yaml, computed anew from the committed
 tables."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,11 +20,11 @@ def page():
     return " ".join(" ".join(path.read_text(encoding="utf-8") for path in texts).split())
 
 
-def table(run: str, architecture: str, name: str = "results") -> pd.DataFrame:
-    """One architecture's rows of a table of reports/overnight, accuracies in per cent."""
-    rows = pd.read_csv(ROOT / Path("reports/overnight", run, f"{name}.csv"))
+def table(run: str, architecture: str) -> pd.DataFrame:
+    """One architecture's results in a folder of reports/overnight, accuracies in per cent."""
+    rows = pd.read_csv(ROOT / "reports/overnight" / run / "results.csv")
     rows = rows[rows["architecture"] == architecture]
-    return rows.assign(accuracy=100 * rows["accuracy"]) if "accuracy" in rows else rows
+    return rows.assign(accuracy=100 * rows["accuracy"])
 
 
 def rms(differences) -> float:
