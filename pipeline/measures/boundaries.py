@@ -20,9 +20,8 @@ EXTENT = 2.0
 POINTS = 33
 """The cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]²."""
 
-GUESSING = 3
-"""Standard errors above one half up to which an accuracy on new samples is that of guessing
-(choice)."""
+LEARNED = 0.55
+"""Accuracy on new samples above which a network has learned something (choice)."""
 
 REACH = 4.0
 """Margins are searched up to this many lengths of the direction."""
@@ -55,15 +54,14 @@ def tilt(scores: np.ndarray, lengths: tuple[float, float] = (1.0, 1.0)) -> float
 def of_learners(
     planes: pd.DataFrame, results: pd.DataFrame, coordinates: Sequence[str]
 ) -> pd.DataFrame:
-    """A table of boundaries whose `tilt` is empty where the network is no better than guessing.
+    """A table of boundaries in which `tilt` is empty for networks that have learned nothing.
 
     The score of a network that has merely memorised its training set changes sign somewhere in the
-    plane, but there is no boundary between the classes. results: the same networks' accuracies, of
-    which the test set `all` counts.
+    plane, but the network has no boundary between the classes. results: the same networks'
+    accuracies; the test set `all` decides.
     """
     keys = ["architecture", "seed", *coordinates]
-    tests = results[results["test_set"] == "all"].set_index(keys)
-    learned = tests["accuracy"] > 0.5 + GUESSING * 0.5 / np.sqrt(tests["n"])
+    learned = results[results["test_set"] == "all"].set_index(keys)["accuracy"] > LEARNED
     return planes.assign(
         tilt=planes["tilt"].where(learned[pd.MultiIndex.from_frame(planes[keys])].to_numpy())
     )
