@@ -130,6 +130,8 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
         look = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 4.5}
         look |= {"elinewidth": 0.7, "label": f"{called}: {speed.correlation_text(called)}"}
         steps = both["mean_steps"].replace(np.inf, BEYOND * speed.limit)
+        if (both["fitted"] == 0).all():  # the legend then shows a hollow marker as well
+            look |= {"markerfacecolor": "white"}
         means, spread = 100 * both["mean_accuracy"], 100 * both["std_accuracy"]
         style.curve(panel, steps, means, both["fitted"], spread, both["std_steps"], **look)
     limits = fastest / 1.2, 1.2 * BEYOND * speed.limit
@@ -235,7 +237,8 @@ def section(whole: Run) -> Section:
         both = pd.concat(drawn)
         marked = not_fitted(both, ["architecture", *DIRECTION], "hollow", "directions")
         seeds = other.seeds(both["architecture"].unique())
-        lines.append(f"accuracies of fourier: {noisier} · {seeds} · {marked}")
+        lines.append(f"accuracies: of the experiment fourier, {noisier} · {seeds} · {marked}")
+        lines.append("ρ: rank correlation (Spearman) of steps and accuracy")
     sees = (
         "Left: steps until D(v) is learned; hatched where they were not enough. Right: accuracy of "
         "the previous part against these steps, one point for every wave."

@@ -13,8 +13,9 @@ from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, training
+from pipeline.report.curves import over_indices, percents
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Run, not_fitted
 
 NAMES = {
     "all": "both",
@@ -45,12 +46,9 @@ def images_or_linear_channel(run: Evaluated, chance: float | None, caption: str)
             guessing = f"always the larger side ({chance:.1f} %)"
             panel.axhline(chance, color="0.6", linewidth=0.8, label=guessing)
         for test_set, look in LOOKS.items():
-            cells = over_seeds(rows[rows["test_set"] == test_set], ["index"])
-            # Between two points far apart a line would tell what was not measured.
-            look = look | {"linewidth": 1.3 if len(cells) > 2 else 0, "elinewidth": 1.3}
-            look |= {"markersize": 5, "capsize": 3, "label": NAMES[test_set]}
-            values, spread = 100 * cells["mean"], 100 * cells["std"]
-            style.curve(panel, cells.index + 1, values, cells["fitted"], spread, **look)
+            cells = percents(rows[rows["test_set"] == test_set], ["index"])
+            sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
+            over_indices(panel, cells, label=NAMES[test_set], **sizes, **look)
         title = f"{label}, σ = {run.plan.settings.sigma[name]:g}"
         panel.set(xscale="log", title=title, ylim=(-3, 103), xlabel="NAD index of $v$")
         indices = sorted(rows["index"].unique())

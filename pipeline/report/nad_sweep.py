@@ -21,11 +21,12 @@ from pipeline.report.comparison import (
     rms,
     rms_text,
 )
+from pipeline.report.curves import over_indices, percents
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
 
 QUOTED = (0, 10, 102, 302)  # the indices at which the table quotes accuracies
-MANY = 30  # points from which on a curve has small ones
+MANY = 30  # number of points above which a curve has small markers
 
 LOOKS = {
     "secant": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
@@ -47,8 +48,9 @@ def sweep(
 ) -> Figure:
     """Accuracy, training loss after a third of training, and spectrum over the NAD index (fig. 6).
 
-    losses: losses.csv; eigenvalues: (K,) by '{architecture}-{estimand}-eigenvalues'; without them
-    there are accuracies alone. ρ is Spearman's correlation of the index and the mean accuracy.
+    losses: losses.csv; eigenvalues: (K,) by '{architecture}-{estimand}-eigenvalues'. Without both
+    the figure has the accuracies alone. ρ is Spearman's correlation of the index and the mean
+    accuracy.
     """
     columns, panels = len(run.labels), 1 if losses is None else 3
     size = max(6.4, 2.75 * columns + 0.6), (4.2 if losses is None else 7.6)
@@ -57,27 +59,24 @@ def sweep(
         rows = run.of(name)
         top.axhline(50, color="0.6", linewidth=0.8)
         for estimand, look in LOOKS.items():
-            cells = over_seeds(rows[rows["estimand"] == estimand], ["index"])
+            cells = percents(rows[rows["estimand"] == estimand], ["index"])
             if cells.empty:
                 continue
             rho, _ = spearman(cells.index, cells["mean"])
             rho = "undefined" if np.isnan(rho) else f"= {number(rho, 2)}"
-            percents = 100 * cells[["mean", "std"]]
-            _curve(top, percents, cells["fitted"], look | {"label": f"{estimand}, ρ {rho}"})
+            _curve(top, cells, label=f"{estimand}, ρ {rho}", **look)
         if name in known:
             called, values = known[name]
-            # Wide enough to be seen where ours lies on it.
+            # Wide enough to be seen where our curve lies on it.
             line = {"color": style.PUBLISHED, "linewidth": 2, "zorder": 1.9}
             top.plot(values.index + 1, values, label=f"{called} (secant)", **line)
-        # Above the panel, where no curve runs through it; the published line comes last.
+        # The published line comes last.
         entries = zip(*top.get_legend_handles_labels())
+        entries = sorted(entries, key=lambda entry: entry[1].startswith("published"))
+        # Above the panel, where no curve runs through the legend.
         place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.01), "frameon": False}
-        legend = top.legend(
-            *zip(*sorted(entries, key=lambda entry: entry[1].startswith("published"))),
-            title=textwrap.fill(label, 26),
-            title_fontsize=10,
-            **place,
-        )
+        title = {"title": textwrap.fill(label, 26), "title_fontsize": 10}
+        legend = top.legend(*zip(*entries), **title, **place)
         legend.get_title().set_multialignment("center")
         top.set_ylim(45, 102)
     if losses is not None:
@@ -109,7 +108,7 @@ def _losses_and_spectra(
             if cells.empty:
                 continue
             early_loss = over_seeds(first[first["estimand"] == estimand], ["index"], "loss")
-            _curve(loss, early_loss, cells["fitted"], look | {"label": estimand})
+            _curve(loss, early_loss.assign(fitted=cells["fitted"]), label=estimand, **look)
             values = eigenvalues[f"{name}-{estimand}-eigenvalues"]
             # Eigenvalues that are zero but for rounding may be negative.
             scaled = np.sqrt(np.maximum(values / values[0], 1e-9))
@@ -124,11 +123,10 @@ def _losses_and_spectra(
     bottom[0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
 
 
-def _curve(panel: Axes, cells: pd.DataFrame, fitted: pd.Series, look: Mapping[str, Any]) -> None:
-    many = len(cells) > MANY
+def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> None:
     size = {"markersize": 2.5, "linewidth": 1, "elinewidth": 0.8, "capsize": 0}
-    size |= {} if many else {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
-    style.curve(panel, cells.index + 1, cells["mean"], fitted, cells["std"], **size, **look)
+    size |= {} if len(cells) > MANY else {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
+    over_indices(panel, cells, **size, **look)
 
 
 def numbers(
@@ -187,7 +185,8 @@ def section(whole: Run) -> Section:
     sigmas = ", ".join(f"{settings.sigma[name]:g} ({text})" for name, text in run.labels.items())
     caption = f"{run.sizes()} · ε = {settings.eps:g}, σ = {sigmas}{run.deviations()}"
     marked = not_fitted(run.results, ["architecture", "estimand", "index"], "hollow", "points")
-    figure = sweep(run, losses, eigenvalues, known, f"{caption}\n{marked}")
+    correlation = "ρ: rank correlation (Spearman) of accuracy and index"
+    figure = sweep(run, losses, eigenvalues, known, f"{caption}\n{correlation}\n{marked}")
     table, findings = numbers(run, artifacts.metrics(run.folder), known)
     sees = "Accuracy on new samples over the index of u, which is 50 % where nothing is learned."
     if losses is not None:

@@ -10,8 +10,9 @@ from pipeline.experiments.poison import CLEAN
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, all_seeds_fitted, indices_text, rms, training
+from pipeline.report.curves import over_indices, percents
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Published, Run, not_fitted
 
 LOOKS = {
     "images": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
@@ -38,10 +39,9 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
         chance = 100 / len(run.images["classes"])
         drawn["guessing"] = panel.axhline(chance, color="0.6", linewidth=0.9)
         for data, look in LOOKS.items():
-            cells, colour = over_seeds(rows[rows["data"] == data], ["index"]), look["color"]
+            cells, colour = percents(rows[rows["data"] == data], ["index"]), look["color"]
             if cells.empty:
                 continue
-            cells[["mean", "std"]] *= 100
             clean, cells = cells.loc[CLEAN], cells.drop(index=CLEAN)
             line = {"color": colour, "linestyle": DASHES[data], "linewidth": 1.1}
             level = panel.axhline(clean["mean"], **line)
@@ -53,12 +53,8 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
             edge |= {"color": colour, "markerfacecolor": colour if clean["fitted"] else "white"}
             (end,) = panel.plot(1, clean["mean"], look["marker"], **edge)
             drawn[f"{NAMES[data]}, nothing poisoned"] = level, end
-            # Between two points far apart a line would tell what was not measured.
-            look = look | {"linewidth": 1.3 if len(cells) > 2 else 0, "elinewidth": 0.9}
-            look |= {"markersize": 4, "capsize": 2}
-            drawn[f"{NAMES[data]}, poisoned"] = style.curve(
-                panel, cells.index + 1, cells["mean"], cells["fitted"], cells["std"], **look
-            )
+            sizes = {"linewidth": 1.3, "elinewidth": 0.9, "markersize": 4, "capsize": 2}
+            drawn[f"{NAMES[data]}, poisoned"] = over_indices(panel, cells, **sizes, **look)
         if name in known:
             # Wide enough to be seen where ours lies on it.
             look = {"color": style.PUBLISHED, "linewidth": 1.8, "zorder": 1.9}

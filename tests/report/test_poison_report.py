@@ -74,6 +74,13 @@ def test_accuracies_stand_over_the_carriers_index_and_clean_training_is_a_level(
     assert list(published.get_ydata()) == list(values)
 
 
+def test_the_legend_has_hollow_markers_where_all_points_are_hollow():
+    for unfitted, colours in ((0, ["#000000"] * 2 + ["#0072B2"] * 2), (48, ["white"] * 4)):
+        (legend,) = poison.curve(carried(unfitted), {}, "caption").legends
+        lines = legend.findobj(lambda part: getattr(part, "get_marker", str)() in ("o", "s"))
+        assert [line.get_markerfacecolor() for line in lines] == colours
+
+
 def test_examples_are_the_first_pictures_of_the_first_classes(sections):
     """Those of classes 0 and 2, since there is none of class 1: numbers 4 and 2, with their
     carriers in channels 0 and 2, of which the pixel of NAD 10 becomes ± 0.25."""
