@@ -128,7 +128,7 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
             beside = [f"{theirs.mean():.1f}", *(rms_text(*part) for part in parts.values())]
             beside = [text + wide for text in beside]
             distances = ", ".join(
-                "{:.1f} points rms over {} with k_row {} 0".format(*rms(*part), sign)
+                "{:.1f} points over {} with k_row {} 0".format(*rms(*part), sign)
                 for sign, part in parts.items()
             )
             compared.append(f"{label}{' (of full width)' if wide else ''}: {distances}")
@@ -148,13 +148,13 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
         rows.append([label, done, level_of(cells), low, high, above, *beside])
     sentences = [f"Accuracy over Fourier directions, {run.seeds()}: {'; '.join(levels)}."]
     if compared:
-        start = "Distance from the published maps, along so many directions"
+        start = "Root mean square distance from the published maps, over numbers of directions"
         sentences.append(f"{start}: {'; '.join(compared)}.")
     if without:
         sentences.append(f"Without pooling {', '.join(without)}.")
     header = ["network", "directions fitted", "mean accuracy (%)", "lowest", "highest"]
     header += ["directions above 75 % (%)", "published mean (%)"]
-    header += [f"rms difference (directions) where k_row {sign} 0" for sign in "≠="]
+    header += [f"root mean square distance (directions) where k_row {sign} 0" for sign in "≠="]
     return Table(header, rows), sentences
 
 

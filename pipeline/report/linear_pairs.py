@@ -312,9 +312,7 @@ def table(
     return Table(header, rows)
 
 
-def used(
-    run: Evaluated, name: str, known: Mapping[str, pd.DataFrame], planes: pd.DataFrame
-) -> str:
+def used(run: Evaluated, name: str, known: Mapping[str, pd.DataFrame], planes: pd.DataFrame) -> str:
     """The sentence on the channels that an architecture's fitted networks use, and on their tilt.
 
     It covers the corners of the grid of pairs. planes: the architecture's rows of boundaries.csv.

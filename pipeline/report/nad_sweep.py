@@ -149,8 +149,7 @@ def numbers(
             points, count = rms(100 * at["mean"], values)
             if count:
                 wide = " (of full width)" if width else ""
-                distance = f"{points:.1f} points rms over {indices_text(count)}"
-                compared.append(f"{label}{wide} {distance}")
+                compared.append(f"{label}{wide} {points:.1f} points over {indices_text(count)}")
         values = [accuracy(at.loc[i]) if i in at.index else "–" for i in QUOTED]
         done = all_seeds_fitted(at)
         row = [label, estimand, f"{done} of {len(at)}", *values, *beside]
@@ -164,9 +163,10 @@ def numbers(
         curves.append(f"{label} along its {estimand} NADs {level}, {relation}")
     sentences = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
     if compared:
-        sentences.append(f"Distance from the published curves: {'; '.join(compared)}.")
+        start = "Root mean square distance from the published curves"
+        sentences.append(f"{start}: {'; '.join(compared)}.")
     header = ["network", "estimand", "indices fitted", *(f"index {i} (%)" for i in QUOTED)]
-    header += ["published at these", "rms difference from the published curve (indices)"]
+    header += ["published at these", "root mean square distance from the published (indices)"]
     header += ["ρ(accuracy, index)", "ρ(accuracy, eigenvalue)", "ρ(early loss, index)"]
     return Table(header, rows), sentences
 

@@ -144,8 +144,8 @@ def findings(run: Evaluated, known: Published) -> list[str]:
             text = "ResNet-18 of full width, trained on 50,000 images, is published with "
             text += " and ".join(ends)
             if count:
-                text += f"; {label} lies {points:.1f} points rms from that over "
-                text += indices_text(count)
+                text += f"; {label} lies {points:.1f} points from that "
+                text += f"(root mean square over {indices_text(count)})"
             beside.append(f"{text}.")
     return [f"Accuracy on clean test data, {run.seeds()}: {'; '.join(levels)}.", *beside]
 

@@ -38,8 +38,8 @@ def test_the_section(sections):
         f"of 2 indices); {label} along its gradient NADs "
     )
     assert distance == (
-        f"Distance from the published curves: {label} (of full width) 48.3 points rms over 2 "
-        "indices; LeNet 48.1 points rms over 2 indices."
+        f"Root mean square distance from the published curves: {label} (of full width) 48.3 points "
+        "over 2 indices; LeNet 48.1 points over 2 indices."
     )
 
 

@@ -38,7 +38,7 @@ def test_the_section(whole, unbroken):
         "50.5 ± 0.1 % with carriers from NAD 10 (fitted: 0 of 2); LeNet on images: 50.9 ± 0.1 % "
         "without carriers, 51.3 ± 0.1 % with carriers from NAD 10 (fitted: 2 of 2).",
         "ResNet-18 of full width, trained on 50,000 images, is published with 17.6 % at NAD 0 and "
-        f"80.3 % at NAD 1020; {label} lies 13.8 points rms from that over 1 index.",
+        f"80.3 % at NAD 1020; {label} lies 13.8 points from that (root mean square over 1 index).",
     ]
 
 
