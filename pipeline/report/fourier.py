@@ -13,10 +13,10 @@ from matplotlib.image import AxesImage
 from pipeline.networks import NETWORKS
 from pipeline.report import frequencies, style
 from pipeline.report.comparison import accuracy, percent, rms, rms_text
-from pipeline.report.frequencies import DIRECTION, Published
+from pipeline.report.frequencies import DIRECTION
 from pipeline.report.labels import papers_network
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, described, not_fitted
+from pipeline.report.run import Evaluated, Published, Run, described, not_fitted
 from pipeline.report.site.embedded import value
 
 # Mean accuracy over all frequencies of the networks without pooling, read off paper 1's fig. 3.
