@@ -57,6 +57,11 @@ def with_transposes(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([rows, turned], ignore_index=True).drop_duplicates(DIRECTION)
 
 
+def completed(run: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of an architecture's whole map: `with_transposes` if it is trained along half."""
+    return with_transposes(rows) if is_half(run, name) else rows
+
+
 def science(run: Evaluated) -> str:
     """ε and σ of D(v), as part of a caption."""
     return f"ε = {run.plan.settings.eps:g}, σ = {run.plan.settings.sigma:g}"
