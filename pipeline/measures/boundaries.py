@@ -18,7 +18,7 @@ Score = Callable[[torch.Tensor], torch.Tensor]
 
 EXTENT = 2.0
 POINTS = 33
-"""The cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]²."""
+"""The cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]², a line at POINTS."""
 
 LEARNED = 0.55
 """Accuracy on new samples above which a network has learned something (choice)."""
@@ -68,8 +68,7 @@ def of_learners(
 
 
 def mean_tilt(planes: pd.DataFrame) -> float | None:
-    """Mean `tilt` of the fitted cells (see `pipeline.measures.fitted`) of a table of boundaries, in
-    degrees, or None."""
+    """Mean tilt in degrees of the fitted networks in a table of boundaries, or None without any."""
     mean = planes["tilt"][fitted(planes)].mean()
     return None if np.isnan(mean) else round(float(mean), 1)
 
@@ -79,14 +78,14 @@ def max_margin_tilt(first: float, second: float) -> float:
     return float(np.degrees(np.arctan2(second, first)))
 
 
-def margins(score: Score, x: torch.Tensor, direction: torch.Tensor, points: int = 33) -> np.ndarray:
+def margins(score: Score, x: torch.Tensor, direction: torch.Tensor) -> np.ndarray:
     """Distance of each sample to the boundary along ±`direction`, (N,); inf beyond REACH.
 
     x: (N, C, H, W); direction: (C, H, W), whose length is the unit of the distance. The line is
-    sampled at `points` points and the crossing nearest to the sample interpolated linearly, so two
-    crossings closer than 2·REACH/(points − 1) are not seen.
+    sampled at POINTS points, and the crossing nearest to the sample is interpolated linearly. Two
+    crossings closer than 2·REACH/(POINTS − 1) are not seen.
     """
-    steps = torch.linspace(-REACH, REACH, points)
+    steps = torch.linspace(-REACH, REACH, POINTS)
     values = torch.stack([score(x + t * direction.to(x.device)) for t in steps]).cpu().numpy()
     t = steps.numpy()[:, None]
     before, after = values[:-1], values[1:]

@@ -145,10 +145,10 @@ def numbers(
     """
     rows, soon, related = [], [], []
     for speed in speeds:
-        learned, count, never = speed.learned, len(speed.steps), f"within {speed.limit:,}"
+        learned, count, limit = speed.learned, len(speed.steps), f"{speed.limit:,}"
         if learned.empty:
             ends = ["–", "–", "–"]
-            soon.append(f"{speed.label} along none of {count} directions {never} steps")
+            text = f"{speed.label} along none of {count} directions within {limit} steps"
         else:
             (early, first), (late, last) = (
                 (mean_text(end["mean"], end["std"], 0), frequencies.pair(end))
@@ -158,15 +158,14 @@ def numbers(
             text = f"{speed.label} after {early} steps at {first} at the earliest, "
             text += f"{late} steps at {last} at the latest"
             if others := count - len(learned):
-                text += f", and not {never} along {others} of {count} directions"
-            soon.append(text)
-        known = {called: speed.correlation_text(called) for called in speed.accuracies}
-        if known:
-            text = ", ".join(f"{rho} with {_named(called)}" for called, rho in known.items())
+                text += f", and not within {limit} along {others} of {count} directions"
+        soon.append(text)
+        rhos = {called: speed.correlation_text(called) for called in speed.accuracies}
+        if rhos:
+            text = ", ".join(f"{rho} with {_named(called)}" for called, rho in rhos.items())
             related.append(f"{speed.label} {text}: {_meaning(speed)}")
-        rhos = "; ".join(f"{called}: {rho}" for called, rho in known.items())
-        row = [speed.label, f"{len(learned)} of {count}", f"{speed.limit:,}", *ends, rhos or "–"]
-        rows.append(row)
+        beside = "; ".join(f"{called}: {rho}" for called, rho in rhos.items()) or "–"
+        rows.append([speed.label, f"{len(learned)} of {count}", limit, *ends, beside])
     start = f"D(v) along Fourier directions ({data}, {seeds}) is learned by"
     sentences = [f"{start} {'; by '.join(soon)}."]
     if related:
@@ -184,8 +183,8 @@ def _named(called: str) -> str:
 
 
 def _meaning(speed: Speed) -> str:
-    pairs = [speed.correlation(called) for called in speed.accuracies]
-    signs = {np.sign(rho) if p < 0.05 else 0 for rho, p, _ in pairs}
+    correlations = map(speed.correlation, speed.accuracies)
+    signs = {np.sign(rho) if p < 0.05 else 0 for rho, p, _ in correlations}
     if signs == {-1}:
         return "what is learned sooner generalises better"
     if signs == {1}:

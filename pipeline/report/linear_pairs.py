@@ -397,20 +397,19 @@ def section(whole: Run) -> Section:
 
     pictures = []
     if whole.nads:
-        origins = ", ".join(
-            f"{networks} untrained {label}"
-            if (networks := whole.nads[name]["networks"])
-            else f"{whole.plan.members[name].source.file} ({label})"
-            for name, label in labels.items()
-        )
-        caption = f"scale {run.plan.scale} · {science} · NADs from {origins}"
+        origins = []
+        for name, label in labels.items():
+            networks, source = whole.nads[name]["networks"], whole.plan.members[name].source
+            origins.append(
+                f"{networks} untrained {label}" if networks else f"{source.file} ({label})"
+            )
+        caption = f"scale {run.plan.scale} · {science} · NADs from {', '.join(origins)}"
         sees = (
             "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally "
             "well. Right: NADs that v₁ and v₂ are taken from."
         )
-        figure = two_sufficient_channels(run, caption)
-        picture = Picture("two_sufficient_channels", figure, "the problem and the NADs", sees)
-        pictures.append(picture)
+        figure, text = two_sufficient_channels(run, caption), "the problem and the NADs"
+        pictures.append(Picture("two_sufficient_channels", figure, text, sees))
     for name, label in labels.items():
         caption = f"{run.sizes([name])} · {science}"
         marked = not_fitted(planes[name], PAIR, "hatched", "pairs")
@@ -430,8 +429,7 @@ def section(whole: Run) -> Section:
             "What the network decides in the plane of the two directions. An upright boundary uses "
             "the first channel only, a level one the second only."
         )
-        figure = boundaries(run, planes[name], label, lines)
-        text = f"boundaries of {label}"
+        figure, text = boundaries(run, planes[name], label, lines), f"boundaries of {label}"
         pictures.append(Picture(f"linear_boundaries_{name}", figure, text, sees))
     caption = f"{run.sizes()} · {science}"
     marked = not_fitted(measured, ["architecture", *PAIR], "hatched", "pairs")

@@ -80,7 +80,7 @@ def sweep(
         legend.get_title().set_multialignment("center")
         top.set_ylim(45, 102)
     if losses is not None:
-        _losses_and_spectra(axes[1], axes[2], run, losses, eigenvalues)
+        _losses_and_spectra(axes[1:], run, losses, eigenvalues)
     for panel in axes.flat:
         style.index_axis(panel)
     for panel in axes[-1]:
@@ -92,25 +92,23 @@ def sweep(
 
 
 def _losses_and_spectra(
-    middle: np.ndarray,
-    bottom: np.ndarray,
+    panels: np.ndarray,
     run: Evaluated,
     losses: pd.DataFrame,
     eigenvalues: Mapping[str, np.ndarray],
 ) -> None:
     ylabel = None
-    for loss, spectrum, name in zip(middle, bottom, run.labels):
-        rows, epochs = run.of(name), losses[losses["architecture"] == name]
-        first = early(epochs)
+    for (loss, spectrum), name in zip(panels.T, run.labels):
+        epochs = losses[losses["architecture"] == name]
+        first = early(epochs).merge(run.results)
         loss.axhline(np.log(2), color="0.6", linewidth=0.8)
         for estimand, look in LOOKS.items():
-            cells = over_seeds(rows[rows["estimand"] == estimand], ["index"])
+            cells = over_seeds(first[first["estimand"] == estimand], ["index"], "loss")
             if cells.empty:
                 continue
-            early_loss = over_seeds(first[first["estimand"] == estimand], ["index"], "loss")
-            _curve(loss, early_loss.assign(fitted=cells["fitted"]), label=estimand, **look)
+            _curve(loss, cells, label=estimand, **look)
             values = eigenvalues[f"{name}-{estimand}-eigenvalues"]
-            # Eigenvalues that are zero but for rounding may be negative.
+            # Rounding can make eigenvalues of zero negative.
             scaled = np.sqrt(np.maximum(values / values[0], 1e-9))
             line = {key: look[key] for key in ("color", "linestyle")} | {"label": estimand}
             spectrum.plot(np.arange(len(scaled)) + 1, scaled, **line)
@@ -120,7 +118,7 @@ def _losses_and_spectra(
         if ylabel != epoch:
             loss.set_ylabel(f"{epoch}\n(grey: guessing)")
             ylabel = epoch
-    bottom[0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
+    panels[1, 0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
 
 
 def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> None:
@@ -132,7 +130,10 @@ def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> None:
 def numbers(
     run: Evaluated, metrics: Mapping[str, Any], known: Published
 ) -> tuple[Table, list[str]]:
-    """The table, a row for each architecture and estimand of metrics.json, and sentences."""
+    """The table, a row for each architecture and estimand, and sentences.
+
+    metrics: metrics.json, with the rank correlations.
+    """
     rows, curves, compared = [], [], []
     for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):
         at, label = cells.set_index("index").sort_index(), run.labels[name]
@@ -151,15 +152,15 @@ def numbers(
                 wide = " (of full width)" if width else ""
                 compared.append(f"{label}{wide} {points:.1f} points over {indices_text(count)}")
         values = [accuracy(at.loc[i]) if i in at.index else "–" for i in QUOTED]
-        done = all_seeds_fitted(at)
-        row = [label, estimand, f"{done} of {len(at)}", *values, *beside]
+        fitted = all_seeds_fitted(at)
+        row = [label, estimand, f"{fitted} of {len(at)}", *values, *beside]
         rows.append([*row, rho, by_eigenvalue, early_rho])
         ends = [f"{accuracy(at.iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
         level = " and ".join(dict.fromkeys(ends))
         relation = f"Spearman's ρ with the index {rho}"
         if rho == "–":
             relation = "no rank correlation with the index (no variation)"
-        relation += f" (fitted at {done} of {indices_text(len(at))})"
+        relation += f" (fitted at {fitted} of {indices_text(len(at))})"
         curves.append(f"{label} along its {estimand} NADs {level}, {relation}")
     sentences = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
     if compared:
