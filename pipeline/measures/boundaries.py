@@ -18,7 +18,7 @@ Score = Callable[[torch.Tensor], torch.Tensor]
 
 EXTENT = 2.0
 POINTS = 33
-"""The cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]², a line at POINTS."""
+"""A cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]², a line at POINTS."""
 
 LEARNED = 0.55
 """Accuracy on new samples above which a network has learned something (choice)."""

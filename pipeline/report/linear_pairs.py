@@ -1,4 +1,4 @@
-"""`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, tilts and margins.
+"""`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, and tilts and margins.
 
 NAD indices begin at 0, which for paper 2 is a choice: its text does not say.
 """
@@ -37,19 +37,13 @@ PANELS = {"all": "both channels", "first": "first channel alone", "second": "sec
 
 Pair = tuple[int, int]  # NAD indices of v₁ and v₂
 PAIR = ["index_1", "index_2"]  # their columns
+Tables = Mapping[str, pd.DataFrame]  # a table for each architecture
 GALLERY = 6  # largest number of NADs shown of each network, spread evenly over its grid
 
+WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
 USED = 0.6  # accuracy above which a channel alone is called used; guessing gives 0.5
 SHIFTED = 0.02  # smallest gain by the best threshold of the logit that a sentence mentions
 ALIKE = 5.0  # standard deviation in degrees up to which tilts are called the same whatever the pair
-
-# The channels that are used, by whether the first is and whether the second is.
-USES = {
-    (False, False): "neither",
-    (False, True): "the second",
-    (True, False): "the first",
-    (True, True): "both",
-}
 
 # The side of the origin on which each class lies, its marker and its colour.
 CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
@@ -110,6 +104,7 @@ def at(rows: pd.DataFrame, pair: Pair) -> pd.DataFrame:
 
 
 def hatch(panel: Axes, corner: Pair, side: float, lines: str, colour: Any, width: float) -> None:
+    """Hatch a square with lines of a colour and a width."""
     look = {"fill": False, "hatch": lines, "edgecolor": colour, "linewidth": 0, "zorder": 1.5}
     square = matplotlib.patches.Rectangle(corner, side, side, **look)
     square.set_hatch_linewidth(width)
@@ -121,8 +116,8 @@ def heat_map(
 ) -> None:
     """A heat map over pairs of NAD indices, hatched where not every network was fitted.
 
-    cells: mean, std and fitted by `PAIR`; – stands where there is no mean, ∞ where it is infinite;
-    form: of the numbers; limits: of the colours; bar: arguments of `seaborn.heatmap`.
+    cells: mean, std and fitted by `PAIR`; a missing mean is written –, an infinite one ∞; form: of
+    the numbers; limits: of the colours; bar: arguments of `seaborn.heatmap`.
     """
     mean, spread = cells["mean"].unstack(), cells["std"].unstack()
     hatched = (cells["fitted"] == 0).unstack()
@@ -151,18 +146,13 @@ def heat_map(
     panel.tick_params(axis="x", rotation=0 if size <= 6 else 90)
 
 
-def published_accuracies(run: Evaluated) -> dict[str, pd.DataFrame]:
-    """By architecture, the published accuracies of ResNet-18 by `PAIR` (paper 2, fig. 2a).
-
-    They are of full width, and stand beside a ResNet-18 of any width.
-    """
+def published_accuracies(run: Evaluated) -> Tables:
+    """The published accuracies of ResNet-18 by `PAIR`, for one of any width (paper 2, fig. 2a)."""
     table = published.table("linear_pairs").set_index(PAIR)
     return {name: values for name, (_, values) in run.beside({"resnet18": table}).items()}
 
 
-def accuracies(
-    run: Evaluated, name: str, known: Mapping[str, pd.DataFrame], caption: str
-) -> Figure:
+def accuracies(run: Evaluated, name: str, known: Tables, caption: str) -> Figure:
     """Accuracy (%) over the pairs of NAD indices: both channels, either alone (figs 2a, 4, 6).
 
     Below these maps stand the published accuracies of the same pairs, if there are any.
@@ -257,20 +247,20 @@ def boundaries(run: Evaluated, planes: pd.DataFrame, label: str, caption: str) -
     return style.finish(figure, title, caption, run.notice)
 
 
-def tilt_and_margins(tables: Mapping[str, pd.DataFrame], run: Evaluated, caption: str) -> Figure:
-    """Tilt of the boundary and median margins along v₁ and v₂ over the pairs; not in the paper.
+def tilt_and_margins(planes: Tables, run: Evaluated, caption: str) -> Figure:
+    """Tilt and median margins of the fitted networks over the pairs; not in the paper.
 
-    tables: by architecture its rows of boundaries.csv, of which the fitted networks count.
+    planes: boundaries.csv after `of_learners`.
     """
-    side = 0.42 * max(table["index_1"].nunique() for table in tables.values())
-    sizes = 3 * max(2.3, side) + 1.8, len(tables) * max(2.3, side + 0.3) + 1.5
-    figure, axes = style.new(len(tables), 3, *sizes)
+    side = 0.42 * max(table["index_1"].nunique() for table in planes.values())
+    sizes = 3 * max(2.3, side) + 1.8, len(planes) * max(2.3, side + 0.3) + 1.5
+    figure, axes = style.new(len(planes), 3, *sizes)
     columns = (
         ("tilt", "tilt (degrees)", 90, "{:.0f}"),
         ("margin_1", "median margin along $v_1$", REACH, "{:.1f}"),
         ("margin_2", "median margin along $v_2$", REACH, "{:.1f}"),
     )
-    for number, (name, table) in enumerate(tables.items()):
+    for number, (name, table) in enumerate(planes.items()):
         for panel, (column, title, high, form) in zip(axes[number], columns):
             known = table.assign(**{column: table[column].where(fitted(table))})
             heat_map(panel, over_seeds(known, PAIR, column), form, (0, high), cbar=False)
@@ -286,9 +276,7 @@ def tilt_and_margins(tables: Mapping[str, pd.DataFrame], run: Evaluated, caption
     return style.finish(figure, title, caption, run.notice)
 
 
-def table(
-    run: Evaluated, known: Mapping[str, pd.DataFrame], planes: Mapping[str, pd.DataFrame]
-) -> Table:
+def table(run: Evaluated, known: Tables, planes: Tables) -> Table:
     """The table of the corners and the diagonal of each grid."""
     rows = []
     for name, label in run.labels.items():
@@ -312,7 +300,7 @@ def table(
     return Table(header, rows)
 
 
-def used(run: Evaluated, name: str, known: Mapping[str, pd.DataFrame], planes: pd.DataFrame) -> str:
+def used(run: Evaluated, name: str, known: Tables, planes: pd.DataFrame) -> str:
     """The sentence on the channels that an architecture's fitted networks use, and on their tilt.
 
     It covers the corners of the grid of pairs. planes: the architecture's rows of boundaries.csv.
@@ -329,15 +317,15 @@ def used(run: Evaluated, name: str, known: Mapping[str, pd.DataFrame], planes: p
         if rows.empty:
             unfitted.append(place)
             continue
-        best = rows.loc[["second"], "best_accuracy"]
         alone = [rows.loc[[channel], "accuracy"] for channel in ("first", "second")]
         first, second = (values.mean() > USED for values in alone)
         numbers = " and ".join(percent(values.mean(), values.std()) for values in alone)
+        best = rows.loc[["second"], "best_accuracy"]
         if second and best.mean() - alone[1].mean() > SHIFTED:
             numbers += " %; at the best threshold of its logit the second gives "
             numbers += percent(best.mean(), best.std())
         start = "" if uses else "alone, they give "
-        uses.append(f"{USES[first, second]} at {place} ({start}{numbers} %)")
+        uses.append(f"{WHICH[2 * first + second]} at {place} ({start}{numbers} %)")
         counts.append(str(len(best)))
     if uses:
         n = ", ".join(counts if len(set(counts)) > 1 else counts[:1])
@@ -356,7 +344,7 @@ def used(run: Evaluated, name: str, known: Mapping[str, pd.DataFrame], planes: p
     return f"{start} networks fitted): {'; '.join(parts)}."
 
 
-def explorer(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+def explorer(run: Evaluated, planes: Tables) -> dict[str, Any]:
     """Accuracies, tilts and boundaries of every pair of NAD indices for the page."""
     networks = []
     for name, label in run.labels.items():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
 from pipeline.measures.ranks import early, spearman
@@ -58,25 +59,23 @@ def sweep(
     for (top, *_), (name, label) in zip(axes.T, run.labels.items()):
         rows = run.of(name)
         top.axhline(50, color="0.6", linewidth=0.8)
+        handles = []
         for estimand, look in LOOKS.items():
             cells = percents(rows[rows["estimand"] == estimand], ["index"])
             if cells.empty:
                 continue
             rho, _ = spearman(cells.index, cells["mean"])
             rho = "undefined" if np.isnan(rho) else f"= {number(rho, 2)}"
-            _curve(top, cells, label=f"{estimand}, ρ {rho}", **look)
+            handles.append(_curve(top, cells, label=f"{estimand}, ρ {rho}", **look))
         if name in known:
             called, values = known[name]
             # Wide enough to be seen where our curve lies on it.
             line = {"color": style.PUBLISHED, "linewidth": 2, "zorder": 1.9}
-            top.plot(values.index + 1, values, label=f"{called} (secant)", **line)
-        # The published line comes last.
-        entries = zip(*top.get_legend_handles_labels())
-        entries = sorted(entries, key=lambda entry: entry[1].startswith("published"))
+            handles += top.plot(values.index + 1, values, label=f"{called} (secant)", **line)
         # Above the panel, where no curve runs through the legend.
         place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.01), "frameon": False}
         title = {"title": textwrap.fill(label, 26), "title_fontsize": 10}
-        legend = top.legend(*zip(*entries), **title, **place)
+        legend = top.legend(handles=handles, **title, **place)
         legend.get_title().set_multialignment("center")
         top.set_ylim(45, 102)
     if losses is not None:
@@ -121,10 +120,10 @@ def _losses_and_spectra(
     panels[1, 0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
 
 
-def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> None:
+def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
     size = {"markersize": 2.5, "linewidth": 1, "elinewidth": 0.8, "capsize": 0}
     size |= {} if len(cells) > MANY else {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
-    over_indices(panel, cells, **size, **look)
+    return over_indices(panel, cells, **size, **look)
 
 
 def numbers(
