@@ -18,11 +18,10 @@ Score = Callable[[torch.Tensor], torch.Tensor]
 
 EXTENT = 2.0
 POINTS = 33
-"""The cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]²."""
+"""A cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]², a line at POINTS."""
 
-GUESSING = 3
-"""Standard errors above one half up to which an accuracy on new samples is that of guessing
-(choice)."""
+LEARNED = 0.55
+"""Accuracy on new samples above which a network has learned something (choice)."""
 
 REACH = 4.0
 """Margins are searched up to this many lengths of the direction."""
@@ -55,23 +54,21 @@ def tilt(scores: np.ndarray, lengths: tuple[float, float] = (1.0, 1.0)) -> float
 def of_learners(
     planes: pd.DataFrame, results: pd.DataFrame, coordinates: Sequence[str]
 ) -> pd.DataFrame:
-    """A table of boundaries whose `tilt` is empty where the network is no better than guessing.
+    """A table of boundaries in which `tilt` is empty for networks that have learned nothing.
 
     The score of a network that has merely memorised its training set changes sign somewhere in the
-    plane, but there is no boundary between the classes. results: the same networks' accuracies, of
-    which the test set `all` counts.
+    plane, but the network has no boundary between the classes. results: the same networks'
+    accuracies; the test set `all` decides.
     """
     keys = ["architecture", "seed", *coordinates]
-    tests = results[results["test_set"] == "all"].set_index(keys)
-    learned = tests["accuracy"] > 0.5 + GUESSING * 0.5 / np.sqrt(tests["n"])
+    learned = results[results["test_set"] == "all"].set_index(keys)["accuracy"] > LEARNED
     return planes.assign(
         tilt=planes["tilt"].where(learned[pd.MultiIndex.from_frame(planes[keys])].to_numpy())
     )
 
 
 def mean_tilt(planes: pd.DataFrame) -> float | None:
-    """Mean `tilt` of the fitted cells (see `pipeline.measures.fitted`) of a table of boundaries, in
-    degrees, or None."""
+    """Mean tilt in degrees of the fitted networks in a table of boundaries, or None without any."""
     mean = planes["tilt"][fitted(planes)].mean()
     return None if np.isnan(mean) else round(float(mean), 1)
 
@@ -81,14 +78,14 @@ def max_margin_tilt(first: float, second: float) -> float:
     return float(np.degrees(np.arctan2(second, first)))
 
 
-def margins(score: Score, x: torch.Tensor, direction: torch.Tensor, points: int = 33) -> np.ndarray:
+def margins(score: Score, x: torch.Tensor, direction: torch.Tensor) -> np.ndarray:
     """Distance of each sample to the boundary along ±`direction`, (N,); inf beyond REACH.
 
     x: (N, C, H, W); direction: (C, H, W), whose length is the unit of the distance. The line is
-    sampled at `points` points and the crossing nearest to the sample interpolated linearly, so two
-    crossings closer than 2·REACH/(points − 1) are not seen.
+    sampled at POINTS points, and the crossing nearest to the sample is interpolated linearly. Two
+    crossings closer than 2·REACH/(POINTS − 1) are not seen.
     """
-    steps = torch.linspace(-REACH, REACH, points)
+    steps = torch.linspace(-REACH, REACH, POINTS)
     values = torch.stack([score(x + t * direction.to(x.device)) for t in steps]).cpu().numpy()
     t = steps.numpy()[:, None]
     before, after = values[:-1], values[1:]

@@ -1,6 +1,6 @@
-"""Which networks were fitted to their training set: the others say nothing about preference.
+"""Fitted networks: the other networks say nothing about what an architecture prefers.
 
-Both papers say that every network ends near zero training loss (paper 2, A.1 and A.2).
+In both papers every network ends near zero training loss (paper 2, A.1 and A.2).
 """
 
 import pandas as pd
@@ -15,5 +15,5 @@ def fitted(rows: pd.DataFrame) -> pd.Series:
 
 
 def counts(cells: pd.DataFrame) -> dict[str, int]:
-    """The numbers of `cells` and of `fitted` ones, of a table with one row for each."""
+    """The number of cells and of fitted cells in a table with one row a cell."""
     return {"cells": len(cells), "fitted": int(fitted(cells).sum())}

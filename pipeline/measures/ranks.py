@@ -20,7 +20,7 @@ def spearman(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
 def early(losses: pd.DataFrame) -> pd.DataFrame:
     """The rows of a table of losses at a third of each architecture's epochs.
 
-    The epoch is rounded and at least 1; loss(early) tells how fast a direction is learned.
+    The epoch is rounded and at least 1. The loss there tells how fast a direction is learned.
     """
     epochs = losses.groupby("architecture")["epoch"].transform("max")
     return losses[losses["epoch"] == (epochs / 3).round().clip(lower=1)]

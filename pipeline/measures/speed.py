@@ -9,9 +9,9 @@ import pandas as pd
 def steps_over_seeds(rows: pd.DataFrame, places: Sequence[str]) -> pd.DataFrame:
     """Mean and standard deviation of the steps over seeds, by the coordinates `places`.
 
-    rows: those coordinates and `steps`, which is missing where a training set was never learned
-    (see `pipeline.cells.training.Outcome`). Where one seed never learned it, the mean is infinite,
-    so that the place comes after all others, and there is no deviation; nor is there with one seed.
+    rows: a row for each network, with these coordinates and `steps`, which is missing where the
+    network never learned its training set (see `pipeline.cells.training.Outcome`). If one seed of a
+    place did not, the mean is infinite, so that the place comes last, and the deviation is nan.
     """
     cells = rows.astype({"steps": float}).groupby(list(places), sort=False)["steps"]
     speed = cells.agg(mean="mean", std="std", seeds="size")

@@ -1,5 +1,4 @@
-"""`convergence` in the report: steps until D(v) is learned, over the frequency of v (paper 1, fig.
-2)."""
+"""`convergence` in the report: steps until D(v) is learned over v's frequency (paper 1, fig. 2)."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -20,27 +19,22 @@ from pipeline.measures.ranks import spearman
 from pipeline.measures.speed import steps_over_seeds
 from pipeline.report import frequencies, style
 from pipeline.report.comparison import mean_text, number, p_text
-from pipeline.report.frequencies import DIRECTION, Published
+from pipeline.report.frequencies import DIRECTION
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted
+from pipeline.report.run import Evaluated, Published, Run, not_fitted
 
-# Colour map of steps: what is learned soon is as light as a high accuracy in the maps of
-# `fourier`.
-STEPS = "cividis_r"
-
-OURS = "fourier"  # the label of the accuracies that `fourier` measured in this run
-
-# Place of directions that were not learned on the axis of steps, in units of the whole training.
-BEYOND = 1.25
+STEPS = "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
+OURS = "fourier"  # label of the accuracies that `fourier` measured in this run
+BEYOND = 1.25  # place of directions that were not learned, in units of the whole training
 
 
 @dataclass(frozen=True)
 class Speed:
     """How soon one network learns D(v) along each direction, and how well it generalises along it.
 
-    label: of the network; limit: steps of the whole training; steps: k_row, k_col, and the columns
-    of `steps_over_seeds`; accuracies: by their label in figures, test accuracies as `by_direction`
-    gives them; half: as in `is_half`.
+    label: the network's; limit: steps of the whole training; steps: `steps_over_seeds` with k_row
+    and k_col; accuracies: by label, tables of test accuracies as of `frequencies.by_direction`;
+    half: whether one of each direction and its transpose is trained.
     """
 
     label: str
@@ -55,7 +49,7 @@ class Speed:
         return self.steps[np.isfinite(self.steps["mean"])].sort_values("mean", kind="stable")
 
     def beside(self, called: str) -> pd.DataFrame:
-        """The directions with steps and one of the `accuracies`: mean_steps, …, std_accuracy."""
+        """Steps joined with one of the `accuracies` by direction: mean_steps, mean_accuracy, …"""
         suffixes = ("_steps", "_accuracy")
         return self.steps.merge(self.accuracies[called], on=DIRECTION, suffixes=suffixes)
 
@@ -77,8 +71,8 @@ class Speed:
 def maps(speeds: Sequence[Speed], caption: str, notice: str | None) -> Figure:
     """Steps until D(v) is learned over the frequency of v, and accuracy beside (paper 1, fig. 2).
 
-    One row for each network: its map of steps, on one logarithmic scale of colours, and beside it
-    its accuracies against its steps. Both are means over seeds, and bars are standard deviations.
+    Each network has a row: its map of steps, with one scale of colours for all networks, and its
+    accuracies against its steps. Values are means over seeds, bars standard deviations.
     """
     figure, axes = style.new(len(speeds), 2, 8.2, 3.6 * len(speeds) + 0.9)
     limit = max(speed.limit for speed in speeds)
@@ -86,10 +80,7 @@ def maps(speeds: Sequence[Speed], caption: str, notice: str | None) -> Figure:
     norm = matplotlib.colors.LogNorm(fastest, limit)
     for speed, (left, right) in zip(speeds, axes):
         _map(left, speed, norm)
-        if speed.accuracies:
-            _scatter(right, speed, fastest)
-        else:
-            right.set_axis_off()
+        _scatter(right, speed, fastest) if speed.accuracies else right.set_axis_off()
     shades = matplotlib.cm.ScalarMappable(norm, STEPS)
     place = {"location": "left", "aspect": 18 * len(speeds)}
     bar = figure.colorbar(shades, ax=axes[:, 0], label="steps until learned", **place)
@@ -108,15 +99,15 @@ def _plain_ticks(axis: Axis) -> None:
 def _map(panel: Axes, speed: Speed, norm: matplotlib.colors.LogNorm) -> None:
     rows = frequencies.with_transposes(speed.steps) if speed.half else speed.steps
     axis, steps = frequencies.plane(rows, "mean")
-    known = np.ma.masked_invalid(steps)
-    panel.imshow(known, cmap=STEPS, norm=norm, aspect="equal")
+    learned = np.ma.masked_invalid(steps)
+    panel.imshow(learned, cmap=STEPS, norm=norm, aspect="equal")
     hatched = {"fc": "white", "ec": "0.6", "linewidth": 0, "hatch": "/////"}
     for row, column in np.argwhere(np.isinf(steps)):
         corner = (column - 0.5, row - 0.5)
         panel.add_patch(matplotlib.patches.Rectangle(corner, 1, 1, **hatched))
-    cells = frequencies.frame(panel, axis)
+    edges = frequencies.frame(panel, axis)
     if len(axis) <= frequencies.NUMBERED:
-        frequencies.write(panel, cells, steps, norm(known) < 0.5)
+        frequencies.write(panel, edges, steps, norm(learned) < 0.5, np.full(steps.shape, np.nan))
     never = f"\nhatched: not within {speed.limit:,} steps" if np.isinf(steps).any() else ""
     panel.set_title(textwrap.fill(speed.label, 34) + never, fontsize=9)
 
@@ -130,6 +121,8 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
         look = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 4.5}
         look |= {"elinewidth": 0.7, "label": f"{called}: {speed.correlation_text(called)}"}
         steps = both["mean_steps"].replace(np.inf, BEYOND * speed.limit)
+        if (both["fitted"] == 0).all():  # the legend then shows a hollow marker as well
+            look |= {"markerfacecolor": "white"}
         means, spread = 100 * both["mean_accuracy"], 100 * both["std_accuracy"]
         style.curve(panel, steps, means, both["fitted"], spread, both["std_steps"], **look)
     limits = fastest / 1.2, 1.2 * BEYOND * speed.limit
@@ -146,16 +139,16 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
 def numbers(
     speeds: Sequence[Speed], data: str, noisier: str, seeds: str
 ) -> tuple[Table, list[str]]:
-    """The table of how soon each network learns D(v), a row for each, and sentences.
+    """The table of the steps that each network needs, and sentences on them.
 
-    data: ε and σ; noisier: those of `fourier`; seeds: their number as text.
+    data: ε and σ as text; noisier: the same of `fourier`; seeds: their number as text.
     """
     rows, soon, related = [], [], []
     for speed in speeds:
-        learned, count, never = speed.learned, len(speed.steps), f"within {speed.limit:,}"
+        learned, count, limit = speed.learned, len(speed.steps), f"{speed.limit:,}"
         if learned.empty:
             ends = ["–", "–", "–"]
-            soon.append(f"{speed.label} along none of {count} directions {never} steps")
+            text = f"{speed.label} along none of {count} directions within {limit} steps"
         else:
             (early, first), (late, last) = (
                 (mean_text(end["mean"], end["std"], 0), frequencies.pair(end))
@@ -165,15 +158,14 @@ def numbers(
             text = f"{speed.label} after {early} steps at {first} at the earliest, "
             text += f"{late} steps at {last} at the latest"
             if others := count - len(learned):
-                text += f", and not {never} along {others} of {count} directions"
-            soon.append(text)
-        known = {called: speed.correlation_text(called) for called in speed.accuracies}
-        if known:
-            text = ", ".join(f"{rho} with {_named(called)}" for called, rho in known.items())
+                text += f", and not within {limit} along {others} of {count} directions"
+        soon.append(text)
+        rhos = {called: speed.correlation_text(called) for called in speed.accuracies}
+        if rhos:
+            text = ", ".join(f"{rho} with {_named(called)}" for called, rho in rhos.items())
             related.append(f"{speed.label} {text}: {_meaning(speed)}")
-        rhos = "; ".join(f"{called}: {rho}" for called, rho in known.items())
-        row = [speed.label, f"{len(learned)} of {count}", f"{speed.limit:,}", *ends, rhos or "–"]
-        rows.append(row)
+        beside = "; ".join(f"{called}: {rho}" for called, rho in rhos.items()) or "–"
+        rows.append([speed.label, f"{len(learned)} of {count}", limit, *ends, beside])
     start = f"D(v) along Fourier directions ({data}, {seeds}) is learned by"
     sentences = [f"{start} {'; by '.join(soon)}."]
     if related:
@@ -191,8 +183,8 @@ def _named(called: str) -> str:
 
 
 def _meaning(speed: Speed) -> str:
-    pairs = [speed.correlation(called) for called in speed.accuracies]
-    signs = {np.sign(rho) if p < 0.05 else 0 for rho, p, _ in pairs}
+    correlations = map(speed.correlation, speed.accuracies)
+    signs = {np.sign(rho) if p < 0.05 else 0 for rho, p, _ in correlations}
     if signs == {-1}:
         return "what is learned sooner generalises better"
     if signs == {1}:
@@ -201,9 +193,10 @@ def _meaning(speed: Speed) -> str:
 
 
 def speed_of(name: str, run: Evaluated, other: Evaluated, known: Published) -> Speed:
-    """The `Speed` of an architecture in `convergence` (run).
+    """The `Speed` of an architecture in the run of `convergence`.
 
-    Beside it are the accuracies of the same network in `fourier` (other), and the published map.
+    other: the run of `fourier`, whose accuracies count if it trains the same network under the same
+    name; known: published accuracies.
     """
     member, accuracies = run.plan.members[name], {}
     limit = member.training.epochs * -(-run.plan.train_samples // BATCH)
@@ -235,7 +228,8 @@ def section(whole: Run) -> Section:
         both = pd.concat(drawn)
         marked = not_fitted(both, ["architecture", *DIRECTION], "hollow", "directions")
         seeds = other.seeds(both["architecture"].unique())
-        lines.append(f"accuracies of fourier: {noisier} · {seeds} · {marked}")
+        lines.append(f"accuracies: of the experiment fourier, {noisier} · {seeds} · {marked}")
+        lines.append("ρ: rank correlation (Spearman) of steps and accuracy")
     sees = (
         "Left: steps until D(v) is learned; hatched where they were not enough. Right: accuracy of "
         "the previous part against these steps, one point for every wave."

@@ -20,18 +20,18 @@ BARS = {
         "label": "flipped: NAD coefficients in reverse order",
     },
 }
-WIDTH, NARROW = 0.25, 0.16  # widths of our bars and of the published ones beside them
-UNFITTED = (0, (2, 1.5))  # the outline of bars of which not every network was fitted
+WIDTH, NARROW = 0.25, 0.16  # widths of our bars and of the published bars beside them
+UNFITTED = (0, (2, 1.5))  # the outline of a bar where not every network was fitted
 
 OPERATIONS = {"remove": "removed", "flip": "with their sign turned"}
 PREDICTIONS = {"color": style.ORANGE, "linestyle": "-", "marker": "o", "markersize": 5}
 
 
 def bars(run: Evaluated, known: Published, caption: str) -> Figure:
-    """Accuracy on the images as they are and flipped, trained and tested alike (paper 1, table 1).
+    """Accuracy on images as they are and on flipped ones, trained and tested alike (table 1).
 
-    Published accuracies are white bars to the right of ours; where not every network was fitted
-    the outline is dashed.
+    White bars to the right of ours are published accuracies. The outline is dashed where not every
+    network was fitted.
     """
     figure, axes = style.new(1, 1, max(6.9, 1.9 * len(run.labels) + 0.8), 4.4)
     panel = axes[0, 0]
@@ -39,12 +39,12 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
     guessing = panel.axhline(100 / len(run.images["classes"]), label="guessing", **chance)
     cells = over_seeds(run.results, ["images", "architecture"])
     white = {"facecolor": "white", "edgecolor": style.PUBLISHED}
-    for kind, look in BARS.items():
+    for images, look in BARS.items():
         for place, name in enumerate(run.labels):
-            # Ours and the published one side by side, plain ones left of the middle, flipped right.
+            # Our bar and the published one touch; plain images left of the middle, flipped right.
             pair = WIDTH + (NARROW if name in known else 0)
-            left = place + 0.02 + (-0.04 - pair if kind == "plain" else 0)
-            cell, hatch = cells.loc[kind, name], look.get("hatch")
+            left = place + 0.02 + (-0.04 - pair if images == "plain" else 0)
+            cell, hatch = cells.loc[images, name], look.get("hatch")
             error = None if np.isnan(cell["std"]) else 100 * cell["std"]
             outline = {"edgecolor": "black", "linewidth": 0.7, "linestyle": "-"}
             if not cell["fitted"]:
@@ -55,7 +55,7 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
             panel.bar(middle, mean, WIDTH, **own, **outline)
             _above(panel, middle, mean + (error or 0), f"{mean:.1f}", "black")
             if name in known:
-                value, middle = known[name][1][kind], left + WIDTH + NARROW / 2
+                value, middle = known[name][1][images], left + WIDTH + NARROW / 2
                 panel.bar(middle, value, NARROW, hatch=hatch, linewidth=1, **white)
                 _above(panel, middle, value, f"{value:g}", style.PUBLISHED)
     entries = [
@@ -83,8 +83,9 @@ def _above(panel: Axes, x: float, top: float, text: str, colour: str) -> None:
 def components(run: Evaluated, name: str, changes: pd.DataFrame, caption: str) -> Figure:
     """The share of predictions that change with a part of an image's NADs; not in the papers.
 
-    Above: `pipeline.experiments.flip.bands`; below: single NADs. Points and bars are means over
-    seeds, whiskers standard deviations. changes: the architecture's rows of changes.csv.
+    The upper panels have the bands of `pipeline.experiments.flip.bands`, the lower panels single
+    NADs. Points and bars are means over seeds, whiskers standard deviations. changes: the
+    architecture's rows of changes.csv.
     """
     figure, axes = style.new(2, len(OPERATIONS), 8.6, 6.2, sharey="row")
     single = changes["first"] == changes["last"]
@@ -94,7 +95,7 @@ def components(run: Evaluated, name: str, changes: pd.DataFrame, caption: str) -
             rows = changes[chosen & (changes["operation"] == operation)]
             places = rows.groupby(["first", "last"])[["changed", "relative_change"]]
             mean, spread = 100 * places.mean(), 100 * places.std()
-            errors = {key: some if some.notna().any() else None for key, some in spread.items()}
+            errors = {key: std if std.notna().any() else None for key, std in spread.items()}
             place = np.arange(len(mean))
             look = {"color": "#BBBBBB", "error_kw": {"elinewidth": 0.9, "ecolor": "0.4"}}
             look |= {"yerr": errors["relative_change"], "label": "relative change of the image"}
@@ -110,13 +111,14 @@ def components(run: Evaluated, name: str, changes: pd.DataFrame, caption: str) -
     axes[0, 0].legend(loc="upper left", frameon=False)
     # Room for the legend above the bars.
     axes[0, 0].set_ylim(0, 1.25 * axes[0, 0].get_ylim()[1])
-    title = f"What the predictions of {run.labels[name]} rest on: test images with NAD components "
-    return style.finish(figure, f"{title}altered", caption, run.notice)
+    title = f"What the predictions of {run.labels[name]} rest on: "
+    title += "test images with NAD components altered"
+    return style.finish(figure, title, caption, run.notice)
 
 
 def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
-    """The table, a row for each architecture, and the sentence on what the flip costs it."""
-    rows, losses = [], []
+    """The table, a row for each architecture, and the sentence on the accuracy that flips cost."""
+    rows, costs = [], []
     seeds = run.results.pivot(index=["architecture", "seed"], columns="images", values="accuracy")
     for name, label in run.labels.items():
         at = run.summary_of(name).set_index("images")
@@ -135,17 +137,17 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
             beside = " / ".join(pair) + called.removeprefix("published")
             text += f" ({called} {' and '.join(pair)} %)"
         rows.append([label, plain, flipped, *map(training, cells), beside])
-        losses.append(text)
+        costs.append(text)
     header = ["network", "plain (%)", "flipped (%)"]
     header += [f"training accuracy, {images} (%) (fitted seeds)" for images in BARS]
     header += ["published (plain / flipped)"]
     start = f"Accuracy with NAD coefficients in reverse order, {run.seeds()}"
-    return Table(header, rows), [f"{start}: {'; '.join(losses)}."]
+    return Table(header, rows), [f"{start}: {'; '.join(costs)}."]
 
 
-def section(of: Run) -> Section:
+def section(whole: Run) -> Section:
     """The section of `flip`."""
-    run = of.experiments["flip"]
+    run = whole.experiments["flip"]
     known = run.beside(published.table("flip").set_index("network").to_dict("index"))
     caption = f"{run.sizes()} · images: {run.images['name']}{run.deviations()}"
     marked = not_fitted(run.results, ["architecture", "images"], "dashed outlines", "bars")
@@ -158,8 +160,8 @@ def section(of: Run) -> Section:
     )
     changes = artifacts.evaluated(run.folder, "changes")
     for name, label in run.labels.items():
-        fitted = run.summary_of(name).set_index("images").loc["plain", "train_accuracy"]
-        lines = f"{caption}\ntrained to {100 * fitted:.1f} % training accuracy"
+        trained = run.summary_of(name).set_index("images").loc["plain", "train_accuracy"]
+        lines = f"{caption}\ntrained to {100 * trained:.1f} % training accuracy"
         figure = components(run, name, changes[changes["architecture"] == name], lines)
         text = f"what predictions of {label} rest on"
         pictures.append(Picture(f"flip_components_{name}", figure, text, sees))

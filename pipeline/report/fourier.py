@@ -13,10 +13,10 @@ from matplotlib.image import AxesImage
 from pipeline.networks import NETWORKS
 from pipeline.report import frequencies, style
 from pipeline.report.comparison import accuracy, percent, rms, rms_text
-from pipeline.report.frequencies import DIRECTION, Published
+from pipeline.report.frequencies import DIRECTION
 from pipeline.report.labels import papers_network
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, described, not_fitted
+from pipeline.report.run import Evaluated, Published, Run, described, not_fitted
 from pipeline.report.site.embedded import value
 
 # Mean accuracy over all frequencies of the networks without pooling, read off paper 1's fig. 3.
@@ -28,49 +28,44 @@ COLUMNS = 3  # maps in one row of the figure, at most
 def maps(run: Evaluated, known: Published, caption: str) -> Figure:
     """Accuracy over the frequency (k_row, k_col) of v, and the published maps (paper 1, figs 1, 3).
 
-    Maps show means over seeds, and standard deviations where there are several; directions along
-    which not every network was fitted are hatched; where that is all of them, the title says so.
+    Maps show means over seeds, and standard deviations where there are several. Directions along
+    which not every network was fitted are hatched, unless the title says that none was.
     """
-    places, row, column = {}, 0, 0
+    rows = [[]]
     for name, label in run.labels.items():
-        own = frequencies.by_direction(run.of(name))
-        drawn = [
-            (label, frequencies.with_transposes(own) if frequencies.is_half(run, name) else own)
-        ]
-        drawn += [known[name]] if name in known else []
-        if column + len(drawn) > COLUMNS:  # a published map stands in the same row as ours
-            row, column = row + 1, 0
-        places |= {(row, column + number): one for number, one in enumerate(drawn)}
-        column += len(drawn)
-    rows, columns = row + 1, 1 + max(column for _, column in places)
-    figure, axes = style.new(rows, columns, max(6.4, 2.75 * columns + 1.1), 3.1 * rows + 0.8)
-    for place, panel in np.ndenumerate(axes):
-        panel.set_visible(place in places)
-        if place in places:
-            title, directions = places[place]
+        own = frequencies.completed(run, name, frequencies.by_direction(run.of(name)))
+        drawn = [(label, own)] + ([known[name]] if name in known else [])
+        if len(rows[-1]) + len(drawn) > COLUMNS:  # a published map stands in the same row as ours
+            rows.append([])
+        rows[-1] += drawn
+    columns = max(map(len, rows))
+    size = max(6.4, 2.75 * columns + 1.1), 3.1 * len(rows) + 0.8
+    figure, axes = style.new(len(rows), columns, *size)
+    for panels, row in zip(axes, rows):
+        for panel in panels[len(row) :]:
+            panel.set_visible(False)
+        for panel, (title, directions) in zip(panels, row):
             image = _map(panel, directions)
             nowhere = "\n(none fitted)" if (directions["fitted"] == 0).all() else ""
             panel.set_title(textwrap.fill(title, 26) + nowhere)
-            if place[1]:
-                panel.set_ylabel("")
+        for panel in panels[1:]:
+            panel.set_ylabel("")
     figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
     return style.finish(figure, "Accuracy on D(v) over the frequency of v", caption, run.notice)
 
 
 def _map(panel: Axes, directions: pd.DataFrame) -> AxesImage:
     axis, means = frequencies.plane(directions, "mean")
-    (_, deviations), (_, done) = (
-        frequencies.plane(directions, column) for column in ("std", "fitted")
-    )
+    deviations, fitted = (frequencies.plane(directions, name)[1] for name in ("std", "fitted"))
     image = panel.imshow(100 * means, cmap=style.ACCURACY, vmin=50, vmax=100, aspect="equal")
-    first, last = cells = frequencies.frame(panel, axis)
+    first, last = edges = frequencies.frame(panel, axis)
     black = means > 0.78  # is read better on the upper half of the colours
     if len(axis) <= frequencies.NUMBERED:
-        frequencies.write(panel, cells, 100 * means, black, 100 * deviations)
+        frequencies.write(panel, edges, 100 * means, black, 100 * deviations)
     elif not np.isnan(deviations).any():
         median = f"± {100 * np.median(deviations):.1f} (median over the map)"
         panel.set_xlabel(f"{panel.get_xlabel()}\n{median}")
-    for r, c in np.argwhere(done == 0) if (done == 1).any() else ():
+    for r, c in np.argwhere(fitted == 0) if (fitted == 1).any() else ():
         sides = last[c] - first[c], last[r] - first[r]
         look = {"fill": False, "hatch": "////", "linewidth": 0, "alpha": 0.35}
         look |= {"edgecolor": "black" if black[r, c] else "white"}
@@ -87,36 +82,36 @@ def level_of(cells: pd.DataFrame) -> str:
 def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     """The table of the maps, a row for each architecture, and sentences.
 
-    The published mean is over the directions of our map. Differences are given without and within
+    The published mean is over the directions of our map. Distances are given without and within
     k_row = 0, since LeNet's published row k_row = 0 lies above its transpose, which the symmetry of
     the network's law does not allow.
     """
     networks = {name: described(run.plan.members[name]) for name in run.labels}
-    without_pooling = {"downsampling": "none"}
+    no_pooling = {"downsampling": "none"}
     unpooled = {
         name: UNPOOLED[network]
         for name, specification in networks.items()
-        if (network := papers_network(specification, **without_pooling)) in UNPOOLED
+        if (network := papers_network(specification, **no_pooling)) in UNPOOLED
     }
     pooled = {  # by an architecture without pooling, the same network with it
         name: other
         for name, specification in networks.items()
         for other, more in networks.items()
-        if specification == more | without_pooling and "downsampling" not in more
+        if specification == more | no_pooling and "downsampling" not in more
     }
     rows, levels, compared, without = [], [], [], []
     for name, label in run.labels.items():
         cells = run.of(name)
         directions = frequencies.by_direction(cells)
         means = directions.set_index(DIRECTION)["mean"]
-        ends = [directions.loc[place] for place in (means.argmin(), means.argmax())]
-        low, high = map(accuracy, ends)
-        done = f"{int(directions['fitted'].sum())} of {len(directions)}"
-        level = f"{level_of(cells)} % in the mean, from {low} at {frequencies.pair(ends[0])} to "
-        level += f"{high} at {frequencies.pair(ends[1])}"
+        lowest, highest = (directions.loc[place] for place in (means.argmin(), means.argmax()))
+        low, high = accuracy(lowest), accuracy(highest)
+        fitted = f"{int(directions['fitted'].sum())} of {len(directions)}"
+        level = f"{level_of(cells)} % in the mean, from {low} at {frequencies.pair(lowest)} to "
+        level += f"{high} at {frequencies.pair(highest)}"
         if means.min() == means.max():
             level = f"{low} % along all"
-        levels.append(f"{label}: {level} (fitted along {done})")
+        levels.append(f"{label}: {level} (fitted along {fitted})")
         beside = [f"{100 * unpooled[name]:.1f}" if name in unpooled else "–", "–", "–"]
         if name in known:
             called, theirs = known[name]
@@ -128,43 +123,42 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
             beside = [f"{theirs.mean():.1f}", *(rms_text(*part) for part in parts.values())]
             beside = [text + wide for text in beside]
             distances = ", ".join(
-                "{:.1f} points rms over {} with k_row {} 0".format(*rms(*part), sign)
+                "{:.1f} points over {} with k_row {} 0".format(*rms(*part), sign)
                 for sign, part in parts.items()
             )
             compared.append(f"{label}{' (of full width)' if wide else ''}: {distances}")
         if name in pooled:
             other = run.of(pooled[name])
             same = frequencies.by_direction(other).merge(directions, on=DIRECTION)[DIRECTION]
-            here, there = (
-                level_of(frequencies.canonical(some).merge(same, on=DIRECTION))
-                for some in (cells, other)
+            without_it, with_it = (
+                level_of(frequencies.canonical(results).merge(same, on=DIRECTION))
+                for results in (cells, other)
             )
-            text = f"{run.labels[pooled[name]]} has {here} % instead of {there} %, "
+            text = f"{run.labels[pooled[name]]} has {without_it} % instead of {with_it} %, "
             text += f"means over the {len(same)} directions of both"
             if name in unpooled:
                 text += f"; published {100 * unpooled[name]:.1f} % without"
             without.append(text)
         above = f"{100 * (means > 0.75).mean():.0f}"
-        rows.append([label, done, level_of(cells), low, high, above, *beside])
+        rows.append([label, fitted, level_of(cells), low, high, above, *beside])
     sentences = [f"Accuracy over Fourier directions, {run.seeds()}: {'; '.join(levels)}."]
     if compared:
-        start = "Distance from the published maps, along so many directions"
+        start = "Root mean square distance from the published maps, over numbers of directions"
         sentences.append(f"{start}: {'; '.join(compared)}.")
     if without:
         sentences.append(f"Without pooling {', '.join(without)}.")
     header = ["network", "directions fitted", "mean accuracy (%)", "lowest", "highest"]
     header += ["directions above 75 % (%)", "published mean (%)"]
-    header += [f"rms difference (directions) where k_row {sign} 0" for sign in "≠="]
+    header += [f"root mean square distance (directions) where k_row {sign} 0" for sign in "≠="]
     return Table(header, rows), sentences
 
 
 def explorer(run: Evaluated, known: Published) -> dict[str, Any]:
-    """The maps for the page: by frequency ours, and the published ones."""
+    """The data of the page's maps: accuracies by frequency, ours and the published ones."""
     key = lambda row: f"{row['k_row']:.0f},{row['k_col']:.0f}"
     maps = []
     for name, label in run.labels.items():
-        own = frequencies.canonical(run.summary_of(name))
-        own = frequencies.with_transposes(own) if frequencies.is_half(run, name) else own
+        own = frequencies.completed(run, name, frequencies.canonical(run.summary_of(name)))
         cells = {key(row): value(row) for row in own.to_dict("records")}
         maps.append({"name": label, "cells": cells, "sides": run.plan.members[name].input})
         if name in known:

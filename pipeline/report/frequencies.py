@@ -1,6 +1,4 @@
-"""Maps over the spatial frequency of v: their values, both halves of the plane, their axes."""
-
-from collections.abc import Mapping
+"""Maps over the spatial frequency k of v: values at k and −k, transposes, axes, numbers."""
 
 import numpy as np
 import pandas as pd
@@ -10,25 +8,22 @@ from pipeline.cells.fourier import wrapped
 from pipeline.cells.shapes import SIDE
 from pipeline.report import published
 from pipeline.report.comparison import number
-from pipeline.report.run import Evaluated, over_seeds
+from pipeline.report.run import Evaluated, Published, over_seeds
 
 DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
 NUMBERED = 9  # frequencies along one side of the largest map in which numbers are written
-
-# By architecture: the label of a published map, and its accuracies as `by_direction` gives them.
-Published = Mapping[str, tuple[str, pd.DataFrame]]
 
 
 def sides(rows: pd.DataFrame) -> pd.Series:
     """Height and width of one architecture's inputs: twice the highest frequencies of its grid.
 
-    Of a smaller grid, 32 pixels serve as well: all its frequencies are their own remainders.
+    At least 32, which serves grids of lower frequencies as well.
     """
     return (2 * rows[DIRECTION].abs().max()).clip(lower=SIDE)
 
 
 def canonical(rows: pd.DataFrame) -> pd.DataFrame:
-    """One architecture's rows with the later of k and −k, which are the same v."""
+    """One architecture's rows, each with the later of k and −k, which are the same v."""
     k = wrapped(rows[DIRECTION], sides(rows))
     other = wrapped(-k, sides(rows))
     same = other["k_row"] == k["k_row"]
@@ -37,12 +32,12 @@ def canonical(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_direction(rows: pd.DataFrame) -> pd.DataFrame:
-    """`over_seeds` of one architecture's rows by `DIRECTION`."""
+    """Accuracies of one architecture over seeds, a row for each direction: see `over_seeds`."""
     return over_seeds(canonical(rows), DIRECTION).reset_index()
 
 
 def published_maps(run: Evaluated) -> Published:
-    """The published maps of the architectures' networks."""
+    """By architecture, the label of its network's published map, and the map as `by_direction`."""
     table = published.table("fourier")
     maps = {
         network: by_direction(table[DIRECTION].assign(accuracy=table[network] / 100))
@@ -57,9 +52,14 @@ def is_half(run: Evaluated, name: str) -> bool:
 
 
 def with_transposes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows that have one of each k and −k, completed by the transposes that are missing."""
+    """A table with one of each k and −k, to which the missing transposes are added."""
     turned = canonical(rows.rename(columns=dict(zip(DIRECTION, reversed(DIRECTION)))))
     return pd.concat([rows, turned], ignore_index=True).drop_duplicates(DIRECTION)
+
+
+def completed(run: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of an architecture's whole map: `with_transposes` if it is trained along half."""
+    return with_transposes(rows) if is_half(run, name) else rows
 
 
 def science(run: Evaluated) -> str:
@@ -70,17 +70,18 @@ def science(run: Evaluated) -> str:
 def transposed_text(run: Evaluated) -> str:
     """The part of a caption on the architectures that are trained along half of the directions."""
     halves = [label for name, label in run.labels.items() if is_half(run, name)]
+    if not halves:
+        return ""
     whose = "" if len(halves) == len(run.labels) else f" ({', '.join(halves)})"
-    text = " · one of each v and its transpose, which are alike by symmetry, is trained"
-    return text + whose if halves else ""
+    return f" · one of each v and its transpose, which are alike by symmetry, is trained{whose}"
 
 
 def plane(rows: pd.DataFrame, column: str) -> tuple[np.ndarray, np.ndarray]:
     """A map: its axis (K,) in ascending order, and its values (K, K) with k_row along the rows.
 
-    rows: k_row, k_col and `column`, one of each k and −k. The axis holds every frequency of the
-    rows in either direction and with either sign; −side/2 stands at side/2 as well, since it is the
-    same frequency. Where there is no row the value is nan.
+    rows: k_row, k_col and `column`, one of each k and −k. The axis holds every k_row and k_col of
+    the rows with both signs. The frequency −side/2 equals side/2, and its values stand at both.
+    A frequency without a row has the value nan.
     """
     modulo = sides(rows)
     k = wrapped(rows[DIRECTION], modulo)
@@ -99,10 +100,9 @@ def pair(direction: pd.Series) -> str:
 
 
 def frame(panel: Axes, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give a map the frame, ticks and labels that all maps of one side have, whatever their step.
+    """Give a map the frame, ticks and labels that all maps of inputs of one side share.
 
-    Returns the first and the last place (K,) of the part of each cell that lies within the frame,
-    in units of cells.
+    Returns the edges (K,) and (K,) of its cells, in units of cells and cut off at the frame.
     """
     side = max(SIDE, 2 * int(np.abs(axis).max()))
     step = int(np.diff(axis).min()) if len(axis) > 1 else side
@@ -113,28 +113,27 @@ def frame(panel: Axes, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ticks, names = [place(k) for k in frequencies], [number(k, 0) for k in frequencies]
     panel.set(xlim=limits, ylim=limits[::-1])
     panel.set(xticks=ticks, xticklabels=names, yticks=ticks, yticklabels=names)
+    panel.set(xlabel="column frequency $k_c$", ylabel="row frequency $k_r$")
     panel.tick_params(labelsize=7)
     panel.spines[:].set_visible(False)
-    panel.set(xlabel="column frequency $k_c$", ylabel="row frequency $k_r$")
-    first, last = (place(np.clip(axis + sign * step / 2, -edge, edge)) for sign in (-1, 1))
-    return first, last
+    return tuple(place(np.clip(axis + sign * step / 2, -edge, edge)) for sign in (-1, 1))
 
 
 def write(
     panel: Axes,
-    cells: tuple[np.ndarray, np.ndarray],
+    edges: tuple[np.ndarray, np.ndarray],
     values: np.ndarray,
     black: np.ndarray,
-    deviations: np.ndarray | None = None,
+    deviations: np.ndarray,
 ) -> None:
-    """Write values into the cells of a map, in black or white, with deviations if there are any.
+    """Write values into the cells of a map, with deviations where these are finite.
 
-    cells: first and last places, as `frame` returns them.
+    edges: of the cells, from `frame`; black: (K, K), whether a text is black, not white.
     """
-    middle = sum(cells) / 2
+    middle = sum(edges) / 2
     for r, c in np.argwhere(np.isfinite(values)):
         text = f"{values[r, c]:.0f}"
-        if deviations is not None and np.isfinite(deviations[r, c]):
+        if np.isfinite(deviations[r, c]):
             text += f"\n±{deviations[r, c]:.1f}"
         colour = "black" if black[r, c] else "white"
         look = {"ha": "center", "va": "center", "fontsize": 6, "color": colour}

@@ -13,8 +13,9 @@ from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, training
+from pipeline.report.curves import over_indices, percents
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Run, not_fitted
 
 NAMES = {
     "all": "both",
@@ -32,10 +33,11 @@ LOOKS = {
 
 
 def images_or_linear_channel(run: Evaluated, chance: float | None, caption: str) -> Figure:
-    """Accuracy with both channels, either alone and in conflicts, over the index of v (fig. 3).
+    """Accuracy with both channels, with either alone and in conflicts, over v's index (fig. 3).
 
-    chance: accuracy in per cent of always naming the larger side of the test set, if known. Points
-    are means over seeds, bars standard deviations; hollow points were not fitted with every seed.
+    Points are means over seeds, bars standard deviations; points are hollow where not every network
+    was fitted. chance: the accuracy in per cent of always naming the larger side of the test set,
+    if known.
     """
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(7.3, 2.9 * columns + 0.5), 4.6, sharey=True)
@@ -45,12 +47,9 @@ def images_or_linear_channel(run: Evaluated, chance: float | None, caption: str)
             guessing = f"always the larger side ({chance:.1f} %)"
             panel.axhline(chance, color="0.6", linewidth=0.8, label=guessing)
         for test_set, look in LOOKS.items():
-            cells = over_seeds(rows[rows["test_set"] == test_set], ["index"])
-            # Between two points far apart a line would tell what was not measured.
-            look = look | {"linewidth": 1.3 if len(cells) > 2 else 0, "elinewidth": 1.3}
-            look |= {"markersize": 5, "capsize": 3, "label": NAMES[test_set]}
-            values, spread = 100 * cells["mean"], 100 * cells["std"]
-            style.curve(panel, cells.index + 1, values, cells["fitted"], spread, **look)
+            cells = percents(rows[rows["test_set"] == test_set], ["index"])
+            sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
+            over_indices(panel, cells, label=NAMES[test_set], **sizes, **look)
         title = f"{label}, σ = {run.plan.settings.sigma[name]:g}"
         panel.set(xscale="log", title=title, ylim=(-3, 103), xlabel="NAD index of $v$")
         indices = sorted(rows["index"].unique())
@@ -76,15 +75,18 @@ def table(run: Evaluated) -> Table:
 
 def majority(seeds: Iterable[int]) -> float:
     """The larger side's share of the test sets of all seeds, in per cent."""
-    labels = [artifacts.labels("image_pairs", seed, "test") > 0 for seed in seeds]
-    share = float(np.concatenate(labels).mean())
+    positive = [artifacts.labels("image_pairs", seed, "test") > 0 for seed in seeds]
+    share = float(np.concatenate(positive).mean())
     return 100 * max(share, 1 - share)
 
 
 def used(results: pd.DataFrame, label: str) -> str:
-    """The sentence on the channel that one architecture's fitted networks use and follow."""
-    cells = results[results["test_set"] == "all"]
-    start = f"image_pairs, {label} ({int(fitted(cells).sum())} of {len(cells)} networks fitted):"
+    """The sentence on the channel that one architecture's fitted networks use and follow.
+
+    results: the architecture's rows of results.csv; label: its label.
+    """
+    networks = fitted(results[results["test_set"] == "all"])
+    start = f"image_pairs, {label} ({int(networks.sum())} of {len(networks)} networks fitted):"
     rows = results[fitted(results)]
     if rows.empty:
         because = f"since training accuracies are below {100 * FITTED:g} %"
@@ -96,9 +98,8 @@ def used(results: pd.DataFrame, label: str) -> str:
         "the linear channel alone gives more than the images alone": more.index[~more],
         "the images alone give more than the linear channel alone": more.index[more],
     }
-    sentence = " and ".join(
-        f"{text} at {listed(some)}" for text, some in words.items() if len(some)
-    )
+    parts = [f"{text} at {listed(indices)}" for text, indices in words.items() if len(indices)]
+    sentence = " and ".join(parts)
     ends = dict.fromkeys([more.index[0], more.index[-1]])
     numbers = ", ".join(
         f"{accuracy(linear.loc[i])} against {accuracy(images.loc[i])} % at {i} "
@@ -106,9 +107,8 @@ def used(results: pd.DataFrame, label: str) -> str:
         for i in ends
     )
     followed = ", ".join(f"{accuracy(conflict.loc[i])} % at {i}" for i in ends)
-    sentence += (
-        f": {numbers}; where the two disagree, the linear channel's label wins in {followed}"
-    )
+    sentence += f": {numbers}; where the two disagree, the linear channel's label wins in "
+    sentence += followed
     if unfitted := sorted(set(results["index"]) - set(more.index)):
         sentence += f"; at {listed(unfitted)} no network was fitted"
     return f"{start} {sentence}."

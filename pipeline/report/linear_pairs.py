@@ -1,4 +1,4 @@
-"""`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, tilts and margins.
+"""`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, and tilts and margins.
 
 NAD indices begin at 0, which for paper 2 is a choice: its text does not say.
 """
@@ -16,26 +16,34 @@ import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pipeline.measures.boundaries import EXTENT, POINTS, REACH, max_margin_tilt, of_learners
+from pipeline.measures.boundaries import (
+    EXTENT,
+    LEARNED,
+    POINTS,
+    REACH,
+    max_margin_tilt,
+    of_learners,
+)
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, mean_text, percent, training
+from pipeline.report.curves import percents
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds
 from pipeline.report.site.embedded import value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 
 Pair = tuple[int, int]  # NAD indices of v₁ and v₂
 PAIR = ["index_1", "index_2"]  # their columns
-GALLERY = 6  # number of NAD indices that are shown, spread evenly over those of the grids
+Tables = Mapping[str, pd.DataFrame]  # a table for each architecture
+GALLERY = 6  # largest number of NADs shown of each network, spread evenly over its grid
 
+WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
 USED = 0.6  # accuracy above which a channel alone is called used; guessing gives 0.5
 SHIFTED = 0.02  # smallest gain by the best threshold of the logit that a sentence mentions
 ALIKE = 5.0  # standard deviation in degrees up to which tilts are called the same whatever the pair
-
-WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
 
 # The side of the origin on which each class lies, its marker and its colour.
 CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
@@ -96,6 +104,7 @@ def at(rows: pd.DataFrame, pair: Pair) -> pd.DataFrame:
 
 
 def hatch(panel: Axes, corner: Pair, side: float, lines: str, colour: Any, width: float) -> None:
+    """Hatch a square with lines of a colour and a width."""
     look = {"fill": False, "hatch": lines, "edgecolor": colour, "linewidth": 0, "zorder": 1.5}
     square = matplotlib.patches.Rectangle(corner, side, side, **look)
     square.set_hatch_linewidth(width)
@@ -107,8 +116,8 @@ def heat_map(
 ) -> None:
     """A heat map over pairs of NAD indices, hatched where not every network was fitted.
 
-    cells: mean, std and fitted by `PAIR`; – stands where there is no mean, ∞ where it is infinite;
-    form: of the numbers; limits: of the colours; bar: arguments of `seaborn.heatmap`.
+    cells: mean, std and fitted by `PAIR`; a missing mean is written –, an infinite one ∞; form: of
+    the numbers; limits: of the colours; bar: arguments of `seaborn.heatmap`.
     """
     mean, spread = cells["mean"].unstack(), cells["std"].unstack()
     hatched = (cells["fitted"] == 0).unstack()
@@ -137,15 +146,16 @@ def heat_map(
     panel.tick_params(axis="x", rotation=0 if size <= 6 else 90)
 
 
-def published_accuracies(run: Evaluated) -> Published:
-    """The published accuracies by `PAIR` of a ResNet-18, of whatever width (paper 2, fig. 2a)."""
-    return run.beside({"resnet18": published.table("linear_pairs").set_index(PAIR)})
+def published_accuracies(run: Evaluated) -> Tables:
+    """The published accuracies of ResNet-18 by `PAIR`, for one of any width (paper 2, fig. 2a)."""
+    table = published.table("linear_pairs").set_index(PAIR)
+    return {name: values for name, (_, values) in run.beside({"resnet18": table}).items()}
 
 
-def accuracies(run: Evaluated, name: str, known: Published, caption: str) -> Figure:
+def accuracies(run: Evaluated, name: str, known: Tables, caption: str) -> Figure:
     """Accuracy (%) over the pairs of NAD indices: both channels, either alone (figs 2a, 4, 6).
 
-    Under the maps stand those of the `known` published accuracies of the same pairs.
+    Below these maps stand the published accuracies of the same pairs, if there are any.
     """
     results = run.of(name)
     side, rows = max(2.1, 0.42 * results["index_1"].nunique()), 1 + (name in known)
@@ -154,12 +164,11 @@ def accuracies(run: Evaluated, name: str, known: Published, caption: str) -> Fig
     for column, (test_set, title) in enumerate(PANELS.items()):
         panels = axes[:, column]
         bar = {"cbar_kws": {"label": "test accuracy (%)", "shrink": 0.8}, "cbar": column == 2}
-        cells = over_seeds(results[results["test_set"] == test_set], PAIR)
-        own = cells.assign(**100 * cells[["mean", "std"]])
+        own = percents(results[results["test_set"] == test_set], PAIR)
         heat_map(panels[0], own, "{:.0f}", (50, 100), **bar)
         panels[0].set_title(title)
         if name in known:
-            means = known[name][1][test_set].reindex(own.index)
+            means = known[name][test_set].reindex(own.index)
             theirs = pd.DataFrame({"mean": means, "std": np.nan, "fitted": True})
             heat_map(panels[1], theirs, "{:.0f}", (50, 100), **bar)
             panels[1].set_title("published, ResNet-18\n(paper 2, fig. 2a)")
@@ -170,14 +179,24 @@ def accuracies(run: Evaluated, name: str, known: Published, caption: str) -> Fig
     return style.finish(figure, title, caption, run.notice)
 
 
-def degrees(tilts: pd.Series) -> str:
-    """Mean and standard deviation of tilts in degrees; – of none."""
-    return mean_text(tilts.mean(), tilts.std()) + "°" if len(tilts) else "–"
-
-
 def tilts_of(cells: pd.DataFrame) -> pd.Series:
-    """The tilts of the fitted networks that have a boundary."""
+    """The tilts of the fitted networks that have learned something and have a boundary."""
     return cells["tilt"][fitted(cells)].dropna()
+
+
+def degrees(tilts: pd.Series) -> str:
+    """Mean and standard deviation of tilts in degrees."""
+    return mean_text(tilts.mean(), tilts.std()) + "°"
+
+
+def tilt_text(cells: pd.DataFrame) -> str:
+    """The tilt over the seeds of one pair as text, or the reason why there is none.
+
+    cells: the pair's rows of boundaries.csv, after `of_learners`.
+    """
+    if cells["tilt"].isna().all():
+        return "not learned"
+    return degrees(tilts_of(cells)) if len(tilts_of(cells)) else "not fitted"
 
 
 def probability_of(cells: pd.DataFrame) -> np.ndarray:
@@ -188,7 +207,8 @@ def probability_of(cells: pd.DataFrame) -> np.ndarray:
 def boundaries(run: Evaluated, planes: pd.DataFrame, label: str, caption: str) -> Figure:
     """Class-1 probability in the plane of v₁⊕0 and 0⊕v₂ for the pairs (figs 2b, 5, 7, 8).
 
-    planes: one architecture's rows of boundaries.csv, and `probability` (POINTS, POINTS).
+    The boundary is drawn where some fitted network has one (see `tilts_of`). planes: one
+    architecture's rows of boundaries.csv, and `probability` (POINTS, POINTS).
     """
     rows, columns = (sorted(planes[index].unique()) for index in PAIR)
     sizes = max(5.6, 1.35 * len(columns) + 1.6), 1.45 * len(rows) + 1.8
@@ -203,20 +223,18 @@ def boundaries(run: Evaluated, planes: pd.DataFrame, label: str, caption: str) -
         pair = rows[r], columns[c]
         cells = at(planes, pair)
         probability = probability_of(cells)
-        learned, tilts = cells["tilt"].notna().any(), tilts_of(cells)
         picture = panel.imshow(probability, **colours)
         if not fitted(cells).all():
             # Light lines with dark rims show on every colour of the map.
             for colour, width in (("0.2", 1.3), ("0.95", 0.6)):
                 hatch(panel, (-half, -half), 2 * half, "//", colour, width)
-        if learned and probability.min() < 0.5 < probability.max():
+        if len(tilts_of(cells)) and probability.min() < 0.5 < probability.max():
             look = {"levels": [0.5], "colors": "white", "linewidths": 1.6}
             panel.contour(axis, axis, probability, **look).set_path_effects([rim])
         for sign, marker, _ in CLASSES:
             look = {"markersize": 5, "color": "white", "markeredgecolor": "black"}
             panel.plot(sign * means[0], sign * means[1], marker, **look)
-        title = "not learned" if not learned else degrees(tilts) if len(tilts) else "not fitted"
-        panel.set_title(title, fontsize=8, pad=2)
+        panel.set_title(tilt_text(cells), fontsize=8, pad=2)
         panel.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1])
         panel.spines[:].set_visible(False)
         if r == len(rows) - 1:
@@ -229,20 +247,20 @@ def boundaries(run: Evaluated, planes: pd.DataFrame, label: str, caption: str) -
     return style.finish(figure, title, caption, run.notice)
 
 
-def tilt_and_margins(tables: Mapping[str, pd.DataFrame], run: Evaluated, caption: str) -> Figure:
-    """Tilt of the boundary and median margins along v₁ and v₂ over the pairs; not in the paper.
+def tilt_and_margins(planes: Tables, run: Evaluated, caption: str) -> Figure:
+    """Tilt and median margins of the fitted networks over the pairs; not in the paper.
 
-    tables: by architecture its rows of boundaries.csv, of which the fitted networks count.
+    planes: boundaries.csv after `of_learners`.
     """
-    side = 0.42 * max(table["index_1"].nunique() for table in tables.values())
-    sizes = 3 * max(2.3, side) + 1.8, len(tables) * max(2.3, side + 0.3) + 1.5
-    figure, axes = style.new(len(tables), 3, *sizes)
+    side = 0.42 * max(table["index_1"].nunique() for table in planes.values())
+    sizes = 3 * max(2.3, side) + 1.8, len(planes) * max(2.3, side + 0.3) + 1.5
+    figure, axes = style.new(len(planes), 3, *sizes)
     columns = (
         ("tilt", "tilt (degrees)", 90, "{:.0f}"),
         ("margin_1", "median margin along $v_1$", REACH, "{:.1f}"),
         ("margin_2", "median margin along $v_2$", REACH, "{:.1f}"),
     )
-    for number, (name, table) in enumerate(tables.items()):
+    for number, (name, table) in enumerate(planes.items()):
         for panel, (column, title, high, form) in zip(axes[number], columns):
             known = table.assign(**{column: table[column].where(fitted(table))})
             heat_map(panel, over_seeds(known, PAIR, column), form, (0, high), cbar=False)
@@ -258,7 +276,7 @@ def tilt_and_margins(tables: Mapping[str, pd.DataFrame], run: Evaluated, caption
     return style.finish(figure, title, caption, run.notice)
 
 
-def table(run: Evaluated, known: Published, planes: Mapping[str, pd.DataFrame]) -> Table:
+def table(run: Evaluated, known: Tables, planes: Tables) -> Table:
     """The table of the corners and the diagonal of each grid."""
     rows = []
     for name, label in run.labels.items():
@@ -269,12 +287,12 @@ def table(run: Evaluated, known: Published, planes: Mapping[str, pd.DataFrame]) 
                 continue
             tests = cell.set_index("test_set")
             beside = "–"
-            if name in known and pair in known[name][1].index:
-                beside = " / ".join(f"{value:.1f}" for value in known[name][1].loc[pair])
+            if name in known and pair in known[name].index:
+                beside = " / ".join(f"{value:.1f}" for value in known[name].loc[pair])
             row = [label, "({}, {})".format(*pair)]
             row += [accuracy(tests.loc[test]) for test in PANELS]
             row += [percent(*tests.loc["second", ["best_mean", "best_std"]])]
-            row += [degrees(tilts_of(at(planes[name], pair))), training(tests.loc["all"])]
+            row += [tilt_text(at(planes[name], pair)), training(tests.loc["all"])]
             rows.append([*row, beside])
     header = ["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)"]
     header += ["second alone at the best threshold (%)", "tilt"]
@@ -282,27 +300,27 @@ def table(run: Evaluated, known: Published, planes: Mapping[str, pd.DataFrame]) 
     return Table(header, rows)
 
 
-def used(run: Evaluated, name: str, known: Published, planes: pd.DataFrame) -> str:
+def used(run: Evaluated, name: str, known: Tables, planes: pd.DataFrame) -> str:
     """The sentence on the channels that an architecture's fitted networks use, and on their tilt.
 
-    It tells the corners of the grid; planes: the architecture's rows of boundaries.csv.
+    It covers the corners of the grid of pairs. planes: the architecture's rows of boundaries.csv.
     """
     results = run.of(name)
     low, high = results["index_1"].min(), results["index_1"].max()
     uses, counts, unfitted, beside, parts = [], [], [], [], []
     for pair in dict.fromkeys([(low, low), (low, high), (high, low)]):
         place = "({}, {})".format(*pair)
-        if name in known and pair in known[name][1].index:
-            values = known[name][1].loc[pair]
+        if name in known and pair in known[name].index:
+            values = known[name].loc[pair]
             beside.append(f"{values['first']:.1f} and {values['second']:.1f} % at {place}")
         rows = at(results[fitted(results)], pair).set_index("test_set")
         if rows.empty:
             unfitted.append(place)
             continue
-        best = rows.loc[["second"], "best_accuracy"]
         alone = [rows.loc[[channel], "accuracy"] for channel in ("first", "second")]
         first, second = (values.mean() > USED for values in alone)
         numbers = " and ".join(percent(values.mean(), values.std()) for values in alone)
+        best = rows.loc[["second"], "best_accuracy"]
         if second and best.mean() - alone[1].mean() > SHIFTED:
             numbers += " %; at the best threshold of its logit the second gives "
             numbers += percent(best.mean(), best.std())
@@ -326,7 +344,7 @@ def used(run: Evaluated, name: str, known: Published, planes: pd.DataFrame) -> s
     return f"{start} networks fitted): {'; '.join(parts)}."
 
 
-def explorer(run: Evaluated, planes: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+def explorer(run: Evaluated, planes: Tables) -> dict[str, Any]:
     """Accuracies, tilts and boundaries of every pair of NAD indices for the page."""
     networks = []
     for name, label in run.labels.items():
@@ -363,23 +381,23 @@ def section(whole: Run) -> Section:
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     spread = " ± standard deviation" if run.deviations() else ""
     over_fitted = f"{spread} over the seeds that were fitted"
+    learned = f"more than {100 * LEARNED:g} % of new samples"
 
     pictures = []
     if whole.nads:
-        origins = ", ".join(
-            f"{networks} untrained {label}"
-            if (networks := whole.nads[name]["networks"])
-            else f"{whole.plan.members[name].source.file} ({label})"
-            for name, label in labels.items()
-        )
-        caption = f"scale {run.plan.scale} · {science} · NADs from {origins}"
+        origins = []
+        for name, label in labels.items():
+            networks, source = whole.nads[name]["networks"], whole.plan.members[name].source
+            origins.append(
+                f"{networks} untrained {label}" if networks else f"{source.file} ({label})"
+            )
+        caption = f"scale {run.plan.scale} · {science} · NADs from {', '.join(origins)}"
         sees = (
             "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally "
             "well. Right: NADs that v₁ and v₂ are taken from."
         )
-        figure = two_sufficient_channels(run, caption)
-        picture = Picture("two_sufficient_channels", figure, "the problem and the NADs", sees)
-        pictures.append(picture)
+        figure, text = two_sufficient_channels(run, caption), "the problem and the NADs"
+        pictures.append(Picture("two_sufficient_channels", figure, text, sees))
     for name, label in labels.items():
         caption = f"{run.sizes([name])} · {science}"
         marked = not_fitted(planes[name], PAIR, "hatched", "pairs")
@@ -393,16 +411,17 @@ def section(whole: Run) -> Section:
         figure, text = accuracies(run, name, known, lines), f"accuracies of {label}"
         pictures.append(Picture(f"linear_accuracies_{name}", figure, text, sees))
         lines = f"{caption}\nprobability: mean over seeds · tilt: mean{over_fitted}\n{marked}"
+        if (planes[name].groupby(PAIR)["tilt"].count() == 0).any():
+            lines += f"\nnot learned: no network is right on {learned} and has a boundary here"
         sees = (
             "What the network decides in the plane of the two directions. An upright boundary uses "
             "the first channel only, a level one the second only."
         )
-        figure = boundaries(run, planes[name], label, lines)
-        text = f"boundaries of {label}"
+        figure, text = boundaries(run, planes[name], label, lines), f"boundaries of {label}"
         pictures.append(Picture(f"linear_boundaries_{name}", figure, text, sees))
     caption = f"{run.sizes()} · {science}"
     marked = not_fitted(measured, ["architecture", *PAIR], "hatched", "pairs")
-    without = "–: none of them, or of tilts none with a boundary"
+    without = f"–: none of them, or for tilts none that is right on {learned} and has a boundary"
     sees = (
         "The same boundaries as numbers: their tilt, and how far a sample must be moved along "
         "either direction to cross them."
@@ -412,7 +431,7 @@ def section(whole: Run) -> Section:
     return Section(
         "linear_pairs: D(v₁) ⊕ D(v₂)",
         f"{caption}{run.deviations()} · tilt: of the seeds that were fitted (training accuracy at "
-        f"least {100 * FITTED:g} %), have a boundary and do better than guessing on new samples · "
+        f"least {100 * FITTED:g} %), have a boundary and are right on {learned} · "
         f"used is a channel that alone gives more than {100 * USED:g} % · NAD indices begin at 0, "
         "which for paper 2 is a choice",
         table(run, known, planes),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
 from pipeline.measures.ranks import early, spearman
@@ -21,11 +22,12 @@ from pipeline.report.comparison import (
     rms,
     rms_text,
 )
+from pipeline.report.curves import over_indices, percents
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
 
 QUOTED = (0, 10, 102, 302)  # the indices at which the table quotes accuracies
-MANY = 30  # points from which on a curve has small ones
+MANY = 30  # number of points above which a curve has small markers
 
 LOOKS = {
     "secant": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
@@ -47,8 +49,9 @@ def sweep(
 ) -> Figure:
     """Accuracy, training loss after a third of training, and spectrum over the NAD index (fig. 6).
 
-    losses: losses.csv; eigenvalues: (K,) by '{architecture}-{estimand}-eigenvalues'; without them
-    there are accuracies alone. ρ is Spearman's correlation of the index and the mean accuracy.
+    losses: losses.csv; eigenvalues: (K,) by '{architecture}-{estimand}-eigenvalues'. Without both
+    the figure has the accuracies alone. ρ is Spearman's correlation of the index and the mean
+    accuracy.
     """
     columns, panels = len(run.labels), 1 if losses is None else 3
     size = max(6.4, 2.75 * columns + 0.6), (4.2 if losses is None else 7.6)
@@ -56,32 +59,27 @@ def sweep(
     for (top, *_), (name, label) in zip(axes.T, run.labels.items()):
         rows = run.of(name)
         top.axhline(50, color="0.6", linewidth=0.8)
+        handles = []
         for estimand, look in LOOKS.items():
-            cells = over_seeds(rows[rows["estimand"] == estimand], ["index"])
+            cells = percents(rows[rows["estimand"] == estimand], ["index"])
             if cells.empty:
                 continue
             rho, _ = spearman(cells.index, cells["mean"])
             rho = "undefined" if np.isnan(rho) else f"= {number(rho, 2)}"
-            percents = 100 * cells[["mean", "std"]]
-            _curve(top, percents, cells["fitted"], look | {"label": f"{estimand}, ρ {rho}"})
+            handles.append(_curve(top, cells, label=f"{estimand}, ρ {rho}", **look))
         if name in known:
             called, values = known[name]
-            # Wide enough to be seen where ours lies on it.
+            # Wide enough to be seen where our curve lies on it.
             line = {"color": style.PUBLISHED, "linewidth": 2, "zorder": 1.9}
-            top.plot(values.index + 1, values, label=f"{called} (secant)", **line)
-        # Above the panel, where no curve runs through it; the published line comes last.
-        entries = zip(*top.get_legend_handles_labels())
+            handles += top.plot(values.index + 1, values, label=f"{called} (secant)", **line)
+        # Above the panel, where no curve runs through the legend.
         place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.01), "frameon": False}
-        legend = top.legend(
-            *zip(*sorted(entries, key=lambda entry: entry[1].startswith("published"))),
-            title=textwrap.fill(label, 26),
-            title_fontsize=10,
-            **place,
-        )
+        title = {"title": textwrap.fill(label, 26), "title_fontsize": 10}
+        legend = top.legend(handles=handles, **title, **place)
         legend.get_title().set_multialignment("center")
         top.set_ylim(45, 102)
     if losses is not None:
-        _losses_and_spectra(axes[1], axes[2], run, losses, eigenvalues)
+        _losses_and_spectra(axes[1:], run, losses, eigenvalues)
     for panel in axes.flat:
         style.index_axis(panel)
     for panel in axes[-1]:
@@ -93,25 +91,23 @@ def sweep(
 
 
 def _losses_and_spectra(
-    middle: np.ndarray,
-    bottom: np.ndarray,
+    panels: np.ndarray,
     run: Evaluated,
     losses: pd.DataFrame,
     eigenvalues: Mapping[str, np.ndarray],
 ) -> None:
     ylabel = None
-    for loss, spectrum, name in zip(middle, bottom, run.labels):
-        rows, epochs = run.of(name), losses[losses["architecture"] == name]
-        first = early(epochs)
+    for (loss, spectrum), name in zip(panels.T, run.labels):
+        epochs = losses[losses["architecture"] == name]
+        first = early(epochs).merge(run.results)
         loss.axhline(np.log(2), color="0.6", linewidth=0.8)
         for estimand, look in LOOKS.items():
-            cells = over_seeds(rows[rows["estimand"] == estimand], ["index"])
+            cells = over_seeds(first[first["estimand"] == estimand], ["index"], "loss")
             if cells.empty:
                 continue
-            early_loss = over_seeds(first[first["estimand"] == estimand], ["index"], "loss")
-            _curve(loss, early_loss, cells["fitted"], look | {"label": estimand})
+            _curve(loss, cells, label=estimand, **look)
             values = eigenvalues[f"{name}-{estimand}-eigenvalues"]
-            # Eigenvalues that are zero but for rounding may be negative.
+            # Rounding can make eigenvalues of zero negative.
             scaled = np.sqrt(np.maximum(values / values[0], 1e-9))
             line = {key: look[key] for key in ("color", "linestyle")} | {"label": estimand}
             spectrum.plot(np.arange(len(scaled)) + 1, scaled, **line)
@@ -121,20 +117,22 @@ def _losses_and_spectra(
         if ylabel != epoch:
             loss.set_ylabel(f"{epoch}\n(grey: guessing)")
             ylabel = epoch
-    bottom[0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
+    panels[1, 0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
 
 
-def _curve(panel: Axes, cells: pd.DataFrame, fitted: pd.Series, look: Mapping[str, Any]) -> None:
-    many = len(cells) > MANY
+def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
     size = {"markersize": 2.5, "linewidth": 1, "elinewidth": 0.8, "capsize": 0}
-    size |= {} if many else {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
-    style.curve(panel, cells.index + 1, cells["mean"], fitted, cells["std"], **size, **look)
+    size |= {} if len(cells) > MANY else {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
+    return over_indices(panel, cells, **size, **look)
 
 
 def numbers(
     run: Evaluated, metrics: Mapping[str, Any], known: Published
 ) -> tuple[Table, list[str]]:
-    """The table, a row for each architecture and estimand of metrics.json, and sentences."""
+    """The table, a row for each architecture and estimand, and sentences.
+
+    metrics: metrics.json, with the rank correlations.
+    """
     rows, curves, compared = [], [], []
     for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):
         at, label = cells.set_index("index").sort_index(), run.labels[name]
@@ -151,24 +149,24 @@ def numbers(
             points, count = rms(100 * at["mean"], values)
             if count:
                 wide = " (of full width)" if width else ""
-                distance = f"{points:.1f} points rms over {indices_text(count)}"
-                compared.append(f"{label}{wide} {distance}")
+                compared.append(f"{label}{wide} {points:.1f} points over {indices_text(count)}")
         values = [accuracy(at.loc[i]) if i in at.index else "–" for i in QUOTED]
-        done = all_seeds_fitted(at)
-        row = [label, estimand, f"{done} of {len(at)}", *values, *beside]
+        fitted = all_seeds_fitted(at)
+        row = [label, estimand, f"{fitted} of {len(at)}", *values, *beside]
         rows.append([*row, rho, by_eigenvalue, early_rho])
         ends = [f"{accuracy(at.iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
         level = " and ".join(dict.fromkeys(ends))
         relation = f"Spearman's ρ with the index {rho}"
         if rho == "–":
             relation = "no rank correlation with the index (no variation)"
-        relation += f" (fitted at {done} of {indices_text(len(at))})"
+        relation += f" (fitted at {fitted} of {indices_text(len(at))})"
         curves.append(f"{label} along its {estimand} NADs {level}, {relation}")
     sentences = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
     if compared:
-        sentences.append(f"Distance from the published curves: {'; '.join(compared)}.")
+        start = "Root mean square distance from the published curves"
+        sentences.append(f"{start}: {'; '.join(compared)}.")
     header = ["network", "estimand", "indices fitted", *(f"index {i} (%)" for i in QUOTED)]
-    header += ["published at these", "rms difference from the published curve (indices)"]
+    header += ["published at these", "root mean square distance from the published (indices)"]
     header += ["ρ(accuracy, index)", "ρ(accuracy, eigenvalue)", "ρ(early loss, index)"]
     return Table(header, rows), sentences
 
@@ -187,7 +185,8 @@ def section(whole: Run) -> Section:
     sigmas = ", ".join(f"{settings.sigma[name]:g} ({text})" for name, text in run.labels.items())
     caption = f"{run.sizes()} · ε = {settings.eps:g}, σ = {sigmas}{run.deviations()}"
     marked = not_fitted(run.results, ["architecture", "estimand", "index"], "hollow", "points")
-    figure = sweep(run, losses, eigenvalues, known, f"{caption}\n{marked}")
+    correlation = "ρ: rank correlation (Spearman) of accuracy and index"
+    figure = sweep(run, losses, eigenvalues, known, f"{caption}\n{correlation}\n{marked}")
     table, findings = numbers(run, artifacts.metrics(run.folder), known)
     sees = "Accuracy on new samples over the index of u, which is 50 % where nothing is learned."
     if losses is not None:

@@ -10,8 +10,9 @@ from pipeline.experiments.poison import CLEAN
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, all_seeds_fitted, indices_text, rms, training
+from pipeline.report.curves import over_indices, percents
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Published, Run, not_fitted
 
 LOOKS = {
     "images": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
@@ -26,8 +27,8 @@ CLASSES, CELLS = 3, 3  # number of classes whose first image is shown, and of NA
 def curve(run: Evaluated, known: Published, caption: str) -> Figure:
     """Accuracy on clean test data over the NAD index of the training data's carriers (fig. 7).
 
-    Networks that were trained on clean data are a level. Points, and the marker at a level's right
-    end, are hollow where not every network was fitted.
+    The accuracy of networks trained on clean data is a level. Points, and the marker at the right
+    end of a level, are hollow where not every network was fitted.
     """
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True)
@@ -38,10 +39,9 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
         chance = 100 / len(run.images["classes"])
         drawn["guessing"] = panel.axhline(chance, color="0.6", linewidth=0.9)
         for data, look in LOOKS.items():
-            cells, colour = over_seeds(rows[rows["data"] == data], ["index"]), look["color"]
+            cells, colour = percents(rows[rows["data"] == data], ["index"]), look["color"]
             if cells.empty:
                 continue
-            cells[["mean", "std"]] *= 100
             clean, cells = cells.loc[CLEAN], cells.drop(index=CLEAN)
             line = {"color": colour, "linestyle": DASHES[data], "linewidth": 1.1}
             level = panel.axhline(clean["mean"], **line)
@@ -53,21 +53,19 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
             edge |= {"color": colour, "markerfacecolor": colour if clean["fitted"] else "white"}
             (end,) = panel.plot(1, clean["mean"], look["marker"], **edge)
             drawn[f"{NAMES[data]}, nothing poisoned"] = level, end
-            # Between two points far apart a line would tell what was not measured.
-            look = look | {"linewidth": 1.3 if len(cells) > 2 else 0, "elinewidth": 0.9}
-            look |= {"markersize": 4, "capsize": 2}
-            drawn[f"{NAMES[data]}, poisoned"] = style.curve(
-                panel, cells.index + 1, cells["mean"], cells["fitted"], cells["std"], **look
-            )
+            sizes = {"linewidth": 1.3, "elinewidth": 0.9, "markersize": 4, "capsize": 2}
+            drawn[f"{NAMES[data]}, poisoned"] = over_indices(panel, cells, **sizes, **look)
         if name in known:
-            # Wide enough to be seen where ours lies on it.
-            look = {"color": style.PUBLISHED, "linewidth": 1.8, "zorder": 1.9}
-            (drawn["published: ResNet-18, full width,\n50,000 images, poisoned"],) = panel.plot(
-                known[name][1].index + 1, known[name][1], **look
+            # Wide enough to be seen where our curve lies on it.
+            look, (_, values) = (
+                {"color": style.PUBLISHED, "linewidth": 1.8, "zorder": 1.9},
+                known[name],
             )
+            (line,) = panel.plot(values.index + 1, values, **look)
+            drawn["published: ResNet-18, full width,\n50,000 images, poisoned"] = line
         style.index_axis(panel)
-        title = textwrap.fill(label, 28)
-        panel.set(title=title, ylim=(0, 102), xlabel="first NAD index of the carriers")
+        panel.set(title=textwrap.fill(label, 28), ylim=(0, 102))
+        panel.set_xlabel("first NAD index of the carriers")
     axes[0, 0].set_ylabel("accuracy on clean test data (%)")
     drawn["guessing"] = drawn.pop("guessing")
     figure.legend(drawn.values(), drawn.keys(), loc="outside right center", frameon=False)
@@ -76,16 +74,16 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
 
 
 def examples(run: Evaluated, name: str, caption: str) -> Figure:
-    """The first training images of the first classes, with carriers along NADs, and differences.
+    """The first training image of each of the first classes, clean and with carriers along NADs.
 
-    Images with carriers are clipped; differences are not, and are magnified about grey until they
-    fill the range.
+    Beside each image with carriers, which is clipped to [0, 1], stands its unclipped difference
+    from the clean one, magnified about grey until it fills the range.
     """
     draw, nads = artifacts.draw("poison", run.plan.seeds[0]), artifacts.directions("poison")[name]
     experiment, every = experiments.find("poison"), run.plan.members[name].grid.indices
     places = np.linspace(0, len(every) - 1, CELLS).round().astype(int)
     indices = [every[place] for place in np.unique(places)]
-    # Of many classes, few samples may have none.
+    # Few samples of many classes may lack one of the first.
     numbers = [n for n in range(CLASSES) if n in draw["train_labels"]]
     first = [int(np.argmax(draw["train_labels"] == n)) for n in numbers]
     few = draw | {key: draw[key][first] for key in ("train_pictures", "train_labels")}
@@ -98,14 +96,14 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
         show(panel, clean)
         panel.set_title("clean", fontsize=8)
         panel.set_ylabel(textwrap.fill(run.images["classes"][number], 20), fontsize=8)
-    for index, panels, besides in zip(indices, axes.T[1::2], axes.T[2::2]):
+    for index, left, right in zip(indices, axes.T[1::2], axes.T[2::2]):
         poisoned = experiment.with_carriers(cell | {"index": index}, x, y, [nads])
-        for image, clean, panel, beside in zip(poisoned.numpy(), x.numpy(), panels, besides):
+        for image, clean, panel, beside in zip(poisoned.numpy(), x.numpy(), left, right):
+            show(panel, image)
+            panel.set_title(f"index {index}", fontsize=8)
             difference = np.asarray(image, np.float64) - clean
             largest = np.abs(difference).max()
             factor = 0.5 / largest
-            show(panel, image)
-            panel.set_title(f"index {index}", fontsize=8)
             show(beside, 0.5 + factor * difference)
             digits = 0 if factor >= 10 else 1
             beside.set_title(f"difference ×{factor:.{digits}f}", fontsize=8)
@@ -131,7 +129,10 @@ def table(run: Evaluated, known: Published) -> Table:
 
 
 def findings(run: Evaluated, known: Published) -> list[str]:
-    """Accuracy on clean data without carriers and with those of the grid's ends, and published."""
+    """The sentence on the accuracies on clean data, and one for each published curve beside them.
+
+    It tells the accuracies without carriers and with carriers along the first and last NAD.
+    """
     levels, beside = [], []
     clean = run.summary[run.summary["test_set"] == "clean"]
     for (name, data), cells in clean.groupby(["architecture", "data"], sort=False):
@@ -148,8 +149,8 @@ def findings(run: Evaluated, known: Published) -> list[str]:
             text = "ResNet-18 of full width, trained on 50,000 images, is published with "
             text += " and ".join(ends)
             if count:
-                text += f"; {label} lies {points:.1f} points rms from that over "
-                text += indices_text(count)
+                text += f"; {label} lies {points:.1f} points from that "
+                text += f"(root mean square over {indices_text(count)})"
             beside.append(f"{text}.")
     return [f"Accuracy on clean test data, {run.seeds()}: {'; '.join(levels)}.", *beside]
 

@@ -193,7 +193,7 @@ def lay_run():
     settings = {"eps1": 1.5, "eps2": 0.75, "sigma": 2.0}
     grids = [{"indices": [9, 1]}, {"indices": [1, 9]}]
     # The six rows of `z` at its first pair.
-    rows = rows_of(PAIRS, unfitted=6, tests=("all", "first", "second"))
+    rows = rows_of(PAIRS, 0.56, unfitted=6, tests=("all", "first", "second"))
     experiment(plan("linear_pairs", settings, grids), rows)
     planes = rows[rows["test_set"] == "all"].reset_index(drop=True)
     tilts = 40 * (planes["architecture"] == "a") + planes["index_1"] + planes["index_2"] / 10

@@ -121,10 +121,11 @@ def test_the_section(sections):
     section = sections["convergence"]
     caption = SIZES.format("1,234") + " · ε = 1, σ = 0.5" + SPREAD
     caption += " · learned: mean loss of 10 batches in a row at most 0.01"
-    beside = f"accuracies of fourier: ε = 1.5, σ = 3 · 2 seeds · {ALL_FITTED}"
-    assert section.caption == f"{caption} · {beside}"
+    beside = f"accuracies: of the experiment fourier, ε = 1.5, σ = 3 · 2 seeds · {ALL_FITTED}"
+    correlation = "ρ: rank correlation (Spearman) of steps and accuracy"
+    assert section.caption == f"{caption} · {beside} · {correlation}"
     text = "steps until D(v) is learned"
-    assert captions(section) == [("convergence_maps", text, f"{caption} {beside}")]
+    assert captions(section) == [("convergence_maps", text, f"{caption} {beside} {correlation}")]
     # Ten batches of 128 for 1,234 samples; two of the four directions are never learned.
     assert [row[1:3] for row in section.table.rows] == [["2 of 4", "30"], ["2 of 4", "20"]]
     published = [row[-1].partition("; ")[2].partition(":")[0] for row in section.table.rows]

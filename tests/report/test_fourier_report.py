@@ -152,7 +152,7 @@ def test_the_section(sections):
         "(fitted along 4 of 4)."
     )
     assert distances.endswith(
-        "LeNet: 2.0 points rms over 2 with k_row ≠ 0, 13.9 points rms over 2 with k_row = 0."
+        "LeNet: 2.0 points over 2 with k_row ≠ 0, 13.9 points over 2 with k_row = 0."
     )
 
 

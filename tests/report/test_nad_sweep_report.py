@@ -16,7 +16,8 @@ def test_the_section(sections):
     label = LABELS["z"]
     caption = SIZES.format("1,234") + f" · ε = 1.25, σ = 3.5 ({label}), 2 (LeNet)" + SPREAD
     assert section.caption == caption
-    marked = f"{caption} hollow: 1 of 8 points, {NOT_FITTED}"
+    correlation = "ρ: rank correlation (Spearman) of accuracy and index"
+    marked = f"{caption} {correlation} hollow: 1 of 8 points, {NOT_FITTED}"
     assert captions(section) == [("nad_sweep", "accuracy against the NAD index", marked)]
     rest = ["−0.500 (p = 0.25)", "0.250 (p < 0.001)", "–"]
     # From 97.88 and 99.24 the narrow ResNet-18 is 47.8 and 48.7 away, LeNet 48.3 and 47.9 from 100
@@ -37,8 +38,8 @@ def test_the_section(sections):
         f"of 2 indices); {label} along its gradient NADs "
     )
     assert distance == (
-        f"Distance from the published curves: {label} (of full width) 48.3 points rms over 2 "
-        "indices; LeNet 48.1 points rms over 2 indices."
+        f"Root mean square distance from the published curves: {label} (of full width) 48.3 points "
+        "over 2 indices; LeNet 48.1 points over 2 indices."
     )
 
 

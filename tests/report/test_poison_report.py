@@ -38,7 +38,7 @@ def test_the_section(whole, unbroken):
         "50.5 ± 0.1 % with carriers from NAD 10 (fitted: 0 of 2); LeNet on images: 50.9 ± 0.1 % "
         "without carriers, 51.3 ± 0.1 % with carriers from NAD 10 (fitted: 2 of 2).",
         "ResNet-18 of full width, trained on 50,000 images, is published with 17.6 % at NAD 0 and "
-        f"80.3 % at NAD 1020; {label} lies 13.8 points rms from that over 1 index.",
+        f"80.3 % at NAD 1020; {label} lies 13.8 points from that (root mean square over 1 index).",
     ]
 
 
@@ -72,6 +72,13 @@ def test_accuracies_stand_over_the_carriers_index_and_clean_training_is_a_level(
     assert drawing.hollow(panel) == [[[1, 50.1]], [[1, 50.9]]]
     (published,) = [line for line in figure.axes[1].lines if drawing.colour(line) == "#d55e00"]
     assert list(published.get_ydata()) == list(values)
+
+
+def test_the_legend_has_hollow_markers_where_all_points_are_hollow():
+    for unfitted, colours in ((0, ["#000000"] * 2 + ["#0072B2"] * 2), (48, ["white"] * 4)):
+        (legend,) = poison.curve(carried(unfitted), {}, "caption").legends
+        lines = legend.findobj(lambda part: getattr(part, "get_marker", str)() in ("o", "s"))
+        assert [line.get_markerfacecolor() for line in lines] == colours
 
 
 def test_examples_are_the_first_pictures_of_the_first_classes(sections):

@@ -1,5 +1,4 @@
-"""The papers' published values as tables: facts read from their public material, each with its
-source in README.md beside them."""
+"""The papers' published values as tables; README.md beside them tells the source of each."""
 
 from pathlib import Path
 
@@ -9,12 +8,10 @@ FOLDER = Path(__file__).parent
 
 
 def table(name: str) -> pd.DataFrame:
-    """A published table by the name of its file, such as 'nad_sweep'; accuracies in per cent,
-    columns as in its README."""
+    """The published table of this name, such as 'nad_sweep', with accuracies in per cent."""
     return pd.read_csv(FOLDER / f"{name}.csv")
 
 
 def curve(name: str, network: str) -> pd.Series:
-    """One network's column of a table over NAD indices ('nad_sweep', 'singular_values', 'poison'),
-    by index."""
+    """One network's column, by index, of 'nad_sweep', 'singular_values' or 'poison'."""
     return table(name).set_index("index")[network]
