@@ -1,5 +1,6 @@
 """The sections of the report, and its page of Markdown."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,10 @@ import jinja2
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED
+from pipeline.report.run import Evaluated
+
+# Networks of `linear_pairs` up to which a variant has no figures: its table has all their numbers.
+FEW = 4
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: the stem of its file's name, its alternative text, and what one sees in it."""
+    """A figure.
+
+    name: of its files, without suffix; text: its alternative text; sees: what one sees in it.
+    """
 
     name: str
     figure: Figure
@@ -32,8 +40,8 @@ class Picture:
 class Section:
     """One part of the report.
 
-    findings: sentences that each hold their number, its spread and n; title, question: its head in
-    index.html, for readers who do not know the papers; explorer: the data of a script there.
+    findings: sentences with numbers, their spread and n; title, question: the section's head in
+    index.html, for readers who do not know the papers; explorer: data of its script there.
     """
 
     heading: str
@@ -46,8 +54,37 @@ class Section:
     explorer: Any = None
 
 
+def of_folder(name: str, section: Section, records: Mapping[str, Evaluated]) -> Section:
+    """The section of one of several folders, which may hold a variant of its experiment.
+
+    name: of the folder, such as fourier_logreg; records: of all folders, in the page's order. The
+    first folder of an experiment alone asks its question. What a variant's name adds to its
+    experiment's stands in its title and at the end of its figures' names; the page has one explorer
+    for each experiment, and none for variants.
+    """
+    record = records[name]
+    experiment = record.plan.experiment
+    if name != next(key for key in records if records[key].plan.experiment == experiment):
+        question = f"The same of {', '.join(record.labels.values())}: {record.sizes()}."
+        section = dataclasses.replace(section, question=question)
+    if name == experiment:
+        return section
+    suffix = name.removeprefix(experiment)
+    network = next((network for network in record.labels if suffix.startswith(f"_{network}")), "")
+    words = suffix.removeprefix(f"_{network}").replace("_", " ").strip()
+    title = ", ".join(filter(None, (record.labels.get(network), words)))
+    trained = (record.results["test_set"] == "all").sum()
+    pictures = [
+        dataclasses.replace(picture, name=picture.name.removesuffix(f"_{network}") + suffix)
+        for picture in section.pictures
+        if experiment != "linear_pairs" or trained > FEW
+    ]
+    title = f"{section.title} ({title})"
+    return dataclasses.replace(section, title=title, pictures=pictures, explorer=None)
+
+
 def again(name: str) -> str:
-    """The command that makes one section again; name: 'nads' or that of an experiment."""
+    """The command that makes a section again; name: 'nads' or the name of an experiment."""
     return f"dvc repro {'estimate' if name == 'nads' else f'evaluate@{name}'} render"
 
 
