@@ -59,7 +59,7 @@ def render_folder(folder: Path) -> None:
     with artifacts.output(folder / "figures", sealed=False) as figures:
         save(sections, figures)
         again = f"python -m pipeline.render {folder}"
-        text = document(sections, record.plan.scale, record.notice, figures, lambda name: again)
+        text = document(sections, record.plan.scale, record.notice, figures, again)
     (folder / "index.html").write_text(text, encoding="utf-8")
     print(f"{len(sections)} sections; the page: {folder / 'index.html'}")
 

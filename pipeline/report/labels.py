@@ -18,10 +18,9 @@ LABELS = {
 
 
 def label(specification: Mapping[str, Any]) -> str:
-    """The label of an architecture, for example 'ResNet-18, width ×0.125'.
+    """The label of an architecture: 'ResNet-18, width ×0.125', or one's own with all arguments.
 
-    specification: `network`, its arguments, and its `input` if that is not 32×32. The label of a
-    network of one's own has all arguments.
+    specification: `network`, its arguments, and its `input` if that is not 32×32.
     """
     arguments = dict(specification)
     network, pixels = arguments.pop("network"), arguments.pop("input", None)

@@ -68,10 +68,9 @@ def spectra(run: Run, known: Mapping[str, pd.Series], caption: str) -> Figure:
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
         panel.plot(index, root(eigenvalues), color=colour, linestyle=line, label=run.labels[name])
         if name in known:
-            values = known[name]
-            crossed = np.flatnonzero(values.index.isin(MARKED)).tolist()
-            look = crosses | {"color": colour, "markevery": crossed, "clip_on": False}
-            panel.plot(values.index + 1, values, "x-", zorder=1.9, **look)
+            index, crossed = known[name].index, np.flatnonzero(known[name].index.isin(MARKED))
+            look = crosses | {"color": colour, "markevery": crossed.tolist(), "clip_on": False}
+            panel.plot(index + 1, known[name], "x-", zorder=1.9, **look)
     if known:
         entry = f"published, $s/\\sqrt{{{PUBLISHED_ROWS:,}}}$"
         panel.plot([], [], "x-", color="0.3", label=entry, **crosses)
@@ -195,12 +194,10 @@ def numbers(
         level.insert(0, f"{fall} {', '.join(steep)}")
     text = "; ".join(level)
     sentences = [f"{text[0].upper()}{text[1:]}."] if text else []
-    if beside:
-        start = "First singular value × √10,000 ± standard error:"
-        sentences.append(f"{start} {', '.join(beside)}.")
-    if shared:
-        start = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
-        sentences.append(f"{start} {', '.join(shared)}.")
+    first = "First singular value × √10,000 ± standard error:"
+    spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
+    parts = {first: beside, spans: shared}
+    sentences += [f"{start} {', '.join(texts)}." for start, texts in parts.items() if texts]
     header = ["network", "untrained networks", "method", "averaged over", "relative error of C"]
     header += ["overlap of the halves' first ten (chance)", "first clear gaps after index"]
     header += ["first singular value × √10,000 ± standard error (the two halves)", "published"]
@@ -221,10 +218,10 @@ def explorer(run: Run) -> list[dict[str, Any]]:
             accuracies["published"] = {"called": called, "values": values.dropna().to_dict()}
         shape, count = nads["shape"].tolist(), len(nads["directions"])
         source, columns = sprite(nads["directions"], shape)
-        network = {"name": run.labels[name], "shape": shape, "indices": [*range(count)]}
+        network = {"name": run.labels[name], "shape": shape, "count": count}
         network |= {"accuracies": accuracies, "estimand": run.plan.estimator.estimand}
-        network |= {"sprite": source, "columns": columns}
-        network |= {"file": run.plan.members[name].source.file}
+        file = run.plan.members[name].source.file
+        network |= {"sprite": source, "columns": columns, "file": file}
         if nads["networks"]:
             for key in ("eigenvalues", "standard_errors"):
                 network[key] = [float(f"{number:.3e}") for number in nads[key]]

@@ -25,10 +25,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure.
-
-    name: of its files, without suffix; text: its alternative text; sees: what one sees in it.
-    """
+    """A figure: the name of its files, its alternative text, and what one sees in it."""
 
     name: str
     figure: Figure
@@ -57,10 +54,9 @@ class Section:
 def of_folder(name: str, section: Section, records: Mapping[str, Evaluated]) -> Section:
     """The section of one of several folders, which may hold a variant of its experiment.
 
-    name: of the folder, such as fourier_logreg; records: of all folders, in the page's order. The
-    first folder of an experiment alone asks its question. What a variant's name adds to its
-    experiment's stands in its title and at the end of its figures' names; the page has one explorer
-    for each experiment, and none for variants.
+    name: of the folder, such as fourier_logreg; records: of all folders, in order. What a variant's
+    name adds to its experiment's ends its title and the names of its figures; it has no explorer,
+    and only the first folder of an experiment asks the question.
     """
     record = records[name]
     experiment = record.plan.experiment
@@ -72,14 +68,13 @@ def of_folder(name: str, section: Section, records: Mapping[str, Evaluated]) -> 
     suffix = name.removeprefix(experiment)
     network = next((network for network in record.labels if suffix.startswith(f"_{network}")), "")
     words = suffix.removeprefix(f"_{network}").replace("_", " ").strip()
-    title = ", ".join(filter(None, (record.labels.get(network), words)))
+    title = f"{section.title} ({', '.join(filter(None, (record.labels.get(network), words)))})"
     trained = (record.results["test_set"] == "all").sum()
     pictures = [
         dataclasses.replace(picture, name=picture.name.removesuffix(f"_{network}") + suffix)
         for picture in section.pictures
         if experiment != "linear_pairs" or trained > FEW
     ]
-    title = f"{section.title} ({title})"
     return dataclasses.replace(section, title=title, pictures=pictures, explorer=None)
 
 

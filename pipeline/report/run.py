@@ -54,10 +54,7 @@ class Evaluated:
         return self.summary[self.summary["architecture"] == name]
 
     def sizes(self, architectures: Iterable[str] | None = None) -> str:
-        """The part of a caption on scale, seeds, samples, epochs and precision.
-
-        architectures: that the figure shows; all by default.
-        """
+        """Scale, seeds, samples, epochs and precision of these architectures, by default of all."""
         plan, names = self.plan, list(architectures or self.labels)
         # The data may hold fewer images than the plan asks for.
         limits = [self.images["train"]] if self.needs_images else []
@@ -134,17 +131,17 @@ def read(names: Iterable[str]) -> Run:
 
 
 def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
-    """The experiments of a folder, by the names of those of its folders that hold a plan.json.
+    """The experiments in a folder, by the name of the folder that holds their plan.json and tables.
 
-    They are sorted by `order`, the names of the experiments, and then by size, the largest first.
+    order: names of the experiments; of several folders of one experiment the largest comes first.
     """
     about, records = artifacts.present(folder / "images.json", "render reports/overnight"), {}
     images = json.loads(about.read_text(encoding="utf-8"))
     for path in sorted(folder.glob("*/plan.json")):
         document = path.read_bytes()
         experiment = experiments.find(json.loads(document)["experiment"])
-        adapter = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
-        plan = adapter.validate_json(document)
+        planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
+        plan = planned.validate_json(document)
         records[path.parent.name] = evaluated(str(path.parent.resolve()), plan, images)
     if not records:
         raise InputError(f"no folder of {folder} holds a plan.json, copied from {artifacts.PLAN}/")
@@ -156,10 +153,7 @@ def of_tables(records: Mapping[str, Evaluated], record: Evaluated) -> Run:
     """The run of one folder's tables alone; beside it stand the records of the other folders."""
     experiment = record.plan.experiment
     if experiment == "convergence" and "fourier" not in records:
-        raise InputError(
-            "convergence is drawn beside the accuracies of fourier; add the folder fourier with "
-            "its plan.json and tables"
-        )
+        raise InputError("convergence is drawn beside the tables of fourier; add that folder too")
     return Run(None, {}, record.images, {**records, experiment: record}, record.notice)
 
 
@@ -204,8 +198,7 @@ def over_seeds(rows: pd.DataFrame, places: Sequence[str], column: str = "accurac
 def not_fitted(rows: pd.DataFrame, places: Sequence[str], mark: str, what: str) -> str:
     """The part of a caption that counts the points that were not fitted with every seed.
 
-    places: the columns that tell points apart; mark: how such points are drawn; what: the plural
-    noun for points.
+    places: the columns that tell points apart; mark: how they are drawn; what: their plural noun.
     """
     done = over_seeds(rows, places, "train_accuracy")["fitted"]
     if done.all():

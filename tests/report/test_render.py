@@ -261,7 +261,7 @@ def test_a_few_pairs_of_nads_are_told_by_their_table_alone(whole, sections):
 def test_convergence_needs_the_accuracies_of_fourier_beside_it(whole, tmp_path, monkeypatch):
     lay_folder(Path(), tmp_path / "some", "convergence", "convergence")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="add the folder fourier with its plan.json and tables"):
+    with pytest.raises(InputError, match="beside the tables of fourier; add that folder"):
         render.render_folder(Path("some"))
     (tmp_path / "some/convergence/plan.json").unlink()
     with pytest.raises(InputError, match="no folder of some holds a plan.json"):

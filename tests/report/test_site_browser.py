@@ -84,6 +84,7 @@ def test_a_nad_is_shown_with_its_energy_its_eigenvalue_and_its_accuracy(browse, 
       out.pixels = grey("nads-pixels"); out.energy = grey("nads-energy");
       change("nads-number", "10", "input"); await wait(); out.slider = $("nads-slider").value;
       out.typed = $("nads-read").innerText;
+      change("nads-number", "99", "input"); await wait(); out.last = $("nads-slider").value;
     """)
     nad = whole.nads["a"]["directions"][7]
     expected = 127.5 * (1 + nad / np.abs(nad).max())
@@ -92,7 +93,7 @@ def test_a_nad_is_shown_with_its_energy_its_eigenvalue_and_its_accuracy(browse, 
     # The colour of the largest is the lightest, whose red part no other colour has.
     assert max(found["energy"]) == found["energy"][energy.argmax()]
     assert "7 of 0 to 15" in found["read"] and "accuracy" not in found["read"]
-    assert (found["number"], found["slider"]) == ("7", "10")
+    assert (found["number"], found["slider"], found["last"]) == ("7", "10", "15")
     assert "accuracy along it\n52.1 ± 0.1 % (2 seeds)\npublished\n99.98 %" in found["typed"]
 
 

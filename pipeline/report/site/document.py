@@ -1,7 +1,7 @@
 """The page as one HTML file, which needs no other file and no network."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +45,13 @@ def document(
     scale: str,
     notice: str | None,
     figures: Path,
-    again: Callable[[str], str] = again,
+    command: str | None = None,
 ) -> str:
     """The page of a run.
 
     sections: in order, by 'nads', the name of an experiment or of its folder; notice: the line that
-    names images other than CIFAR-10; figures: the folder of the saved figures; again: the function
-    from a section's name to the command that makes it again.
+    names images other than CIFAR-10; figures: the folder of the saved figures; command: makes all
+    sections again; None if each has its own.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
@@ -72,6 +72,7 @@ def document(
         scale=scale,
         notice=notice,
         again=again,
+        command=command,
         legend=LEGEND,
         json=script_json({"colours": shades[:, :3], "tile": [ZERO, 2 * LEVELS], **explorers}),
     )
