@@ -1,10 +1,8 @@
 """Stage `render`: tables of reports/ -> its figures/, report.md, index.html and metrics.json.
 
-With a FOLDER of kept experiments, such as reports/overnight: its tables and plans alone -> its
-figures/ and index.html.
+With a FOLDER of tables and plans, such as reports/overnight: its figures/ and index.html.
 """
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,14 +22,12 @@ from pipeline.report import (
     style,
     summary,
 )
-from pipeline.report.page import Section, page
+from pipeline.report.page import Section, of_folder, page
 from pipeline.report.site.document import document
 
 # The report's sections, as the story is told: the NADs, what is learned along a direction, which
 # of two, what images make of it.
 IN_ORDER = (nads, nad_sweep, fourier, convergence, linear_pairs, image_pairs, poison, flip)
-
-
 PARTS = {part.__name__.rpartition(".")[2]: part for part in IN_ORDER}
 
 
@@ -39,10 +35,10 @@ def main() -> None:
     """Render every figure afresh; what cannot be rendered leaves the last report."""
     whole = run.read(name for name in experiments.names() if name in PARTS)
     sections = {name: part.section(whole) for name, part in PARTS.items()}
-    with artifacts.output(artifacts.FIGURES, sealed=False) as folder:
-        save(sections, folder)
+    with artifacts.output(artifacts.FIGURES, sealed=False) as figures:
+        save(sections, figures)
         pages = {
-            "index.html": document(sections, whole.plan.scale, whole.notice, folder),
+            "index.html": document(sections, whole.plan.scale, whole.notice, figures),
             "report.md": page(sections, whole.notice),
         }
     for name, text in pages.items():
@@ -54,35 +50,16 @@ def main() -> None:
     print(f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}")
 
 
-def kept(folder: Path) -> None:
-    """Render the experiments that a folder keeps, each folder in it that holds a plan.json.
-
-    A folder that is not called as its experiment holds a variant of it, whose figures end in what
-    the names differ by.
-    """
-    every, sections, asked = run.kept(folder), {}, set()
-    place = lambda one: ([*PARTS].index(one.plan.experiment), -len(one.results))
-    for name, one in sorted(every.items(), key=lambda item: place(item[1])):
-        experiment = one.plan.experiment
-        whole = run.Run(None, {}, one.images, every | {experiment: one}, one.notice)
-        section = PARTS[experiment].section(whole)
-        if experiment in asked:
-            again = f"The same of {', '.join(one.labels.values())}: {one.sizes()}."
-            section = dataclasses.replace(section, question=again)
-        if name != experiment:
-            variant = name.removeprefix(experiment)
-            pictures = [
-                dataclasses.replace(picture, name=picture.name.removesuffix(variant) + variant)
-                for picture in section.pictures
-            ]
-            title = f"{section.title} ({variant.replace('_', ' ').strip()})"
-            section = dataclasses.replace(section, title=title, pictures=pictures, explorer=None)
-        asked.add(experiment)
-        sections[name] = section
+def render_folder(folder: Path) -> None:
+    """Render a folder of experiments: each of its folders that holds a plan.json is a section."""
+    records, sections = run.read_folder(folder, list(PARTS)), {}
+    for name, record in records.items():
+        section = PARTS[record.plan.experiment].section(run.of_tables(records, record))
+        sections[name] = of_folder(name, section, records)
     with artifacts.output(folder / "figures", sealed=False) as figures:
         save(sections, figures)
-        command_line = f"python -m pipeline.render {folder}"
-        text = document(sections, one.plan.scale, one.notice, figures, lambda name: command_line)
+        again = f"python -m pipeline.render {folder}"
+        text = document(sections, record.plan.scale, record.notice, figures, again)
     (folder / "index.html").write_text(text, encoding="utf-8")
     print(f"{len(sections)} sections; the page: {folder / 'index.html'}")
 
@@ -97,6 +74,6 @@ def save(sections: Mapping[str, Section], folder: Path) -> None:
 if __name__ == "__main__":
     with one_sentence():
         reader = command.parser(__doc__, "render")
-        reader.add_argument("folder", nargs="?", type=Path, help="of kept experiments")
+        reader.add_argument("folder", nargs="?", type=Path, help="of experiments' folders")
         folder = reader.parse_args().folder
-        kept(folder) if folder else main()
+        render_folder(folder) if folder else main()

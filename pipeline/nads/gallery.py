@@ -1,4 +1,4 @@
-"""The picture of some NADs, in pixels and over spatial frequency (paper 1, fig. 5)."""
+"""The picture of chosen NADs, in pixels and over spatial frequency (paper 1, fig. 5)."""
 
 import matplotlib.cm
 import matplotlib.colors
@@ -12,10 +12,10 @@ WHOLE = 0.99  # part of a NAD's energy within the frequencies that a gallery sho
 def gallery(directions: np.ndarray, shape: tuple[int, ...], nearby: np.ndarray | None) -> Figure:
     """Chosen directions (K, D) as pixels above and as energy over spatial frequency below.
 
-    shape: (C, H, W) of one input; nearby: (K, 2), see `pipeline.nads.NADs`, the indices that stand
-    over each direction since only their span means something, or None where they are not known.
+    shape: (C, H, W) of one input; nearby: (K, 2), as in `pipeline.nads.NADs`, the first and the
+    last index of each direction's equal eigenvalues, which stand above it, or None if unknown.
     One channel is drawn in grey, three as colours, others side by side, and inputs of one row or
-    column as curves; energies are summed over channels. The scale of each panel is its own.
+    column as curves; energies are summed over channels. Each panel has a scale of its own.
     """
     channels, *sides = shape
     indices = [index for index in CHOSEN if index < len(directions)]
@@ -60,7 +60,7 @@ def gallery(directions: np.ndarray, shape: tuple[int, ...], nearby: np.ndarray |
 
 
 def edge_of(energy: np.ndarray) -> int:
-    """The frequency within which an energy (H, W), 0 in the middle, has `WHOLE` of its sum."""
+    """The frequency within which an energy (H, W), centred, has `WHOLE` of its sum."""
     k_row, k_col = np.indices(energy.shape)
     largest = np.maximum(np.abs(k_row - energy.shape[0] // 2), np.abs(k_col - energy.shape[1] // 2))
     within = np.cumsum(np.bincount(largest.ravel(), energy.ravel()))

@@ -14,7 +14,7 @@ def number(value: float, digits: int) -> str:
 
 
 def mean_text(mean: float, deviation: float, digits: int = 1) -> str:
-    """A mean with its standard deviation, which one value alone does not have (nan)."""
+    """A mean with its standard deviation, which is nan for a single value and then left out."""
     spread = "" if np.isnan(deviation) else f" ± {number(deviation, digits)}"
     return number(mean, digits) + spread
 
@@ -30,7 +30,7 @@ def accuracy(row: Mapping[str, Any]) -> str:
 
 
 def training(row: Mapping[str, Any]) -> str:
-    """Training accuracy in per cent of a row of summary.csv, and how many networks were fitted."""
+    """Training accuracy in per cent of a row of summary.csv, and the number of fitted networks."""
     return f"{100 * row['train_accuracy']:.1f} ({row['fitted']:.0f} of {row['seeds']:.0f})"
 
 
@@ -45,7 +45,7 @@ def p_text(p: float) -> str:
 
 
 def rms(ours: pd.Series, published: pd.Series) -> tuple[float, int]:
-    """Root mean square difference of two series at the keys of both, and the number of keys."""
+    """Root mean square difference of two series at their common keys, and the number of these."""
     difference = (ours - published).dropna()
     return float(np.sqrt((difference**2).mean())), len(difference)
 

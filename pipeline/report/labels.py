@@ -1,4 +1,4 @@
-"""The labels of architectures in figures and tables, and which are the papers' own networks."""
+"""The labels of architectures in figures and tables, and the names of the papers' networks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,9 +18,9 @@ LABELS = {
 
 
 def label(specification: Mapping[str, Any]) -> str:
-    """An architecture's label: 'ResNet-18, width ×0.125'; a network of one's own has all arguments.
+    """The label of an architecture: 'ResNet-18, width ×0.125', or one's own with all arguments.
 
-    specification: `network`, its arguments, and its `input` where that is not 32×32.
+    specification: `network`, its arguments, and its `input` if that is not 32×32.
     """
     arguments = dict(specification)
     network, pixels = arguments.pop("network"), arguments.pop("input", None)
@@ -48,12 +48,12 @@ def label(specification: Mapping[str, Any]) -> str:
 
 
 def papers_network(specification: Mapping[str, Any], **arguments: Any) -> str | None:
-    """The name in `NETWORKS` of an architecture that is built with these arguments alone."""
+    """The name in `NETWORKS` of an architecture with these arguments and no others, or None."""
     places = {place: name for name, place in NETWORKS.items()}
-    alone = dict(specification) == {"network": specification["network"], **arguments}
-    return places.get(specification["network"]) if alone else None
+    only = dict(specification) == {"network": specification["network"], **arguments}
+    return places.get(specification["network"]) if only else None
 
 
 def without_width(specification: Mapping[str, Any]) -> dict[str, Any]:
     """The specification of the same network at full width."""
-    return {key: some for key, some in specification.items() if key not in ("width", "growth")}
+    return {key: value for key, value in specification.items() if key not in ("width", "growth")}

@@ -1,5 +1,4 @@
-"""The NADs themselves in the report: spectra, the directions, and how far two estimands agree
-(paper 1, §4)."""
+"""NADs in the report: spectra, directions, and the overlap of the two estimands (paper 1, §4)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -55,7 +54,7 @@ def estimated(run: Run) -> dict[str, NADs]:
 def spectra(run: Run, known: Mapping[str, pd.Series], caption: str) -> Figure:
     """√λ against the NAD index on two log axes, with bands of two standard errors.
 
-    known: by architecture its published √λ by index.
+    known: published √λ by index, by architecture.
     """
     figure, axes = style.new(1, 1, 7.4, 4.6)
     panel = axes[0, 0]
@@ -69,10 +68,9 @@ def spectra(run: Run, known: Mapping[str, pd.Series], caption: str) -> Figure:
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
         panel.plot(index, root(eigenvalues), color=colour, linestyle=line, label=run.labels[name])
         if name in known:
-            values = known[name]
-            crossed = [place for place, at in enumerate(values.index) if at in MARKED]
-            look = crosses | {"color": colour, "markevery": crossed, "clip_on": False}
-            panel.plot(values.index + 1, values, "x-", zorder=1.9, **look)
+            index, crossed = known[name].index, np.flatnonzero(known[name].index.isin(MARKED))
+            look = crosses | {"color": colour, "markevery": crossed.tolist(), "clip_on": False}
+            panel.plot(index + 1, known[name], "x-", zorder=1.9, **look)
     if known:
         entry = f"published, $s/\\sqrt{{{PUBLISHED_ROWS:,}}}$"
         panel.plot([], [], "x-", color="0.3", label=entry, **crosses)
@@ -101,14 +99,14 @@ def overlap_of_bands(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def estimands(run: Run) -> tuple[str, str]:
-    """The estimand of the run and the other one, to which it is compared."""
+    """The estimand of the run, and the other one beside it."""
     return run.plan.estimator.estimand, run.plan.estimator.other().estimand
 
 
 def overlaps(run: Run, others: Mapping[str, NADs], caption: str) -> Figure:
     """Heat maps of `overlap_of_bands` between the NADs of two estimands, one panel per network.
 
-    others: by architecture the NADs of the other estimand, along the columns.
+    others: the NADs of the other estimand, along the columns, by architecture.
     """
     columns = min(3, len(others))
     rows = -(-len(others) // columns)
@@ -134,7 +132,7 @@ def overlaps(run: Run, others: Mapping[str, NADs], caption: str) -> Figure:
 
 
 def all_equal(nads: NADs) -> bool:
-    """Whether all eigenvalues are equal within their errors, so that any basis is one of NADs."""
+    """Whether all eigenvalues are equal within their errors, so that any basis consists of NADs."""
     values = nads["eigenvalues"]
     return bool(values[0] <= 1.01 * values[-1] or nads["nearby"][0][1] == len(values) - 1)
 
@@ -142,9 +140,9 @@ def all_equal(nads: NADs) -> bool:
 def numbers(
     run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
 ) -> tuple[Table, list[str]]:
-    """The table of the NADs, a row for each network, and sentences.
+    """The table of the NADs, a row for each network, and the sentences of the findings.
 
-    others, known: as `overlaps` and `spectra` take them.
+    others, known: as in `overlaps` and `spectra`.
     """
     rows, steep, level, beside, shared = [], [], [], [], []
     for name, nads in run.nads.items():
@@ -159,21 +157,22 @@ def numbers(
         halves = ", ".join(f"{100 * value**0.5:.3g}" for value in nads["halves"][:, 0])
         ten, dimension = min(FIRST_TEN, len(nads["overlap"])), np.prod(nads["shape"])
         overlap, chance = f"{nads['overlap'][ten - 1]:.2f}", f"{ten / dimension:.2f}"
-        of = f"{label} ({networks} untrained networks)"
+        estimate = f"{label} ({networks} untrained networks)"
         if all_equal(nads):
             equal = "all eigenvalues are equal within their errors, and no direction comes first"
-            level.append(f"for {of} {equal}")
+            level.append(f"for {estimate} {equal}")
         else:
-            # A last eigenvalue of zero is one but for rounding.
+            # A last eigenvalue below this share of the first is zero but for rounding.
             factor = (values[0] / max(values[-1], 1e-12 * values[0])) ** 0.5
             digits = 0 if factor >= 100 else 1
-            steep.append(f"{f'{factor:,.{digits}f}' if factor < 1e6 else 'more than 10⁶'} for {of}")
+            text = f"{factor:,.{digits}f}" if factor < 1e6 else "more than 10⁶"
+            steep.append(f"{text} for {estimate}")
         published_first = f"{100 * known[name][0]:.3g}" if name in known else "–"
         if name in known:
             beside.append(f"{label} {ours} (published {published_first})")
         if name in others:
-            one, other = (some["directions"][:ten] for some in (nads, others[name]))
-            share = ((one @ other.T) ** 2).sum() / ten
+            both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
+            share = (both**2).sum() / ten
             halves_share = f"(halves of one estimate {overlap}, chance {chance})"
             shared.append(f"{share:.2f} for {label} {halves_share}")
         rows.append(
@@ -183,7 +182,7 @@ def numbers(
                 nads["method"],
                 AVERAGED[str(nads["symmetry"])],
                 f"{float(nads['error']):.3f}",
-                # Of equal eigenvalues two halves' bases agree by the habits of the eigensolver.
+                # With equal eigenvalues the overlap shows the eigensolver's habits alone.
                 "–" if all_equal(nads) else f"{overlap} ({chance})",
                 ", ".join(f"{first - 1}" for first in np.unique(nads["groups"])[1:5]) or "none",
                 f"{ours} ({halves})",
@@ -193,13 +192,12 @@ def numbers(
     if steep:
         fall = "√λ falls from the first NAD to the last by a factor of"
         level.insert(0, f"{fall} {', '.join(steep)}")
-    first = "First singular value × √10,000 ± standard error:"
-    spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
     text = "; ".join(level)
     sentences = [f"{text[0].upper()}{text[1:]}."] if text else []
-    sentences += [
-        f"{s} {', '.join(some)}." for s, some in ((first, beside), (spans, shared)) if some
-    ]
+    first = "First singular value × √10,000 ± standard error:"
+    spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
+    parts = {first: beside, spans: shared}
+    sentences += [f"{start} {', '.join(texts)}." for start, texts in parts.items() if texts]
     header = ["network", "untrained networks", "method", "averaged over", "relative error of C"]
     header += ["overlap of the halves' first ten (chance)", "first clear gaps after index"]
     header += ["first singular value × √10,000 ± standard error (the two halves)", "published"]
@@ -207,7 +205,7 @@ def numbers(
 
 
 def explorer(run: Run) -> list[dict[str, Any]]:
-    """Every network's NADs for the page, with the accuracies along them in `nad_sweep`."""
+    """The NADs of every network for the page, with the accuracies along them in `nad_sweep`."""
     sweep, networks = run.experiments["nad_sweep"], []
     known = published_curves(sweep)
     for name, nads in run.nads.items():
@@ -220,19 +218,20 @@ def explorer(run: Run) -> list[dict[str, Any]]:
             accuracies["published"] = {"called": called, "values": values.dropna().to_dict()}
         shape, count = nads["shape"].tolist(), len(nads["directions"])
         source, columns = sprite(nads["directions"], shape)
-        made = {"name": run.labels[name], "shape": shape, "indices": [*range(count)]}
-        made |= {"accuracies": accuracies, "estimand": run.plan.estimator.estimand}
-        made |= {"sprite": source, "columns": columns, "file": run.plan.members[name].source.file}
+        network = {"name": run.labels[name], "shape": shape, "count": count}
+        network |= {"accuracies": accuracies, "estimand": run.plan.estimator.estimand}
+        file = run.plan.members[name].source.file
+        network |= {"sprite": source, "columns": columns, "file": file}
         if nads["networks"]:
             for key in ("eigenvalues", "standard_errors"):
-                made[key] = [float(f"{number:.3e}") for number in nads[key]]
-            made |= {"networks": nads["networks"], "nearby": nads["nearby"]}
-        networks.append(made)
+                network[key] = [float(f"{number:.3e}") for number in nads[key]]
+            network |= {"networks": nads["networks"], "nearby": nads["nearby"]}
+        networks.append(network)
     return networks
 
 
 def section(run: Run) -> Section:
-    """The section of the NADs; there is no gallery of equal eigenvalues, whose NADs are any."""
+    """The section of the NADs; where all eigenvalues are equal, there is no gallery."""
     estimator, members, estimates = run.plan.estimator, run.plan.members, estimated(run)
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
     caption = f"scale {run.plan.scale} · {estimator.estimand}{step} · point: {estimator.point}"

@@ -1,5 +1,6 @@
 """The sections of the report, and its page of Markdown."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,10 @@ import jinja2
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED
+from pipeline.report.run import Evaluated
+
+# Networks of `linear_pairs` up to which a variant has no figures: its table has all their numbers.
+FEW = 4
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: the stem of its file's name, its alternative text, and what one sees in it."""
+    """A figure: the name of its files, its alternative text, and what one sees in it."""
 
     name: str
     figure: Figure
@@ -32,8 +37,8 @@ class Picture:
 class Section:
     """One part of the report.
 
-    findings: sentences that each hold their number, its spread and n; title, question: its head in
-    index.html, for readers who do not know the papers; explorer: the data of a script there.
+    findings: sentences with numbers, their spread and n; title, question: the section's head in
+    index.html, for readers who do not know the papers; explorer: data of its script there.
     """
 
     heading: str
@@ -46,8 +51,35 @@ class Section:
     explorer: Any = None
 
 
+def of_folder(name: str, section: Section, records: Mapping[str, Evaluated]) -> Section:
+    """The section of one of several folders, which may hold a variant of its experiment.
+
+    name: of the folder, such as fourier_logreg; records: of all folders, in order. What a variant's
+    name adds to its experiment's ends its title and the names of its figures; it has no explorer,
+    and only the first folder of an experiment asks the question.
+    """
+    record = records[name]
+    experiment = record.plan.experiment
+    if name != next(key for key in records if records[key].plan.experiment == experiment):
+        question = f"The same of {', '.join(record.labels.values())}: {record.sizes()}."
+        section = dataclasses.replace(section, question=question)
+    if name == experiment:
+        return section
+    suffix = name.removeprefix(experiment)
+    network = next((network for network in record.labels if suffix.startswith(f"_{network}")), "")
+    words = suffix.removeprefix(f"_{network}").replace("_", " ").strip()
+    title = f"{section.title} ({', '.join(filter(None, (record.labels.get(network), words)))})"
+    trained = (record.results["test_set"] == "all").sum()
+    pictures = [
+        dataclasses.replace(picture, name=picture.name.removesuffix(f"_{network}") + suffix)
+        for picture in section.pictures
+        if experiment != "linear_pairs" or trained > FEW
+    ]
+    return dataclasses.replace(section, title=title, pictures=pictures, explorer=None)
+
+
 def again(name: str) -> str:
-    """The command that makes one section again; name: 'nads' or that of an experiment."""
+    """The command that makes a section again; name: 'nads' or the name of an experiment."""
     return f"dvc repro {'estimate' if name == 'nads' else f'evaluate@{name}'} render"
 
 

@@ -1,4 +1,4 @@
-"""The run that the report shows, read once, and the parts that its captions share."""
+"""The run that the report shows, read once, and the parts of captions that its figures share."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,17 +19,17 @@ from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report.labels import label, papers_network, without_width
 
-# By architecture: the label of published values, and the values.
+# The label of published values and the values, by architecture.
 Published = Mapping[str, tuple[str, Any]]
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """One experiment that was run: its plan, and its tables.
+    """One experiment that was run: its plan and its tables.
 
-    folder: of the tables, seen from reports/; labels: in figures, by architecture in the order of
-    the results; images: data/images/about.json; notice: the line of every figure on images that
-    are not CIFAR-10.
+    folder: of the tables, seen from reports/; results, summary: results.csv and summary.csv;
+    labels: the networks' labels in figures, by architecture in the order of the results; images:
+    data/images/about.json; notice: the line in every figure that names images other than CIFAR-10.
     """
 
     folder: str
@@ -54,9 +54,9 @@ class Evaluated:
         return self.summary[self.summary["architecture"] == name]
 
     def sizes(self, architectures: Iterable[str] | None = None) -> str:
-        """The caption of some architectures (all): scale, seeds, samples, epochs, precision."""
+        """Scale, seeds, samples, epochs and precision of these architectures, by default of all."""
         plan, names = self.plan, list(architectures or self.labels)
-        # Of images there may be fewer than the plan asks for.
+        # The data may hold fewer images than the plan asks for.
         limits = [self.images["train"]] if self.needs_images else []
         samples = min([plan.train_samples, *limits])
         epochs = {name: plan.members[name].training.epochs for name in names}
@@ -67,11 +67,11 @@ class Evaluated:
         )
 
     def seeds(self, architectures: Iterable[str] | None = None) -> str:
-        """The number of seeds of some architectures (all), as text."""
+        """The number of seeds of these architectures, by default of all, as text."""
         return self._each({n: self._seeds_of(n) for n in architectures or self.labels}, "seed")
 
     def deviations(self) -> str:
-        """The part of a caption that explains ±; empty where there is one seed alone."""
+        """The part of a caption that explains ±; empty if there is only one seed."""
         several = max(map(self._seeds_of, self.labels)) > 1
         return " · ± standard deviation over seeds" if several else ""
 
@@ -105,9 +105,9 @@ class Evaluated:
 class Run:
     """All that the report shows.
 
-    nads: by architecture the fields of `pipeline.nads.NADs`; empty, and plan None, where tables
-    alone are kept, so that figures of directions, pictures and losses are left out; notice: as in
-    `Evaluated`.
+    plan, nads: the plan of the NADs, and by architecture the fields of `pipeline.nads.NADs`; None
+    and empty in a run of tables alone, which has no figures of directions, pictures and losses;
+    images, notice: as in `Evaluated`.
     """
 
     plan: NADsPlan | None
@@ -118,7 +118,7 @@ class Run:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The label in figures of each architecture that has NADs."""
+        """The labels in figures of the architectures that have NADs."""
         return {name: label(member.specification) for name, member in self.plan.members.items()}
 
 
@@ -126,34 +126,49 @@ def read(names: Iterable[str]) -> Run:
     """The run of the experiments of these names."""
     plan, images = NADsPlan.read(), artifacts.about_images()
     nads = {name: artifacts.nads(name) for name in plan.members}
-    every = {name: evaluated(name, Plan.read(experiments.find(name)), images) for name in names}
-    return Run(plan, nads, images, every, notice_of(images))
+    records = {name: evaluated(name, Plan.read(experiments.find(name)), images) for name in names}
+    return Run(plan, nads, images, records, notice_of(images))
 
 
-def kept(folder: Path) -> dict[str, Evaluated]:
-    """The experiments whose tables and plan.json are kept in a folder, by the folders in it."""
-    about, every = artifacts.present(folder / "images.json", "render reports/overnight"), {}
+def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
+    """The experiments in a folder, by the name of the folder that holds their plan.json and tables.
+
+    order: names of the experiments; of several folders of one experiment the largest comes first.
+    """
+    about, records = artifacts.present(folder / "images.json", "render reports/overnight"), {}
     images = json.loads(about.read_text(encoding="utf-8"))
     for path in sorted(folder.glob("*/plan.json")):
         document = path.read_bytes()
-        one = experiments.find(json.loads(document)["experiment"])
-        plan = pydantic.TypeAdapter(Plan[one.Settings, one.Grid]).validate_json(document)
-        every[path.parent.name] = evaluated(str(path.parent.resolve()), plan, images)
-    return every
+        experiment = experiments.find(json.loads(document)["experiment"])
+        planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
+        plan = planned.validate_json(document)
+        records[path.parent.name] = evaluated(str(path.parent.resolve()), plan, images)
+    if not records:
+        raise InputError(f"no folder of {folder} holds a plan.json, copied from {artifacts.PLAN}/")
+    place = lambda item: (order.index(item[1].plan.experiment), -len(item[1].results))
+    return dict(sorted(records.items(), key=place))
+
+
+def of_tables(records: Mapping[str, Evaluated], record: Evaluated) -> Run:
+    """The run of one folder's tables alone; beside it stand the records of the other folders."""
+    experiment = record.plan.experiment
+    if experiment == "convergence" and "fourier" not in records:
+        raise InputError("convergence is drawn beside the tables of fourier; add that folder too")
+    return Run(None, {}, record.images, {**records, experiment: record}, record.notice)
 
 
 def notice_of(images: Mapping[str, Any]) -> str | None:
-    """The line of every figure on images that are not CIFAR-10."""
+    """The line in every figure that names images other than CIFAR-10."""
     return None if images["name"] == "CIFAR-10" else f"images of this run: {images['name']}"
 
 
 def evaluated(folder: str, plan: Plan, images: Mapping[str, Any]) -> Evaluated:
     """One experiment; raises InputError unless its results are of the cells that are planned."""
-    one, results = experiments.find(plan.experiment), artifacts.evaluated(folder, "results")
-    keys = ["architecture", "seed", *one.coordinates]
-    tables = results, pd.DataFrame(one.cells(plan))
-    here, planned = (set(rows[keys].itertuples(index=False, name=None)) for rows in tables)
-    if here != planned:
+    experiment, results = experiments.find(plan.experiment), artifacts.evaluated(folder, "results")
+    keys = ["architecture", "seed", *experiment.coordinates]
+    tables = results, pd.DataFrame(experiment.cells(plan))
+    trained, planned = (set(rows[keys].itertuples(index=False, name=None)) for rows in tables)
+    if trained != planned:
         raise InputError(
             f"{artifacts.REPORTS / folder} is not of the cells that are planned; `dvc repro` makes "
             f"it so, or `python -m pipeline.evaluate {plan.experiment}`"
@@ -166,14 +181,14 @@ def evaluated(folder: str, plan: Plan, images: Mapping[str, Any]) -> Evaluated:
 
 
 def described(member: Member) -> dict[str, Any]:
-    """The specification of a network, with its input where that is not the papers' 32×32."""
+    """The specification of a network, with its input if that is not the papers' 32×32."""
     return member.specification | ({} if member.input == INPUT else {"input": member.input})
 
 
 def over_seeds(rows: pd.DataFrame, places: Sequence[str], column: str = "accuracy") -> pd.DataFrame:
     """Mean and std of a column over seeds, by the columns `places`, and whether all were `fitted`.
 
-    rows: of single networks; published ones have no train_accuracy, and their `fitted` is nan.
+    rows: of single networks; without train_accuracy, as published ones are, their `fitted` is nan.
     """
     done = fitted(rows) if "train_accuracy" in rows else np.nan
     cells = rows.assign(done=done).groupby(places)
@@ -183,7 +198,7 @@ def over_seeds(rows: pd.DataFrame, places: Sequence[str], column: str = "accurac
 def not_fitted(rows: pd.DataFrame, places: Sequence[str], mark: str, what: str) -> str:
     """The part of a caption that counts the points that were not fitted with every seed.
 
-    places: the columns that tell points apart; mark: of these points; what: their name, plural.
+    places: the columns that tell points apart; mark: how they are drawn; what: their plural noun.
     """
     done = over_seeds(rows, places, "train_accuracy")["fitted"]
     if done.all():

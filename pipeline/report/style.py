@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 DOT = " · "  # what stands between the parts of a caption
-LETTERS = 17  # letters of a caption per inch
+LETTERS = 17  # letters of a caption in an inch
 TICKS = (0, 10, 100, 1000)  # NAD indices that are named at an axis
 POSITIONS = 6  # decimals to which the places of panels are rounded, in units of the figure
 
@@ -39,7 +39,7 @@ SPECTRA = (
 
 PUBLISHED = ORANGE  # the colour of published values beside ours
 
-# The style that a person keeps for their own figures (matplotlibrc) does not change these.
+# A person's own style of figures (matplotlibrc) does not change these.
 matplotlib.rcdefaults()
 matplotlib.rcParams.update(
     {
@@ -90,14 +90,14 @@ def curve(
     **look: Any,
 ) -> ErrorbarContainer:
     """Means over seeds with error bars, if there are any, and hollow markers where not `fitted`."""
-    errors = [None if some is None or some.isna().all() else some for some in (yerr, xerr)]
+    errors = [None if bars is None or bars.isna().all() else bars for bars in (yerr, xerr)]
     drawn = panel.errorbar(x, y, *errors, **look)
     hollow(panel, drawn, np.asarray(fitted == 0))
     return drawn
 
 
 def hollow(panel: Axes, curve: ErrorbarContainer, which: np.ndarray) -> None:
-    """Draw hollow markers on the points of a curve where not every network was fitted."""
+    """Draw hollow markers on the points `which` of a curve: not every network there was fitted."""
     line = curve[0]
     if which.any():
         panel.plot(
@@ -120,8 +120,7 @@ def index_axis(panel: Axes) -> None:
 
 
 def filled(line: str, width: int) -> str:
-    """A line of a caption as lines of about `width` letters, broken at its dots if possible, which
-    new lines replace."""
+    """A line of a caption, broken into lines of about `width` letters, at its dots if possible."""
     lines: list[str] = []
     for part in line.split(DOT):
         if lines and len(lines[-1] + DOT + part) <= width:
@@ -142,7 +141,7 @@ def finish(figure: Figure, title: str, caption: str, notice: str | None = None) 
 
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write {name}.png and {name}.svg into `folder`, with bytes that depend on the figure alone."""
-    # The layout is solved once: savefig would solve it again for each file.
+    # Here the layout is solved once; savefig would solve it again for each file.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     # The solver's last bits vary from run to run, and the names of clipping paths are digests of

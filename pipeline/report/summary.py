@@ -1,4 +1,4 @@
-"""The few numbers to watch from run to run: reports/metrics.json, which `dvc exp show` shows."""
+"""The few numbers to watch from run to run: reports/metrics.json, the table of `dvc exp show`."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from pipeline.project import artifacts
 from pipeline.report.run import Run
 
 NETWORK = "lenet"
-"""The architecture whose numbers they are."""
+"""The architecture whose numbers are shown."""
 
 
 def _first(parts: dict[str, Any]) -> Any:
@@ -16,33 +16,33 @@ def _first(parts: dict[str, Any]) -> Any:
 
 
 NUMBERS = {
-    "nad_sweep": lambda one: {"spearman": _first(one)["spearman"]["accuracy_index"]},
-    "fourier": lambda one: {"highest": one["highest"]},
-    "convergence": lambda one: {"learned": round(one["learned"] / one["directions"], 4)},
-    "linear_pairs": lambda one: {
-        "fitted": round(one["fitted"] / one["cells"], 4),
-        "second_late_early": one["accuracy"]["high_low"]["second"],
+    "nad_sweep": lambda part: {"spearman": _first(part)["spearman"]["accuracy_index"]},
+    "fourier": lambda part: {"highest": part["highest"]},
+    "convergence": lambda part: {"learned": round(part["learned"] / part["directions"], 4)},
+    "linear_pairs": lambda part: {
+        "fitted": round(part["fitted"] / part["cells"], 4),
+        "second_late_early": part["accuracy"]["high_low"]["second"],
     },
-    "image_pairs": lambda one: {
-        "linear_early": one["accuracy"]["low"]["linear"],
-        "images_late": one["accuracy"]["high"]["images"],
+    "image_pairs": lambda part: {
+        "linear_early": part["accuracy"]["low"]["linear"],
+        "images_late": part["accuracy"]["high"]["images"],
     },
-    "poison": lambda one: {"poisoned_early": _first(one)["first"]},
-    "flip": lambda one: {"flipped": one["flipped"]},
+    "poison": lambda part: {"poisoned_early": _first(part)["first"]},
+    "flip": lambda part: {"flipped": part["flipped"]},
 }
-"""By experiment, the numbers to watch of one network's metrics.
+"""From one network's part of metrics.json to its numbers, by experiment.
 
 learned: share of the directions that every seed learned; second_late_early: accuracy with the
 second channel alone where the first channel's NAD is the grid's latest and the second's its
-earliest; linear_early: with the linear channel alone along the earliest NAD; images_late: with the
-images alone beside the latest one. The first kind of data or estimand counts.
+earliest; linear_early: accuracy with the linear channel alone along the earliest NAD; images_late:
+accuracy with the images alone beside the latest NAD. Of several estimands or data the first counts.
 """
 
 
 def summary(run: Run) -> dict[str, dict[str, float | None]]:
-    """`NUMBERS` of the experiments that train `NETWORK`, and of its NADs.
+    """The `NUMBERS` of the experiments that train `NETWORK`, and two numbers of its NADs.
 
-    nads.first_singular_value: √λ₀ × √10,000, as published; nads.relative_error: of C.
+    nads.first_singular_value: √λ₀ × √10,000, as published; nads.relative_error: that of C.
     """
     numbers = {}
     if NETWORK in run.nads and np.isfinite(run.nads[NETWORK]["error"]):
@@ -51,7 +51,8 @@ def summary(run: Run) -> dict[str, dict[str, float | None]]:
             "first_singular_value": round(100 * float(first) ** 0.5, 4),
             "relative_error": round(float(error), 3),
         }
-    metrics = {name: artifacts.metrics(name) for name in NUMBERS if name in run.experiments}
-    return numbers | {
-        name: NUMBERS[name](every[NETWORK]) for name, every in metrics.items() if NETWORK in every
-    }
+    for name, chosen in NUMBERS.items():
+        metrics = artifacts.metrics(name) if name in run.experiments else {}
+        if NETWORK in metrics:
+            numbers[name] = chosen(metrics[NETWORK])
+    return numbers

@@ -1,6 +1,7 @@
 """The stage `render` on the small run: figures to the last byte, report.md and index.html."""
 
 import base64
+import dataclasses
 import io
 import json
 import os
@@ -22,6 +23,7 @@ from pipeline import experiments, render
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import style
+from pipeline.report.page import of_folder
 from pipeline.report.site import embedded
 
 NAMES = ["nads", "nad_sweep", "fourier", "convergence"]
@@ -191,21 +193,26 @@ def test_a_persons_own_style_of_figures_changes_none(tmp_path):
     assert drawn[0] == drawn[1]
 
 
+def lay_folder(laid, folder, name, experiment):
+    """Copy the tables and the plan of an experiment of the small run to a folder of folders."""
+    shutil.copytree(laid / artifacts.REPORTS / experiment, folder / name)
+    shutil.copy(laid / artifacts.PLAN / f"{experiment}.json", folder / name / "plan.json")
+    artifacts.write_json(folder / "images.json", small_run.ABOUT)
+
+
 @pytest.fixture(scope="module")
 def overnight(_laid, tmp_path_factory):
-    """A folder that keeps tables and plans of the small run alone, one of them twice, rendered."""
-    folder = tmp_path_factory.mktemp("kept") / "overnight"
+    """A folder of tables and plans of the small run alone, one of them twice, rendered."""
+    folder = tmp_path_factory.mktemp("tables") / "overnight"
     names = {"nad_sweep_plain": "nad_sweep"}
     names |= {name: name for name in ("fourier", "convergence", "linear_pairs", "poison", "flip")}
-    names |= {"linear_pairs_again": "linear_pairs"}
+    names |= {"linear_pairs_a_again": "linear_pairs"}
     for name, experiment in names.items():
-        shutil.copytree(_laid / artifacts.REPORTS / experiment, folder / name)
-        shutil.copy(_laid / artifacts.PLAN / f"{experiment}.json", folder / name / "plan.json")
+        lay_folder(_laid, folder, name, experiment)
     (folder / "without_a_plan").mkdir()
-    artifacts.write_json(folder / "images.json", small_run.ABOUT)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder.parent)
-        render.kept(Path("overnight"))
+        render.render_folder(Path("overnight"))
     return folder
 
 
@@ -215,8 +222,14 @@ def test_a_folder_of_tables_alone_is_drawn(overnight, rendered):
         {path.name: path.read_bytes() for path in (folder / "figures").iterdir()}
         for folder in (overnight, rendered)
     )
-    again = {name for name in here if name.split(".")[0].endswith("_again")}
-    assert {name.split("_", 2)[1] for name in again} == {"accuracies", "boundaries", "tilt"}
+    again = {name.split(".")[0] for name in here if "_again" in name}
+    assert again == {
+        "linear_accuracies_a_again",
+        "linear_accuracies_z_a_again",
+        "linear_boundaries_a_again",
+        "linear_boundaries_z_a_again",
+        "linear_tilt_and_margins_a_again",
+    }
     assert {"nad_sweep_plain.png", "poison_curve.png", "flip_components_a.svg"} <= set(here)
     assert not any(name.startswith(("nad_gallery", "two_", "poison_examples")) for name in here)
     same = set(here) & set(whole)
@@ -227,12 +240,32 @@ def test_a_folder_of_tables_alone_is_drawn(overnight, rendered):
 def test_each_folder_is_a_section_of_its_own(overnight):
     text = unescape((overnight / "index.html").read_text(encoding="utf-8"))
     sections = re.findall(r'<section id="(\w+)"', text)
-    pairs = ["linear_pairs", "linear_pairs_again"]
+    pairs = ["linear_pairs", "linear_pairs_a_again"]
     assert sections == ["nad_sweep_plain", "fourier", "convergence", *pairs, "poison", "flip"]
-    assert "Two channels, each of them enough (again)" in text
+    assert "Two channels, each of them enough (LeNet, again)" in text
     assert text.count("Give a network two channels at once") == 1
     assert text.count("<code>python -m pipeline.render overnight</code>") == len(sections)
     assert re.findall(r'class="live" id="([\w-]+)"', text) == ["live-fourier", "live-pairs"]
+
+
+def test_a_few_pairs_of_nads_are_told_by_their_table_alone(whole, sections):
+    record = whole.experiments["linear_pairs"]
+    rows = record.results[(record.results["architecture"] == "a") & (record.results["seed"] == 5)]
+    few = dataclasses.replace(record, results=rows)
+    records = {"linear_pairs": record, "linear_pairs_few": few}
+    section = of_folder("linear_pairs_few", sections["linear_pairs"], records)
+    assert section.pictures == [] and section.table == sections["linear_pairs"].table
+    assert of_folder("linear_pairs", sections["linear_pairs"], {"linear_pairs": few}).pictures
+
+
+def test_convergence_needs_the_accuracies_of_fourier_beside_it(whole, tmp_path, monkeypatch):
+    lay_folder(Path(), tmp_path / "some", "convergence", "convergence")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="beside the tables of fourier; add that folder"):
+        render.render_folder(Path("some"))
+    (tmp_path / "some/convergence/plan.json").unlink()
+    with pytest.raises(InputError, match="no folder of some holds a plan.json"):
+        render.render_folder(Path("some"))
 
 
 def test_the_committed_page_is_of_the_committed_tables():

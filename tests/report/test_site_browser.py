@@ -84,6 +84,7 @@ def test_a_nad_is_shown_with_its_energy_its_eigenvalue_and_its_accuracy(browse, 
       out.pixels = grey("nads-pixels"); out.energy = grey("nads-energy");
       change("nads-number", "10", "input"); await wait(); out.slider = $("nads-slider").value;
       out.typed = $("nads-read").innerText;
+      change("nads-number", "99", "input"); await wait(); out.last = $("nads-slider").value;
     """)
     nad = whole.nads["a"]["directions"][7]
     expected = 127.5 * (1 + nad / np.abs(nad).max())
@@ -92,7 +93,7 @@ def test_a_nad_is_shown_with_its_energy_its_eigenvalue_and_its_accuracy(browse, 
     # The colour of the largest is the lightest, whose red part no other colour has.
     assert max(found["energy"]) == found["energy"][energy.argmax()]
     assert "7 of 0 to 15" in found["read"] and "accuracy" not in found["read"]
-    assert (found["number"], found["slider"]) == ("7", "10")
+    assert (found["number"], found["slider"], found["last"]) == ("7", "10", "15")
     assert "accuracy along it\n52.1 ± 0.1 % (2 seeds)\npublished\n99.98 %" in found["typed"]
 
 
@@ -120,3 +121,12 @@ def test_a_pair_shows_its_boundary_and_numbers(browse):
     assert "tilt of the boundary\n7.4 ± 0.7°" in found["first"]
     assert "v₁: NAD 9, v₂: NAD 1" in found["second"] and "54.6 ± 0.7°" in found["second"]
     assert found["plane"] == 330**2 and found["all"] == ["55", "56", "57", "59"]
+
+
+def test_a_click_on_a_figure_shows_it_at_full_size(browse):
+    sizes = browse("""
+      const picture = document.querySelector(".card img"), size = () => picture.clientWidth;
+      out.whole = picture.naturalWidth; out.before = size();
+      picture.click(); out.clicked = size(); picture.click(); out.again = size();
+    """)
+    assert sizes["clicked"] == sizes["whole"] > sizes["before"] == sizes["again"]

@@ -1,7 +1,7 @@
 """The page as one HTML file, which needs no other file and no network."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,9 @@ from pipeline.report.site.embedded import LEVELS, ZERO, data_uri, script_json
 
 HERE = Path(__file__).parent
 
-SCRIPTS = ("basis", "nads", "fourier", "pairs", "start")  # in order: all use the first
+SCRIPTS = ("basis", "nads", "fourier", "pairs", "start")  # in this order: all use basis
 
-SHADES = 64  # colours of the figures' map that the scripts draw with, from dark to light
+SHADES = 64  # colours that the scripts draw with, from dark to light
 
 
 def with_code(text: str) -> Markup:
@@ -28,14 +28,15 @@ def with_code(text: str) -> Markup:
 
 
 def groups(section: Section, folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """A section's figures by what one sees in them; the page folds all but a group's first away."""
+    """A section's figures by what one sees in them; the page folds away all but a group's first."""
     grouped: dict[str, list[dict[str, Any]]] = {}
     for picture in section.pictures:
         with Image.open(folder / f"{picture.name}.png") as image:
-            # Of 256 colours, which the eye cannot tell from all, and two thirds as long.
+            # With 256 colours it looks the same and takes two thirds of the bytes.
             few = image.convert("RGB").quantize(dither=Image.Dither.NONE)
             drawn = {"source": data_uri(few), "width": image.width, "height": image.height}
-        grouped.setdefault(picture.sees, []).append(drawn | {"text": picture.text})
+        drawn |= {"text": picture.text, "name": picture.name}
+        grouped.setdefault(picture.sees, []).append(drawn)
     return grouped
 
 
@@ -44,13 +45,13 @@ def document(
     scale: str,
     notice: str | None,
     figures: Path,
-    again: Callable[[str], str] = again,
+    command: str | None = None,
 ) -> str:
     """The page of a run.
 
-    sections: in order, by 'nads', the name of an experiment or of its folder; notice: on images
-    that are not CIFAR-10; figures: the folder of the saved figures; again: from a section's name
-    the command that makes it again.
+    sections: in order, by 'nads', the name of an experiment or of its folder; notice: the line that
+    names images other than CIFAR-10; figures: the folder of the saved figures; command: makes all
+    sections again; None if each has its own.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
@@ -71,6 +72,7 @@ def document(
         scale=scale,
         notice=notice,
         again=again,
+        command=command,
         legend=LEGEND,
         json=script_json({"colours": shades[:, :3], "tile": [ZERO, 2 * LEVELS], **explorers}),
     )

@@ -4,28 +4,26 @@ function nads() {
   options(select, networks.map((network) => network.name));
   select.value = Math.max(0, networks.findIndex((network) => Object.keys(network.accuracies).length));
   let network, latest = 0;
-  const nearest = (index) =>
-    network.indices.reduce((best, each, place) => (Math.abs(each - index) < Math.abs(network.indices[best] - index) ? place : best), 0);
-  async function show(place, typed) {
-    const index = network.indices[place], mine = ++latest;
-    slider.value = place;
+  async function show(index, typed) {
+    const turn = ++latest;
+    slider.value = index;
     slider.setAttribute("aria-valuetext", `NAD ${index}`);
     if (!typed) number.value = index;
-    const rows = [["index", `${index} of 0 to ${network.indices.at(-1)}`]];
+    const rows = [["index", `${index} of 0 to ${network.count - 1}`]];
     if (network.eigenvalues) {
       const scientific = (value) => { const [a, b] = value.toExponential(2).split("e"); return `${a}·10${[...String(+b)].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("")}`; };
-      const [first, last] = network.nearby[place];
-      rows.push(["eigenvalue λ", `${scientific(network.eigenvalues[place])} ± ${scientific(network.standard_errors[place])} (standard error, ${network.networks} untrained networks)`]);
+      const [first, last] = network.nearby[index];
+      rows.push(["eigenvalue λ", `${scientific(network.eigenvalues[index])} ± ${scientific(network.standard_errors[index])} (standard error, ${network.networks} untrained networks)`]);
       rows.push(["cannot be told from", last > first ? `indices ${first} to ${last}: only the space they span is known` : "no other: this direction stands alone"]);
     } else rows.push(["taken from", String(network.file)]);
     const { published, [network.estimand]: along } = network.accuracies;
     if (along?.[index]) rows.push(["accuracy along it", said(along[index])]);
     if (published && published.values[index] !== undefined) rows.push([published.called, `${published.values[index]} % (along the published NAD ${index})`]);
     terms($("nads-read"), rows);
-    spectrum(network, place);
+    spectrum(network, index);
     const pixels = await sheet(network);
-    if (mine !== latest) return;
-    const values = direction(network, pixels, place);
+    if (turn !== latest) return;
+    const values = direction(network, pixels, index);
     draw($("nads-pixels"), values, network.shape);
     heat($("nads-energy"), energy(values, network.shape), network.shape[1], network.shape[2]);
     $("nads-pixels").setAttribute("aria-label", `NAD ${index} in pixels`);
@@ -33,43 +31,42 @@ function nads() {
   }
   function pick() {
     network = networks[select.value];
-    slider.max = network.indices.length - 1;
-    number.max = network.indices.at(-1);
+    slider.max = number.max = network.count - 1;
     const measured = Object.keys(network.accuracies[network.estimand] || {}).map(Number);
     $("nads-jumps").replaceChildren(...(measured.length ? ["networks were trained along NAD "] : []), ...measured.map((index) => {
       const jump = element("button", { type: "button" }, String(index));
-      jump.addEventListener("click", () => show(nearest(index)));
+      jump.addEventListener("click", () => show(index));
       return jump;
     }));
     show(0);
   }
   select.addEventListener("change", pick);
   slider.addEventListener("input", () => show(+slider.value));
-  number.addEventListener("input", () => number.value !== "" && show(nearest(+number.value), true));
+  number.addEventListener("input", () => number.value !== "" && show(Math.max(0, Math.min(network.count - 1, Math.round(number.value))), true));
   pick();
 }
 /* √λ over the index, both logarithmic, with the span of a direction, and accuracies where networks were trained. */
-function spectrum(network, place) {
+function spectrum(network, chosen) {
   const svg = $("nads-spectrum"), [left, right, top, bottom] = [8, 312, 8, 150];
   svg.replaceChildren();
   $("nads-legend").textContent = "";
   if (!network.eigenvalues) return;
-  const last = Math.log(network.indices.at(-1) + 1) || 1;
+  const last = Math.log(network.count) || 1;
   const x = (index) => left + ((right - left) * Math.log(index + 1)) / last;
   const values = network.eigenvalues.map((value) => Math.log(Math.max(value, network.eigenvalues[0] * 1e-9)));
   const low = Math.min(...values), range = values[0] - low || 1;
   const y = (value) => bottom - ((bottom - top) * (value - low)) / range;
-  const [from, to] = network.nearby[place];
+  const [from, to] = network.nearby[chosen];
   svg.append(element("svg:rect", { x: x(from) - 1, width: x(to) - x(from) + 2, y: top, height: bottom - top, fill: "var(--mark)", opacity: 0.25 }));
-  const points = network.indices.map((index, n) => `${x(index).toFixed(1)},${y(values[n]).toFixed(1)}`).join(" ");
+  const points = values.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
   svg.append(element("svg:polyline", { points, fill: "none", stroke: "currentColor", "stroke-width": 1.5 }));
   const along = network.accuracies[network.estimand] || {};
   for (const [index, [mean]] of Object.entries(along))
     svg.append(element("svg:circle", { cx: x(+index), cy: bottom - (bottom - top) * Math.max(0, 2 * mean - 1), r: 4, fill: "var(--ours)" }));
-  const here = x(network.indices[place]);
+  const here = x(chosen);
   svg.append(element("svg:line", { x1: here, x2: here, y1: top, y2: bottom, stroke: "var(--mark)", "stroke-width": 2 }));
   svg.append(element("svg:line", { x1: left, x2: right, y1: bottom, y2: bottom, stroke: "currentColor", opacity: 0.4 }));
-  for (const index of [0, 10, 100, 1000].filter((each) => each <= network.indices.at(-1)))
+  for (const index of [0, 10, 100, 1000].filter((each) => each < network.count))
     svg.append(element("svg:text", { x: x(index), y: bottom + 16, "text-anchor": !index ? "start" : x(index) > right - 20 ? "end" : "middle" }, String(index)));
   $("nads-legend").textContent = `line: √λ, logarithmic, over the index; shaded: what cannot be told apart${Object.keys(along).length ? "; dots: accuracy, 50 % at the bottom, 100 % at the top" : ""}`;
 }
