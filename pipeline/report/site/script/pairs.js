@@ -24,7 +24,7 @@ function pairs() {
         });
         for (let n = 0; n + 1 < cuts.length; n += 2) context.moveTo(...cuts[n]), context.lineTo(...cuts[n + 1]);
       }
-    if (cell.learned) for (const [style, width] of [["#000", 5], ["#fff", 2.5]]) (context.strokeStyle = style), (context.lineWidth = width), context.stroke();
+    if (cell.tilt) for (const [style, width] of [["#000", 5], ["#fff", 2.5]]) (context.strokeStyle = style), (context.lineWidth = width), context.stroke();
     const at = (coordinate) => ((coordinate / extent) * ((points - 1) / points) + 1) * (side / 2);
     for (const sign of [-1, 1]) {
       const [a, b] = means.map((mean) => at(sign * mean));
