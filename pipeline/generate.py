@@ -41,13 +41,11 @@ def main(name: str) -> None:
         for seed in plan.seeds:
             draw = experiment.draw(plan, seed, images)
             np.savez(folder / f"draw-{seed}.npz", **draw)
-            for split in ("train", "test"):
-                asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
-                if made < asked:
-                    notice = (
-                        f"{name} has {made} {split} samples, not {asked}: there are no more images"
-                    )
-                    print(f"notice: {notice}", file=sys.stderr)
+    for split in ("train", "test"):
+        asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
+        if made < asked:
+            notice = f"{name} has {made} {split} samples, not {asked}: there are no more images"
+            print(f"notice: {notice}", file=sys.stderr)
     print(f"{name}: {len(cells)} cells, {len(directions)} directions")
 
 
