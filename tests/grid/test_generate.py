@@ -69,9 +69,7 @@ def test_the_chosen_estimands_nads_are_the_architectures_own_file_and_the_others
         assert np.array_equal(directions[f"lenet-{estimand}-3"], basis[3])
 
 
-def test_pictures_come_with_facts_of_their_images_and_a_notice_where_they_are_too_few(
-    folder, images, capsys
-):
+def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(folder, images, capsys):
     plan = plan_of("flip", {}, {"lenet": {}}, seeds=(2, 3), samples=(61, 20))
     lay_down_plan(plan)
     lay_down_nads(lenet=orthonormal())
