@@ -15,8 +15,7 @@ from pipeline.grid import jobs as grid_jobs
 from pipeline.grid import run
 from pipeline.grid.data import Data
 from pipeline.grid.order import early_first
-from pipeline.machine import workers
-from pipeline.machine.notes import RATES, Notes
+from pipeline.machine import rates, workers
 from pipeline.machine.store import Store, default_folder
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, check_unchanged, one_sentence
@@ -42,13 +41,12 @@ def main(name: str) -> None:
     started, samples = time.monotonic(), plan.train_samples
     trained, failed = run.train(missing, samples, data, device, store, machine.reuse)
     minutes = (time.monotonic() - started) / 60
-    rates = collections.defaultdict(list)
+    seconds_per_sample = collections.defaultdict(list)
     for job, seconds in trained:
         member = plan.members[job.cell["architecture"]]
-        kind = grid_jobs.kind(member, experiment.channels, job.device)
-        rates[kind].append(seconds / (samples * job.training.epochs))
-    medians = ((kind, statistics.median(each)) for kind, each in rates.items())
-    Notes(default_folder(), RATES).add(medians)
+        key = grid_jobs.rate_key(member, experiment.channels, job.device)
+        seconds_per_sample[key].append(seconds / (samples * job.training.epochs))
+    rates.write({key: statistics.median(each) for key, each in seconds_per_sample.items()})
     print(
         f"{name}: {len(trained)} cells trained, {len(jobs) - len(trained) - len(failed)} reused, "
         f"{len(failed)} failed; {minutes:.1f} min"
@@ -66,8 +64,8 @@ def main(name: str) -> None:
     with artifacts.output(artifacts.MODELS / name) as models:
         for job in jobs:
             store.lay_down(job.key, models / f"{cell_name(job)}.safetensors")
-        for kind, table in run.tables(jobs, outcomes, experiment.coordinates).items():
-            table.to_csv(models / f"{kind}.csv", index=False)
+        for table_name, table in run.tables(jobs, outcomes, experiment.coordinates).items():
+            table.to_csv(models / f"{table_name}.csv", index=False)
         sizes = {"scale": plan.scale, "seeds": len(plan.seeds), "precision": plan.precision}
         specifications = {name: member.specification for name, member in plan.members.items()}
         artifacts.write_json(models / "grid.json", sizes | {"architectures": specifications})

@@ -10,8 +10,7 @@ from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
-from pipeline.machine import store, workers
-from pipeline.machine.notes import RATES, Notes
+from pipeline.machine import rates, store, workers
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
@@ -29,7 +28,7 @@ def forecast(
     on this machine; gigabytes still to write.
     reuse: whether cells in the store count as done; sizes: bytes of every architecture's weights.
     """
-    cells, rates = experiment.cells(plan), Notes(store.default_folder(), RATES)
+    cells, measured = experiment.cells(plan), rates.read()
     drawn = {seed for seed in plan.seeds if _drawn(plan, seed)}
     stored = _stored(experiment, plan, cells, drawn, device)
     values = sum(map(dimension, plan.inputs)) * experiment.channels
@@ -44,8 +43,8 @@ def forecast(
         left = len(grid - stored if reuse else grid)
         each = plan.train_samples * member.training.epochs
         passes += len(grid) * each
-        rate = rates.get(grid_jobs.kind(member, experiment.channels, device.type)) or math.nan
-        seconds += left * each * rate / at_once if left else 0.0
+        key = grid_jobs.rate_key(member, experiment.channels, device.type)
+        seconds += left * each * measured.get(key, math.nan) / at_once if left else 0.0
         to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {
         "cells": len(cells),

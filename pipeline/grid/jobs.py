@@ -109,8 +109,9 @@ def decisive_files(experiment: type[Experiment], place: str) -> list[Path]:
     return [*code.room("cells"), *classes, *network]
 
 
-def kind(member: Member, channels: int, device: str) -> str:
-    """The key of a rate, seconds per training sample: network, inputs, arithmetic, device."""
+def rate_key(member: Member, channels: int, device: str) -> str:
+    """Digest of all that decides the seconds per training sample: network, inputs, precision,
+    device."""
     precision = member.training.precision
     return store.digest([member.specification, (channels, *member.input), precision, device])
 
