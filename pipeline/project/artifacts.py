@@ -29,11 +29,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from psutil import pid_exists
-from ruamel.yaml import YAML
 
 from pipeline.project.errors import InputError
+from pipeline.project.parameters import PARAMS, read
 
-PARAMS = Path("params.yaml")
 PLAN = Path("data/plan")
 IMAGES = Path("data/images")
 NADS = Path("data/nads")
@@ -101,8 +100,7 @@ def check(folder: Path, stage: str) -> None:
 
 def params_digest() -> str:
     """sha256 of the values in params.yaml, without its comments and layout."""
-    values = YAML(typ="safe").load(present(PARAMS, "plan").read_text(encoding="utf-8-sig"))
-    return hashlib.sha256(json.dumps(values, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(read(), default=str).encode()).hexdigest()
 
 
 def planned(name: str, type_: typing.Any) -> typing.Any:
