@@ -1,8 +1,8 @@
 """Stage `generate EXPERIMENT`: cells, directions and draws -> data/datasets/{experiment}/.
 
 cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.npz (labels,
-standard-normal images, pictures): together they determine each training set bit for bit, and none
-is written out sample by sample. images.json: about the pictures.
+standard-normal images, pictures) together determine each training set bit for bit, so that no
+training set is written. images.json: name, classes and digest of the pictures' images.
 """
 
 import functools

@@ -1,8 +1,8 @@
 """Stage `train EXPERIMENT`: every network of the grid -> models/{experiment}/.
 
-One {cell}.safetensors per cell, training.csv with the last epoch's loss and accuracy and the steps
-until the training set was learned, losses.csv with every epoch's loss, grid.json with what the
-networks are. Finished cells come from the store; a run that was killed goes on where it stopped.
+{cell}.safetensors: a cell's weights or outputs; training.csv: the last epoch's loss and accuracy
+and the steps until the training set was learned; losses.csv: every epoch's loss; grid.json: the
+networks' specifications. Finished cells come from the store, also after a run that was killed.
 """
 
 import collections
@@ -30,14 +30,14 @@ def main(name: str) -> None:
         artifacts.check_own(member.own)
     cells, data, store = artifacts.cells(name), Data(experiment), Store(default_folder())
     jobs = list(grid_jobs.of_cells(plan, data, cells, device))
-    # The keys are digests of files as they are now; what runs was imported a moment before.
+    # The keys are digests of the present files, and the code that runs was imported earlier.
     check_unchanged()
     outcomes = {job.key: store.get(job.key) for job in jobs} if machine.reuse else {}
     in_order = (jobs[position] for position in early_first(cells, experiment.coordinates))
     missing = [job for job in in_order if outcomes.get(job.key) is None]
     for job in missing:
         if machine.reuse:
-            store.drop(job.key)  # an entry that is there and was not read is damaged
+            store.drop(job.key)  # an entry that exists and could not be read is damaged
     started, samples = time.monotonic(), plan.train_samples
     trained, failed = run.train(missing, samples, data, device, store, machine.reuse)
     minutes = (time.monotonic() - started) / 60

@@ -1,4 +1,4 @@
-"""A network tried before any work: built, and run forward and backward on two samples."""
+"""A trial run of a network before any work: it is built, and run on two samples."""
 
 import dataclasses
 import inspect
@@ -14,14 +14,14 @@ from pipeline.project.errors import InputError, nearest
 
 @dataclasses.dataclass(frozen=True)
 class DryRun:
-    """Bytes of a network's weights, and a sentence for each oddity that may be meant."""
+    """The bytes of a network's weights, and a sentence for each oddity that may be intended."""
 
     size: int
     notices: tuple[str, ...] = ()
 
 
 def dry_run(specification: Specification, shape: Shape, outputs: int) -> DryRun:
-    """The size and the oddities of a specification's network, run on two inputs (C, H, W).
+    """A trial run of a specification's network on two inputs (C, H, W).
 
     Raises InputError, with one sentence, unless it maps them to (2, outputs) and, where it is not
     of the table, unless it has gradients and each of torch's seeds draws its weights anew.
