@@ -30,7 +30,7 @@ import time
 from importlib.util import find_spec
 
 STARTED = time.time()
-"""Time at which this process imported the package, before any other file of it, since 1970."""
+"""Time, in seconds since 1970, before this process read any other file of the package."""
 
 NEEDED = """jinja2 matplotlib numpy pandas PIL psutil pydantic ruamel.yaml safetensors scipy seaborn
 sklearn threadpoolctl torch torchvision tqdm yaml""".split()
