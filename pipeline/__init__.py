@@ -15,8 +15,8 @@ anisotropic view of underspecification in deep learning" (ICLR workshop 2021, pa
 Stages are verbs and run as `python -m pipeline.train linear_pairs`; the rooms hold nouns, which
 never import a verb. `prune`, `profile` and `verify` are commands that no stage needs.
 
-Rooms, from the ground up: project (files and their places, errors); cells (what decides a trained
-network's weights); networks, machine, images and measures; nads; experiments; grid (an experiment's
+Rooms, from the ground up: project (files and their places, errors); cells (the making of one
+trained network); networks, machine, images and measures; nads; experiments; grid (an experiment's
 cells, their keys and what they take); settings (params.yaml); report. A room imports those before
 it alone.
 
@@ -30,7 +30,7 @@ import time
 from importlib.util import find_spec
 
 STARTED = time.time()
-"""Seconds since 1970 at which this process met the package, before it read any other file of it."""
+"""Time, in seconds since 1970, before this process read any other file of the package."""
 
 NEEDED = """jinja2 matplotlib numpy pandas PIL psutil pydantic ruamel.yaml safetensors scipy seaborn
 sklearn threadpoolctl torch torchvision tqdm yaml""".split()

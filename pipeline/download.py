@@ -17,7 +17,7 @@ from pipeline.project.errors import one_sentence
 
 
 def main() -> None:
-    """Read, sort and write the images."""
+    """Read the images, sort them, and write them."""
     wanted = artifacts.planned("images", WantedOfSize)
     images = sources.find(wanted, wanted.size)
     mean, deviation = images.statistics()

@@ -1,8 +1,8 @@
 """Stage `estimate`: the NADs of the scale's architectures -> data/nads/{architecture}.npz.
 
-With `estimator.compare`, those of the other estimand too ->
-data/nads/{architecture}.{estimand}.npz. A run that was killed goes on near where it stopped, more
-networks go on from fewer, and of two runs at once each makes a part.
+With `estimator.compare` also the NADs of the other estimand ->
+data/nads/{architecture}.{estimand}.npz. A run continues the sums that an earlier run kept, which
+may have been killed or had fewer networks; two runs at once share the architectures.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from pipeline.project.errors import InputError, check_unchanged, one_sentence
 
 
 def metrics_of(nads: NADs) -> dict[str, float | int]:
-    """The rounded numbers of one estimate that `dvc metrics` shows."""
+    """One estimate's numbers for `dvc metrics`, rounded."""
     rounded = lambda number, digits: float(f"{number:.{digits}g}")
     return {
         # Not "error", by which DVC tells a file of metrics that cannot be read.
@@ -36,7 +36,7 @@ def main() -> None:
     for name, request in plan.members.items():
         estimators = {name: plan.estimator}
         if plan.estimator.compare and request.source.first is None:
-            # Of other networks, their seeds being derived from its name: no error is shared.
+            # Seeds derive from the name, so the two estimates share no networks and no errors.
             estimators[f"{name}.{plan.estimator.other().estimand}"] = plan.estimator.other()
         try:
             if (file := request.source.file) is not None:
@@ -46,7 +46,7 @@ def main() -> None:
                     tasks.append(progress.task(full_name, request, plan.seed, estimator, device))
         except InputError as error:
             raise InputError(f"nads.{name}: {error}") from None
-    check_unchanged()  # the code of which the keys were made is what is run
+    check_unchanged()  # the code that runs is the code in the keys
     artifacts.check_own(own)
     with artifacts.output(artifacts.NADS) as folder, workers.kept():
         for name, nads in from_files.items():
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # The cores are the workers', and no bit may depend on the number of threads.
+    # Workers use the cores, and no bit may depend on the number of threads.
     with one_sentence(), threadpoolctl.threadpool_limits(1):
         command.no_arguments(__doc__, "estimate")
         main()

@@ -1,11 +1,11 @@
-"""Stage `evaluate EXPERIMENT`: what each trained network relies on -> reports/{experiment}/.
+"""Stage `evaluate EXPERIMENT`: the reliance of each trained network -> reports/{experiment}/.
 
 results.csv: accuracy on every test set, for two classes also at the best threshold of the logit,
 beside the row of models/{experiment}/training.csv; summary.csv: mean and standard deviation over
-seeds; metrics.json: what these come to by architecture. Where the experiment has a plane:
+seeds; metrics.json: a few numbers for each architecture. An experiment with a plane has
 boundaries.csv, tilt and margins of the decision boundary, and cross_sections.npz, class-1
-probability in the plane. Where it alters its test inputs: changes.csv, the fraction of predictions
-that change.
+probability in the plane. An experiment that alters test inputs has changes.csv, the fraction of
+predictions that change.
 """
 
 import functools

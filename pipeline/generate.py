@@ -1,8 +1,8 @@
 """Stage `generate EXPERIMENT`: cells, directions and draws -> data/datasets/{experiment}/.
 
 cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.npz (labels,
-standard-normal images, pictures): together they determine each training set bit for bit, and none
-is written out sample by sample. images.json: about the pictures.
+standard-normal images, pictures) together determine each training set bit for bit, so that no
+training set is written. images.json: name, classes and digest of the pictures' images.
 """
 
 import functools
@@ -41,13 +41,11 @@ def main(name: str) -> None:
         for seed in plan.seeds:
             draw = experiment.draw(plan, seed, images)
             np.savez(folder / f"draw-{seed}.npz", **draw)
-            for split in ("train", "test"):
-                asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
-                if made < asked:
-                    notice = (
-                        f"{name} has {made} {split} samples, not {asked}: there are no more images"
-                    )
-                    print(f"notice: {notice}", file=sys.stderr)
+    for split in ("train", "test"):
+        asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
+        if made < asked:
+            notice = f"{name} has {made} {split} samples, not {asked}: there are no more images"
+            print(f"notice: {notice}", file=sys.stderr)
     print(f"{name}: {len(cells)} cells, {len(directions)} directions")
 
 

@@ -1,5 +1,5 @@
-"""Command `prune [DAYS]`: the size of the finished work in .cells/; with DAYS, files that were not
-used for so many days are removed.
+"""Command `prune [DAYS]`: prints the size of the store, .cells/; with DAYS it removes files that
+were not used for so many days.
 
 Not a stage: nothing that DVC tracks depends on it. Removed work is done again when it is needed.
 """
@@ -10,18 +10,18 @@ from pipeline.machine import store
 from pipeline.project import command
 from pipeline.project.errors import one_sentence
 
-KINDS = {
+PATTERNS = {
     "trained cells": "??/*.safetensors",
     "estimates of NADs": "nads/*/*.safetensors",
     "leftovers of killed writes": "**/*.part",
 }
-"""Kinds of files in the store, and the patterns of their paths."""
+"""Path patterns of the store's files, by the contents of the files."""
 
 
 def main(days: float | None = None) -> None:
-    """Print the store's size by kind, and remove files that were not used for so many days."""
+    """Print the store's size by contents, and remove files that were not used for so many days."""
     every = {}
-    for name, pattern in KINDS.items():
+    for name, pattern in PATTERNS.items():
         files = {path: path.stat() for path in store.default_folder().glob(pattern)}
         size = sum(status.st_size for status in files.values()) / 1e6
         print(f"{name:28s}{len(files):6d} files {size:10.1f} MB")

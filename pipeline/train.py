@@ -1,8 +1,8 @@
 """Stage `train EXPERIMENT`: every network of the grid -> models/{experiment}/.
 
-One {cell}.safetensors per cell, training.csv with the last epoch's loss and accuracy and the steps
-until the training set was learned, losses.csv with every epoch's loss, grid.json with what the
-networks are. Finished cells come from the store; a run that was killed goes on where it stopped.
+{cell}.safetensors: a cell's weights or outputs; training.csv: the last epoch's loss and accuracy
+and the steps until the training set was learned; losses.csv: every epoch's loss; grid.json: the
+networks' specifications. Finished cells come from the store, also after a run that was killed.
 """
 
 import collections
@@ -15,8 +15,7 @@ from pipeline.grid import jobs as grid_jobs
 from pipeline.grid import run
 from pipeline.grid.data import Data
 from pipeline.grid.order import early_first
-from pipeline.machine import workers
-from pipeline.machine.notes import RATES, Notes
+from pipeline.machine import rates, workers
 from pipeline.machine.store import Store, default_folder
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, check_unchanged, one_sentence
@@ -31,24 +30,23 @@ def main(name: str) -> None:
         artifacts.check_own(member.own)
     cells, data, store = artifacts.cells(name), Data(experiment), Store(default_folder())
     jobs = list(grid_jobs.of_cells(plan, data, cells, device))
-    # The keys are digests of files as they are now; what runs was imported a moment before.
+    # The keys are digests of the present files, and the code that runs was imported earlier.
     check_unchanged()
     outcomes = {job.key: store.get(job.key) for job in jobs} if machine.reuse else {}
     in_order = (jobs[position] for position in early_first(cells, experiment.coordinates))
     missing = [job for job in in_order if outcomes.get(job.key) is None]
     for job in missing:
         if machine.reuse:
-            store.drop(job.key)  # an entry that is there and was not read is damaged
+            store.drop(job.key)  # an entry that exists and could not be read is damaged
     started, samples = time.monotonic(), plan.train_samples
     trained, failed = run.train(missing, samples, data, device, store, machine.reuse)
     minutes = (time.monotonic() - started) / 60
-    rates = collections.defaultdict(list)
+    seconds_per_sample = collections.defaultdict(list)
     for job, seconds in trained:
         member = plan.members[job.cell["architecture"]]
-        kind = grid_jobs.kind(member, experiment.channels, job.device)
-        rates[kind].append(seconds / (samples * job.training.epochs))
-    medians = ((kind, statistics.median(each)) for kind, each in rates.items())
-    Notes(default_folder(), RATES).add(medians)
+        key = grid_jobs.rate_key(member, experiment.channels, job.device)
+        seconds_per_sample[key].append(seconds / (samples * job.training.epochs))
+    rates.write({key: statistics.median(each) for key, each in seconds_per_sample.items()})
     print(
         f"{name}: {len(trained)} cells trained, {len(jobs) - len(trained) - len(failed)} reused, "
         f"{len(failed)} failed; {minutes:.1f} min"
@@ -66,8 +64,8 @@ def main(name: str) -> None:
     with artifacts.output(artifacts.MODELS / name) as models:
         for job in jobs:
             store.lay_down(job.key, models / f"{cell_name(job)}.safetensors")
-        for kind, table in run.tables(jobs, outcomes, experiment.coordinates).items():
-            table.to_csv(models / f"{kind}.csv", index=False)
+        for table_name, table in run.tables(jobs, outcomes, experiment.coordinates).items():
+            table.to_csv(models / f"{table_name}.csv", index=False)
         sizes = {"scale": plan.scale, "seeds": len(plan.seeds), "precision": plan.precision}
         specifications = {name: member.specification for name, member in plan.members.items()}
         artifacts.write_json(models / "grid.json", sizes | {"architectures": specifications})

@@ -17,6 +17,7 @@ from pipeline.nads.plan import NADsPlan
 from pipeline.networks.dry_run import dry_run
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
+from pipeline.settings import trial
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}
 NETWORK = """
@@ -50,7 +51,7 @@ def folder(tmp_path, monkeypatch):
             return tried_once(json.dumps(specification), *use)
         return dry_run(specification, *use)
 
-    monkeypatch.setattr(plan, "dry_run", once)
+    monkeypatch.setattr(trial, "dry_run", once)
     monkeypatch.setattr(workers, "cores", lambda: 2)
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=10**15))
@@ -155,8 +156,8 @@ def test_a_mistake_ends_it_and_what_an_earlier_plan_wrote_stays(
 def test_a_network_of_ones_own_is_tried_in_every_use_and_one_of_the_table_in_one(
     folder, with_own, monkeypatch
 ):
-    calls, once = [], plan.dry_run
-    monkeypatch.setattr(plan, "dry_run", lambda *call: calls.append(call) or once(*call))
+    calls, once = [], trial.dry_run
+    monkeypatch.setattr(trial, "dry_run", lambda *call: calls.append(call) or once(*call))
     run(with_own)
     uses = lambda network: [use for given, *use in calls if given == network]
     assert uses(LENET) == [[(4, 32, 32), 2]]

@@ -1,7 +1,6 @@
-"""What decides a cell: seeds, D(v) and direct sums, Fourier directions, altered pictures, one
-network's training.
+"""The making of one cell, which is one training run: seeds, D(v) and direct sums, Fourier
+directions, altered pictures, and a network's training.
 
-A *cell* is one training run. Nothing here knows grids, files or processes, and nothing is imported
-but torch and NumPy, so the digest of this folder stands for all of ours that decides a cell's
-weights beside its network and its experiment.
+Nothing here knows grids, files or processes, or imports anything but torch and NumPy. A cell's
+weights are therefore decided by this folder, its network's file and its experiment's file.
 """

@@ -29,7 +29,7 @@ def frequencies(step: int, pixels: Input = INPUT, transposes: bool = True) -> li
     """One (k_row, k_col) for each different v among the multiples of `step`, in order.
 
     step: a divisor of half of both sides; transposes: whether v and its transpose, which has k_row
-    and k_col exchanged, are both listed; otherwise the one with the larger |k_row| is.
+    and k_col exchanged, are both listed; otherwise only the one with the larger |k_row|.
     """
     different = {}
     for k in itertools.product(*(range(-(side // 2), side // 2, step) for side in pixels)):

@@ -1,4 +1,4 @@
-"""One network's training, as a plain function of (network, data, training, seed)."""
+"""The training of one network, a plain function of (network, data, hyperparameters, seed)."""
 
 import dataclasses
 from collections.abc import Callable
@@ -12,8 +12,8 @@ BATCH = 128
 CLIP = 0.5
 PEAK = 2 / 5
 """Constants of both papers' experiments: batch size, norm to which each step's gradient is clipped,
-and the part of training at which the triangular schedule peaks (the group's habit; paper 2 does not
-state it)."""
+and the fraction of training after which the triangular schedule peaks (the group's habit; paper 2
+does not state it)."""
 
 LEARNED = 0.01
 WINDOW = 10
@@ -53,7 +53,7 @@ class Training:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """The course of one training, besides its weights.
+    """The course of one training.
 
     losses: mean loss of every epoch's samples; accuracy: fraction of the last epoch's samples that
     were classified right, both in train mode; steps: number of steps until the training set was

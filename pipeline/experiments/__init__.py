@@ -1,4 +1,4 @@
-"""The experiments, one file each: a subclass of `Experiment` with a grid, data and metrics."""
+"""The experiments, one file each: a subclass of `Experiment` with its grid, data and metrics."""
 
 import importlib
 import pkgutil
@@ -10,26 +10,21 @@ __all__ = ["find", "names"]
 
 
 def names() -> list[str]:
-    """The names of all experiments, those of their files in this folder; none is imported."""
-    return sorted(
-        module.name
-        for module in pkgutil.iter_modules(__path__)
-        if module.name not in ("experiment", "plan")
-    )
+    """The names of all experiments: the names of their files in this folder."""
+    files = {module.name for module in pkgutil.iter_modules(__path__)}
+    return sorted(files - {"experiment", "plan"})
 
 
 def find(name: str) -> Experiment:
     """The experiment `name`; raises InputError if there is none."""
     if name not in names():
         raise InputError(f"the experiment {name!r} is unknown; {nearest(name, names())}")
-    # One experiment at a time: what an experiment's results depend on must not be the code of the
-    # others.
+    # Only this experiment's module, so that its results do not depend on the code of others.
     module = importlib.import_module(f"{__name__}.{name}")
-    (kind,) = (
-        kind
-        for kind in vars(module).values()
-        if isinstance(kind, type)
-        and issubclass(kind, Experiment)
-        and kind.__module__ == module.__name__
+    classes = [value for value in vars(module).values() if isinstance(value, type)]
+    (experiment,) = (
+        class_
+        for class_ in classes
+        if issubclass(class_, Experiment) and class_.__module__ == module.__name__
     )
-    return kind()
+    return experiment()

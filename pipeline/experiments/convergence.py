@@ -1,7 +1,7 @@
 """`convergence` (paper 1, fig. 2): how many steps does it take to learn D(v) along a frequency?
 
-The noise is small, so that more directions are learned than in `fourier`. Are the first ones those
-along which a network generalises there?
+The noise is small, so that more directions are learned than in `fourier`. Does a network learn
+first the directions along which it generalises there?
 """
 
 import numpy as np
@@ -15,9 +15,10 @@ class Convergence(OfFrequencies):
     """One linearly separable channel along each Fourier direction, and the steps to learn it."""
 
     def summary(self, tables, directions):
-        """Cells, fitted cells, directions, those learned with every seed, and the steps these took.
+        """Counts of cells, of directions and of learned directions, and the steps to learn one.
 
-        Steps are means over seeds; null where no direction was learned.
+        A direction is learned if every seed learns it. Steps are means over seeds; they are null
+        where no direction is learned.
         """
         steps = steps_over_seeds(tables["results"], self.coordinates)["mean"]
         learned = steps[np.isfinite(steps)]

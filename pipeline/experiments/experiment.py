@@ -1,4 +1,4 @@
-"""What an experiment is: a grid of networks, the data each is trained on, and its test sets."""
+"""An experiment: a grid of networks, the data on which each is trained, and its test sets."""
 
 import typing
 from collections.abc import Callable, Iterator
@@ -14,8 +14,8 @@ from pipeline.cells.training import Labelled
 from pipeline.experiments.plan import Amplitude, Frequencies, Indices, Member, Nothing, Plan
 
 Cell = dict[str, typing.Any]
-"""One training run: its architecture, its seed, its coordinates in the grid, the values its data
-are made with, and, unless these are images of 32×32 pixels, the height and width of its inputs."""
+"""One training run: its architecture, its seed, its coordinates in the grid, the settings of its
+data, and, unless these are images of 32×32 pixels, the height and width of its inputs."""
 
 
 def pixels(cell: Cell) -> Input:
@@ -24,18 +24,19 @@ def pixels(cell: Cell) -> Input:
 
 
 UNCHANGED = ("transposition", "square")
-"""The symmetries, as a network's class may state them, that hold transposition."""
+"""The symmetries of networks whose law a transposition of the inputs leaves unchanged."""
 
 
 class Experiment:
-    """One question put to a grid of networks: a subclass, in a file of its own, is an experiment.
+    """One question put to a grid of networks: the base class of all experiments.
 
-    coordinates: the columns of cells.csv that place a cell in its grid; channels: of the inputs;
-    outputs: of the networks, None for one per class of the images; schedule: of the learning rate;
-    needs_images, needs_nads: what the data are made of; parts: groups of channels (name → slice)
-    that are also tested alone, all others being zero; Settings: the class of the experiment's own
-    values in params.yaml, in a block of its name or, at_top_level, beside the blocks; Grid: the
-    class of an architecture's part of the grid.
+    coordinates: the columns of cells.csv that place a cell in its grid; channels: number of input
+    channels; outputs: number of the networks' outputs, None for one per class of the images;
+    schedule: of the learning rate; needs_images, needs_nads: whether the data are made from images
+    or NADs; parts: groups of channels (name → slice), of which each is also tested alone with zeros
+    in all other channels; Settings: the dataclass of the experiment's own values, which params.yaml
+    has in a block of the experiment's name or, if at_top_level, beside the blocks; Grid: the
+    dataclass of one architecture's part of the grid.
     """
 
     coordinates: tuple[str, ...] = ("index",)
@@ -51,20 +52,20 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """The experiment's name: that of its file."""
+        """The experiment's name: the name of its file."""
         return type(self).__module__.rpartition(".")[2]
 
     @property
     def needs_networks(self) -> bool:
-        """Whether evaluation needs the trained networks: for a boundary, or for altered inputs.
+        """Whether evaluation needs trained networks, for boundaries or for altered inputs.
 
-        Where it does not, the outputs on the test sets are kept in place of the weights.
+        Otherwise the outputs on the test sets are stored in place of the weights.
         """
         kind = type(self)
         return kind.plane is not Experiment.plane or kind.alterations is not Experiment.alterations
 
     def check(self, plan: Plan) -> None:
-        """Raise ValueError where a setting by architecture has no value for one of the grid."""
+        """Raise ValueError where a setting by architecture lacks an architecture of the grid."""
         for key, value in vars(plan.settings).items():
             lacking = [
                 name for name in plan.members if isinstance(value, dict) and name not in value
@@ -77,24 +78,23 @@ class Experiment:
     def check_networks(self, plan: Plan, symmetry: Callable[[dict[str, typing.Any]], str]) -> None:
         """Raise ValueError on a plan whose networks do not suit the grid.
 
-        symmetry: from a specification to the symmetry that its network states, such as
-        `pipeline.networks.symmetry`.
+        symmetry: `pipeline.networks.symmetry`, from a specification to its network's symmetry.
         """
 
     def places(self, member: Member) -> Iterator[dict[str, typing.Any]]:
-        """The coordinates of every cell of one architecture and seed: each of its indices."""
+        """The coordinates of every cell of one architecture and seed."""
         for index in member.grid.indices:
             yield {"index": index}
 
     def values(self, plan: Plan, architecture: str) -> dict[str, typing.Any]:
-        """The settings that an architecture's data are made with, columns of cells.csv."""
+        """The settings of an architecture's data, which are columns of cells.csv."""
         return {
             key: value[architecture] if isinstance(value, dict) else value
             for key, value in vars(plan.settings).items()
         }
 
     def cells(self, plan: Plan) -> list[Cell]:
-        """The grid: architecture by architecture and seed by seed, every place."""
+        """The grid: every place of every seed of every architecture, in this nesting."""
         return [
             {"architecture": name, "seed": seed}
             | place
@@ -112,10 +112,9 @@ class Experiment:
     def directions(
         self, plan: Plan, nads: Callable[..., dict[str, np.ndarray]]
     ) -> dict[str, np.ndarray]:
-        """Every vector or basis that the data are made of, by name: the NADs at the grid's indices.
+        """The vectors or bases from which the data are made, by name: the grid's NADs.
 
-        nads: from an architecture, and one of its estimands, to the arrays of its file in
-        data/nads/.
+        nads: from an architecture, and an estimand, to the arrays of its file in data/nads/.
         """
         return {
             f"{name}-{index}": nads(name)["directions"][index]
@@ -124,14 +123,14 @@ class Experiment:
         }
 
     def uses(self, cell: Cell) -> list[str]:
-        """The names of the directions that one cell's data are made of."""
+        """The names of the directions from which one cell's data are made."""
         return [f"{cell['architecture']}-{cell[coordinate]}" for coordinate in self.coordinates]
 
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
-        """The arrays that, with a cell and its directions, determine every data set of one seed.
+        """The arrays by name that, with cells and directions, determine all data sets of one seed.
 
         images: the dict of `pipeline.project.artifacts.images`, where the experiment needs images.
-        Names of arrays that only a test set depends on begin with `test`.
+        An array of test sets alone has a name that begins with `test`.
         """
         raise NotImplementedError
 
@@ -140,13 +139,13 @@ class Experiment:
         return True
 
     def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
-        """A cell's training or test set; directions: the arrays that `uses` names."""
+        """A cell's training or test set; directions: the arrays named by `uses`."""
         raise NotImplementedError
 
     def test_sets(
         self, cell: Cell, draw: dict, directions: list
     ) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
-        """Yields (name, inputs, class numbers) of every test set: `all`, and each part alone."""
+        """Yields (name, inputs, class numbers) of every test set: `all`, then each part alone."""
         x, y = self.dataset(cell, "test", draw, directions)
         yield "all", x, y
         for name, kept in self.parts.items():
@@ -155,20 +154,20 @@ class Experiment:
     def plane(
         self, cell: Cell, draw: dict, directions: list
     ) -> tuple[torch.Tensor, torch.Tensor] | None:
-        """The two directions (C, H, W) that span the plane of the decision boundary, or None."""
+        """Two directions (C, H, W), in whose plane the decision boundary is measured, or None."""
         return None
 
     def alterations(
         self, cell: Cell, directions: list, x: torch.Tensor
     ) -> Iterator[tuple[dict, torch.Tensor]]:
-        """Yields (columns, altered inputs) of test inputs x with a part taken away."""
+        """Yields (columns of changes.csv, altered inputs) for each alteration of test inputs x."""
         return iter(())
 
     def metrics(self, tables: dict, directions: dict[str, np.ndarray]) -> dict:
-        """What the tables come to, as metrics.json has it by architecture.
+        """The metrics of every architecture, for metrics.json.
 
-        tables: the tables that `evaluate` writes, and `losses`, that of training, by name;
-        directions: all, by name.
+        tables: by name, the tables that `evaluate` writes, and `losses` of training; directions:
+        all directions of the experiment.
         """
         return {
             name: self.summary(
@@ -179,7 +178,7 @@ class Experiment:
         }
 
     def summary(self, tables: dict, directions: dict[str, np.ndarray]) -> dict:
-        """One architecture's metrics; tables: its rows of each."""
+        """One architecture's metrics; tables: as for `metrics`, with its rows alone."""
         raise NotImplementedError
 
 
@@ -196,7 +195,7 @@ class OfDirections(Experiment):
         return separable.draws(seed, self.name, *sizes, self.channels, plan.inputs)
 
     def reads(self, cell: Cell, array: str) -> bool:
-        """Labels, and the draws for inputs like the cell's."""
+        """True for labels, and for the draws of the cell's height and width."""
         return array.endswith("labels") or array in (
             separable.drawn(split, pixels(cell)) for split in ("train", "test")
         )
@@ -214,15 +213,15 @@ class OfDirections(Experiment):
 
 
 class OfPictures(Experiment):
-    """An experiment on pictures."""
+    """An experiment on pictures, alone or beside other channels."""
 
     needs_images = True
 
     def draw(self, plan, seed, images):
-        """For both splits pictures (N, 3, H, W), their labels (N,), and what `beside` adds.
+        """Pictures (N, 3, H, W), labels (N,) and the arrays of `beside`, for both splits.
 
-        With them the mean and deviation (3,) of all training images. N is the number of samples
-        that the plan asks for, or that of all images where there are fewer.
+        Also the mean and deviation (3,) of all training images. N is the plan's number of samples,
+        or the number of all images where there are fewer.
         """
         arrays = {key: np.array(images[key]) for key in ("mean", "deviation")}
         for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
@@ -241,24 +240,24 @@ class OfPictures(Experiment):
 
 
 class OfBases(OfPictures):
-    """An experiment on all classes of pictures, altered along a network's whole basis of NADs."""
+    """An experiment on pictures of all classes, altered along a network's complete NADs."""
 
     channels = 3
     outputs = None
 
     def directions(self, plan, nads):
-        """All NADs of every architecture, by its name."""
+        """The complete NADs (D, D) of every architecture, by the architecture's name."""
         return {name: nads(name)["directions"] for name in plan.members}
 
     def uses(self, cell):
-        """The network's NADs."""
+        """The name of the cell's architecture."""
         return [cell["architecture"]]
 
 
 class OfFrequencies(OfDirections):
-    """An experiment on one linearly separable channel along each vector of the Fourier basis.
+    """An experiment on one linearly separable channel along each vector v of the Fourier basis.
 
-    Each different v is trained once: k and −k give the same v.
+    The frequencies k and −k give the same v, which is trained once.
     """
 
     coordinates = ("k_row", "k_col")
@@ -268,7 +267,7 @@ class OfFrequencies(OfDirections):
     Grid = Frequencies
 
     def check_networks(self, plan, symmetry):
-        """Raise ValueError where transposes are left out though they may differ."""
+        """Raise ValueError where transposes are left out for a network that may tell them apart."""
         for name, member in plan.members.items():
             if not member.grid.transposes and symmetry(member.specification) not in UNCHANGED:
                 raise ValueError(
@@ -277,12 +276,12 @@ class OfFrequencies(OfDirections):
                 )
 
     def places(self, member):
-        """One of each k and −k, and of each transpose unless both are wanted."""
+        """One of each k and −k, and one of each k and its transpose unless both are wanted."""
         for row, column in frequencies(member.grid.step, member.input, member.grid.transposes):
             yield {"k_row": row, "k_col": column}
 
     def directions(self, plan, nads):
-        """The Fourier directions of the grid, by the pixels of the inputs and '{k_row}_{k_col}'."""
+        """The Fourier directions of the grid, by names such as '32x32_0_-4'."""
         parts = sorted({(member.input, member.grid.step) for member in plan.members.values()})
         return {
             _name(pixels, row, column): fourier(row, column, pixels)
@@ -291,10 +290,10 @@ class OfFrequencies(OfDirections):
         }
 
     def uses(self, cell):
-        """v."""
+        """The name of v."""
         return [_name(pixels(cell), cell["k_row"], cell["k_col"])]
 
 
 def _name(pixels: Input, row: int, column: int) -> str:
-    """What the direction of a frequency is called, for example '32x32_0_-4'."""
+    """The name of a frequency's direction, for example '32x32_0_-4'."""
     return f"{pixels[0]}x{pixels[1]}_{row}_{column}"

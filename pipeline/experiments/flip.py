@@ -1,8 +1,8 @@
 """`flip` (paper 1, §5, table 1): images, and images with NAD coefficients in reverse order.
 
-The flip loses nothing, but moves content from directions that the network prefers to others, which
-it neglects. Single NAD components and bands of them are removed from the test images of networks
-trained on plain images, or their sign is turned: which components do the predictions rest on?
+The flip loses nothing, but moves content from directions that the network prefers to directions
+that it neglects. For networks trained on plain images, components of the test images along single
+NADs and bands of NADs are removed, or change sign: on which components do predictions rest?
 """
 
 import dataclasses
@@ -20,19 +20,19 @@ OPERATIONS = {"remove": 0.0, "flip": -1.0}
 
 
 def bands(count: int) -> list[tuple[int, int]]:
-    """(first, last) of the altered bands of NAD indices: 0, 1, 2–3, 4–7, … 512–1023."""
+    """The bands of NAD indices, (first, last), that are altered: 0, 1, 2–3, 4–7, … 512–1023."""
     powers = [2**power for power in range(count.bit_length()) if 2**power < count]
     return [(0, 0), *((first, min(2 * first, count) - 1) for first in powers)]
 
 
 def single(count: int) -> list[int]:
-    """NAD indices whose components are altered alone: 2, 4, 8, …, and 1000 (0 and 1 are bands)."""
+    """The NAD indices that are altered alone: 2, 4, 8, … and 1000; 0 and 1 are bands already."""
     return sorted({first for first, _ in bands(count)[2:]} | ({1000} if count > 1000 else set()))
 
 
 @dataclasses.dataclass(frozen=True)
 class Whole(Part):
-    """One architecture's part of the grid, without a choice: a flip takes the whole basis."""
+    """One architecture's part of the grid: always the whole basis of NADs."""
 
     def last(self, pixels: Input = INPUT) -> int:
         """The last NAD of the basis."""
@@ -60,7 +60,7 @@ class Flip(OfBases):
         return (pictures.flipped(x, directions[0]) if cell["images"] == "flipped" else x), y
 
     def alterations(self, cell, directions, x):
-        """Test inputs with a component or band removed or its sign turned, for plain networks."""
+        """Test inputs with a component or band removed or negated, for networks of plain images."""
         if cell["images"] != "plain":
             return
         count = len(directions[0])
@@ -70,9 +70,9 @@ class Flip(OfBases):
                 yield place, pictures.scaled_along(x, directions[0][first : last + 1], factor)
 
     def summary(self, tables, directions):
-        """Cells, fitted cells, accuracy on plain and flipped images, the band that matters most.
+        """Counts of cells, accuracies on plain and on flipped images, and `most_changed`.
 
-        `most_changed` is null where no prediction changed.
+        That is the band whose removal changes most predictions, null where none changes any.
         """
         rows, changes = tables["results"], tables["changes"]
         means = rows.groupby("images")["accuracy"].mean()

@@ -1,7 +1,7 @@
 """`fourier` (paper 1, §2, figs 1 and 3): test accuracy on D(v) for v along Fourier directions.
 
-Each different v is trained once: k and −k are the same. Networks without pooling, with strides
-instead of it and without skip connections are architectures like any other.
+The frequencies k and −k give the same v, which is trained once. Networks without pooling, with
+strides instead of pooling, and without skip connections are architectures like any other.
 """
 
 from pipeline.experiments.experiment import OfFrequencies
@@ -12,7 +12,7 @@ class Fourier(OfFrequencies):
     """One linearly separable channel along each vector of the Fourier basis."""
 
     def summary(self, tables, directions):
-        """Cells, fitted cells, mean, lowest and highest accuracy, and the fraction above 75 %."""
+        """Counts of cells; mean, lowest and highest accuracy; the fraction of v above 75 %."""
         rows = tables["results"]
         means = rows.groupby(list(self.coordinates))["accuracy"].mean()
         return counts(rows) | {

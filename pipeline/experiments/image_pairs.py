@@ -2,8 +2,8 @@
 
 The images are the binary problem of two sides of their classes (CIFAR-10: class < 5 against the
 rest), three channels normalised by the training images' mean and deviation; the fourth channel is
-D(v), paired by label, v a NAD of the network itself. Indices of NADs begin at 0, which for paper 2
-is a choice: its text does not say.
+D(v), paired by label, v a NAD of the network itself. Indices of NADs begin at 0, which is a
+choice, since paper 2 does not say.
 """
 
 import dataclasses
@@ -54,13 +54,13 @@ class ImagePairs(OfPictures):
     Settings = Settings
 
     def values(self, plan, architecture):
-        """ε and the architecture's σ."""
+        """ε, and the architecture's σ."""
         return {"eps": plan.settings.eps, "sigma": plan.settings.sigma[architecture]}
 
     def draw(self, plan, seed, images):
         """Pictures, labels (N,) of their sides, and draws (N, D) of the linear channel.
 
-        With them half_gap (3, H, W), half the difference of the class means of the normalised
+        Also half_gap (3, H, W): half the difference between the two sides' means of the normalised
         training pictures.
         """
         arrays = super().draw(plan, seed, images)
@@ -70,7 +70,7 @@ class ImagePairs(OfPictures):
         return arrays | {"half_gap": half_gap.astype(np.float32)}
 
     def beside(self, plan, rng, images, classes):
-        """Labels of the two sides in place of the classes', and the linear channel's draw."""
+        """Labels of the two sides, in place of the classes', and the linear channel's draw."""
         _, positive = plan.settings.sides(images["classes"])
         numbers = [images["classes"].index(name) for name in positive]
         count = dimension(images["train_images"].shape[2:])
@@ -88,10 +88,10 @@ class ImagePairs(OfPictures):
         return separable.direct_sum(channels, linear), torch.as_tensor(y > 0).long()
 
     def test_sets(self, cell, draw, directions):
-        """All channels, each part alone, and `conflict`: images of the side that is not D(v)'s.
+        """All channels, each part alone, and `conflict`: images of one side, D(v) of the other.
 
-        Zeros, which stand in for the other part, do not occur in training. In a conflict every
-        channel is as in training, and a network follows either the linear one or the images.
+        A part alone stands beside zeros, which do not occur in training. In a conflict every
+        channel is as in training, and a network follows either the linear channel or the images.
         """
         yield from super().test_sets(cell, draw, directions)
         x, y = self.dataset(cell, "test", draw, directions)
@@ -103,10 +103,10 @@ class ImagePairs(OfPictures):
             yield "conflict", x, y
 
     def plane(self, cell, draw, directions):
-        """The boundary's plane (4, H, W): half the gap between the images' class means, and 0⊕v.
+        """The plane's directions (4, H, W): half the gap between the images' class means, and 0⊕v.
 
-        The images have no v₁; the difference of the class means stands in for it (choice). Half of
-        it is the unit of the axis, on which the class means therefore lie at ±1.
+        Images have no v₁, so the gap between their class means replaces it (choice). With half the
+        gap as unit, the class means lie at ±1.
         """
         first, second = torch.zeros(4, *pixels(cell)), torch.zeros(4, *pixels(cell))
         first[:3] = torch.as_tensor(draw["half_gap"])
@@ -114,10 +114,10 @@ class ImagePairs(OfPictures):
         return first, second
 
     def summary(self, tables, directions):
-        """Cells, fitted cells, accuracies at the ends, where reliance switches, mean tilt.
+        """Counts of cells, accuracies at the lowest and highest index, `switches_at`, `mean_tilt`.
 
-        `switches_at` is the smallest index at which the images alone are more accurate than the
-        linear channel alone (null: nowhere); that and `mean_tilt` are of the fitted cells.
+        `switches_at` is the smallest index at which the images alone give a higher accuracy than
+        the linear channel alone, null where none does. It and `mean_tilt` are of fitted cells.
         """
         rows, planes = tables["results"], tables["boundaries"]
         means = rows.groupby(["index", "test_set"])["accuracy"].mean()

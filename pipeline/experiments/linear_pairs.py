@@ -2,7 +2,7 @@
 
 v₁ and v₂ are NADs of the network itself, at every pair of the grid's indices. The first channel has
 amplitude ε₁, the second ε₂; both have noise σ and share the label. Indices of NADs begin at 0,
-which for paper 2 is a choice: its text does not say.
+which is a choice, since paper 2 does not say.
 """
 
 import dataclasses
@@ -55,11 +55,11 @@ class LinearPairs(OfDirections):
         return first, second
 
     def summary(self, tables, directions):
-        """Cells, fitted cells, accuracies at the corners, where reliance switches, mean tilt.
+        """Counts of cells, accuracies at the grid's corners, `switches_at` and `mean_tilt`.
 
-        `switches_at` is the smallest index of v₁, v₂ at the grid's lowest, at which the second
-        channel alone is more accurate than the first alone (null: nowhere); that and `mean_tilt`
-        are of the fitted cells, `mean_tilt` of those that do better than guessing.
+        `switches_at` is the smallest index of v₁, with v₂ at the grid's lowest index, at which the
+        second channel alone gives a higher accuracy than the first alone, null where none does. It
+        is of fitted cells; `mean_tilt` is of fitted cells that do better than guessing.
         """
         rows, place = tables["results"], ["index_1", "index_2", "test_set"]
         planes = of_learners(tables["boundaries"], rows, self.coordinates)

@@ -15,7 +15,7 @@ from pipeline.measures.fitted import counts
 from pipeline.measures.ranks import early, spearman
 
 EQUAL = 8
-"""Digits after the point to which eigenvalues are compared, in units of the first."""
+"""Eigenvalues that agree to so many decimals, in units of the first one, count as equal."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,15 +56,15 @@ class NADSweep(OfDirections):
         return vectors
 
     def uses(self, cell):
-        """uᵢ."""
+        """The name of uᵢ."""
         return [f"{cell['architecture']}-{cell['estimand']}-{cell['index']}"]
 
     def summary(self, tables, directions):
-        """Per estimand, accuracies at the ends, and ρ of accuracy and early loss with the index.
+        """By estimand: counts of cells, accuracies at the first and last index, and Spearman's ρ.
 
-        The same with the eigenvalue, which differs where eigenvalues are equal. `p_value` is that
-        of no correlation. Both are null where a quantity does not vary. The fitted cells are only
-        counted: ρ is over all.
+        ρ is taken of accuracy and early loss with the index, and of accuracy with the eigenvalue,
+        which ranks NADs of equal eigenvalues alike. `p_value` is the probability of such a ρ
+        without correlation. Both are null where a quantity does not vary. ρ is over all cells.
         """
         found = {}
         for (name, estimand), rows in tables["results"].groupby(

@@ -1,4 +1,4 @@
-"""One experiment at one scale, checked: its settings, and each architecture's part of it."""
+"""The plan of one experiment at one scale: its settings, and each architecture's part of it."""
 
 import dataclasses
 import typing
@@ -8,16 +8,19 @@ from pipeline.cells.training import Training
 from pipeline.project import artifacts
 
 Settings, Grid = typing.TypeVar("Settings"), typing.TypeVar("Grid")
-"""The classes of an experiment's own values, and of an architecture's part of its grid."""
+"""The dataclasses of an experiment's own values and of one architecture's part of its grid."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Nothing:
-    """A block without keys."""
+    """The settings of an experiment that has none."""
 
 
 class Part:
-    """One architecture's part of a grid; `last(pixels)`, if it needs NADs, is the last of these."""
+    """One architecture's part of a grid.
+
+    An experiment that needs NADs defines `last(pixels)`, the largest index of a NAD that it takes.
+    """
 
     def check(self, pixels: Input) -> None:
         """Raise ValueError unless the part fits inputs of this height and width."""
@@ -34,16 +37,16 @@ class Indices(Part):
             raise ValueError("indices is empty; name at least one NAD index")
 
     def check(self, pixels: Input) -> None:
-        """Raise ValueError unless these are different indices of NADs."""
+        """Raise ValueError unless the indices are different and in range."""
         check_indices(self.indices, count=dimension(pixels))
 
     def last(self, pixels: Input = INPUT) -> int:
-        """The largest of these indices, which the estimate must hold."""
+        """The largest index, up to which the NADs must be known."""
         return max(self.indices)
 
 
 def check_indices(indices: tuple[int, ...], name: str = "indices", count: int = D) -> None:
-    """Raise ValueError unless `indices` are different indices of `count` NADs."""
+    """Raise ValueError unless all indices are different and those of one of `count` NADs."""
     for index in indices:
         if not 0 <= index < count:
             raise ValueError(
@@ -57,15 +60,15 @@ def check_indices(indices: tuple[int, ...], name: str = "indices", count: int = 
 class Frequencies(Part):
     """One architecture's part of the grid: frequencies at multiples of `step` (paper 1: 2).
 
-    transposes: whether (k_row, k_col) and (k_col, k_row) are both trained. To a network whose law
-    transposition leaves unchanged they are alike.
+    transposes: whether (k_row, k_col) and (k_col, k_row) are both trained. They are equivalent for
+    a network whose law transposition leaves unchanged.
     """
 
     step: int
     transposes: bool = True
 
     def check(self, pixels: Input) -> None:
-        """Raise ValueError unless `step` leads to 0 and to the highest frequency of both sides."""
+        """Raise ValueError unless `step` divides the highest frequency of both even sides."""
         for side in pixels:
             if side % 2:
                 raise ValueError(
@@ -118,11 +121,10 @@ def check_positive(size: float, name: str = "sigma") -> None:
 class Member(typing.Generic[Grid]):
     """One architecture's part of an experiment.
 
-    specification: its network's place and arguments (see `pipeline.networks`); training: its
-    hyperparameters; grid: its part of the grid; estimands: of its NADs, the chosen one first;
-    seeds: the number of the plan's seeds that it is trained with, None for all; input: height and
-    width of its inputs; own: sha256, by path, of every file of the user's own that decides its
-    network.
+    specification: its network's place and arguments (see `pipeline.networks`); estimands: of its
+    NADs, the chosen one first; seeds: number of the plan's seeds with which it is trained, None for
+    all; input: height and width of its inputs; own: sha256, by path, of a person's own files that
+    decide its network.
     """
 
     specification: dict[str, typing.Any]
@@ -136,9 +138,9 @@ class Member(typing.Generic[Grid]):
 
 @dataclasses.dataclass(frozen=True)
 class Plan(typing.Generic[Settings, Grid]):
-    """One experiment at one scale: all that params.yaml says of it.
+    """One experiment at one scale, with all its values from params.yaml.
 
-    seeds: of the cells; train_samples, test_samples: of each cell; members: by architecture.
+    train_samples, test_samples: numbers for each cell; members: by architecture.
     """
 
     experiment: str
@@ -151,15 +153,15 @@ class Plan(typing.Generic[Settings, Grid]):
 
     @classmethod
     def read(cls, experiment: typing.Any) -> "Plan":
-        """The plan of an `Experiment` as the stage `plan` wrote it."""
+        """The plan that the stage `plan` wrote for an `Experiment`."""
         return artifacts.planned(experiment.name, cls[experiment.Settings, experiment.Grid])
 
     @property
     def inputs(self) -> list[Input]:
-        """The heights and widths that the inputs have."""
+        """The different heights and widths of inputs."""
         return sorted({member.input for member in self.members.values()})
 
     @property
     def precision(self) -> str:
-        """The arithmetic of training, the same for all networks of a run."""
+        """The precision of training, which is the same for all networks of a run."""
         return next(iter(self.members.values())).training.precision

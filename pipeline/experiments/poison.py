@@ -1,7 +1,8 @@
-"""`poison` (paper 1, §5, fig 7): images that carry their class along a NAD; what is learned?
+"""`poison` (paper 1, §5, fig 7): does a network learn images, or their class along a NAD?
 
-A network that prefers the carrier to the images' content fails on clean images. The control takes
-samples of a Gaussian mixture with the images' mean and covariance per class instead of the images.
+Each image carries its class along a NAD. A network that prefers the carrier to the content fails on
+clean images. In the control, samples of a Gaussian mixture with each class's mean and covariance
+replace the images.
 """
 
 import dataclasses
@@ -33,8 +34,8 @@ class Carriers:
 class FirstIndices(Part):
     """First NAD indices of one architecture's carriers, on images and on the Gaussian mixture.
 
-    Either list may be empty, not both; where one is not, a network is also trained on that data
-    without carriers.
+    One list may be empty. On the data of a list that is not, a network is also trained without
+    carriers.
     """
 
     indices: tuple[int, ...]
@@ -45,7 +46,7 @@ class FirstIndices(Part):
             raise ValueError("indices and mixture_indices are both empty")
 
     def check(self, pixels: Input) -> None:
-        """Raise ValueError unless these are different indices of NADs, with one after the last."""
+        """Raise ValueError unless the indices are different, in range, and followed by another."""
         count = dimension(pixels)
         check_indices(self.indices, count=count)
         check_indices(self.mixture_indices, "mixture_indices", count)
@@ -68,16 +69,16 @@ class Poison(OfBases):
     Grid = FirstIndices
 
     def places(self, member):
-        """Clean data, and every first index, on each kind of data."""
+        """Clean data and every first index, for images and for the mixture."""
         grid = member.grid
         for data, indices in (("images", grid.indices), ("mixture", grid.mixture_indices)):
             for index in (CLEAN, *indices) if indices else ():
                 yield {"data": data, "index": index}
 
     def beside(self, plan, rng, images, classes):
-        """The mixture's samples of the same classes, where the grid has any.
+        """The mixture's samples of the same classes, where the grid has indices on the mixture.
 
-        Raises InputError where the images have more classes than carriers follow the last index.
+        Raises InputError where there are too few NADs after the last index for all classes.
         """
         count, last = len(images["classes"]), max(m.grid.last() for m in plan.members.values()) - 1
         needed = pictures.carrier_of(count - 1)[0] + 1
@@ -110,14 +111,15 @@ class Poison(OfBases):
         return pictures.normalised(self.with_carriers(cell, x, y, directions), draw), y
 
     def test_sets(self, cell, draw, directions):
-        """Clean test data, and the same with the carriers of their classes."""
+        """Clean test data, and the same data with the carriers of their classes."""
         x, y = self.clean(cell, "test", draw)
         yield "clean", pictures.normalised(x, draw), y
         if cell["index"] != CLEAN:
             yield "poisoned", *self.dataset(cell, "test", draw, directions)
 
     def summary(self, tables, directions):
-        """By data: cells, fitted cells, clean accuracy without carriers and at the ends."""
+        """By data: counts of cells, and accuracies on clean data without carriers (`clean`) and at
+        the first and last index."""
         found, rows = {}, tables["results"]
         for data, some in rows[rows["test_set"] == "clean"].groupby("data", sort=False):
             means = some.groupby("index")["accuracy"].mean()

@@ -1,1 +1,1 @@
-"""A grid of cells: their data sets, jobs, keys, training and evaluation."""
+"""An experiment's grid: its cells' data sets, keys, training, evaluation and cost."""

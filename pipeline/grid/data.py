@@ -1,4 +1,4 @@
-"""One experiment's data sets, made of the directions and draws that `generate` laid down."""
+"""The data sets of an experiment's cells, made of its directions and draws in data/datasets/."""
 
 import functools
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from pipeline.project import artifacts
 
 
 class Data:
-    """The data sets of an experiment's cells, built from files that are read when first needed."""
+    """The data sets of an experiment's cells; files are read when they are first needed."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment, self.draws = experiment, {}
@@ -33,7 +33,7 @@ class Data:
     def draw(self, seed: int) -> dict[str, np.ndarray]:
         """The arrays of one seed's draw."""
         if seed not in self.draws:
-            # One seed at a time: its cells follow each other, and a draw may take 250 MB.
+            # Cells of one seed follow each other, and a draw may take 250 MB: only one is kept.
             self.draws = {seed: artifacts.draw(self.experiment.name, seed)}
         return self.draws[seed]
 
@@ -42,7 +42,7 @@ class Data:
         return {name: store.digest(array) for name, array in sorted(self.draw(seed).items())}
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
-        """The directions of the cell's data sets."""
+        """The directions from which the cell's data sets are made."""
         return [self.vectors[name] for name in self.experiment.uses(cell)]
 
     def dataset(self, cell: Cell, split: str) -> Labelled:

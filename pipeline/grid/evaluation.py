@@ -1,4 +1,4 @@
-"""The evaluation of a grid's cells: the rows of one trained network, and the tables of all."""
+"""The evaluation of trained cells: rows of results for each cell, and the tables of all cells."""
 
 import dataclasses
 
@@ -31,7 +31,7 @@ Rows = dict[str, list[dict]]
 
 
 def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]:
-    """One cell's rows of every table, and the cross-section of its score if it has a plane."""
+    """One cell's rows of every table, and the cross-section of its score where it has a plane."""
     cell, device, experiment = trained.cell, torch.device(trained.device), data.experiment
     arrays, network = safetensors.torch.load_file(trained.file), None
     if experiment.needs_networks:
@@ -68,17 +68,18 @@ def tables(
     keys, rows = ["architecture", "seed", *experiment.coordinates], {}
     for cell, by_table in zip(cells, evaluated):
         place = {key: cell[key] for key in keys}
-        for name, some in by_table.items():
-            rows.setdefault(name, []).extend(place | row for row in some)
+        for name, rows_of_cell in by_table.items():
+            rows.setdefault(name, []).extend(place | row for row in rows_of_cell)
     trained = trained.astype({"steps": "Int64"}).round(6)
     trained = trained.rename(columns={"accuracy": "train_accuracy", "loss": "train_loss"})
     return {
-        name: pd.DataFrame(some).merge(trained, on=keys, how="left") for name, some in rows.items()
+        name: pd.DataFrame(all_rows).merge(trained, on=keys, how="left")
+        for name, all_rows in rows.items()
     }
 
 
 def summary(results: pd.DataFrame, coordinates: tuple[str, ...]) -> pd.DataFrame:
-    """Mean and standard deviation of the results over seeds, and the number of fitted seeds."""
+    """Mean and standard deviation of accuracies over seeds, and the number of fitted seeds."""
     values = {
         "mean": ("accuracy", "mean"),
         "std": ("accuracy", "std"),

@@ -1,4 +1,4 @@
-"""The cost of an experiment's grid before it is trained: cells, time, room on the disk."""
+"""The cost of an experiment's grid before it is trained: cells, time, disk."""
 
 import contextlib
 import math
@@ -10,8 +10,7 @@ from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
-from pipeline.machine import store, workers
-from pipeline.machine.notes import RATES, Notes
+from pipeline.machine import rates, store, workers
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
@@ -22,20 +21,20 @@ FLOAT = 4
 def forecast(
     experiment: Experiment, plan: Plan, reuse: bool, device: torch.device, sizes: dict[str, int]
 ) -> dict[str, float]:
-    """What an experiment's grid takes, by the columns of the table that `plan` prints.
+    """The cost of an experiment's grid: one row of the table that `plan` prints.
 
-    Its cells, and the stored ones among them; samples that go through a network in training, each
-    epoch anew; seconds until the other cells are trained, NaN until such networks have been trained
-    on this machine; gigabytes still to write.
-    reuse: whether cells in the store count as done; sizes: bytes of every architecture's weights.
+    cells; stored: cells in the store; sample passes: training samples times epochs of all cells;
+    time left: seconds until all cells are trained, NaN until each architecture with cells left has
+    been trained once on this machine; GB to write.
+    reuse: whether stored cells count as trained; sizes: bytes of each architecture's weights.
     """
-    cells, rates = experiment.cells(plan), Notes(store.default_folder(), RATES)
+    cells, measured = experiment.cells(plan), rates.read()
     drawn = {seed for seed in plan.seeds if _drawn(plan, seed)}
     stored = _stored(experiment, plan, cells, drawn, device)
     values = sum(map(dimension, plan.inputs)) * experiment.channels
     samples = plan.train_samples + plan.test_samples
     to_write = (len(plan.seeds) - len(drawn)) * samples * values * FLOAT
-    # On a CPU one network trains on each core; a GPU's rates are of each network's share of it.
+    # On a CPU each core trains one network. On a GPU, a rate is already one network's share.
     at_once = workers.cores() if device.type == "cpu" else 1
     outputs = plan.test_samples * (1 + len(experiment.parts)) * (experiment.outputs or 10) * FLOAT
     passes, seconds = 0, 0.0
@@ -44,8 +43,8 @@ def forecast(
         left = len(grid - stored if reuse else grid)
         each = plan.train_samples * member.training.epochs
         passes += len(grid) * each
-        rate = rates.get(grid_jobs.kind(member, experiment.channels, device.type)) or math.nan
-        seconds += left * each * rate / at_once if left else 0.0
+        key = grid_jobs.rate_key(member, experiment.channels, device.type)
+        seconds += left * each * measured.get(key, math.nan) / at_once if left else 0.0
         to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {
         "cells": len(cells),
@@ -57,7 +56,7 @@ def forecast(
 
 
 def _drawn(plan: Plan, seed: int) -> bool:
-    """Whether a seed's draw is on disk, of the samples that the plan asks for or of all images."""
+    """Whether a seed's draw is on disk with the number of samples that the plan can have."""
     about = artifacts.about_pictures(plan.experiment)
     count = min(plan.train_samples, about["train"]) if about else plan.train_samples
     with contextlib.suppress(InputError):
@@ -68,7 +67,7 @@ def _drawn(plan: Plan, seed: int) -> bool:
 def _stored(
     experiment: Experiment, plan: Plan, cells: list[Cell], drawn: set[int], device: torch.device
 ) -> set[int]:
-    """Positions of the cells in the store, among those whose data, hence keys, are known by now."""
+    """Positions of the cells in the store; a cell's key is known only once its data are on disk."""
     finished, data = store.Store(store.default_folder()), Data(experiment)
     known = [
         n

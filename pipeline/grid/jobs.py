@@ -1,4 +1,4 @@
-"""The training of a grid's cells: what a worker is given, what it returns, and the cell's key."""
+"""The training of cells in a worker: its job, its result, and the cell's key in the store."""
 
 import dataclasses
 import functools
@@ -28,9 +28,9 @@ from pipeline.project.errors import check_unchanged
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """All that a worker needs to train one cell, besides the data.
+    """One cell to train, without its data.
 
-    identity: the parts from which its seeds derive; key: the name of the cell's entry in the store.
+    identity: the parts from which its seeds derive; key: the name of its entry in the store.
     """
 
     cell: Cell
@@ -55,7 +55,7 @@ class Result:
 
 
 def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device) -> Iterator[Job]:
-    """The job of every cell, its key the digest of everything that decides the result's arrays."""
+    """The jobs of cells; a key is the digest of everything that decides its result's arrays."""
     experiment = data.experiment
     directions = {name: store.digest(vector) for name, vector in data.vectors.items()}
     draws = functools.cache(data.digests)
@@ -88,13 +88,13 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
 
 @functools.cache
 def code_of(experiment: type[Experiment], place: str) -> list[typing.Any]:
-    """The digest of our code that decides a cell, and the versions of the libraries that do."""
+    """The digest of the package's code that decides a cell, and the versions of libraries."""
     versions = {name: metadata.version(name) for name in ("numpy", "torch")}
     return [code.digest(decisive_files(experiment, place)), versions, table.version(place)]
 
 
 def decisive_files(experiment: type[Experiment], place: str) -> list[Path]:
-    """Our files that decide a cell: cells/, the experiment's classes, the network at `place`.
+    """The package's files that decide a cell: cells/, the experiment's classes, the network's file.
 
     tests/grid/test_decisive.py shows that training and testing a cell reach no other.
     """
@@ -105,18 +105,19 @@ def decisive_files(experiment: type[Experiment], place: str) -> list[Path]:
     if module.startswith("pipeline."):
         network = [Path(importlib.util.find_spec(module).origin)]
     else:
-        network = code.room("networks")  # which one of a person's own may build on
+        network = code.room("networks")  # a person's own network may build on any
     return [*code.room("cells"), *classes, *network]
 
 
-def kind(member: Member, channels: int, device: str) -> str:
-    """The key of a rate, seconds per training sample: network, inputs, arithmetic, device."""
+def rate_key(member: Member, channels: int, device: str) -> str:
+    """Digest of all that decides the seconds per training sample: network, inputs, precision,
+    device."""
     precision = member.training.precision
     return store.digest([member.specification, (channels, *member.input), precision, device])
 
 
 def train_group(data: Data, jobs: list[Job]) -> list[Result | Exception]:
-    """Train the cells of one group: one, or several in a stack. Runs in a worker."""
+    """Train one cell, or several in a stack, in a worker."""
     if len(jobs) > 1:
         try:
             return _stacked(data, jobs)

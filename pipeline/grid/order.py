@@ -1,11 +1,12 @@
-"""The order in which a grid is trained: a run that ends early leaves whole, coarser figures."""
+"""The order in which cells are trained: from coarse to fine, so that a run that ends early leaves
+coarser figures of the whole grid."""
 
 from collections.abc import Sequence
 
 from pipeline.experiments.experiment import Cell
 
 STEPS = 8, 4, 2, 1
-"""The grid is trained in as many refinements: every eighth value of each coordinate first."""
+"""Steps of the refinements: every eighth value of each coordinate is trained first."""
 
 
 def levels(values: Sequence[int]) -> dict[int, int]:
@@ -18,11 +19,10 @@ def levels(values: Sequence[int]) -> dict[int, int]:
 
 
 def early_first(cells: Sequence[Cell], coordinates: tuple[str, ...]) -> list[int]:
-    """The positions of the cells in the order in which they are trained.
+    """The positions of the cells in the order of training.
 
-    One seed after another, in each the coarse grid of all architectures before the finer one; else
-    in the given order, heaviest architectures first. Coordinates that are no numbers, such as an
-    estimand, do not count.
+    Sorted by seed, then by refinement; otherwise in the given order. Coordinates that are no
+    numbers, such as an estimand, do not count.
     """
     axes = {}
     for cell in cells:

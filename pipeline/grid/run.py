@@ -1,4 +1,4 @@
-"""The training of all cells of a grid that the store does not hold yet."""
+"""The training of the cells that the store does not hold, beside other runs on the same store."""
 
 import functools
 import itertools
@@ -26,9 +26,9 @@ def train(
 ) -> tuple[list[tuple[Job, float]], list[tuple[Job, Exception]]]:
     """Train and store the cells of `jobs`, in their order, that the store does not hold.
 
-    samples: of each training set; reuse: whether the store's entries count. Cells that another run
-    is training are left to it, and waited for when nothing else is left. Returns the jobs trained
-    here with their seconds, and the failed jobs with the reason.
+    Cells that another run is training are left to it, and waited for at the end.
+    samples: of each training set; reuse: whether stored cells count as trained. Returns the jobs
+    trained here with their seconds, and the failed jobs with their exceptions.
     """
     trained, failed, left = [], [], list(jobs)
     make_data = functools.partial(Data, data.experiment)
@@ -66,7 +66,7 @@ def train(
                     claims.release(job.key)
                     bar.update()
             if len(claimed_elsewhere) == len(left):
-                # Only here, with no cell in hand that the other run could be waiting for.
+                # This run has no claims now, so the other run cannot be waiting for this one.
                 claims.wait(claimed_elsewhere[0].key)
             left = claimed_elsewhere
     return trained, failed
@@ -75,17 +75,17 @@ def train(
 def grouped(
     jobs: Iterable[Job], samples: int, data: Data, device: torch.device
 ) -> Iterator[list[Job]]:
-    """The jobs as they are trained: one by one, but in stacks of alike networks on a GPU."""
+    """The jobs in groups that are trained at once: single jobs, or stacks on a GPU."""
     if device.type == "cpu":
         yield from ([job] for job in jobs)
         return
     alike = lambda job: (job.specification, job.training, pixels(job.cell))
-    for (specification, _, shape), some in itertools.groupby(jobs, alike):
+    for (specification, _, shape), similar in itertools.groupby(jobs, alike):
         size = 1
         if table.together(specification) == "stack":
             each = 4 * samples * data.experiment.channels * dimension(shape)
             size = max(1, min(STACK, int(STACK_BYTES // each)))
-        while group := list(itertools.islice(some, size)):
+        while group := list(itertools.islice(similar, size)):
             yield group
 
 

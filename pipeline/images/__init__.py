@@ -1,1 +1,1 @@
-"""Real images: read from any of their usual forms, checked, and put into one canonical order."""
+"""Images read from folders and archives, checked, and put into one canonical order."""

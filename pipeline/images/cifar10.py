@@ -17,13 +17,13 @@ from pipeline.project.errors import InputError
 
 
 class Batches(CIFAR10):
-    """CIFAR-10 in a folder of any name."""
+    """torchvision's CIFAR-10 in a folder of any name."""
 
     base_folder = ""
 
 
 def pictures(files: Files, source: str) -> Iterator[tuple[str, str, PIL.Image.Image]]:
-    """Split, class and picture of each image of the official batches among some files."""
+    """Split, class and picture of each image in CIFAR-10's official batches."""
     lists = (CIFAR10.train_list, CIFAR10.test_list, [[CIFAR10.meta["filename"]]])
     official = {name for part in lists for name, *_ in part}
     with tempfile.TemporaryDirectory() as folder:  # from which torchvision reads them
@@ -43,7 +43,7 @@ def pictures(files: Files, source: str) -> Iterator[tuple[str, str, PIL.Image.Im
 
 
 def fetched(folder: Path, url: str) -> Path:
-    """The official archive in `folder`, fetched from `url` unless a whole copy is there.
+    """The official archive in `folder`, fetched from `url` unless `folder` has a whole copy.
 
     Raises InputError if it cannot be fetched, or if its md5 is another.
     """

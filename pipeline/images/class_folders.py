@@ -15,17 +15,17 @@ SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", "
 """Endings of the names of image files: those of torchvision's ImageFolder, and .gif."""
 
 DROPPINGS = {"Thumbs.db", "desktop.ini", "__MACOSX"}
-"""What Windows and macOS leave beside a user's own files, besides names that begin with a dot."""
+"""Files of Windows and macOS that are no images; names that begin with a dot are skipped too."""
 
 
 def read(files: Files, name: str, source: str, size: Input) -> ImageSet:
-    """The images in class folders, which may stand in another folder.
+    """The images in class folders, which may lie in an outer folder.
 
-    name, source: what to call the set and where it comes from. A notice says what was left out.
-    Raises InputError where an image cannot be read.
+    source: the origin of the images, in words. A notice counts the files that are left out. Raises
+    InputError where an image cannot be read.
     """
     places, left_out, notices = [], [], []
-    # In the order in which they come: a compressed .tar is quickly read forwards alone.
+    # In the archive's order, since a compressed .tar is fast only when read forwards.
     for place in files:
         parts = PurePosixPath(place).parts
         if any(part.startswith(".") or part in DROPPINGS for part in parts):
@@ -59,7 +59,7 @@ def _pictures(places: list[str], files: Files) -> Iterator[tuple[str, str, PIL.I
             raise InputError(
                 f"{place} cannot be read as an image ({error}); remove or replace it"
             ) from None
-        # Pillow would turn nearly all of their values into white.
+        # Pillow would turn nearly all values of such an image into white.
         if picture.mode.startswith(("I", "F")):
             raise InputError(
                 f"{place} holds values of more than 8 bits (Pillow's {picture.mode}); save it with "

@@ -1,4 +1,4 @@
-"""Handwritten digits, which stand in where CIFAR-10 cannot be had."""
+"""Handwritten digits, which replace CIFAR-10 where it cannot be fetched."""
 
 from collections.abc import Iterator
 

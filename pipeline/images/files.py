@@ -9,14 +9,14 @@ from pathlib import Path
 from pipeline.project.errors import InputError
 
 Files = dict[str, Callable[[], bytes]]
-"""Names, whose parts "/" divides, and what reads the file's bytes."""
+"""From a file's path, with "/" between its parts, to a function that reads its bytes."""
 
 
 @contextlib.contextmanager
 def files(path: Path) -> Iterator[Files]:
     """Context with the files below a folder, or in a .tar (plain or compressed) or .zip.
 
-    Raises InputError for what is no archive, or not the whole of one.
+    Raises InputError for a file that is no archive, or a part of one.
     """
     try:
         if path.is_dir():
@@ -37,7 +37,7 @@ def files(path: Path) -> Iterator[Files]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    # Path.rglob passes over linked folders, and over those that it may not list.
+    # Path.rglob skips linked folders, and folders that it may not list.
     for path in folder.iterdir():
         if path.is_dir():
             yield from _below(path)
@@ -50,5 +50,5 @@ def _of_tar(archive: tarfile.TarFile) -> Files:
     # A whole archive ends with empty blocks, but tarfile takes a cut between two files for its end.
     if archive.fileobj.tell() < archive.offset + tarfile.BLOCKSIZE:
         raise tarfile.ReadError("its end is missing")
-    # A link gives the file that it leads to.
+    # `extractfile` follows links.
     return {m.name: lambda m=m: archive.extractfile(m).read() for m in members}

@@ -21,7 +21,7 @@ KNOWN = {"f713c94c8d20633f": "CIFAR-10"}
 class ImageSet:
     """Images uint8 (N, 3, H, W) and class numbers int64 (N,) of each split, sorted by content.
 
-    source: where they come from; notices: what the user may not have meant.
+    source: the origin of the images, in words; notices: sentences on what may be a mistake.
     """
 
     name: str
@@ -58,8 +58,8 @@ def image_set(
     size: Input,
     notices: Iterable[str] = (),
 ) -> ImageSet:
-    """The set of pictures (split, class, picture), in RGB and stretched to the height and width
-    `size`; called `name` unless `KNOWN` has another.
+    """The set of pictures (split, class, picture), in RGB and resized to the height and width
+    `size`; its name is `name` unless `KNOWN` has another.
 
     Raises InputError unless both splits hold the same two or more classes, and where all test
     images are training images.

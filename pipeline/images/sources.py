@@ -26,9 +26,9 @@ says so. With a copy at hand:
 
 
 def read(path: str | Path, size: Input = INPUT) -> ImageSet:
-    """The images at `path`, brought to the height and width `size`.
+    """The images at `path`, resized to the height and width `size`.
 
-    Raises InputError if they cannot be had from there.
+    Raises InputError where `path` holds no set of images.
     """
     path = Path(os.path.expanduser(path))
     if not path.exists():
@@ -59,7 +59,7 @@ def cache_folder() -> Path:
 def find(wanted: Wanted, size: Input = INPUT) -> ImageSet:
     """The images that params.yaml asks for, of the height and width `size`.
 
-    Says on stderr where digits stand in; raises InputError where nothing does.
+    Prints a banner where digits replace CIFAR-10. Raises InputError where no images can be had.
     """
     if path := wanted.path or os.environ.get(VARIABLE):
         return read(path, size)

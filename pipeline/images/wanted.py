@@ -1,9 +1,14 @@
-"""The images that a run is asked for."""
+"""The images that params.yaml asks for."""
 
 import dataclasses
+import json
+import os
+import sys
 import typing
+from pathlib import Path
 
 from pipeline.cells.shapes import INPUT, Input
+from pipeline.project import artifacts
 
 VARIABLE = "CIFAR10"
 """The environment variable that names a copy of the images where `path` does not."""
@@ -23,3 +28,19 @@ class WantedOfSize(Wanted):
     """The images with the height and width of the networks that are trained on them."""
 
     size: Input = INPUT
+
+
+def notice_of_other_images(wanted: Wanted) -> None:
+    """Print a notice where the images in data/images/ are not those that CIFAR10 names.
+
+    DVC does not know the variable, so it would not run `download` again.
+    """
+    path, about = os.environ.get(VARIABLE), artifacts.REPORTS / "images.json"
+    if path and wanted.path is None and artifacts.IMAGES.exists() and about.exists():
+        source = json.loads(about.read_text(encoding="utf-8"))["source"]
+        if Path(path).resolve().name not in source:
+            print(
+                f"notice: data/images holds images from {source}, not from {path}; "
+                "`dvc repro --force --single-item download && dvc repro` takes these",
+                file=sys.stderr,
+            )

@@ -1,2 +1,2 @@
-"""Where and how work runs: processes, GPUs, the store of finished work, and the code that a result
-depends on."""
+"""Where work runs (processes, a GPU, Ray), the store of finished work, and digests of source
+code."""

@@ -1,5 +1,5 @@
-"""Which of several runs that share a store trains a cell, or makes an estimate of NADs: the one
-that holds its lock."""
+"""Locks that share out work: of several runs on one store, the one that holds a cell's or an
+estimate's lock does it."""
 
 import errno
 import fcntl
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 class Claims:
-    """Cells, and estimates, that this process has claimed, as locks on single bytes of one file in
-    a store's folder; a context manager.
+    """The locks that this process holds, on single bytes of one file in a store's folder; a context
+    manager.
 
-    The operating system lets go of them when the process ends, however it ends. They keep out other
-    processes alone. On a file system without locks, every claim succeeds.
+    They exclude other processes alone. The operating system releases them when the process ends,
+    however it ends. On a file system without locks every claim succeeds.
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -25,22 +25,22 @@ class Claims:
     def __exit__(self, *_: object) -> None:
         self.file.close()
 
-    def _lock(self, how: int, key: str) -> bool:
+    def _lock(self, operation: int, key: str) -> bool:
         try:
-            # The first sixty bits of a key are enough to tell them apart, and a place in a file.
-            fcntl.lockf(self.file, how, 1, int(key[:15], 16))
+            # The first sixty bits of a key tell keys apart, and are a place in a file.
+            fcntl.lockf(self.file, operation, 1, int(key[:15], 16))
         except OSError as error:
-            return error.errno not in (errno.EACCES, errno.EAGAIN)  # held by another process
+            return error.errno not in (errno.EACCES, errno.EAGAIN)  # another process holds it
         return True
 
     def take(self, key: str) -> bool:
-        """Claim the cell `key`; returns whether it is this process's now."""
+        """Claim a key; False where another process holds it."""
         return self._lock(fcntl.LOCK_EX | fcntl.LOCK_NB, key)
 
     def wait(self, key: str) -> None:
-        """Claim the cell `key`, once the process that holds it lets it go or ends."""
+        """Claim a key as soon as no other process holds it."""
         self._lock(fcntl.LOCK_EX, key)
 
     def release(self, key: str) -> None:
-        """Let the cell `key` go."""
+        """Give up the claim on a key."""
         self._lock(fcntl.LOCK_UN, key)

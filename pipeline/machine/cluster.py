@@ -1,8 +1,7 @@
-"""Ray behind `workers.run`: the cores or GPUs of several machines, or of one with several GPUs.
+"""`workers.run` on Ray: on the cores or GPUs of several machines, or on one machine's several GPUs.
 
 Every node sees the project's folder at the same path, and reads its code and data there. A task is
-one job on one core, or on one GPU; its result comes back to the process that asked for it, which
-alone writes the store.
+one job on one core or one GPU. Only the process that calls `run` writes the store.
 """
 
 import itertools
@@ -23,19 +22,17 @@ from pipeline.project.errors import InputError
 
 
 def connect() -> None:
-    """Join the cluster whose head node is at RAY_ADDRESS, or start a Ray of this machine alone,
-    which ends with this process; raises InputError where that cannot be done."""
+    """Join the cluster at RAY_ADDRESS, or start Ray on this machine until this process ends.
+
+    Raises InputError where Ray refuses.
+    """
     if ray.is_initialized():
         return
     address = os.environ.get("RAY_ADDRESS", "local")
     started = {"num_cpus": worker.cores(), "include_dashboard": False}
+    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
-        ray.init(
-            address,
-            log_to_driver=False,
-            logging_level="ERROR",
-            **(started if address == "local" else {}),
-        )
+        ray.init(address, **quiet, **(started if address == "local" else {}))
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         raise InputError(
             f"Ray cannot be used at {address} ({' '.join(str(error).split())}); docs/running.md "
@@ -43,18 +40,17 @@ def connect() -> None:
         ) from None
 
 
-def slots(kind: str) -> int:
-    """How many tasks the nodes can do at once, as the cluster is now; kind: of device, 'cpu' or
-    'cuda'."""
+def slots(device_type: str) -> int:
+    """The number of tasks that the present nodes can do at once, on 'cpu' or 'cuda'."""
     connect()
-    return int(ray.cluster_resources().get("GPU" if kind == "cuda" else "CPU", 0))
+    return int(ray.cluster_resources().get("GPU" if device_type == "cuda" else "CPU", 0))
 
 
 def _do(folder: str, probe: str, version: str, recipe: bytes, job: Any) -> bytes:
-    """A node's answer to a job (`worker.answer`), from the project's folder.
+    """A node's answer to a job (`worker.answer`), given in the project's folder.
 
-    probe: a file in its store that is there as long as the run lasts; version: of PyTorch, by which
-    results are kept.
+    probe: a file that exists in the project's store during the run; version: of the caller's
+    PyTorch, which is part of every key.
     """
     refusal = None
     if not Path(probe).exists():
@@ -74,8 +70,10 @@ def run(
     make_context: Callable[[], Any],
     device: torch.device,
 ) -> Iterator[tuple[int, Any]]:
-    """Yield (position, result) of every job as `workers.run` does; a job is asked for when a core,
-    or a GPU, is near."""
+    """Yield (position, result) of every job as `workers.run` does.
+
+    Twice as many jobs are submitted as the nodes can do at once, so that none waits for its next.
+    """
     connect()
     task = ray.remote(_do).options(
         num_cpus=1,
@@ -83,22 +81,22 @@ def run(
         max_retries=worker.TRIES - 1,
         runtime_env={"env_vars": worker.ENVIRONMENT},
     )
-    recipe, jobs, flying = worker.recipe_of(function, make_context), enumerate(jobs), {}
+    recipe, jobs, submitted = worker.recipe_of(function, make_context), enumerate(jobs), {}
     store.default_folder().mkdir(exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=store.default_folder(), suffix=".part") as probe:
-        told = os.getcwd(), os.path.abspath(probe.name), torch.__version__, recipe
+        arguments = os.getcwd(), os.path.abspath(probe.name), torch.__version__, recipe
         try:
             while True:
                 most = max(1, 2 * slots(device.type))
-                for position, job in itertools.islice(jobs, most - len(flying)):
-                    flying[task.remote(*told, job)] = position
-                if not flying:
+                for position, job in itertools.islice(jobs, most - len(submitted)):
+                    submitted[task.remote(*arguments, job)] = position
+                if not submitted:
                     return
-                for reference in ray.wait(list(flying))[0]:
-                    position = flying.pop(reference)
+                for reference in ray.wait(list(submitted))[0]:
+                    position = submitted.pop(reference)
                     try:
                         answered = ray.get(reference)
-                    except ray.exceptions.RayTaskError as error:  # not even `_do` could be read
+                    except ray.exceptions.RayTaskError as error:  # the node cannot import `_do`
                         raise InputError(
                             f"a node of Ray cannot do this ({str(error).splitlines()[-1]}); have "
                             "the same requirements on every node (docs/running.md)"
@@ -108,5 +106,5 @@ def run(
                     else:
                         yield position, worker.result_of(answered)
         finally:
-            for reference in flying:
+            for reference in submitted:
                 ray.cancel(reference)

@@ -1,4 +1,4 @@
-"""The digest of source files by what they do: their syntax trees without docstrings, comments and
+"""Digests of source files by what they do: by their syntax trees without docstrings, comments and
 annotations."""
 
 import ast
@@ -31,16 +31,14 @@ class _Bare(ast.NodeTransformer):
 
 @functools.cache
 def _of_file(path: Path) -> str:
-    return hashlib.sha256(
-        ast.dump(_Bare().visit(ast.parse(path.read_bytes()))).encode()
-    ).hexdigest()
+    tree = _Bare().visit(ast.parse(path.read_bytes()))
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 
 def digest(files: Iterable[Path | str]) -> str:
-    """sha256 of what Python files do, whatever their order."""
-    return hashlib.sha256(
-        "".join(sorted(_of_file(Path(file).resolve()) for file in files)).encode()
-    ).hexdigest()
+    """One sha256 of several source files, whatever their order."""
+    digests = sorted(_of_file(Path(file).resolve()) for file in files)
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def room(name: str) -> list[Path]:

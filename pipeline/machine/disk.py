@@ -1,4 +1,4 @@
-"""Whether the disks have room for what is still to be written."""
+"""Room on the disks for the files that a run has still to write."""
 
 import os
 import shutil
@@ -10,11 +10,11 @@ from pipeline.project.errors import InputError
 
 
 def check_room(size: int, what: str) -> None:
-    """Raise InputError unless the disks of models/, of the store and of DVC's cache have room for
-    `size` bytes each; what: has so much to write.
+    """Raise InputError unless the disks of models/, of the store and of DVC's cache each have
+    `size` bytes free.
 
-    They share one file on one file system; where it knows no links, this asks for too little,
-    never for too much.
+    what: the subject of the error's sentence. Where a file system knows no links the three copies
+    of a file take more, so this may ask for too little, never for too much.
     """
     home = Path(os.environ.get("DVC_ROOT", "."))
     for folder in (artifacts.MODELS, store.default_folder(), home / ".dvc" / "cache"):

@@ -1,11 +1,10 @@
-"""Finished work, kept by content: what was trained or estimated once is never done again.
+"""The store of finished work, `.cells/`: trained cells, and the sums from which NADs are made.
 
-A cell's key is the digest of everything that decides what is kept of it: its weights, or what it
-makes of its test sets. That is one safetensors file below `.cells/`, and the sums of NADs after
-some number of networks are another. Writes are atomic: a process killed at any moment leaves a
-whole file or none. Every file holds a digest of its contents, which is checked when they are used:
-what a disk has altered counts as not kept. A cell's file, models/ and DVC's cache are one file
-where the file system knows hard links, so it is read-only.
+A cell's key is the digest of everything that decides its result: its weights, or its outputs on the
+test sets. Each result is one safetensors file. Writes are atomic: a process killed at any moment
+leaves a whole file or none. Every file holds a digest of its contents, which each reader checks; a
+damaged file counts as missing. Where the file system knows hard links, one file is the cell's entry
+here, its copy in models/ and its copy in DVC's cache, so it is read-only.
 """
 
 import contextlib
@@ -28,13 +27,12 @@ import torch
 from pipeline.project.errors import InputError
 
 NOTE = "kept"
-"""The one entry of a file's metadata: safetensors writes several in an order that differs from run
-to run."""
+"""The only key of a file's metadata: safetensors would write several keys in an order that differs
+from run to run."""
 
 
 def digest(value: typing.Any) -> str:
-    """sha256 of a JSON value, of bytes, or of an array (shape, type and contents), as hexadecimal
-    text."""
+    """sha256, in hexadecimal, of a JSON value, of bytes, or of an array (shape, type, contents)."""
     if isinstance(value, np.ndarray):
         header = f"{value.dtype.str}{value.shape}".encode()
         sha256 = hashlib.sha256(header)
@@ -46,14 +44,15 @@ def digest(value: typing.Any) -> str:
 
 
 def default_folder() -> Path:
-    """`.cells/` of the main repository, which `$DVC_ROOT` names, so that all its experiments share
-    it."""
+    """`.cells/` of the main repository, `$DVC_ROOT`, which all its DVC experiments share."""
     return Path(os.environ.get("DVC_ROOT", ".")) / ".cells"
 
 
 def atomically(path: Path, write: Callable[[str], None], mode: int = 0o644) -> None:
-    """Call `write` on a temporary file beside `path`, which then takes its place; raises OSError
-    where the disk refuses."""
+    """Call `write` on a temporary file beside `path`, which then takes the place of `path`.
+
+    Raises OSError where the disk refuses.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -61,7 +60,7 @@ def atomically(path: Path, write: Callable[[str], None], mode: int = 0o644) -> N
         temporary.chmod(mode)
         temporary.replace(path)
     except safetensors.SafetensorError as error:
-        # It has the number of the operating system's error in its text alone.
+        # It names the operating system's error in its text alone.
         if not (number := re.search(r"os error (\d+)", str(error))):
             raise
         raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from None
@@ -70,8 +69,8 @@ def atomically(path: Path, write: Callable[[str], None], mode: int = 0o644) -> N
 
 
 def _note(tensors: dict[str, torch.Tensor], outcome: typing.Any, key: str) -> str:
-    """What a file says of itself: JSON of `outcome`, of its key, and of the sha256 of all that and
-    of the names, types, shapes and bytes of its tensors."""
+    """A file's metadata, as JSON: its key, its outcome, and the sha256 of both and of the names,
+    types, shapes and bytes of its tensors."""
     sha256 = hashlib.sha256(json.dumps([outcome, key]).encode())
     for name, tensor in sorted(tensors.items()):
         sha256.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
@@ -84,9 +83,12 @@ def _save(path: Path, tensors: dict[str, torch.Tensor], outcome: typing.Any, key
     atomically(path, lambda file: safetensors.torch.save_file(tensors, file, metadata), 0o444)
 
 
-def _contents(path: Path | str, key: str | None) -> tuple[dict[str, torch.Tensor], typing.Any]:
-    """The tensors and the outcome of a file; raises ValueError or SafetensorError unless it is as
-    it was written, under the key `key`, or under its own for None."""
+def _load(path: Path | str, key: str | None) -> tuple[dict[str, torch.Tensor], typing.Any]:
+    """The tensors and the outcome of a file.
+
+    key: the key that the file must have; None for any. Raises ValueError or SafetensorError where a
+    byte differs from what was written.
+    """
     with safetensors.safe_open(path, "pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}
         note = (file.metadata() or {}).get(NOTE, "{}")
@@ -96,13 +98,13 @@ def _contents(path: Path | str, key: str | None) -> tuple[dict[str, torch.Tensor
     return tensors, fields["outcome"]
 
 
-def _used(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | None:
-    """The tensors and the outcome of a file of the store, whose time of use becomes now.
+def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | None:
+    """The tensors and the outcome of a file of the store, or None where it is missing or damaged.
 
-    None where there is no such file, or a damaged one, which a line on stderr names.
+    The file's access time becomes now, for `prune`. A line on stderr names a damaged file.
     """
     try:
-        contents = _contents(path, key)
+        contents = _load(path, key)
     except FileNotFoundError:
         return None
     except (TypeError, ValueError, safetensors.SafetensorError) as error:
@@ -110,22 +112,23 @@ def _used(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | 
             f"notice: {path} is damaged and counts as not kept: {' '.join(str(error).split())}",
             file=sys.stderr,
         )
-        # DVC trusts a file of its cache, which this may be, as long as mode and time are those
-        # that it knows.
+        # The file may be one with DVC's copy, which DVC trusts until mode or time change.
         os.chmod(path, 0o644)
         os.utime(path)
         return None
     with contextlib.suppress(PermissionError):  # another user's
-        # Not the time of the contents: DVC would read all links of the file again.
+        # A new modification time would make DVC read all links of the file again.
         os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
     return contents
 
 
 def tensors(path: Path | str, stage: str) -> dict[str, torch.Tensor]:
-    """The tensors of a copy of a cell's file; raises InputError naming the stage that makes it if
-    the copy is damaged."""
+    """The tensors of a copy of a cell's file.
+
+    Raises InputError, which names the stage that makes the copy, where it is damaged.
+    """
     try:
-        return _contents(path, None)[0]
+        return _load(path, None)[0]
     except (TypeError, ValueError, safetensors.SafetensorError) as error:
         raise InputError(
             f"{path} is damaged ({' '.join(str(error).split())}); "
@@ -134,8 +137,7 @@ def tensors(path: Path | str, stage: str) -> dict[str, torch.Tensor]:
 
 
 def _link(source: Path, target: Path | str) -> None:
-    """Make `target` the same file as `source`, in place of what is there: a hard link, or a copy
-    where there can be none."""
+    """Replace `target` by a hard link to `source`, or by a copy where no link can be made."""
     Path(target).unlink(missing_ok=True)
     try:
         os.link(source, target)
@@ -146,50 +148,45 @@ def _link(source: Path, target: Path | str) -> None:
 
 
 class Store:
-    """The cells under `folder`."""
+    """The trained cells under `folder`, by key."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
 
     def path(self, key: str) -> Path:
-        """Where the cell `key` lies, whether or not it exists."""
+        """The place of a cell's file, which may not exist."""
         return self.folder / key[:2] / f"{key}.safetensors"
 
     def holds(self, key: str) -> bool:
-        """Whether there is a file of the cell `key`; `get` tells whether it is whole."""
+        """Whether a cell has a file; only `get` reads it, and tells whether it is whole."""
         return self.path(key).exists()
 
     def get(self, key: str) -> dict | None:
-        """What was kept with the cell `key` (a dict of numbers), or None unless it is kept and
-        whole."""
-        contents = _used(self.path(key), key)
+        """A cell's outcome, a dict of numbers, or None where its file is missing or damaged."""
+        contents = _use(self.path(key), key)
         return None if contents is None else contents[1]
 
     def put(self, key: str, tensors: dict[str, torch.Tensor], outcome: dict) -> None:
-        """Keep `tensors` (by name) and `outcome` (a dict of numbers) as the cell `key`,
-        atomically."""
-        # Cloned, since a file of this kind takes no two tensors that share their memory, as tied
-        # weights do.
+        """Write a cell's tensors, by name, and its outcome, a dict of numbers."""
+        # Cloned, since safetensors refuses tensors that share their memory, as tied weights do.
         tensors = {
             name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()
         }
         _save(self.path(key), tensors, outcome, key)
 
     def drop(self, key: str) -> None:
-        """Keep the cell `key` no longer."""
+        """Remove a cell's file."""
         self.path(key).unlink(missing_ok=True)
 
     def lay_down(self, key: str, path: Path) -> None:
-        """Make the cell `key` the file `path` too: a hard link, or a copy where there can be
-        none."""
+        """Make `path` a hard link to a cell's file, or a copy where no link can be made."""
         _link(self.path(key), path)
 
     def adopt(self, folder: Path | str) -> int:
-        """Keep the cells among the files of `folder` that are not kept yet, such as those that
-        `dvc pull` fetched; returns how many.
+        """Add the cells among the files of `folder`, such as `dvc pull` fetched; returns how many
+        are new.
 
-        A file says in its note which cell it is. Only heads are read: what the rest holds is
-        checked when it is used.
+        A file's metadata holds its cell's key. Contents are checked when they are used.
         """
         adopted = 0
         for path in sorted(Path(folder).glob("*.safetensors")):
@@ -205,11 +202,10 @@ class Store:
 
 
 class Sums:
-    """The state of one estimate of NADs after some numbers of networks: arrays in one safetensors
-    file each.
+    """The sums of one estimate of NADs after some numbers of networks, one file for each number.
 
-    folder: a store's; key: the digest of everything that decides the estimate but the number of
-    networks.
+    folder: of the store; key: the digest of everything that decides the estimate except the number
+    of networks.
     """
 
     def __init__(self, folder: Path | str, key: str) -> None:
@@ -219,16 +215,16 @@ class Sums:
         return self.folder / f"{count:07d}.safetensors"
 
     def counts(self) -> list[int]:
-        """The numbers of networks that are kept, largest first."""
+        """The numbers of networks after which sums were written, largest first."""
         return sorted((int(path.stem) for path in self.folder.glob("*.safetensors")), reverse=True)
 
     def get(self, count: int) -> dict[str, np.ndarray] | None:
-        """The arrays kept after `count` networks; None if they are not whole."""
-        contents = _used(self._path(count), f"{self.key}-{count}")
+        """The sums after `count` networks, arrays by name; None where missing or damaged."""
+        contents = _use(self._path(count), f"{self.key}-{count}")
         return contents and {name: tensor.numpy() for name, tensor in contents[0].items()}
 
     def put(self, count: int, arrays: dict[str, np.ndarray]) -> None:
-        """Keep `arrays` as the state after `count` networks, atomically."""
+        """Write the sums after `count` networks."""
         tensors = {
             name: torch.from_numpy(np.require(array, requirements="CW"))
             for name, array in arrays.items()
@@ -236,5 +232,5 @@ class Sums:
         _save(self._path(count), tensors, None, f"{self.key}-{count}")
 
     def drop(self, count: int) -> None:
-        """Forget the state after `count` networks."""
+        """Remove the sums after `count` networks."""
         self._path(count).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What one worker does, here or in a Ray cluster: it takes jobs and answers with results."""
+"""One worker, a process on this machine or a task of Ray: it answers each job with its result."""
 
 import functools
 import os
@@ -15,12 +15,12 @@ import pipeline
 from pipeline.project.errors import InputError, check_unchanged
 
 TRIES = 3
-"""Workers that may die at one job before it has failed."""
+"""A job has failed when so many workers have died at it."""
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "1"}
-"""Environment variables of a worker: one thread, and memory in huge pages, which the C library does
-not give back. Training steps take and give back so much of it that this makes them
-1.05 to 1.2 times as fast (`python -m benchmarks.allocation`)."""
+"""Environment variables of a worker: one thread, and memory in huge pages that the C library keeps.
+Training steps allocate and free so much memory that this makes them 1.05 to 1.2 times as fast
+(`python -m benchmarks.allocation`)."""
 
 if platform.libc_ver() >= ("glibc", "2.35"):
     ENVIRONMENT["GLIBC_TUNABLES"] = (
@@ -35,25 +35,25 @@ def cores() -> int:
 
 
 def recipe_of(function: Callable, make_context: Callable) -> bytes:
-    """What all jobs of a run have in common, pickled: the function, how its context is made, and
-    when this process began to read code."""
+    """The recipe that all jobs of a run share, pickled: the function, the maker of its context, and
+    the time at which this process began to read code."""
     return pickle.dumps((function, make_context, pipeline.STARTED))
 
 
 @functools.lru_cache(1)
 def _prepared(recipe):
-    """The function and the context of a recipe, which a worker makes once."""
+    """The function of a recipe and its context, made once in each worker."""
     torch.set_num_threads(1)
     threadpoolctl.threadpool_limits(1)
     function, make_context, pipeline.STARTED = pickle.loads(recipe)
     context = make_context()
-    check_unchanged()  # what this worker has imported is what its parent has
+    check_unchanged()  # this worker has imported the same code as its parent
     return function, context
 
 
 def answer(recipe: bytes, job: Any) -> bytes:
-    """A worker's answer to a job, pickled: whether the context could be made, and the result or the
-    exception."""
+    """A worker's answer to a job, pickled: whether the context was made, and the job's result or
+    the exception."""
     ready = False
     try:
         function, context = _prepared(recipe)
@@ -63,7 +63,7 @@ def answer(recipe: bytes, job: Any) -> bytes:
         trace = "".join(traceback.format_exception(error))
         try:
             pickle.loads(pickle.dumps(error))
-        except Exception:  # of a class that cannot be made again from what is pickled of it
+        except Exception:  # its class cannot be unpickled
             error = RuntimeError(f"{type(error).__name__}: {error}")
         if not isinstance(error, InputError):
             error.add_note(f"In a worker:\n{trace}")
@@ -71,16 +71,19 @@ def answer(recipe: bytes, job: Any) -> bytes:
 
 
 def result_of(answered: bytes) -> Any:
-    """The result or the exception in a worker's answer; raises an exception of the context."""
+    """The result or the exception of a job, from a worker's answer.
+
+    Raises the exception with which the context could not be made.
+    """
     ready, result = pickle.loads(answered)
     if not ready:
         raise result
     return result
 
 
-def died(how: str) -> InputError:
-    """The result of a job at which `TRIES` workers died; how: the end of the last one."""
+def died(end: str) -> InputError:
+    """The result of a job at which `TRIES` workers died; end: of the last one, in words."""
     return InputError(
-        f"{TRIES} workers died at it, one after another (the last {how}), most often for want of "
+        f"{TRIES} workers died at it, one after another (the last {end}), most often for want of "
         "memory; what was finished is kept, so run it again once more is free"
     )

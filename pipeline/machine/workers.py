@@ -1,9 +1,9 @@
-"""Many independent jobs: a process per core with one thread each, the GPU in this process, or Ray.
+"""Many independent jobs: done by one process per core, by this process on a GPU, or by Ray.
 
-Each worker makes its context, the data, once, then does one job after another. Each has a pipe of
-its own: if it dies, its job alone is done again. (`concurrent.futures.ProcessPoolExecutor` loses
-the jobs of all workers then, and waits for ever if the dead one was sending.) The environment
-variable NADS_EXECUTOR chooses who works: `local`, the default, or `ray`.
+Each worker makes its context, the data, once and then does one job after another. Each has a pipe
+of its own, so that only the job of a worker that dies is done again. (After a death,
+`concurrent.futures.ProcessPoolExecutor` loses the jobs of all workers, or waits for ever.) The
+environment variable NADS_EXECUTOR is `local`, the default, or `ray`.
 """
 
 import contextlib
@@ -27,14 +27,13 @@ from pipeline.machine.worker import ENVIRONMENT, TRIES, answer, cores, died, rec
 from pipeline.project.errors import InputError, nearest
 
 CONTEXT = multiprocessing.get_context("spawn")
-"""How workers start: as new interpreters, which find in their environment what PyTorch and the C
-library read when they are loaded."""
+"""Workers start as new interpreters, since PyTorch and the C library read the environment when they
+are loaded."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """Where work runs, and whether finished work is taken from the store; no result depends on
-    it."""
+    """The device on which work runs, and whether finished work is taken from the store."""
 
     device: Literal["auto", "cpu", "cuda"]
     reuse: bool
@@ -58,11 +57,11 @@ def _ray() -> types.ModuleType | None:
 
 
 def device_of(choice: str) -> torch.device:
-    """The torch device for params.yaml's `device`: 'auto' is CUDA where there is one, here or in
-    Ray's cluster, else the CPU.
+    """The torch device for params.yaml's `device`: 'auto' is CUDA where this machine or Ray's
+    cluster has a GPU, else the CPU.
 
-    From then on this process multiplies float32 as float32 on it, not as TF32, which rounds to
-    three digits. Raises InputError if 'cuda' is asked for and there is none.
+    Turns off TF32, which rounds the factors of float32 products to three digits. Raises InputError
+    for 'cuda' without a GPU.
     """
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     cluster = _ray()
@@ -78,7 +77,7 @@ def device_of(choice: str) -> torch.device:
 
 
 def place(device: torch.device) -> str:
-    """Where the work runs, in a few words for a person."""
+    """The cores or the GPU on which work runs, in words."""
     if cluster := _ray():
         return f"{cluster.slots(device.type)} {'GPU' if device.type == 'cuda' else 'core'}s of Ray"
     return f"{cores()} cores" if device.type == "cpu" else torch.cuda.get_device_name()
@@ -90,15 +89,12 @@ def run(
     make_context: Callable[[], Any],
     device: torch.device,
 ) -> Iterator[tuple[int, Any]]:
-    """Yield (position, result) of `function(context, job)` for every job, in the order in which
-    they finish.
+    """Yield (position, result) of `function(context, job)` for every job, as jobs finish.
 
-    jobs: any iterable; it is asked for the next job only when a worker is free for it, so it may
-    end the work early. `make_context` is called once per worker. On a CPU, and by Ray, the workers
-    are processes, so `function`, the jobs and the results must pickle; on a GPU without Ray this
-    process is the only one. An exception in one job is its result, and the others go on; a job at
-    which `TRIES` workers died has an InputError for its result. Raises the exception that
-    `make_context` raised.
+    jobs: an iterable that is asked for the next job only when a worker is free, so that it may end
+    the work early. make_context: called once per worker. On a CPU, and with Ray, `function`, jobs
+    and results are pickled. A job that raises an exception has it for its result, and one at which
+    `TRIES` workers died has an InputError. Raises the exception that `make_context` raised.
     """
     if cluster := _ray():
         return cluster.run(function, jobs, make_context, device)
@@ -108,8 +104,10 @@ def run(
 def run_here(
     function: Callable[[Any, Any], Any], jobs: Iterable, make_context: Callable[[], Any]
 ) -> Iterator[tuple[int, Any]]:
-    """Yield (position, result) of every job in their order, as `run` does, from this process: for
-    what takes less than starting one."""
+    """Yield (position, result) of every job in order, from this process.
+
+    For a GPU, and for work that takes less time than the start of a process.
+    """
     context = make_context()
     for position, job in enumerate(jobs):
         try:
@@ -120,6 +118,7 @@ def run_here(
 
 
 _kept: dict | None = None
+"""Workers that wait for the next `run` in a context `kept`: processes by their connections."""
 
 
 @contextlib.contextmanager
@@ -137,19 +136,19 @@ def kept() -> Iterator[None]:
 
 def _by_processes(function, jobs, make_context):
     recipe, tasks = recipe_of(function, make_context), ((n, job, 0) for n, job in enumerate(jobs))
-    # By their connections: all processes, and (position, job, deaths at it) of those at work.
+    # By connections: the processes, and (position, job, deaths at this job) of the busy ones.
     processes, busy = {} if _kept is None else _kept, {}
     idle, again, results = list(processes), [], []
-    # Ctrl-C never interrupts a thread other than the main one, so that no worker is half started.
+    # Ctrl-C interrupts the main thread alone, so no worker is left half started by this one.
     starter = ThreadPoolExecutor(1)
     try:
         while True:
             while len(busy) < cores() and (task := again.pop() if again else next(tasks, None)):
                 connection = idle.pop() if idle else starter.submit(_start, processes).result()
                 busy[connection] = task
-                with contextlib.suppress(OSError):  # it has died, which is found below
+                with contextlib.suppress(OSError):  # the worker has died, as is noticed below
                     connection.send((recipe, task[1]))
-            # Only now, when each worker has its next job, are the results of the last handed out.
+            # Results are handed out when each worker has its next job, so that none waits.
             yield from results
             if not busy:
                 return
@@ -161,12 +160,12 @@ def _by_processes(function, jobs, make_context):
                 except (EOFError, OSError):
                     process = processes.pop(connection)
                     process.join()
-                    how = f"ended with status {process.exitcode}"
+                    end = f"ended with status {process.exitcode}"
                     if deaths + 1 < TRIES:
-                        tqdm.write(f"notice: a worker {how}; its job is done again", sys.stderr)
+                        tqdm.write(f"notice: a worker {end}; its job is done again", sys.stderr)
                         again.append((position, job, deaths + 1))
                     else:
-                        results.append((position, died(how)))
+                        results.append((position, died(end)))
                 else:
                     idle.append(connection)
                     results.append((position, result_of(answered)))
@@ -177,22 +176,22 @@ def _by_processes(function, jobs, make_context):
 
 
 def _start(processes):
-    """Start a worker, note its process by the connection to it, and return that connection."""
+    """Start a worker, add its process to `processes`, and return the connection to it."""
     os.environ.update(ENVIRONMENT)
-    connection, there = CONTEXT.Pipe()
-    process = CONTEXT.Process(target=_serve, args=(there,), daemon=True)
-    # Ctrl-C, which a terminal sends to all its processes, ends this one, and this one its workers:
-    # they inherit that it is blocked. (The start of the tracker would unblock it.)
+    connection, workers_end = CONTEXT.Pipe()
+    process = CONTEXT.Process(target=_serve, args=(workers_end,), daemon=True)
+    # A terminal sends Ctrl-C to all its processes. Workers inherit that it is blocked: this process
+    # ends, and ends them. (The resource tracker, started later, would unblock it.)
     resource_tracker.ensure_running()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     process.start()
     processes[connection] = process
-    there.close()
+    workers_end.close()
     return connection
 
 
 def _serve(connection):
-    # Where the parent was killed, its worker finds the pipe closed when it has done its job.
+    # After the parent was killed, the pipe is closed, so the worker ends with its job.
     with contextlib.suppress(EOFError, OSError):
         while True:
             connection.send_bytes(answer(*connection.recv()))

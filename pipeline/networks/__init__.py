@@ -1,10 +1,10 @@
 """The table of networks, with the framework's default initialisation.
 
-An architecture in params.yaml names an entry of `NETWORKS`, a network of a library or one's own,
-and its keyword arguments: `resnet18_narrow: {network: resnet18, width: 0.125}`. Once read, it is a
-*specification*, {"network": "package.module:name", and its arguments}. A network maps (N, C, H, W)
-to (N, outputs); one of the table ends in a linear layer, the *read-out*, and takes inputs of 32×32
-unless `side` says otherwise.
+An architecture in params.yaml names a network (an entry of `NETWORKS`, a library's network, or a
+person's own) and its keyword arguments: `resnet18_narrow: {network: resnet18, width: 0.125}`. It
+becomes a *specification*: {"network": "package.module:name"} and the arguments. A network maps
+(N, C, H, W) to (N, outputs). A network of the table ends in a linear layer, the *read-out*, and
+takes inputs of 32×32 unless `side` says otherwise.
 """
 
 import contextlib
@@ -31,19 +31,19 @@ NETWORKS = {
     "resnet18": "pipeline.networks.resnet:ResNet18",
     "densenet121": "pipeline.networks.densenet:DenseNet121",
 }
-"""Where each network is. Its class states the `symmetry` of the square that leaves its weights' law
-and its geometry unchanged, as a word or as a function of its arguments; and `together = "stack"`
-where a GPU may train many of it as one, which batch norm does not allow."""
+"""The place of each network's class. The class states its `symmetry`, as a word or as a function of
+its arguments: the symmetries of the square that leave the weights' law and the geometry unchanged.
+It states `together = "stack"` where a GPU may train several as one, which batch norm forbids."""
 
 OWN = Path("own")
-"""The folder of networks of one's own, below the current one."""
+"""The folder of a person's own networks, below the current folder."""
 
 Specification = dict[str, typing.Any]
 Shape = tuple[int, int, int]
 
 
 def specification(architecture: dict[str, typing.Any]) -> Specification:
-    """An architecture of params.yaml with the place of its network instead of a name.
+    """The specification of an architecture in params.yaml.
 
     Raises InputError if the name is neither in the table nor of the form `package.module:name`.
     """
@@ -67,9 +67,8 @@ def constructor(place: str) -> Callable[..., nn.Module]:
     """The callable at `package.module:name`, which builds a network from the numbers of input
     channels and of outputs and the specification's arguments.
 
-    Modules of one's own are looked for in `own/`; the callables of `LIBRARIES` are adapted;
-    `timm:name` is the network that timm lists under that name. Raises InputError if it cannot be
-    imported.
+    A person's own modules lie in `own/`; the callables of `LIBRARIES` are adapted; `timm:name` is
+    the network that timm lists under that name. Raises InputError if it cannot be imported.
     """
     module, _, attribute = place.partition(":")
     module = "torchvision.models" if module == "torchvision" else module
@@ -133,11 +132,11 @@ def together(specification: Specification) -> str:
 
 
 def version(place: str) -> str:
-    """The versions of the installed packages that decide a network which is not in the table."""
+    """The versions of installed packages that decide a network outside the table."""
     if place in NETWORKS.values():
         return ""
     versions = []
     for package in sorted({*LIBRARIES, place.partition(":")[0].partition(".")[0]}):
-        with contextlib.suppress(metadata.PackageNotFoundError):  # or a module of one's own
+        with contextlib.suppress(metadata.PackageNotFoundError):  # or a person's own module
             versions.append(f"{package} {metadata.version(package)}")
     return ", ".join(versions)

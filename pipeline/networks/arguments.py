@@ -2,13 +2,13 @@
 
 
 def check_choice(argument, value, choices):
-    """Raise ValueError unless an argument has one of its values."""
+    """Raise ValueError unless an argument's value is one of the choices."""
     if value not in choices:
         raise ValueError(f"{argument} must be one of {', '.join(map(str, choices))}, not {value!r}")
 
 
 def check_width(width):
-    """Raise ValueError for a width with which the network cannot be trained everywhere."""
+    """Raise ValueError for a width at which some machines cannot train the network."""
     if width < 0.125:
         # Below 8 filters a layer, the CPU library's convolution crashes in the backward pass (torch
         # 2.15, AVX2).

@@ -1,4 +1,4 @@
-"""A network tried before any work: built, and run forward and backward on two samples."""
+"""A trial run of a network before any work: it is built, and run on two samples."""
 
 import dataclasses
 import inspect
@@ -14,17 +14,17 @@ from pipeline.project.errors import InputError, nearest
 
 @dataclasses.dataclass(frozen=True)
 class DryRun:
-    """Bytes of a network's weights, and a sentence for each oddity that may be meant."""
+    """The bytes of a network's weights, and a sentence for each oddity that may be intended."""
 
     size: int
     notices: tuple[str, ...] = ()
 
 
 def dry_run(specification: Specification, shape: Shape, outputs: int) -> DryRun:
-    """The size and the oddities of a specification's network, run on two inputs (C, H, W).
+    """A trial run of a specification's network on two inputs (C, H, W).
 
-    Raises InputError, with one sentence, unless it maps them to (2, outputs) and can be trained,
-    and, where it is not of the table, unless each of torch's seeds draws its weights anew.
+    Raises InputError, with one sentence, unless it maps them to (2, outputs) and, where it is not
+    of the table, unless it has gradients and each of torch's seeds draws its weights anew.
     """
     place, given = specification["network"], networks.keywords(specification)
     make = networks.constructor(place)
@@ -34,34 +34,43 @@ def dry_run(specification: Specification, shape: Shape, outputs: int) -> DryRun:
         )
     arguments = [shape[0], outputs, *(f"{key}={value!r}" for key, value in given.items())]
     call = f"{place.partition(':')[2]}({', '.join(map(str, arguments))})"
-    signature = inspect.signature(make)
+    signature, hint = inspect.signature(make), ""
+    parameters = list(signature.parameters)
+    if (first := parameters[:2]) != ["channels", "outputs"]:
+        hint = (
+            f"; its first two parameters ({', '.join(first) or 'it has none'}) must be the numbers "
+            "of input channels and of outputs"
+        )
     try:
         signature.bind(shape[0], outputs, **given)
     except TypeError as error:
-        known = list(signature.parameters)[2:]
-        if known and (wrong := [argument for argument in given if argument not in known]):
+        wrong = [argument for argument in given if argument not in parameters]
+        if wrong and (known := parameters[2:]):
             raise InputError(
                 f"{place} takes no argument {wrong[0]!r}; {nearest(wrong[0], known)}"
             ) from None
         raise InputError(
             f"{place} takes {signature}, but a network is called with the numbers of input "
-            f"channels and of outputs, {call}: {error}"
+            f"channels and of outputs, {call}: {error}{hint}"
         ) from None
-    network = networks.build(specification, shape[0], outputs, 0)
+    of_the_table = place in networks.NETWORKS.values()
     x = torch.randn(2, *shape, generator=torch.Generator().manual_seed(0))
     try:
+        network = networks.build(specification, shape[0], outputs, 0)
         with torch.random.fork_rng(devices=[]):
             output = network.train()(x)
         if output.shape != (2, outputs):
             raise ValueError(f"it returns {tuple(output.shape)}, not (2, {outputs})")
-        output.sum().backward()
+        if not of_the_table:  # whose gradients tests check: the largest take a second
+            output.sum().backward()
+    except InputError as error:
+        raise InputError(f"{error}{hint}") from error
     except Exception as error:
         raise InputError(
-            f"{place} cannot be run on inputs {(2, *shape)}, which have as many channels as its "
-            f"first argument says, {call}: {reason(error)}"
+            f"{place} cannot be run on inputs {(2, *shape)}, {call}: {reason(error)}{hint}"
         ) from error
     notices, fixed = [], []
-    if place not in networks.NETWORKS.values():
+    if not of_the_table:
         try:
             fixed = check_untrained(lambda: make(shape[0], outputs, **given))
         except InputError as error:

@@ -10,8 +10,8 @@ class LeNet(nn.Module):
     """LeNet: two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and linear layers
     120, 84, outputs.
 
-    downsampling: 'pool'; 'stride', convolutions of stride 2 instead of the pooling; 'none',
-    neither, and a first linear layer that takes the larger maps (paper 1, fig. 3).
+    downsampling: 'pool'; 'stride', convolutions of stride 2 instead of pooling; 'none', neither of
+    them, and a first linear layer that takes the larger maps (paper 1, fig. 3).
     """
 
     together = "stack"
@@ -34,8 +34,8 @@ class LeNet(nn.Module):
 
     @staticmethod
     def symmetry(downsampling="pool", **arguments):
-        """Convolutions of stride 2 leave out the last row and column, so only the transposition is
-        left."""
+        """Convolutions of stride 2 leave out the last row and column, so that transposition is the
+        only symmetry."""
         return "transposition" if downsampling == "stride" else "square"
 
     def forward(self, x):

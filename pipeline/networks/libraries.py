@@ -9,10 +9,9 @@ from torch import nn
 
 @contextlib.contextmanager
 def _first_convolution(channels: int) -> Iterator[None]:
-    """Context in which the first convolution that is made reads `channels` channels where it would
-    read three.
+    """Context in which the first convolution to be built reads `channels` channels, not three.
 
-    It is made so, not exchanged afterwards: then the network draws its weights by its own law.
+    It is not replaced afterwards, so that the network draws its weights by its own law.
     """
     plain = nn.Conv2d.__init__
 
@@ -52,4 +51,4 @@ def timm(make: Callable) -> Callable:
 
 
 LIBRARIES = {"torchvision": torchvision, "timm": timm}
-"""Packages whose networks can be named without code of one's own, and how they are called."""
+"""Packages whose networks params.yaml can name directly, and the adapters of their constructors."""

@@ -1,7 +1,7 @@
-"""The code of a network of one's own: the bytes of every file that is opened while `plan` imports,
-builds and runs it, unless that file is installed or belongs to this package.
+"""The files of a person's own network: all that Python opens while `plan` imports, builds and runs
+it, except installed files and this package's.
 
-Such a file lies in `own/`, or a link to it does: DVC sees the edits of that folder.
+Such a file, or a link to it, must lie in `own/`, since DVC sees the edits of that folder alone.
 """
 
 import contextlib
@@ -27,28 +27,28 @@ INSTALLED = (
 
 @contextlib.contextmanager
 def recorded() -> Iterator[dict[str, str]]:
-    """Context that gives, at its end, the digests of every own file read in it (see `digests`)."""
-    opened, found = _opened(), {}
+    """Context that gives a dict, filled at its end with the digests of the own files read in it."""
+    opened, recorded_digests = _opened(), {}
     for name, module in list(sys.modules.items()):
         if os.path.join(OWN.absolute(), "") in repr(getattr(module, "__spec__", None)):
             del sys.modules[name]  # so that each network reads it anew
     opened.clear()
-    yield found
+    yield recorded_digests
     if read := digests(filter(os.path.isfile, map(_source, list(opened)))):
-        # What libraries read by means of their own (HDF5, safetensors) Python is not told.
+        # Python does not see the files that libraries open themselves (HDF5, safetensors).
         read |= digests(p for p in linked() if not p.endswith((".py", ".pyc", ".md", ".npy")))
-    found.update(sorted(read.items()))
+    recorded_digests.update(sorted(read.items()))
 
 
 def digests(files: Iterable[str]) -> dict[str, str]:
-    """Path below own/ → sha256 of those files that are a person's own.
+    """The sha256, by path below own/, of a person's own files among `files`.
 
-    Raises InputError, with the command that links it, for one that lies elsewhere.
+    Raises InputError, with the command that links it, for an own file that lies elsewhere.
     """
-    below, found = linked(), {}
+    below, own_digests = linked(), {}
     for file in map(os.path.realpath, files):
         if file in below:
-            found[below[file]] = file_digest(file)
+            own_digests[below[file]] = file_digest(file)
         elif not _ignored(file):
             whole = Path(file)
             while (whole.parent / "__init__.py").exists():
@@ -57,15 +57,15 @@ def digests(files: Iterable[str]) -> dict[str, str]:
                 f"{file} lies outside own/, where DVC would not see its edits; link it there with "
                 f"`cp -Rs {shlex.quote(str(whole))} own/`"
             )
-    return found
+    return own_digests
 
 
 def linked() -> dict[str, str]:
-    """The files in own/: where each really lies → its path below own/.
+    """The files in own/: from the real path of each to its path below own/.
 
     Raises InputError for a link to a folder, into which DVC does not look.
     """
-    found = {}
+    paths = {}
     for path in OWN.rglob("[!.]*"):
         if path.is_symlink() and path.is_dir():
             command = f"rm {path} && cp -Rs {shlex.quote(str(path.resolve()))} {path.parent}/"
@@ -74,8 +74,8 @@ def linked() -> dict[str, str]:
                 f"`{command}`"
             )
         if path.is_file():
-            found[os.path.realpath(path)] = str(path)
-    return found
+            paths[os.path.realpath(path)] = str(path)
+    return paths
 
 
 @functools.cache
@@ -94,8 +94,8 @@ def _opened() -> set[str]:
 
 
 def _source(path: str) -> str:
-    # Python opens a compiled module in its source's stead.
-    with contextlib.suppress(ValueError):  # no compiled module, or one without its source
+    # Python opens a compiled module in place of its source.
+    with contextlib.suppress(ValueError):  # the path is no compiled module
         return importlib.util.source_from_cache(path)
     return path
 

@@ -11,7 +11,7 @@ class Residual(nn.Module):
     """ResNet's basic block: two 3×3 convolutions with batch norm beside an identity or a strided
     1×1 convolution.
 
-    skip: whether there is something beside them; without it the block is its two convolutions.
+    skip: whether the block has that skip connection; without it, it is the two convolutions alone.
     """
 
     def __init__(self, fan_in, fan_out, stride, skip=True):
@@ -37,8 +37,8 @@ class ResNet18(nn.Module):
     """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling); every layer's filters are
     multiplied by `width`.
 
-    downsampling: 'stride', three times, and the mean over the last maps; 'none', neither, and a
-    linear layer that takes the whole maps (paper 1, fig. 3). skip: whether the blocks have their
+    downsampling: 'stride', three strides of 2 and the mean over the last maps; 'none', no strides,
+    and a linear layer that takes the whole maps (paper 1, fig. 3). skip: whether the blocks have
     skip connections.
     """
 
@@ -61,8 +61,8 @@ class ResNet18(nn.Module):
 
     @staticmethod
     def symmetry(downsampling="stride", **arguments):
-        """Stride 2 with padding 1 starts at the first pixel and stops before the last, so flips do
-        not leave it the same."""
+        """Stride 2 with padding 1 starts at the first pixel and stops before the last, so that a
+        flip changes the network."""
         return "transposition" if downsampling == "stride" else "square"
 
     def forward(self, x):

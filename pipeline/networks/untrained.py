@@ -1,4 +1,4 @@
-"""Whether a constructor returns untrained networks, whose initial weights torch's seed decides."""
+"""A check that a constructor returns untrained networks, their weights drawn by torch's seed."""
 
 from collections.abc import Callable
 
@@ -9,10 +9,10 @@ from pipeline.project.errors import InputError
 
 
 def check_untrained(make: Callable[[], nn.Module]) -> list[str]:
-    """The names of trainable parameters, not constant, that are the same under two seeds.
+    """The names of parameters that stay the same under two seeds, without constant ones.
 
-    make: builds the network. Raises InputError where all of them are the same (a seed set in the
-    constructor, a checkpoint, one model returned twice), since the covariance C would be that of a
+    make: builds the network. Raises InputError where all parameters stay the same (a seed set in
+    the constructor, a checkpoint, one model returned twice), since C would be the covariance of a
     single network; and where one seed gives two networks (weights drawn by NumPy).
     """
     first, same, other = (_parameters(make, seed) for seed in (0, 0, 1))

@@ -1,1 +1,1 @@
-"""What every part of the project shares: files and their places, command lines, errors."""
+"""Files and their places, command lines, and errors."""

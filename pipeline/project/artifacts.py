@@ -1,20 +1,20 @@
-"""What the stages hand to each other on disk: the one place that knows which file holds what.
+"""The files that stages hand to each other: their places, their readers, and their seals.
 
 data/plan/                   images, nads, machine, {experiment}.json: params.yaml, checked and
-                             resolved; params.sha256: of the values that were read
+                             resolved; params.sha256: digest of the values in params.yaml
 data/images/                 {train,test}_{images,labels}.npy, about.json
 data/nads/                   {architecture}.npz: the fields of `pipeline.nads.NADs`;
-                             {architecture}.{estimand}.npz: of the other estimand, to compare
-data/datasets/{experiment}/  cells.csv, directions.npz, draw-{seed}.npz; images.json: what the
-                             pictures in the draws are
-models/{experiment}/         {cell}.safetensors, training.csv, losses.csv; grid.json: what the
-                             networks are
-reports/{experiment}/        results.csv, summary.csv, metrics.json; for some also boundaries.csv,
-                             cross_sections.npz, changes.csv
+                             {architecture}.{estimand}.npz: NADs of the other estimand
+data/datasets/{experiment}/  cells.csv, directions.npz, draw-{seed}.npz; images.json: a copy of
+                             about.json where the draws hold pictures
+models/{experiment}/         {cell}.safetensors, training.csv, losses.csv; grid.json: the networks'
+                             specifications
+reports/{experiment}/        results.csv, summary.csv, metrics.json; some experiments also have
+                             boundaries.csv, cross_sections.npz, changes.csv
 
-A stage's folder is written beside its place and put there when it is whole. Those below data/ and
-models/ are sealed: digests.json holds the sha256 of every file in them, by which the next stage
-sees what was altered since.
+A stage writes its folder beside the folder's place, and moves it there when it is whole. Folders
+below data/ and models/ are sealed: their digests.json holds the sha256 of every file, by which the
+next stage notices later edits.
 """
 
 import contextlib
@@ -29,11 +29,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from psutil import pid_exists
-from ruamel.yaml import YAML
 
 from pipeline.project.errors import InputError
+from pipeline.project.parameters import PARAMS, read
 
-PARAMS = Path("params.yaml")
 PLAN = Path("data/plan")
 IMAGES = Path("data/images")
 NADS = Path("data/nads")
@@ -45,7 +44,7 @@ SEAL = "digests.json"
 
 
 def present(path: Path | str, stage: str) -> Path:
-    """`path` itself; raises InputError naming the stage that makes it if it does not exist."""
+    """`path`; raises InputError, with the name of the stage that makes it, where it is missing."""
     if not Path(path).exists():
         raise InputError(
             f"{path} is missing; `python -m pipeline.{stage}` makes it (`dvc repro` runs all "
@@ -58,7 +57,7 @@ def present(path: Path | str, stage: str) -> Path:
 def output(folder: Path, sealed: bool = True) -> Iterator[Path]:
     """Context that gives an empty folder, which replaces `folder` at the end if nothing was raised.
 
-    sealed: whether it also gets digests.json.
+    sealed: whether the folder gets a digests.json.
     """
     for left in folder.parent.glob(f".{folder.name}.*.part"):  # of processes that were killed
         if (process := int(left.name.split(".")[-2])) == os.getpid() or not pid_exists(process):
@@ -90,9 +89,9 @@ def _digests(folder: Path) -> dict[str, str]:
 
 def check(folder: Path, stage: str) -> None:
     """Raise InputError unless every file of a sealed folder is as `stage` left it."""
-    noted, found = _read(folder / SEAL, stage), _digests(folder)
-    for name in noted | found:
-        if noted.get(name) != found.get(name):
+    sealed, present_now = _read(folder / SEAL, stage), _digests(folder)
+    for name in sealed | present_now:
+        if sealed.get(name) != present_now.get(name):
             raise InputError(
                 f"{folder / name} is not as `{stage}` left it; `python -m pipeline.{stage}` makes "
                 "it again"
@@ -100,26 +99,28 @@ def check(folder: Path, stage: str) -> None:
 
 
 def params_digest() -> str:
-    """sha256 of the values in params.yaml, whatever its comments and layout."""
-    values = YAML(typ="safe").load(present(PARAMS, "plan").read_text(encoding="utf-8-sig"))
-    return hashlib.sha256(json.dumps(values, default=str).encode()).hexdigest()
+    """sha256 of the values in params.yaml, without its comments and layout."""
+    return hashlib.sha256(json.dumps(read(), default=str).encode()).hexdigest()
 
 
-def planned(name: str, kind: typing.Any) -> typing.Any:
-    """The plan of an experiment, of 'nads', 'images' or 'machine', as an object of class `kind`.
+def planned(name: str, type_: typing.Any) -> typing.Any:
+    """The document data/plan/{name}.json as an instance of a dataclass.
 
     Raises InputError if params.yaml was edited since `plan` read it.
     """
-    import pydantic  # here, since workers, which read no plans, need not wait for it
+    import pydantic  # here, so that workers, which read no plans, start faster
 
     if present(PLAN / "params.sha256", "plan").read_text() != params_digest():
         raise _edited(PARAMS)
     document = present(PLAN / f"{name}.json", "plan").read_bytes()
-    return pydantic.TypeAdapter(kind).validate_json(document)
+    return pydantic.TypeAdapter(type_).validate_json(document)
 
 
 def check_own(files: Mapping[str, str]) -> None:
-    """Raise InputError if a user's own file, sha256 by path, was edited since `plan` read it."""
+    """Raise InputError if one of a person's own files was edited since `plan` read it.
+
+    files: sha256 by path.
+    """
     for path, digest in files.items():
         if not Path(path).exists() or file_digest(path) != digest:
             raise _edited(path)
@@ -144,20 +145,20 @@ def about_pictures(experiment: str) -> dict[str, typing.Any] | None:
 
 
 def images() -> dict[str, typing.Any]:
-    """The images as a dict: {train,test}_images uint8 (N, 3, H, W) mapped from disk,
-    {train,test}_labels (N,), classes, and mean and deviation (3,) of the whole training split's
-    values in [0, 1].
+    """The images: {train,test}_images uint8 (N, 3, H, W) and {train,test}_labels (N,), both mapped
+    from disk, classes, and mean and deviation (3,) of the training images' values in [0, 1].
     """
-    about = about_images()
-    names = [f"{split}_{kind}" for split in ("train", "test") for kind in ("images", "labels")]
-    arrays = {
-        name: np.load(present(IMAGES / f"{name}.npy", "download"), mmap_mode="r") for name in names
-    }
+    about, arrays = about_images(), {}
+    for name in ("train_images", "train_labels", "test_images", "test_labels"):
+        arrays[name] = np.load(present(IMAGES / f"{name}.npy", "download"), mmap_mode="r")
     return arrays | {key: about[key] for key in ("classes", "mean", "deviation")}
 
 
 def nads(name: str, estimand: str | None = None) -> dict[str, np.ndarray]:
-    """An architecture's NADs, of the chosen estimand or another: `pipeline.nads.NADs` by field."""
+    """An architecture's NADs as the fields of `pipeline.nads.NADs`.
+
+    estimand: of the NADs, where it is not the one that params.yaml chooses.
+    """
     return _read(NADS / (f"{name}.{estimand}.npz" if estimand else f"{name}.npz"), "estimate")
 
 
@@ -172,7 +173,7 @@ def draw(experiment: str, seed: int) -> dict[str, np.ndarray]:
 
 
 def labels(experiment: str, seed: int, split: str) -> np.ndarray:
-    """The labels (N,) of one seed's draw; nothing else of the file is read."""
+    """The labels (N,) of one seed's draw, without reading its other arrays."""
     path = present(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}")
     with np.load(path) as file:
         return file[f"{split}_labels"]
@@ -199,12 +200,12 @@ def evaluated(experiment: str, name: str) -> pd.DataFrame:
 
 
 def metrics(experiment: str) -> dict[str, typing.Any]:
-    """The few numbers to compare, by architecture: reports/{experiment}/metrics.json."""
+    """The metrics of each architecture, from reports/{experiment}/metrics.json."""
     return _read(REPORTS / experiment / "metrics.json", f"evaluate {experiment}")
 
 
 def cross_sections(experiment: str) -> dict[str, np.ndarray]:
-    """The cross-sections of all cells, by `cell_name`."""
+    """Class-1 probabilities in the planes of all cells' decision boundaries, by `cell_name`."""
     return _read(REPORTS / experiment / "cross_sections.npz", f"evaluate {experiment}")
 
 
@@ -215,7 +216,7 @@ def cell_name(cell: dict[str, typing.Any], coordinates: tuple[str, ...]) -> str:
 
 
 def _read(path: Path, stage: str) -> typing.Any:
-    """A JSON document, a table, or arrays by name; raises InputError if `stage` has yet to run."""
+    """A JSON document, a table, or arrays by name; raises InputError where the file is missing."""
     if present(path, stage).suffix == ".json":
         return json.loads(path.read_text(encoding="utf-8"))
     if path.suffix == ".csv":

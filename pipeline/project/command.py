@@ -1,4 +1,4 @@
-"""The command line of the stages: its help, and the experiment that it names."""
+"""The command lines of stages: help, and the name of an experiment."""
 
 import argparse
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ def parser(document: str, name: str) -> argparse.ArgumentParser:
 
 
 def no_arguments(document: str, name: str, arguments: Sequence[str] | None = None) -> None:
-    """End with the help, or where an argument is given that the command does not take."""
+    """End the command with its help for --help, and with an error for any other argument."""
     parser(document, name).parse_args(arguments)
 
 
 def experiment(
     document: str, name: str, known: Sequence[str], arguments: Sequence[str] | None = None
 ) -> str:
-    """The name of the experiment on the command line."""
+    """The experiment's name from the command line; ends the command unless it is among `known`."""
     reader = parser(document, name)
     reader.add_argument("experiment", choices=known, help="whose part of the pipeline it is")
     return reader.parse_args(arguments).experiment

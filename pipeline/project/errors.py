@@ -1,4 +1,4 @@
-"""The early end of a command, by bad input, a full disk or Ctrl-C: one sentence that says what to
+"""Errors that end a command early (bad input, a full disk, Ctrl-C): one sentence that says what to
 do, without a traceback."""
 
 import contextlib
@@ -28,13 +28,13 @@ def nearest(name: object, known: Iterable[object]) -> str:
 def check_unchanged() -> None:
     """Raise InputError if a source file that this process has loaded was written since it started.
 
-    DVC looks at a stage's dependencies when the stage has ended, so it would take an edit during
-    the run for the code that was run.
+    DVC reads a stage's dependencies after the stage has ended, so it would record an edit made
+    during the run as the code that ran.
     """
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
         ours = name.split(".")[0] == "pipeline" or name == "__main__"
-        # The time of the inode, which also changes where another file is moved into the place.
+        # The inode's time of change, since a file moved here keeps its time of modification.
         if (
             ours
             and path
@@ -69,7 +69,7 @@ def one_sentence() -> Iterator[None]:
 
 
 def _refusal(error: OSError) -> str:
-    """The sentence on an error of the operating system, and what to do about it."""
+    """The sentence for an error of the operating system."""
     # Where a file is copied or renamed, the second name is that of the new file.
     file = error.filename2 or error.filename or f"a file below {os.getcwd()}"
     # NumPy raises OSError("4096 requested and 512 written"), without a number.

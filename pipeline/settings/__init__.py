@@ -1,8 +1,7 @@
-"""Every rule of params.yaml: the file as typed, checked plans, one sentence for each mistake. Read
-by the stage `plan` alone.
+"""The settings in params.yaml, as typed and checked plans; each mistake is one sentence.
 
-What a value may be stands in the dataclass that it becomes, beside the code that uses it; here
-stands what must hold between values.
+The dataclass that a value becomes says which values are allowed, beside the code that uses it. This
+room holds the rules between values. The stage `plan` alone uses it.
 """
 
 import dataclasses
@@ -20,17 +19,16 @@ from pipeline.machine.workers import Machine
 from pipeline.nads.estimator import Source
 from pipeline.nads.plan import NADsPlan, Request
 from pipeline.project.errors import InputError, nearest
+from pipeline.project.parameters import read
 from pipeline.settings.layout import Architecture, Sizes, Top, keys, layout, merged, written_out
 from pipeline.settings.mistakes import Mistakes, value_at
-from pipeline.settings.reading import read
 
 __all__ = ["Plans", "plans", "read"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Plans:
-    """All that one scale asks for: the images, the NADs, each experiment by name; and where the
-    work runs."""
+    """One scale's plans: for its images, its NADs and each experiment, and the machine's device."""
 
     images: WantedOfSize
     machine: Machine
@@ -41,14 +39,14 @@ class Plans:
 def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
     """The plans of every scale of a document, the chosen scale first.
 
-    Raises InputError with a sentence for each mistake in it, at whichever scale.
+    Raises InputError with one sentence for each mistake at any scale.
     """
     mistakes = Mistakes(document)
     questions = {name: experiments.find(name) for name in experiments.names()}
     document = mistakes.keys(document, layout(document, questions))
     top = mistakes.typed(Top, document, ())
     if not isinstance(document.get("architectures"), dict):
-        mistakes.end()  # nothing can be told of the scales
+        mistakes.end()  # the scales cannot be checked without them
     specifications, inputs = {}, {}
     for name, given in document["architectures"].items():
         if not isinstance(given, dict):
@@ -73,9 +71,9 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
 
 @dataclasses.dataclass(frozen=True)
 class _Scale:
-    """One scale of a document all of whose keys are known.
+    """One scale of a document without unknown keys.
 
-    What has a mistake, which is noted, is None: the top level, and the plans that are made here.
+    The top level, and every value that a method returns, is None where it has a mistake.
     """
 
     mistakes: Mistakes
@@ -86,7 +84,7 @@ class _Scale:
     name: str
 
     def plans(self, questions: dict[str, Experiment]) -> Plans | None:
-        """All that the scale asks for."""
+        """The plans of the scale."""
         path = ("scales", self.name)
         given = value_at(self.document, (*path, "nads"), {})
         sources = {name: self._source(name, source) for name, source in given.items()}
@@ -116,7 +114,7 @@ class _Scale:
         )
 
     def _source(self, name: str, source: typing.Any) -> Source | None:
-        """Where the NADs of an architecture come from."""
+        """The source of an architecture's NADs: an estimate or a file."""
         path = ("scales", self.name, "nads", name)
         # In the file, a number alone is the number of networks.
         values = source if isinstance(source, dict) else {"networks": source}
@@ -128,7 +126,7 @@ class _Scale:
         """One experiment's plan."""
         mistakes, name = self.mistakes, experiment.name
         path = ("scales", self.name, name)
-        # Where its values may stand, each place before those whose values it replaces.
+        # The blocks that hold its values: the values of an earlier block replace those of a later.
         places = [path, path[:2], (name,), *([()] if experiment.at_top_level else [])]
         block = merged(*(value_at(self.document, place, {}) for place in places))
         lines = block.get("networks", {})
@@ -154,7 +152,7 @@ class _Scale:
     def _member(
         self, experiment: Experiment, name: str, block: dict, sources: dict[str, Source | None]
     ) -> Member | None:
-        """One architecture's part of an experiment, by its line in the experiment's block."""
+        """One architecture's part of an experiment, from its line in the experiment's block."""
         mistakes, pixels = self.mistakes, self.inputs.get(name, INPUT)
         path, line = ("scales", self.name, experiment.name), block["networks"][name]
         place, outer = (*path, "networks", name), (path, path[:2], path[2:])
@@ -182,8 +180,8 @@ class _Scale:
         return Member(self.specifications.get(name), training, grid, estimands, seeds, pixels)
 
     def _check_nads(self, name: str, sources: dict, last: int, pixels: Input) -> None:
-        """Raise ValueError where an architecture has no NADs for inputs of so many pixels with
-        indices up to `last`."""
+        """Raise ValueError unless an architecture has NADs up to the index `last` for inputs of
+        that height and width."""
         source = sources.get(name)
         if name not in sources:
             if not self.mistakes.doubtful(("scales", self.name, "nads", name)):

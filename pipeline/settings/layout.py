@@ -1,4 +1,4 @@
-"""The layout of params.yaml: which keys stand where, and which value replaces which."""
+"""The layout of params.yaml: the keys of every block, and which values replace others."""
 
 import dataclasses
 import typing
@@ -9,13 +9,13 @@ from pipeline.images.wanted import Wanted
 from pipeline.nads.estimator import Estimator
 
 TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip")
-"""Keys of `Training` that params.yaml gives; an experiment's class decides the schedule, and
-`precision` is one for all."""
+"""Keys of `Training` in params.yaml. An experiment's class decides the schedule, and `precision`
+stands at the top level."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Top:
-    """The values at the top level of params.yaml besides the experiments' own."""
+    """The values at the top level of params.yaml, without those of experiments."""
 
     seed: int
     images: Wanted
@@ -44,7 +44,7 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True)
 class Architecture:
-    """Height and width of an architecture's inputs, which stand beside its network's arguments."""
+    """An architecture's own key beside its network's arguments: height and width of its inputs."""
 
     input: tuple[int, ...] = INPUT
 
@@ -54,14 +54,14 @@ class Architecture:
 
 
 def keys(kind: type) -> dict[str, None]:
-    """The layout of the mapping that becomes a dataclass."""
+    """The layout of a dataclass: its fields."""
     return dict.fromkeys(field.name for field in dataclasses.fields(kind))
 
 
 def layout(
     document: dict[str, typing.Any], questions: dict[str, Experiment]
 ) -> dict[str, typing.Any]:
-    """The keys that a document may have, with the names of its own architectures and scales (see
+    """The layout of a document with its own names of architectures and scales (see
     `Mistakes.keys`)."""
     names, scales = (
         dict.fromkeys(document[block]) if isinstance(document.get(block), dict) else {}
@@ -82,7 +82,7 @@ def layout(
 
 
 def merged(*layers: dict[str, typing.Any]) -> dict[str, typing.Any]:
-    """Mappings as one, at every depth; values of the earlier go before those of the later."""
+    """One mapping of several, merged at every depth; an earlier layer's values win."""
     whole = {}
     for layer in reversed(layers):
         for key, value in layer.items():
@@ -92,7 +92,7 @@ def merged(*layers: dict[str, typing.Any]) -> dict[str, typing.Any]:
 
 
 def written_out(value: typing.Any) -> typing.Any:
-    """A list of numbers with all those that each of its ranges [first, last, step] stands for."""
+    """A list of numbers, its ranges [first, last, step] replaced by their numbers."""
     if not isinstance(value, list):
         return value
     numbers = []

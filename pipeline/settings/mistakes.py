@@ -1,5 +1,4 @@
-"""The mistakes in params.yaml, each a sentence: unknown keys, and the values that pydantic
-refuses."""
+"""Mistakes in params.yaml as sentences: unknown keys, and values that pydantic refuses."""
 
 import dataclasses
 import difflib
@@ -14,7 +13,7 @@ from pipeline.project.errors import InputError, nearest
 Path = tuple[str, ...]
 """The keys that lead to a value of params.yaml."""
 
-KINDS = {
+WANTED = {
     "int": "a whole number",
     "float": "a number",
     "bool": "true or false",
@@ -23,18 +22,13 @@ KINDS = {
     "dict": "a mapping",
     "greater_than": "positive",
 }
-"""The kind of value that each of pydantic's errors asks for, by the beginning of its name."""
+"""The value that each of pydantic's errors asks for, by the beginning of the error's type."""
 
 _adapter = functools.cache(pydantic.TypeAdapter)
 
 
-def where(path: Path) -> str:
-    """A place in params.yaml, as sentences begin with it."""
-    return f"params.yaml: {'.'.join(path)}" if path else "params.yaml"
-
-
 def value_at(document: typing.Any, path: Path, default: typing.Any) -> typing.Any:
-    """The value at a place of a document, or `default` where there is none."""
+    """The value at a path in a document, or `default` where there is none."""
     for key in path:
         if not isinstance(document, dict) or key not in document:
             return default
@@ -48,12 +42,13 @@ class Mistakes:
     def __init__(self, document: dict[str, typing.Any]) -> None:
         self._document = document
         self._sentences: dict[str, None] = {}
-        # Places whose value is misspelt, no mapping, or missing: one sentence each is enough.
+        # Paths with a mistake (misspelt, no mapping, missing), which get no second sentence.
         self._doubtful: set[Path] = set()
 
     def add(self, path: Path, sentence: str) -> None:
         """Note a mistake at `path`, on one line."""
-        self._sentences[" ".join(f"{where(path)}{sentence}".split())] = None
+        place = f"params.yaml: {'.'.join(path)}" if path else "params.yaml"
+        self._sentences[" ".join(f"{place}{sentence}".split())] = None
 
     def end(self) -> None:
         """Raise InputError with a line for each mistake, if there are any."""
@@ -61,20 +56,19 @@ class Mistakes:
             raise InputError("\n".join(self._sentences))
 
     def doubtful(self, path: Path) -> bool:
-        """Whether a mistake has been noted that explains why there is nothing at `path`."""
+        """Whether a noted mistake explains that there is no value at `path`."""
         return any(path[: len(other)] == other for other in self._doubtful)
 
     def unfit(self, path: Path, sentence: str) -> None:
-        """Note what is wrong with the mapping at `path`, unless it or one of its keys has a mistake
-        already."""
+        """Note a mistake in the mapping at `path`, unless it or one of its keys has one already."""
         if not (self.doubtful(path) or any(other[:-1] == path for other in self._doubtful)):
             self.add(path, f": {sentence}")
 
     def keys(self, value: typing.Any, layout: dict, path: Path = ()) -> dict[str, typing.Any]:
-        """`value` without the keys that are not in `layout`, which are noted, at every depth.
+        """`value` without unknown keys, at every depth; each unknown key is noted as a mistake.
 
-        layout: below each key its own layout, or None for a value of any kind; empty where nobody
-        can tell which keys there are.
+        layout: from each known key to the layout of its value, or to None for any value. An empty
+        layout knows no keys, and notes none.
         """
         if not isinstance(value, dict | None):
             self.add(path, f" must be a mapping, not {value!r}")
@@ -93,27 +87,25 @@ class Mistakes:
                 self._doubtful |= {(*path, name) for name in meant}
         return known
 
-    def typed(self, kind: typing.Any, value: typing.Any, *places: Path) -> typing.Any:
-        """`value` as an instance of the type `kind`, nothing converted; None, and its mistakes
-        noted, where it is none. Keys that a dataclass does not have are left out.
+    def typed(self, type_: typing.Any, value: typing.Any, *places: Path) -> typing.Any:
+        """`value` as an instance of a type, without conversions; None, with its mistakes noted,
+        where it does not fit. Keys that a dataclass does not have are left out.
 
-        places: the mappings of the document that `value` was merged from, each before those whose
-        values it replaces.
+        places: the document's mappings that `value` was merged from, in order of precedence.
         """
-        if dataclasses.is_dataclass(kind):
-            names = [field.name for field in dataclasses.fields(kind)]
+        if dataclasses.is_dataclass(type_):
+            names = [field.name for field in dataclasses.fields(type_)]
             value = {name: value[name] for name in names if name in value}
         try:
-            # By way of JSON, where pydantic's strict mode takes a list for a tuple and nothing else
-            # for anything.
-            return _adapter(kind).validate_json(json.dumps(value, default=str), strict=True)
+            # From JSON, pydantic's strict mode takes a list for a tuple, and converts nothing else.
+            return _adapter(type_).validate_json(json.dumps(value, default=str), strict=True)
         except pydantic.ValidationError as error:
             for mistake in error.errors():
                 self._refuse(mistake, places)
         return None
 
     def _refuse(self, mistake: typing.Any, places: tuple[Path, ...]) -> None:
-        """Note one of pydantic's mistakes in words."""
+        """Note one of pydantic's errors as a sentence."""
         keys = tuple(part for part in mistake["loc"] if isinstance(part, str))
         name, given = mistake["type"], mistake["input"]
         place = (*self._origin(places, keys), *keys)
@@ -123,7 +115,7 @@ class Mistakes:
                 self.add(missing[:-1], f": the key {keys[-1]!r} is missing")
                 self._doubtful.add(missing)
         elif name == "value_error":
-            # These sentences begin with the key of the value that is wrong.
+            # Such a sentence begins with the key of the wrong value.
             sentence = str(mistake["ctx"]["error"])
             wrong = sentence.split()[0].partition(".")[0]
             self.unfit((*self._origin(places, (*keys, wrong)), *keys), sentence)
@@ -133,11 +125,11 @@ class Mistakes:
         elif name.startswith("int") and isinstance(given, list):
             self.add(place, f": a range is [first, last, step] of whole numbers, not {given}")
         else:
-            wanted = [words for start, words in KINDS.items() if name.startswith(start)]
+            wanted = [words for start, words in WANTED.items() if name.startswith(start)]
             self.add(place, f" must be {''.join(wanted) or mistake['msg']}, not {given!r}")
 
     def _origin(self, places: tuple[Path, ...], keys: Path) -> Path:
-        """The first of some places that holds a value at `keys`, or else the first."""
+        """The first of the places that holds a value at `keys`; the first place where none does."""
         absent = object()
-        held = (p for p in places if value_at(self._document, (*p, *keys), absent) is not absent)
-        return next(held, places[0])
+        holding = (p for p in places if value_at(self._document, (*p, *keys), absent) is not absent)
+        return next(holding, places[0])

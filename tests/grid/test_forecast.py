@@ -12,8 +12,7 @@ from pipeline.experiments.plan import Frequencies
 from pipeline.grid import forecast as told
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
-from pipeline.machine import store, workers
-from pipeline.machine.notes import RATES, Notes
+from pipeline.machine import rates, store, workers
 from pipeline.project import artifacts
 
 FOURIER = experiments.find("fourier")
@@ -51,11 +50,8 @@ def forecast_of(plan, reuse=True, device=CPU):
 
 def note(plan, device=CPU, channels=1, **seconds):
     """Note the seconds that a sample of each architecture took."""
-    rates = Notes(store.default_folder(), RATES)
-    rates.add(
-        (grid_jobs.kind(plan.members[name], channels, device.type), taken)
-        for name, taken in seconds.items()
-    )
+    keys = (grid_jobs.rate_key(plan.members[name], channels, device.type) for name in seconds)
+    rates.write(dict(zip(keys, seconds.values())))
 
 
 def test_a_forecast_worked_out_by_hand(folder):

@@ -69,15 +69,15 @@ def test_the_chosen_estimands_nads_are_the_architectures_own_file_and_the_others
         assert np.array_equal(directions[f"lenet-{estimand}-3"], basis[3])
 
 
-def test_pictures_are_laid_down_with_what_they_are_and_too_few_are_said(folder, images, capsys):
-    plan = plan_of("flip", {}, {"lenet": {}}, seeds=(2,), samples=(61, 20))
+def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(folder, images, capsys):
+    plan = plan_of("flip", {}, {"lenet": {}}, seeds=(2, 3), samples=(61, 20))
     lay_down_plan(plan)
     lay_down_nads(lenet=orthonormal())
     about = lay_down_images({k: v for k, v in images.items() if isinstance(v, np.ndarray)})
     generate.main("flip")
     output = capsys.readouterr()
     assert output.err == "notice: flip has 60 train samples, not 61: there are no more images\n"
-    assert output.out == "flip: 2 cells, 1 directions\n"
+    assert output.out == "flip: 4 cells, 1 directions\n"
     assert json.loads((artifacts.DATASETS / "flip/images.json").read_text()) == about
     assert artifacts.about_pictures("flip") == about and Data(experiments.find("flip")).outputs == 4
     draw = artifacts.draw("flip", 2)

@@ -17,9 +17,8 @@ from small_grids import ARCHITECTURES, lay_down_nads, lay_down_plan, orthonormal
 from pipeline import evaluate, experiments, generate, train
 from pipeline.grid import jobs, run
 from pipeline.grid.data import Data
-from pipeline.machine import store, workers
+from pipeline.machine import rates, store, workers
 from pipeline.machine.claims import Claims
-from pipeline.machine.notes import RATES, Notes
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError, one_sentence
 
@@ -96,9 +95,9 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys):
         "architectures": {name: ARCHITECTURES[name] for name in GRIDS},
     }
     assert len(laid_down()) == 5 + 4, "networks, two tables, grid.json and digests.json"
-    rates = Notes(store.default_folder(), RATES).noted
-    assert set(rates) == {jobs.kind(member, 2, "cpu") for member in plan.members.values()}
-    assert min(rates.values()) > 0
+    measured = rates.read()
+    assert set(measured) == {jobs.rate_key(member, 2, "cpu") for member in plan.members.values()}
+    assert min(measured.values()) > 0
 
 
 def test_the_coarse_grid_is_trained_first_and_laid_down_in_its_place(

@@ -27,6 +27,14 @@ def softmax(channels, outputs):
     return flat(channels, outputs, end=lambda: nn.Softmax(1))
 
 
+def sized(width=1, depth=1, slope=0.1):
+    return nn.Sequential(nn.Conv2d(3, width, 32), nn.Flatten(), nn.Linear(width, depth))
+
+
+def without():
+    return flat(1, 1)
+
+
 """
 
 
@@ -73,6 +81,26 @@ def test_a_mistake_ends_in_one_sentence(specification, words, mine):
     with pytest.raises(InputError) as caught:
         dry_run(specification, (1, 32, 32), 2)
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("specification", "mistake"),
+    [
+        (of("sized"), "mine:sized cannot be run on inputs (2, 1, 32, 32), sized(1, 2): Run"),
+        (of("sized", width=4), "sized(1, 2, width=4): multiple values for argument 'width'"),
+        (of("without"), "mine:without takes (), but a network is called with the numbers of"),
+    ],
+)
+def test_a_constructor_of_other_parameters_is_told_what_its_first_two_must_be(
+    specification, mistake, mine
+):
+    with pytest.raises(InputError) as caught:
+        dry_run(specification, (1, 32, 32), 2)
+    names = "it has none" if specification == of("without") else "width, depth"
+    said = str(caught.value)
+    assert mistake in said and said.endswith(
+        f"; its first two parameters ({names}) must be the numbers of input channels and of outputs"
+    )
 
 
 @pytest.mark.parametrize(

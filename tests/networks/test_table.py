@@ -67,6 +67,14 @@ def test_inputs_of_other_sizes_and_numbers_of_channels(architecture):
     dry_run(networks.specification(architecture | side), (3, 64, 64), 10)
 
 
+@pytest.mark.parametrize("architecture", SMALL, **BY_NAME)
+def test_every_weight_has_a_gradient(architecture):
+    """`dry_run` takes it for granted, because the gradients of the largest take a second."""
+    network = networks.build(networks.specification(architecture), 1, 2, 0)
+    network.train()(torch.randn(2, 1, 32, 32)).square().sum().backward()
+    assert all(weight.grad.isfinite().all() for weight in network.parameters())
+
+
 def test_networks_without_batch_norm_may_be_trained_in_stacks():
     for architecture in SMALL:
         specification = networks.specification(architecture)

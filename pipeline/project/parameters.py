@@ -8,14 +8,16 @@ from ruamel.yaml.error import YAMLError
 
 from pipeline.project.errors import InputError
 
+PARAMS = Path("params.yaml")
 
-def read(path: Path | str = "params.yaml") -> dict[str, typing.Any]:
-    """The unchecked document in the file at `path`.
+
+def read(path: Path = PARAMS) -> dict[str, typing.Any]:
+    """The document in a file, unchecked.
 
     Raises InputError if it is missing, is not UTF-8 text, is not YAML, or is not a mapping.
     """
     try:
-        document = YAML(typ="safe").load(Path(path).read_text(encoding="utf-8-sig"))
+        document = YAML(typ="safe").load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"{path} is missing; run from the root of the repository") from None
     except UnicodeDecodeError as error:

@@ -5,7 +5,7 @@ from dvc.utils.serialize import load_yaml
 from structure import ROOT
 
 from pipeline.project.errors import InputError
-from pipeline.settings import read
+from pipeline.project.parameters import read
 
 
 @pytest.mark.parametrize(

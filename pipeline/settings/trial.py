@@ -1,0 +1,80 @@
+"""A trial of the networks and NADs that params.yaml names, before any work is done with them."""
+
+import collections
+import contextlib
+import dataclasses
+import sys
+from collections.abc import Iterator
+
+from pipeline import experiments, networks
+from pipeline.nads import from_file
+from pipeline.networks import own
+from pipeline.networks.dry_run import dry_run
+from pipeline.project.errors import InputError
+from pipeline.settings import Plans
+
+CLASSES = 10
+"""Outputs of a network whose number of outputs the images decide: they may not be here yet."""
+
+
+@contextlib.contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Context that names a place in params.yaml as the place of a mistake."""
+    try:
+        yield
+    except (InputError, ValueError) as error:
+        raise InputError(f"params.yaml: {place}: {error}") from None
+
+
+def try_out(scales: dict[str, Plans]) -> dict[str, int]:
+    """The bytes of each architecture's weights, after a trial run of its network at every scale.
+
+    The plans of the first scale get the digests of a person's own files that decide their networks
+    and NADs. Raises InputError for a network that cannot be built or run, or that does not suit its
+    experiment, and for a file without usable NADs.
+    """
+    sizes, digests = _run_networks(scales)
+    for scale, plans in scales.items():
+        for name, plan in plans.experiments.items():
+            with _at(f"scales.{scale}.{name}"):
+                experiments.find(name).check_networks(plan, networks.symmetry)
+    plans = next(iter(scales.values()))
+    for name, request in plans.nads.members.items():
+        own_files = digests.get(name)
+        if (file := request.source.file) is not None:
+            with _at(f"scales.{plans.nads.scale}.nads.{name}"):
+                from_file(file, request.source.input)
+                own_files = own.digests([file])
+        plans.nads.members[name] = dataclasses.replace(request, own=own_files)
+    for plan in plans.experiments.values():
+        for name, member in plan.members.items():
+            plan.members[name] = dataclasses.replace(member, own=digests[name])
+    return sizes
+
+
+def _run_networks(scales: dict[str, Plans]) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
+    """Each architecture's bytes of weights, and its own files' digests by path."""
+    specifications, uses, sizes, digests = {}, collections.defaultdict(set), {}, {}
+    for plans in scales.values():
+        for name, request in plans.nads.members.items():
+            if request.source.file is None:
+                specifications[name] = request.specification
+                uses[name].add((tuple(request.source.input), 1))
+        for plan in plans.experiments.values():
+            experiment = experiments.find(plan.experiment)
+            for name, member in plan.members.items():
+                shape = (experiment.channels, *member.input)
+                specifications[name] = member.specification
+                uses[name].add((shape, experiment.outputs or CLASSES))
+    for name, specification in specifications.items():
+        distinct, recorded = sorted(uses[name]), own.recorded()
+        if specification["network"] in networks.NETWORKS.values():
+            # A network of the table that runs with four channels also runs with one.
+            distinct = {shape[1:]: (shape, outputs) for shape, outputs in distinct}.values()
+            recorded = contextlib.nullcontext({})
+        with _at(f"architectures.{name}"), recorded as digests[name]:
+            runs = [dry_run(specification, *use) for use in distinct]
+        sizes[name] = max(run.size for run in runs)
+        for notice in dict.fromkeys(notice for run in runs for notice in run.notices):
+            print(f"notice: {notice}", file=sys.stderr)
+    return sizes, digests
