@@ -164,14 +164,18 @@ def estimate(
     first: int | None = None,
     seed: int = 0,
 ) -> NADs:
-    """The NADs of the untrained networks that `make()` returns, drawn anew at each call.
+    """The NADs of the untrained networks that `make()` builds (paper 1, §4); see docs/api.md.
 
-    make: gives torch modules from (N, C, H, W) to (N, 1); shape: (C, H, W); networks: their number
-    at most; estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry:
-    'none', 'transposition' or 'square' if C has it, or 'measured'; error: the relative error of C
-    at which the estimate stops; first: only so many leading directions, without any D×D matrix;
-    seed: the seeds of the weights derive from it. Raises InputError for values that cannot be run,
-    for weights that are not drawn anew, and for estimates that do not fit into memory.
+    - make: builds a torch module from (N, C, H, W) to (N, 1), its weights drawn anew at each call;
+    - shape: (C, H, W) of one input; networks: number of untrained networks, at most;
+    - estimand, method, step, point: see `pipeline.nads.estimator.Estimator`;
+    - symmetry: the one of `SYMMETRIES` over which C is averaged, or 'measured', the one of the least
+      error;
+    - error: relative error of C at which the estimate stops; first: number of leading directions,
+      which are found without any D×D matrix; seed: the seeds of the weights derive from it.
+
+    Raises InputError for values that cannot be run, for weights that are the same at each call, for
+    a C that is zero or not finite, and for estimates that do not fit into memory.
     """
     if isinstance(make, nn.Module):
         raise InputError(

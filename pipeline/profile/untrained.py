@@ -8,8 +8,9 @@ import torch
 
 from pipeline import networks
 from pipeline.machine import store
-from pipeline.nads import Estimator, NADs, Source
+from pipeline.nads import NADs
 from pipeline.nads.estimation import begun
+from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.progress import Task
 from pipeline.nads.readout import usable
 from pipeline.nads.recipe import Recipe
