@@ -169,7 +169,7 @@ def estimate(
     - make: builds a torch module from (N, C, H, W) to (N, 1), its weights drawn anew at each call;
     - shape: (C, H, W) of one input; networks: number of untrained networks, at most;
     - estimand, method, step, point: see `pipeline.nads.estimator.Estimator`;
-    - symmetry: the one of `SYMMETRIES` over which C is averaged, or 'measured', the one of the least
+    - symmetry: the one of `SYMMETRIES` over which C is averaged, or 'measured': that of the least
       error;
     - error: relative error of C at which the estimate stops; first: number of leading directions,
       which are found without any D×D matrix; seed: the seeds of the weights derive from it.
