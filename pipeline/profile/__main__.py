@@ -1,5 +1,5 @@
-"""Command `profile NETWORK`: what a network sees of its inputs, and what it will fail to see ->
-FOLDER/index.html, one page.
+"""Command `profile NETWORK`: what a network sees of its inputs, and what it will fail to see
+-> FOLDER/index.html, one page.
 
 NETWORK is a name of the table (lenet), or module:name in the folder where the command runs or in an
 installed package; its own arguments follow as name=value. Where this project is installed, the
@@ -44,8 +44,8 @@ SHARE, PAGE = 0.45, 8
 """Part of the time in which NADs are estimated, and seconds that the page takes."""
 
 INDICES, SEEDS, LEAST = 9, 5, 2
-"""NADs along which networks are trained; networks along each at most; networks that are trained
-however long they take."""
+"""Number of NADs along which networks are trained; of networks along each, at most; and of networks
+that are trained however long they take."""
 
 print = functools.partial(print, flush=True)
 
@@ -89,8 +89,10 @@ def digest(specification: Specification, shape: Shape, network: nn.Module) -> st
 
 
 def chosen(nads: NADs, response: Response) -> dict[str, np.ndarray]:
-    """Directions along which networks are trained, by name, in this order: NADs, and second the
-    weakest wave where the last NADs are not known."""
+    """The directions v (D,) along which networks are trained, by name, in their order.
+
+    These are NADs, and, second, the weakest wave where the last NADs are not known.
+    """
     indices = trained.spread_out(len(nads.directions), INDICES)
     directions = {f"NAD {index}": nads.directions[index] for index in indices}
     if len(nads.directions) < response.rows.shape[1]:
