@@ -95,8 +95,7 @@ def for_page(claims: list[dict[str, Any]]) -> str:
 
 
 def put(page: Path, made: str) -> None:
-    """Write a table between the two markers of a page; raises InputError unless there is one
-    pair."""
+    """Write a table between the markers of a page; raises InputError unless it has one pair."""
     text = page.read_text(encoding="utf-8")
     pattern = r"(<!-- made by `python -m pipeline.fidelity` -->\n).*?(<!-- to here -->)"
     text, count = re.subn(pattern, lambda match: f"{match[1]}{made}\n{match[2]}", text, flags=re.S)

@@ -89,10 +89,8 @@ def digest(specification: Specification, shape: Shape, network: nn.Module) -> st
 
 
 def chosen(nads: NADs, response: Response) -> dict[str, np.ndarray]:
-    """The directions v (D,) along which networks are trained, by name, in their order.
-
-    These are NADs, and, second, the weakest wave where the last NADs are not known.
-    """
+    """The directions v (D,) along which networks are trained, by name, in their order: NADs, and
+    second the weakest wave where the last NADs are not known."""
     indices = trained.spread_out(len(nads.directions), INDICES)
     directions = {f"NAD {index}": nads.directions[index] for index in indices}
     if len(nads.directions) < response.rows.shape[1]:
@@ -108,9 +106,8 @@ def main(given: argparse.Namespace) -> None:
     """Profile one network and write its page."""
     end = time.monotonic() + 60 * given.minutes - PAGE
     shape, cores, device = shape_of(given.input), workers.cores(), workers.device_of("auto")
-    specification = networks.specification(
-        {"network": given.network} | arguments_of(given.arguments)
-    )
+    entry = {"network": given.network} | arguments_of(given.arguments)
+    specification = networks.specification(entry)
     dry_run(specification, shape, 1)
     notices = list(dry_run(specification, shape, 2).notices)
     network = networks.build(specification, shape[0], 1, 0)
@@ -122,9 +119,8 @@ def main(given: argparse.Namespace) -> None:
 
     step = trained.seconds_per_sample(specification, shape)
     note, seconds = cells.get(key), SHARE * max(0.0, end - time.monotonic())
-    estimator, reason = untrained.affordable(
-        note and note["estimand"], shape, step, seconds * cores
-    )
+    earlier = note and note["estimand"]
+    estimator, reason = untrained.affordable(earlier, shape, step, seconds * cores)
     print(f"1 of 3: its response before training ({estimator.estimand}), for about {seconds:.0f} s")
     sums = store.Sums(cells.folder, store.digest([key, estimator.estimand]))
     recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, str(device))
@@ -149,8 +145,8 @@ def main(given: argparse.Namespace) -> None:
         for direction, seed in places
     ]
     outcomes = trained.outcomes(jobs, cells, key, device, end, each, LEAST)
-    rows = [(*places[position], *dataclasses.astuple(outcome)) for position, outcome in outcomes]
-    columns = ["direction", "seed", *(each.name for each in dataclasses.fields(trained.Outcome))]
+    names = "direction", "seed"
+    rows = [dict(zip(names, places[position])) | vars(outcome) for position, outcome in outcomes]
     print(f"  {len(rows)} networks")
     result = Result(
         name=name,
@@ -159,7 +155,7 @@ def main(given: argparse.Namespace) -> None:
         nads=nads,
         response=response,
         directions=directions,
-        trained=pd.DataFrame(rows, columns=columns),
+        trained=pd.DataFrame(rows),
         sizes=sizes,
         lr=given.lr,
         notices=notices + [reason] * bool(reason),

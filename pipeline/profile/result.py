@@ -75,9 +75,8 @@ class Result:
     def summary(self) -> pd.DataFrame:
         """One row for each direction with a trained network, by name, strongest response first.
 
-        Columns: response (relative); mean and std of the accuracy; networks, the number of networks
-        that did not diverge, and fitted, the number of fitted ones; train_accuracy (mean);
-        diverged, the number that did.
+        Columns: response (relative); mean and std of the accuracy; numbers of networks (that did
+        not diverge), fitted and diverged ones; train_accuracy (mean).
         """
         vectors = np.stack(list(self.directions.values())).astype(np.float64)
         response = np.sqrt(self.response.along(vectors) / self.response.mean)

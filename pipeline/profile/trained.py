@@ -26,12 +26,10 @@ REACH = (10_000 / 1023) ** 0.5
 """ε²√(n/(D − 1))/σ² for paper 1's LeNet: n = 10,000 samples, D = 1024, ε = σ = 1."""
 
 LADDER = ((10_000, 6), (10_000, 3), (5_000, 4), (3_000, 4), (1_500, 6), (750, 8), (400, 8))
-"""Training samples and epochs; the first pair with which `CELLS` networks fit into the time is
-taken."""
+"""Training samples and epochs, of which the first that fit into the time are taken."""
 
 CELLS, TESTS, MOST_VALUES = 10, 4_000, 2**26
-"""Networks that a first call shall train; samples of a test set; numbers in a training set at most
-(256 MiB)."""
+"""Networks of a first call; test samples; numbers in a training set at most (256 MiB)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,11 +43,7 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """The training of one network on D(v).
-
-    shape: (C, H, W) of one input; direction: v, (D,) float32; lr: the learning rate of the first
-    step; seed: the weights and the data derive from it; device: 'cpu' or 'cuda'.
-    """
+    """The training of one network on D(v); direction: v, (D,) float32."""
 
     specification: Specification
     shape: Shape

@@ -26,8 +26,7 @@ FIRST, ROWS, VALUES = 100, 4096, 2**28
 """The most NADs, vectors, and numbers in the vectors (a gigabyte), for a D beyond `LARGEST`."""
 
 LEAST, ENOUGH, MOST = 4, 8, 100_000
-"""Numbers of untrained networks: at least, however long they take; for which secants must fit into
-the time; at most."""
+"""Untrained networks: at least; for how many secants must fit into the time; at most."""
 
 
 def affordable(

@@ -40,10 +40,7 @@ def too_small(metrics: dict) -> str | None:
 
 
 def first_singular_values() -> dict[str, dict]:
-    """The published first singular values, as entries of reports/nads.json.
-
-    The relative error is that of the first eigenvalue of n normal rows.
-    """
+    """The published first singular values as entries of reports/nads.json, of n normal rows."""
     return {
         network: {
             "first_singular_value": float(values[0]),
