@@ -28,8 +28,9 @@ import torch.nn.functional as F
 
 from pipeline import networks
 from pipeline.cells.shapes import SIDE
-from pipeline.nads import Covariance, Estimator, jacobian_of_untrained
-from pipeline.nads.jacobian import evaluation_point
+from pipeline.nads.covariance import Covariance
+from pipeline.nads.estimator import Estimator
+from pipeline.nads.jacobian import evaluation_point, jacobian_of_untrained
 from pipeline.nads.symmetry import symmetrised
 from pipeline.networks.lenet import LeNet
 from pipeline.networks.resnet import ResNet18

@@ -1,19 +1,27 @@
-"""How many networks a published spectrum was made from, told by its singular values and ours.
+"""How many networks a published spectrum was made from: the number n of rows of its matrix.
 
     python -m benchmarks.published_rows data/nads/resnet18.npz
+    python -m benchmarks.published_rows ResNet18_NADs.npy ResNet18_eigenvals.npy
 
-The public files hold singular values of matrices with one secant per row; with n rows, s ≈ √(n λ)
-for large eigenvalues and less for small ones, since n random rows in 1,024 dimensions spread their
-own eigenvalues (Marchenko and Pastur). So head and tail of a spectrum fix n twice over: for the
-right n the ratio of simulated to published values is 1 throughout. Simulated are n normal rows with
-our eigenvalues; published are the values at some indices of the authors' table (columns eig_rn,
-eig_vgg and eig_dn of docs/data/nads.csv in the repository LTS4/neural-anisotropy-directions).
+The authors' matrices have one network's secant a row, and their files hold right singular vectors
+and singular values s. The first command compares s with singular values of n normal rows that have
+our eigenvalues λ: s ≈ √(nλ) at the head of a spectrum, and less towards its tail, where n rows in
+1,024 dimensions spread their own eigenvalues (Marchenko and Pastur). A common factor of all
+published values looks much like another n, so the ratios are evidence and no proof. The second
+command uses nothing of ours: a network whose law is the same under transposition has a C that is
+the same too, and the part of the authors' C that is not is the sampling error of n rows. Their
+files are those of the folder NADs/ of the repository LTS4/neural-anisotropy-directions; the values
+below are columns eig_rn, eig_vgg and eig_dn of its docs/data/nads.csv.
 """
 
 import argparse
 from pathlib import Path
 
 import numpy as np
+
+from pipeline.cells.shapes import SIDE
+from pipeline.nads import NADs
+from pipeline.nads.symmetry import symmetrised
 
 PUBLISHED = {
     "resnet18": {
@@ -74,27 +82,62 @@ def ratios(
     return np.array([values[index] / value for index, value in published.items()])
 
 
-def main(path: str) -> None:
-    """Print the ratios for each number of rows, and the number for which they are nearest to 1."""
-    name = Path(path).stem
-    with np.load(path, allow_pickle=False) as file:
-        eigenvalues, networks, error = (file[k] for k in ("eigenvalues", "networks", "error"))
+def odd_part(matrix: np.ndarray, shape: tuple[int, ...]) -> float:
+    """The relative size ‖C − PCPᵀ‖ / 2‖C‖ of the part of C that changes sign under transposition.
+
+    matrix: C, (D, D); shape: (C, H, W) of one input, H = W; P: the transposition of its pixels.
+    """
+    odd = matrix - symmetrised("transposition", matrix, shape)
+    return float(np.linalg.norm(odd) / np.linalg.norm(matrix))
+
+
+def expected_odd_part(matrix: np.ndarray, shape: tuple[int, ...], rows: int) -> float:
+    """The `odd_part` that an estimate C from n independent normal rows is expected to have by
+    chance, where the rows' true covariance has none: √(((tr C)² − (tr PC)²) / 2n) / ‖C‖.
+
+    The odd part of one row's r rᵀ is A = (r rᵀ − P r rᵀ Pᵀ)/2, with ‖A‖² = (‖r‖⁴ − ⟨r, Pr⟩²)/2. Its
+    mean over the law is 0, so that of n rows has the mean square E‖A‖²/n. A normal r is even plus
+    odd, e + o, with e and o independent: E[‖r‖⁴ − ⟨r, Pr⟩²] = 4 E‖e‖² E‖o‖² = (tr C)² − (tr PC)²,
+    for which the estimate's own traces stand without bias.
+
+    matrix: the estimate, (D, D); rows: n.
+    """
+    trace = np.trace(matrix)
+    with_transpose = np.einsum("chwcwh->", matrix.reshape(*shape, *shape))
+    square = (trace**2 - with_transpose**2) / (2 * rows)
+    return float(np.sqrt(square) / np.linalg.norm(matrix))
+
+
+def by_transposition(directions: np.ndarray, values: np.ndarray) -> None:
+    """Print the odd part of a published C, and the one expected for each number of rows.
+
+    directions: (K, 1024), right singular vectors as rows; values: (K,), singular values.
+    """
+    matrix = (directions.T * values.astype(np.float64) ** 2) @ directions
+    shape = (1, SIDE, SIDE)
+    print(f"part of C that changes sign under transposition: {odd_part(matrix, shape):.4f}")
+    for rows in ROWS:
+        print(f"expected of {rows:6d} rows: {expected_odd_part(matrix, shape, rows):.4f}")
+
+
+def by_spectrum(path: Path) -> None:
+    """Print the `ratios` for each number of rows, and the number for which they are nearest to 1.
+
+    path: the NADs of an architecture of `PUBLISHED`, which names the file.
+    """
+    name, nads = path.stem, NADs.load(path)
     print(
-        f"{name}: our C from {networks} networks, relative error {error:.3f}; simulated ÷ "
-        "published singular values"
+        f"{name}: our C from {nads.networks} networks, relative error {nads.error:.3f}; "
+        "simulated ÷ published singular values"
     )
-    print(
-        "rows    " + "".join(f"{f'[{index}]':>8s}" for index in PUBLISHED[name]) + "   rms of log"
-    )
+    header = "".join(f"{f'[{index}]':>8s}" for index in PUBLISHED[name])
+    print(f"rows    {header}   rms of log")
     distances = {}
     for rows in ROWS:
-        found = ratios(eigenvalues, PUBLISHED[name], rows, np.random.default_rng(rows))
-        distances[rows] = float(np.sqrt((np.log(found) ** 2).mean()))
-        print(
-            f"{rows:6d}  "
-            + "".join(f"{ratio:8.3f}" for ratio in found)
-            + f"{distances[rows]:13.3f}"
-        )
+        values = ratios(nads.eigenvalues, PUBLISHED[name], rows, np.random.default_rng(rows))
+        distances[rows] = float(np.sqrt((np.log(values) ** 2).mean()))
+        columns = "".join(f"{ratio:8.3f}" for ratio in values)
+        print(f"{rows:6d}  {columns}{distances[rows]:13.3f}")
     print(f"nearest: {min(distances, key=distances.get)} rows")
 
 
@@ -102,5 +145,10 @@ if __name__ == "__main__":
     reader = argparse.ArgumentParser(
         "python -m benchmarks.published_rows", description=__doc__.partition("\n")[0]
     )
-    reader.add_argument("path", help="data/nads/{architecture}.npz")
-    main(reader.parse_args().path)
+    reader.add_argument("nads", type=Path, help="our NADs, .npz, or the authors', .npy")
+    reader.add_argument("values", nargs="?", help="the authors' singular values, .npy")
+    asked = reader.parse_args()
+    if asked.values:
+        by_transposition(np.load(asked.nads), np.load(asked.values))
+    else:
+        by_spectrum(asked.nads)

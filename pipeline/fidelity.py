@@ -20,10 +20,10 @@ README, PAGE = Path("README.md"), Path("docs/fidelity.md")
 
 
 def ours(value: dict[str, Any]) -> dict[str, Any]:
-    """Our mean, standard deviation and n of a value of docs/claims.yaml, or, with `range`, the
-    lowest and the highest of its n rows.
+    """Our mean, standard deviation and n for a value of docs/claims.yaml.
 
-    Raises InputError where no row is as the value says.
+    With `range` it is the lowest and the highest of the n rows. Raises InputError where no row has
+    the value's coordinates.
     """
     path, column = REPORTS / value["file"], value.get("column", "accuracy")
     if path.suffix == ".json":
@@ -41,7 +41,7 @@ def ours(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def table(claims: list[dict[str, Any]]) -> pd.DataFrame:
-    """reports/fidelity.csv: one row a value, and where ours stands."""
+    """The table reports/fidelity.csv: one row a value, with the place of ours."""
     columns = ["figure", "value", "published", "mean", "std", "lowest", "highest", "n"]
     rows = [
         {"figure": claim["figure"], "value": value["of"], "published": value.get("published")}
@@ -54,15 +54,15 @@ def table(claims: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _in_words(value: dict[str, Any]) -> tuple[str, str, str]:
-    """A value as people read it: the published one, ours, n."""
-    found, digits = ours(value), value.get("digits", 1)
+    """The published value, ours and n, as a table in Markdown has them."""
+    numbers, digits = ours(value), value.get("digits", 1)
     lowest, highest = (
-        f"{found.get(name, found.get('mean')):.{digits}f}" for name in ("lowest", "highest")
+        f"{numbers.get(name, numbers.get('mean')):.{digits}f}" for name in ("lowest", "highest")
     )
     text = lowest if lowest == highest else f"{lowest} to {highest}"
-    if found["n"] > 1 and "std" in found:
-        text += f" ± {found['std']:.{digits}f}"
-    return str(value.get("published", "–")), text, str(found["n"])
+    if numbers["n"] > 1 and "std" in numbers:
+        text += f" ± {numbers['std']:.{digits}f}"
+    return str(value.get("published", "–")), text, str(numbers["n"])
 
 
 def _lines(header: str, rows: list[list[str]]) -> str:
@@ -76,10 +76,10 @@ def for_readme(claims: list[dict[str, Any]]) -> str:
     rows = []
     for claim in claims:
         values = [value for value in claim["values"] if value.get("readme")]
-        published, found, n = zip(*(_in_words(value) for value in values))
+        published, measured, n = zip(*(_in_words(value) for value in values))
         shows = f"{claim['shows']}: {'; '.join(value['of'] for value in values)}"
         sizes = "papers'" if values[0]["file"].startswith("overnight/") else "laptop"
-        cells = ["; ".join(published), "; ".join(found), f"{n[0]}, {sizes}", claim["agrees"]]
+        cells = ["; ".join(published), "; ".join(measured), f"{n[0]}, {sizes}", claim["agrees"]]
         rows.append([claim["figure"], shows, *cells])
     return _lines("figure | value | published | ours ± std | n, size | agrees?", rows)
 
@@ -95,10 +95,10 @@ def for_page(claims: list[dict[str, Any]]) -> str:
 
 
 def put(page: Path, made: str) -> None:
-    """Write a table between the two markers of a page; raises InputError where it has no pair."""
+    """Write a table between the markers of a page; raises InputError unless it has one pair."""
     text = page.read_text(encoding="utf-8")
     pattern = r"(<!-- made by `python -m pipeline.fidelity` -->\n).*?(<!-- to here -->)"
-    text, count = re.subn(pattern, lambda found: f"{found[1]}{made}\n{found[2]}", text, flags=re.S)
+    text, count = re.subn(pattern, lambda match: f"{match[1]}{made}\n{match[2]}", text, flags=re.S)
     if count != 1:
         raise InputError(f"{page} has {count} pairs of markers for the table, and wants one")
     page.write_text(text, encoding="utf-8")

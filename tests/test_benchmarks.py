@@ -13,6 +13,7 @@ from benchmarks import fitting, mixtures, nads, precision, published_maps, publi
 from benchmarks import grid as throughput
 from pipeline import networks, settings
 from pipeline.cells import training
+from pipeline.nads.symmetry import symmetrised
 from pipeline.networks.lenet import LeNet
 
 
@@ -43,6 +44,24 @@ def test_the_number_of_rows_of_a_spectrum_is_found_again():
         for rows in (400, 600, 900)
     }
     assert min(spread, key=spread.get) == 600 and spread[600] < 0.05
+
+
+def test_the_part_of_a_covariance_that_breaks_transposition_tells_the_number_of_rows():
+    """Of normal rows of a law that transposition leaves as it is, on 1×6×6 inputs."""
+    rng, shape = np.random.default_rng(2), (1, 6, 6)
+    root = symmetrised("transposition", rng.standard_normal((36, 36)), shape)
+    assert published_rows.odd_part(root @ root.T, shape) == pytest.approx(0, abs=1e-12)
+    for rows in (100, 400):
+        sizes, expected = [], []
+        for _ in range(40):
+            sample = rng.standard_normal((rows, 36)) @ root
+            matrix = sample.T @ sample / rows
+            flipped = matrix.reshape(6, 6, 6, 6).transpose(1, 0, 3, 2).reshape(36, 36)
+            sizes.append(np.linalg.norm(matrix - flipped) / 2 / np.linalg.norm(matrix))
+            assert published_rows.odd_part(matrix, shape) == pytest.approx(sizes[-1])
+            expected.append(published_rows.expected_odd_part(matrix, shape, rows))
+        # Twice the rows would make it 1.41 times as small.
+        assert np.mean(sizes) == pytest.approx(np.mean(expected), rel=0.03)
 
 
 def test_published_maps_are_compared_by_the_size_of_the_frequencies():

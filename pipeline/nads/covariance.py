@@ -20,8 +20,8 @@ class Covariance:
     """The covariance C of the networks added so far.
 
     shape: (C, H, W) of one input; symmetry: one of `SYMMETRIES`, over which C is averaged when it
-    is read, or 'measured': the one of the least error, in which the part of C that the averaging
-    removes counts as error (see `asymmetry`). sums: (P, D, D) float64.
+    is read, or 'measured': the symmetry of the least error, where the part of C that averaging
+    removes counts as error (see `asymmetry`). sums: (P, D, D) float64, ΣJᵀJ of each part.
     """
 
     def __init__(self, shape: tuple[int, ...], symmetry: str = "none") -> None:

@@ -19,10 +19,10 @@ class NADs:
     """The NADs of one architecture, eigenvectors of C in decreasing eigenvalue (paper 1, §4).
 
     - directions: (K, D) float64, orthonormal rows; shape: (C, H, W) of one input, D = C·H·W;
-    - eigenvalues: (K,) of C, decreasing; standard_errors: (K,), theirs, from the spread of parts of
-      the networks;
-    - nearby: (K, 2), the first and last index whose eigenvalue is the same as this one within the
-      errors: only their span means something, not the single vectors;
+    - eigenvalues: (K,) of C, decreasing; standard_errors: (K,) of the eigenvalues, from the spread
+      of parts of the networks;
+    - nearby: (K, 2), the first and last index whose eigenvalue is the same within the errors: the
+      common span of these directions means something, the single vectors do not;
     - groups: (K,), the first index of each direction's group, which lies between two clear gaps;
     - halves: (2, K) and overlap: (K,), see `pipeline.nads.spectrum.Spectrum`;
     - error: relative Frobenius distance that the estimate of C is expected to have from the true C;
@@ -31,8 +31,7 @@ class NADs:
     - estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry: the one over
       which C was averaged; asymmetry: relative size of the part of C that this removed.
 
-    Of imported NADs only directions, shape and networks (0) are known; other numbers are NaN, and
-    the words 'file'.
+    NADs made elsewhere have directions, a shape and 0 networks; their other numbers are NaN.
     """
 
     directions: np.ndarray
@@ -105,8 +104,8 @@ class NADs:
 def overlap(a: NADs, b: NADs, k: int) -> float:
     """The mean squared cosine of the angles between the spans of the first k directions of a and b.
 
-    It is 1 for equal spans, 0 for orthogonal ones and k/D by chance. Raises InputError unless both
-    are of one shape and have k directions, k ≥ 1.
+    The mean is 1 for equal spans, 0 for orthogonal ones and k/D by chance. Raises InputError unless
+    a and b are of one shape and have k directions, k ≥ 1.
     """
     most = min(len(a.directions), len(b.directions))
     if a.shape != b.shape or not 1 <= k <= most:
@@ -121,8 +120,8 @@ def overlap(a: NADs, b: NADs, k: int) -> float:
 def imported(rows: np.ndarray, shape: tuple[int, ...], origin: str = "the array") -> NADs:
     """NADs made elsewhere: `rows` (K, D), K ≤ D, completed to a basis in no particular order.
 
-    Raises InputError, naming the `origin`, unless the rows have the right shape and are orthonormal
-    within 0.001.
+    shape: (C, H, W) of one input; origin: the rows' name in an error. Raises InputError unless the
+    rows have the right shape and are orthonormal within 0.001.
     """
     dimension = int(np.prod(shape))
     if rows.ndim != 2 or rows.shape[1] != dimension or not 0 < len(rows) <= dimension:
@@ -154,7 +153,10 @@ def imported(rows: np.ndarray, shape: tuple[int, ...], origin: str = "the array"
 
 
 def from_file(path: str, shape: tuple[int, ...]) -> NADs:
-    """The NADs in a .npy file; raises InputError where it cannot be read, and as `imported`."""
+    """NADs made elsewhere, from a .npy file of rows (K, D) for inputs of `shape` (C, H, W).
+
+    Raises InputError where the file cannot be read, and as `imported`.
+    """
     try:
         with open(path, "rb") as file:
             rows = np.lib.format.read_array(file, allow_pickle=False)

@@ -1,8 +1,4 @@
-"""An estimate of NADs from one untrained network after another, and that as one call.
-
-from pipeline.nads import estimate
-nads = estimate(MyNetwork, shape=(3, 32, 32), networks=64)
-"""
+"""An estimate of NADs from one untrained network after another, also as one call."""
 
 import math
 import sys
@@ -164,14 +160,16 @@ def estimate(
     first: int | None = None,
     seed: int = 0,
 ) -> NADs:
-    """The NADs of the untrained networks that `make()` returns, drawn anew at each call.
+    """The NADs of the untrained networks that `make()` builds (paper 1, §4); see docs/api.md.
 
-    make: gives torch modules from (N, C, H, W) to (N, 1); shape: (C, H, W); networks: their number
-    at most; estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry:
-    'none', 'transposition' or 'square' if C has it, or 'measured'; error: the relative error of C
-    at which the estimate stops; first: only so many leading directions, without any D×D matrix;
-    seed: the seeds of the weights derive from it. Raises InputError for values that cannot be run,
-    for weights that are not drawn anew, and for estimates that do not fit into memory.
+    make: builds a torch module from (N, C, H, W) to (N, 1), its weights drawn anew at each call;
+    shape: (C, H, W) of one input; networks: their number, at most; estimand, method, step, point:
+    see `pipeline.nads.estimator.Estimator`; symmetry: one of `SYMMETRIES` over which C is averaged,
+    or 'measured', that of the least error; error: relative error of C at which the estimate stops;
+    first: number of leading directions, without any D×D matrix; seed: decides weights and image.
+
+    Raises InputError for values that cannot be run, for weights that are the same at each call, for
+    a C that is zero or not finite, and for estimates that do not fit into memory.
     """
     if isinstance(make, nn.Module):
         raise InputError(

@@ -14,9 +14,9 @@ class Estimator:
 
     estimand: see `pipeline.nads.derivative`; method: see `pipeline.nads.readout`; step: the
     secant's half-width h, in units of the input; point: the image x at which the derivative is
-    taken: one standard-normal image, a new one per network, or zero; symmetry: average C over the
-    symmetries of the square that the network has; compare: estimate the other estimand too. Raises
-    ValueError for values that no estimate can have.
+    taken, one standard-normal image, a new one for each network, or zero; symmetry: whether C is
+    averaged over the symmetries of the square that the network has; compare: whether the other
+    estimand is estimated too. Raises ValueError for values that no estimate can have.
     """
 
     estimand: Literal["secant", "gradient"]
@@ -55,10 +55,10 @@ class Estimator:
 class Source:
     """Where the NADs of one architecture come from: untrained networks, or a file made elsewhere.
 
-    networks: how many untrained networks are averaged at most; error: the relative error of C at
-    which fewer are enough; input: (C, H, W) of one input; first: only so many leading directions,
-    for inputs whose D×D matrix fits nowhere; file: a .npy with orthonormal rows (K, D) instead of
-    an estimate. Raises ValueError for values that do not fit together.
+    networks: number of untrained networks, at most; error: the relative error of C at which fewer
+    are enough; input: (C, H, W) of one input; first: number of leading directions, for inputs whose
+    D×D matrix fits nowhere; file: a .npy with orthonormal rows (K, D) instead of an estimate.
+    Raises ValueError for values that do not fit together.
     """
 
     networks: int | None = None

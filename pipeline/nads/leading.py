@@ -58,6 +58,7 @@ class Leading:
         return self._gram
 
     def _halves(self) -> np.ndarray:
+        """The half, 0 or 1, of each row's network (n,)."""
         return np.repeat(np.arange(self.count) % 2, len(self.rows) // self.count)
 
     def error(self) -> float:
@@ -66,10 +67,8 @@ class Leading:
         Every norm in it is a sum over squared entries of the Gram matrix: ‖RᵀR‖² = ‖RRᵀ‖².
         """
         gram = self.gram()
-        width = len(gram) // self.count
-        own = gram.reshape(self.count, width, self.count, width)[
-            np.arange(self.count), :, np.arange(self.count)
-        ]
+        blocks = gram.reshape(self.count, len(gram) // self.count, self.count, -1)
+        own = np.einsum("ninj->nij", blocks)
         return sampling_error((own**2).sum(), (gram**2).sum(), self.count)
 
     def split_half(self) -> float:

@@ -1,4 +1,4 @@
-"""The NADs that a run is asked for."""
+"""The plan of a scale's NADs: their architectures, and how they are estimated."""
 
 import dataclasses
 import typing
@@ -9,10 +9,10 @@ from pipeline.project import artifacts
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """The NADs of one architecture that are asked for.
+    """The NADs of one architecture that a scale needs.
 
-    specification: its network's place and arguments; own: sha256 by path of a person's own files
-    that decide them.
+    specification: the network's place and arguments; source: see `Source`; own: sha256 by path of
+    the files of a person's own network.
     """
 
     specification: dict[str, typing.Any]
@@ -22,7 +22,10 @@ class Request:
 
 @dataclasses.dataclass(frozen=True)
 class NADsPlan:
-    """All NADs that a scale needs, by architecture, and how they are estimated."""
+    """All NADs that a scale needs.
+
+    seed: the seeds of the untrained networks derive from it; members: requests by architecture.
+    """
 
     scale: str
     seed: int

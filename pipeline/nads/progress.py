@@ -1,6 +1,6 @@
-"""Estimates of NADs made by all workers, whose sums are kept on the way.
+"""Estimates of NADs made by all workers, and their sums in the store.
 
-An estimate that was killed goes on near where it stopped, and one of more networks from the sums of
+A killed estimate goes on near where it stopped, and an estimate of more networks from the sums of
 fewer.
 """
 
@@ -24,13 +24,16 @@ from pipeline.nads.recipe import Recipe, jacobian, key
 from pipeline.project.errors import InputError
 
 KEEP_EVERY = 30
-"""Seconds between two states kept of an estimate under way."""
+"""Seconds between two times at which the sums of an estimate under way are saved."""
 
 
 @dataclasses.dataclass
 class Task:
-    """One estimate: its name, the recipe of its networks, the estimate so far, its kept sums, and
-    the minutes that this run has sampled networks for it."""
+    """One estimate of NADs, made by the workers.
+
+    name: the architecture's; recipe: of its networks; estimation: the estimate so far; sums: the
+    sums in the store; minutes: how long this run has sampled networks.
+    """
 
     name: str
     recipe: Recipe
@@ -39,7 +42,7 @@ class Task:
     minutes: float = 0.0
 
     def restore(self) -> None:
-        """Go on from the most networks that were kept and are not beyond this estimate's end."""
+        """Go on from the sums in the store of the most networks that this estimate may have."""
         for count in self.sums.counts():
             if count > self.estimation.networks or (state := self.sums.get(count)) is None:
                 continue
@@ -49,11 +52,12 @@ class Task:
                 return
 
     def sample(self, device: torch.device, least: int = 0, limit: float = math.inf) -> None:
-        """Add untrained networks until the estimate is finished, or until the time `limit` of
-        `time.monotonic` once `least` are asked for.
+        """Add untrained networks until the estimate is finished, or the time is over.
 
-        The sums are kept now and then, and however this ends; they replace what this call kept
-        before. Raises what building or running a network raised.
+        limit: the time of `time.monotonic` from which no network beyond the `least` first is begun.
+        The sums are saved every `KEEP_EVERY` seconds and at the end, also of a failure, in place of
+        those that this call saved before. Raises the exception of a network that cannot be built or
+        run.
         """
         estimation, accumulator = self.estimation, self.estimation.accumulator
         first, kept, started = accumulator.count, accumulator.count, time.monotonic()
@@ -106,24 +110,22 @@ def task(
 def finished(
     tasks: Sequence[Task], device: torch.device, reuse: bool
 ) -> Iterator[tuple[Task, NADs]]:
-    """Yields (task, its NADs), one estimate after another; reuse: go on from kept sums.
+    """Yields (task, its NADs), one estimate after another.
 
-    An estimate that another run has under way comes last, when that run has ended it. Raises what a
-    network raised, once the sums so far are kept.
+    reuse: whether an estimate goes on from the sums in the store. An estimate that another run has
+    under way comes last, when that run has ended it. Raises the exception of a network that cannot
+    be run, once the sums so far are saved.
     """
     if not tasks:
         return
-    others = []
+    queue = list(tasks)
     with Claims(tasks[0].sums.store) as claims:
-        for task in tasks:
-            if claims.take(task.sums.key):
-                yield task, _nads(task, device, reuse)
-                claims.release(task.sums.key)
-            else:
-                others.append(task)
-        # Only here, with no estimate under way that the other run could be waiting for.
-        for task in others:
+        for place, task in enumerate(queue):
             if not claims.take(task.sums.key):
+                if place < len(tasks):
+                    queue.append(task)
+                    continue
+                # Only here, with no estimate under way that the other run could be waiting for.
                 notice = f"notice: another run makes the NADs of {task.name}; this one waits"
                 print(notice, file=sys.stderr)
                 claims.wait(task.sums.key)

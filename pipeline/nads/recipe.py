@@ -1,4 +1,4 @@
-"""The recipe of an estimate's untrained networks, and the key under which its sums are kept."""
+"""The recipe of an estimate's untrained networks, and the key of its sums in the store."""
 
 import dataclasses
 import functools
@@ -18,10 +18,10 @@ from pipeline.nads.leading import Leading
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What a worker needs for each untrained network of one estimate, besides its number.
+    """Everything but its number that determines an untrained network of one estimate.
 
-    specification: the network's place and its arguments; own: sha256 by path of a person's own
-    files that decide it; shape: (C, H, W) of one input; identity: (seed, name of the estimate),
+    specification: the network's place and its arguments; own: sha256 by path of the files of a
+    person's own network; shape: (C, H, W) of one input; identity: (seed, name of the estimate),
     from which the networks' seeds derive; device: 'cpu' or 'cuda'.
     """
 
@@ -34,7 +34,8 @@ class Recipe:
 
 
 def jacobian(_: object, work: tuple[Recipe, int]) -> np.ndarray:
-    """The Jacobian of one network of a recipe, as a worker makes it from (recipe, number)."""
+    """The Jacobian J (F, D) of one untrained network, as a worker makes it from its recipe and
+    number."""
     recipe, number = work
     build = functools.partial(networks.build, recipe.specification, recipe.shape[0], 1)
     return jacobian_of_untrained(

@@ -1,5 +1,5 @@
-"""Command `profile NETWORK`: what a network sees of its inputs, and what it will fail to see ->
-FOLDER/index.html, one page.
+"""Command `profile NETWORK`: what a network sees of its inputs, and what it will fail to see
+-> FOLDER/index.html, one page.
 
 NETWORK is a name of the table (lenet), or module:name in the folder where the command runs or in an
 installed package; its own arguments follow as name=value. Where this project is installed, the
@@ -44,8 +44,8 @@ SHARE, PAGE = 0.45, 8
 """Part of the time in which NADs are estimated, and seconds that the page takes."""
 
 INDICES, SEEDS, LEAST = 9, 5, 2
-"""NADs along which networks are trained; networks along each at most; networks that are trained
-however long they take."""
+"""Number of NADs along which networks are trained; of networks along each, at most; and of networks
+that are trained however long they take."""
 
 print = functools.partial(print, flush=True)
 
@@ -89,8 +89,8 @@ def digest(specification: Specification, shape: Shape, network: nn.Module) -> st
 
 
 def chosen(nads: NADs, response: Response) -> dict[str, np.ndarray]:
-    """Directions along which networks are trained, by name, in this order: NADs, and second the
-    weakest wave where the last NADs are not known."""
+    """The directions v (D,) along which networks are trained, by name, in their order: NADs, and
+    second the weakest wave where the last NADs are not known."""
     indices = trained.spread_out(len(nads.directions), INDICES)
     directions = {f"NAD {index}": nads.directions[index] for index in indices}
     if len(nads.directions) < response.rows.shape[1]:
@@ -106,9 +106,8 @@ def main(given: argparse.Namespace) -> None:
     """Profile one network and write its page."""
     end = time.monotonic() + 60 * given.minutes - PAGE
     shape, cores, device = shape_of(given.input), workers.cores(), workers.device_of("auto")
-    specification = networks.specification(
-        {"network": given.network} | arguments_of(given.arguments)
-    )
+    entry = {"network": given.network} | arguments_of(given.arguments)
+    specification = networks.specification(entry)
     dry_run(specification, shape, 1)
     notices = list(dry_run(specification, shape, 2).notices)
     network = networks.build(specification, shape[0], 1, 0)
@@ -120,9 +119,8 @@ def main(given: argparse.Namespace) -> None:
 
     step = trained.seconds_per_sample(specification, shape)
     note, seconds = cells.get(key), SHARE * max(0.0, end - time.monotonic())
-    estimator, reason = untrained.affordable(
-        note and note["estimand"], shape, step, seconds * cores
-    )
+    earlier = note and note["estimand"]
+    estimator, reason = untrained.affordable(earlier, shape, step, seconds * cores)
     print(f"1 of 3: its response before training ({estimator.estimand}), for about {seconds:.0f} s")
     sums = store.Sums(cells.folder, store.digest([key, estimator.estimand]))
     recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, str(device))
@@ -147,8 +145,8 @@ def main(given: argparse.Namespace) -> None:
         for direction, seed in places
     ]
     outcomes = trained.outcomes(jobs, cells, key, device, end, each, LEAST)
-    rows = [(*places[position], *dataclasses.astuple(outcome)) for position, outcome in outcomes]
-    columns = ["direction", "seed", *(each.name for each in dataclasses.fields(trained.Outcome))]
+    names = "direction", "seed"
+    rows = [dict(zip(names, places[position])) | vars(outcome) for position, outcome in outcomes]
     print(f"  {len(rows)} networks")
     result = Result(
         name=name,
@@ -157,7 +155,7 @@ def main(given: argparse.Namespace) -> None:
         nads=nads,
         response=response,
         directions=directions,
-        trained=pd.DataFrame(rows, columns=columns),
+        trained=pd.DataFrame(rows),
         sizes=sizes,
         lr=given.lr,
         notices=notices + [reason] * bool(reason),

@@ -28,7 +28,7 @@ def pictures(
 ) -> Figure:
     """Directions (D,) as pictures above, and their energy over spatial frequency below.
 
-    Those of inputs of one row or column are curves.
+    Directions of inputs of one row or column are drawn as curves.
     """
     figure, axes = style.new(2, len(vectors), 1.15 * len(vectors), 2.9)
     for vector, title, (pixels, energy) in zip(vectors, titles, axes.T):
@@ -53,13 +53,13 @@ def pictures(
 
 
 def of_nads(result: Result, indices: Sequence[int]) -> Figure:
-    """NADs of these indices, with their relative responses."""
+    """Pictures of the NADs of these indices, with their relative responses."""
     titles = [f"NAD {index}\n{times(result.relative[index])}" for index in indices]
     return pictures([result.nads.directions[index] for index in indices], titles, result.shape)
 
 
 def weakest(result: Result) -> Figure:
-    """The plane waves of the weakest response, with it."""
+    """Pictures of the plane waves of the weakest response, with their relative responses."""
     rows = list(result.frequencies[:TILES].itertuples(index=False))
     titles = [f"({row}, {column})\n{times(response)}" for row, column, response in rows]
     waves = [wave(row, column, result.shape) for row, column, _ in rows]
@@ -71,7 +71,7 @@ def spectrum(result: Result) -> Figure:
     figure, ((panel,),) = style.new(1, 1, 5.4, 2.9)
     values, errors = result.nads.eigenvalues, result.nads.standard_errors
     mean = result.response.mean
-    relative = lambda some: np.sqrt(np.maximum(some, values[0] * 1e-9) / mean)
+    relative = lambda squares: np.sqrt(np.maximum(squares, values[0] * 1e-9) / mean)
     index, (low, high) = np.arange(len(values)) + 1, [values - 2 * errors, values + 2 * errors]
     panel.fill_between(index, relative(low), relative(high), color=style.BLUE, alpha=0.25)
     panel.plot(index, relative(values), color=style.BLUE)

@@ -24,7 +24,7 @@ def embedded(figure: Figure, text: str) -> Markup:
 
 
 def pictures(result: Result) -> dict[str, Markup]:
-    """The figures of the page by their place; what is not known has none."""
+    """The figures of the page by their place; a place without data has none."""
     count, tiles = len(result.nads.directions), figures.TILES
     drawn = {
         "spectrum": (figures.spectrum(result), "response over the index of the NAD"),

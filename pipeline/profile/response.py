@@ -13,8 +13,8 @@ PIECE = 256
 class Response:
     """An estimate of C as a weighted sum of squares: C = Σ w_k r_k r_kᵀ.
 
-    rows: r, (n, D); weights: w, (n,): the NADs and eigenvalues where all D are known, else the
-    sampled vectors and 1/N of N networks; shape: (C, H, W) of one input.
+    rows: r, (n, D), and weights: w, (n,): the NADs and their eigenvalues where all D are known, or
+    else the sampled vectors and 1/N for N networks; shape: (C, H, W) of one input.
     """
 
     rows: np.ndarray

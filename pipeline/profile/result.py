@@ -1,4 +1,4 @@
-"""The measurements of one network, and the numbers of its page."""
+"""The profile of one network: its measurements, and the numbers of its page."""
 
 import dataclasses
 import functools
@@ -14,10 +14,11 @@ from pipeline.profile.trained import Sizes
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One network's profile.
+    """The measurements of one network.
 
-    directions: along which networks were trained, by name; trained: one row for each trained
-    network: direction, seed, accuracy, train_accuracy (nan where it diverged); lr: their learning
+    command: the shell's line that made them; parameters: number of weights; directions: by name,
+    those v (D,) on whose D(v) networks were trained; trained: one row for each trained network:
+    direction, seed, accuracy, train_accuracy (NaN where it diverged), seconds; lr: the learning
     rate; notices: sentences on the network, and on the response where it is not the papers'.
     """
 
@@ -67,15 +68,15 @@ class Result:
         row, column = (k.ravel() - side // 2 for k, side in zip(np.indices(sides), sides))
         table = pd.DataFrame({"k_row": row, "k_col": column, "response": self.waves.ravel()})
         place = lambda row, column: row % height * width + column % width
-        one = table[place(row, column) <= place(-row, -column)]
-        return one.sort_values("response", kind="stable", ignore_index=True)
+        half = table[place(row, column) <= place(-row, -column)]
+        return half.sort_values("response", kind="stable", ignore_index=True)
 
     @functools.cached_property
     def summary(self) -> pd.DataFrame:
         """One row for each direction with a trained network, by name, strongest response first.
 
-        Columns: response (relative); mean and std of the accuracy; networks, the number that did
-        not diverge, fitted of them; train_accuracy (mean); diverged.
+        Columns: response (relative); mean and std of the accuracy; numbers of networks (that did
+        not diverge), fitted and diverged ones; train_accuracy (mean).
         """
         vectors = np.stack(list(self.directions.values())).astype(np.float64)
         response = np.sqrt(self.response.along(vectors) / self.response.mean)

@@ -1,7 +1,7 @@
 """Networks trained on D(v), one direction v at a time, for inputs of any shape.
 
-All directions are made equally easy for the simplest learner, the mean of each class, so that
-differences between them are the network's own preference.
+Every direction is equally easy for the simplest learner, the difference of the classes' means, so
+that differences in accuracy between directions are the network's own preference.
 """
 
 import dataclasses
@@ -23,13 +23,13 @@ SIGMA = 1.0
 """Noise of D(v)."""
 
 REACH = (10_000 / 1023) ** 0.5
-"""ε²√(n/(D − 1))/σ² of paper 1's LeNet: n = 10,000 samples, D = 1024, ε = σ = 1."""
+"""ε²√(n/(D − 1))/σ² for paper 1's LeNet: n = 10,000 samples, D = 1024, ε = σ = 1."""
 
 LADDER = ((10_000, 6), (10_000, 3), (5_000, 4), (3_000, 4), (1_500, 6), (750, 8), (400, 8))
-"""Training samples and epochs; the first that lets `CELLS` networks fit into the time is taken."""
+"""Training samples and epochs, of which the first that fit into the time are taken."""
 
 CELLS, TESTS, MOST_VALUES = 10, 4_000, 2**26
-"""Networks of a first call; samples of a test set; numbers in a training set (256 MiB)."""
+"""Networks of a first call; test samples; numbers in a training set at most (256 MiB)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """The training of one network; direction: v, (D,) float32."""
+    """The training of one network on D(v); direction: v, (D,) float32."""
 
     specification: Specification
     shape: Shape
@@ -61,7 +61,7 @@ class Job:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """Accuracies of a trained network, nan where it diverged, and seconds of its training."""
+    """Accuracies in [0, 1] of a trained network, NaN where it diverged, and its seconds."""
 
     accuracy: float = math.nan
     train_accuracy: float = math.nan
@@ -69,16 +69,19 @@ class Outcome:
 
 
 def amplitude(dimension: int, samples: int) -> float:
-    """ε at which the classes' means tell them apart as well as in paper 1's data of LeNet.
+    """The ε at which the difference of the classes' means is right as often as in paper 1's data.
 
-    On new samples of D(v) the difference of the classes' means is right with probability
+    On new samples of D(v), after n training samples, that is with probability
     Φ(ε²√(n/(D − 1))/σ²).
     """
     return SIGMA * (REACH * ((dimension - 1) / samples) ** 0.5) ** 0.5
 
 
 def sizes(dimension: int, seconds: float, available: float) -> Sizes:
-    """The sizes for networks that take `seconds` a sample and pass, in `available` core seconds."""
+    """The largest sizes with which `CELLS` networks are trained in `available` core seconds.
+
+    seconds: the time of one sample in one pass over the training set.
+    """
     for count, epochs in LADDER:
         count = min(count, MOST_VALUES // dimension)
         if count * epochs * seconds * CELLS <= available:
@@ -87,7 +90,7 @@ def sizes(dimension: int, seconds: float, available: float) -> Sizes:
 
 
 def seconds_per_sample(specification: Specification, shape: Shape) -> float:
-    """Seconds that a sample takes in a step of training: the mean over one second."""
+    """Seconds of a core that one sample takes in a step of training: the mean over one second."""
     network = networks.build(specification, shape[0], 2, 0)
     x, y = training.arranged(torch.randn(16, *shape), "cpu"), torch.arange(16) % 2
     step = lambda: training.train(network, x, y, Training(1, 1e-6, 0, 0), 0)
@@ -101,7 +104,7 @@ def seconds_per_sample(specification: Specification, shape: Shape) -> float:
 
 @functools.lru_cache(2)
 def drawn(seed: int, split: str, count: int, dimension: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels (N,) in {−1, +1} and standard-normal numbers (N, D), which serve every direction."""
+    """The draw of one seed: labels (N,) in {−1, +1} and standard-normal images (N, D)."""
     rng = seeds.stream("profile", seed, split)
     return separable.labels(rng, count), separable.normal(rng, count, dimension)
 
@@ -116,14 +119,14 @@ def dataset(job: Job, split: str) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def trained(_: object, job: Job) -> Outcome:
-    """Trains the network of a job. Raises Diverged."""
+    """The accuracies of a job's network, trained here; raises Diverged."""
     started = time.monotonic()
     weights, order = (seeds.derive("profile", job.seed, part) for part in ("weights", "order"))
     network = networks.build(job.specification, job.shape[0], 2, weights)
-    how = Training(job.sizes.epochs, job.lr, 0.0, 0.0, "linear")
-    training_accuracy = training.train(network, *dataset(job, "train"), how, order).accuracy
+    schedule = Training(job.sizes.epochs, job.lr, 0.0, 0.0, "linear")
+    train_accuracy = training.train(network, *dataset(job, "train"), schedule, order).accuracy
     accuracy = training.accuracy(network, *dataset(job, "test"))
-    return Outcome(accuracy, training_accuracy, time.monotonic() - started)
+    return Outcome(accuracy, train_accuracy, time.monotonic() - started)
 
 
 def outcomes(
@@ -135,22 +138,23 @@ def outcomes(
     seconds: float,
     least: int = 0,
 ) -> Iterator[tuple[int, Outcome]]:
-    """Yields (position, outcome) of the jobs that are kept in `cells`, then of others as they end.
+    """Yields (position, outcome) of the jobs in the store `cells`, then of the others as they end.
 
     code: see `Job.key`; limit: the time of `time.monotonic` at which the last network shall be
     done; seconds: the expected time of a network before the first has ended; least: the number of
-    networks that are trained however late it is. Raises what a network raised, unless it diverged.
+    networks that are trained however late it is. Raises the exception of a network that cannot be
+    trained, unless it diverged.
     """
     keys = [job.key(code) for job in jobs]
-    kept = {position: note for position, key in enumerate(keys) if (note := cells.get(key))}
-    for position, note in kept.items():
+    stored = {position: note for position, key in enumerate(keys) if (note := cells.get(key))}
+    for position, note in stored.items():
         yield position, Outcome(**note["outcome"])
-    missing = [position for position in range(len(jobs)) if position not in kept]
+    missing = [position for position in range(len(jobs)) if position not in stored]
     slowest = 0.0
 
     def in_time() -> Iterator[Job]:
-        for count, position in enumerate(missing, len(kept)):
-            # As slow as the slowest before, and begun after the one that a worker has under way.
+        for count, position in enumerate(missing, len(stored)):
+            # It takes as long as the slowest before, and begins after another of the same worker.
             if count >= least and time.monotonic() + 2 * (slowest or seconds) > limit:
                 return
             yield jobs[position]

@@ -8,8 +8,9 @@ import torch
 
 from pipeline import networks
 from pipeline.machine import store
-from pipeline.nads import Estimator, NADs, Source
+from pipeline.nads import NADs
 from pipeline.nads.estimation import begun
+from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.progress import Task
 from pipeline.nads.readout import usable
 from pipeline.nads.recipe import Recipe
@@ -22,23 +23,23 @@ LARGEST = 4096
 decompose."""
 
 FIRST, ROWS, VALUES = 100, 4096, 2**28
-"""Beyond `LARGEST`: NADs, vectors, and numbers in the vectors (a gigabyte), at most."""
+"""The most NADs, vectors, and numbers in the vectors (a gigabyte), for a D beyond `LARGEST`."""
 
 LEAST, ENOUGH, MOST = 4, 8, 100_000
-"""Untrained networks: made however long they take; needed for secants; at most."""
+"""Untrained networks: at least; for how many secants must fit into the time; at most."""
 
 
 def affordable(
-    asked: str | None, shape: Shape, step: float, seconds: float
+    earlier: str | None, shape: Shape, step: float, seconds: float
 ) -> tuple[Estimator, str | None]:
-    """The estimator for the time there is, and where it is not the papers' the reason in sentences.
+    """The estimator that fits into the time, and, where it is not the papers', why, in sentences.
 
-    asked: the estimand of an earlier call, or None; step: seconds that a sample takes in a step of
-    training, a third of them forward; seconds: of all cores together.
+    earlier: the estimand of an earlier call into this folder, or None; step: seconds that a sample
+    takes in a step of training, a third of them forward; seconds: the time of all cores together.
     """
     passes = 2 * math.prod(shape)
     each = passes * step / 3
-    if (asked or ("secant" if ENOUGH * each <= seconds else "gradient")) == "secant":
+    if (earlier or ("secant" if ENOUGH * each <= seconds else "gradient")) == "secant":
         return Estimator("secant", "readout", 100.0, "normal", True, False), None
     # Of large inputs many networks tell more than many features of few.
     method = "readout" if math.prod(shape) <= LARGEST else "plain"
@@ -52,7 +53,7 @@ def affordable(
 
 
 def empty_task(recipe: Recipe, sums: store.Sums) -> Task:
-    """The empty estimate of one network's NADs: of all, or beyond `LARGEST` of the first."""
+    """The empty estimate of one network's NADs: of all D, or of the first ones."""
     shape, dimension = recipe.shape, math.prod(recipe.shape)
     network = networks.build(recipe.specification, shape[0], 1, 0)
     symmetry = networks.symmetry(recipe.specification) if shape[1] == shape[2] else "none"
@@ -70,9 +71,9 @@ def empty_task(recipe: Recipe, sums: store.Sums) -> Task:
 def estimated(
     recipe: Recipe, sums: store.Sums, device: torch.device, limit: float
 ) -> tuple[NADs, Response]:
-    """NADs and response of the networks of the kept sums and of those made until the time `limit`.
+    """NADs and response of untrained networks: those in the sums, and more until the time `limit`.
 
-    At least `LEAST`; raises what a network raised.
+    There are at least `LEAST`. Raises the exception of a network that cannot be run.
     """
     task = empty_task(recipe, sums)
     task.restore()

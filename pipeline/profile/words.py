@@ -1,4 +1,4 @@
-"""The sentences of one network's page; they hold their numbers with spread and n."""
+"""The sentences of one network's page, whose numbers carry their spread and n."""
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,12 @@ def accuracy(row: pd.Series) -> str:
 
 
 def strongly(value: float) -> str:
-    """A relative response in a sentence: 5.5 times as strongly as to a random pattern."""
+    """A relative response as words: 5.5 times as strongly as to a random pattern."""
     return f"{times(value)[1:]} times as strongly as to a random pattern"
 
 
 def known(result: Result) -> str:
-    """The errors of the response."""
+    """The sentences on the error of C and the agreement of its two halves."""
     overlap = result.nads.overlap[:10]
     agreement = overlap[np.isfinite(overlap)][-1]
     return (
@@ -39,7 +39,7 @@ def known(result: Result) -> str:
 
 
 def first(result: Result) -> str:
-    """The strongest response."""
+    """The sentence on the strongest response."""
     share = np.cumsum(result.relative**2) / result.dimension
     half = int(np.searchsorted(share, 0.5)) + 1
     part = f"first {half:,} of {result.dimension:,} directions hold half"
@@ -50,17 +50,17 @@ def first(result: Result) -> str:
 
 
 def waves(result: Result) -> str:
-    """The response by spatial frequency."""
+    """The sentence on the response by spatial frequency."""
     height, width = result.waves.shape
     rows, columns = np.indices(result.waves.shape)
     reach = np.maximum(
         abs(rows - height // 2) / (height / 2), abs(columns - width // 2) / (width / 2)
     )
     coarse, fine = (
-        np.sqrt((result.waves[some] ** 2).mean()) for some in (reach <= 0.25, reach > 0.75)
+        np.sqrt((result.waves[band] ** 2).mean()) for band in (reach <= 0.25, reach > 0.75)
     )
     least, most = result.frequencies.iloc[0], result.frequencies.iloc[-1]
-    of = lambda one: f"({one['k_row']:.0f}, {one['k_col']:.0f}) ({times(one['response'])})"
+    of = lambda wave: f"({wave['k_row']:.0f}, {wave['k_col']:.0f}) ({times(wave['response'])})"
     return (
         f"To waves of up to a quarter of the finest frequency the untrained network responds "
         f"{strongly(coarse)}, and {times(fine)[1:]} times to those beyond three quarters; of all "
@@ -69,7 +69,7 @@ def waves(result: Result) -> str:
 
 
 def last(result: Result) -> str:
-    """The weakest response, and what is expected of it."""
+    """The sentences on the weakest response, and on what such a network is expected to miss."""
     if not result.complete:
         return (
             f"The last NADs are not known here: of {result.dimension:,} directions only the first "
@@ -83,7 +83,7 @@ def last(result: Result) -> str:
 
 
 def trained(result: Result) -> str:
-    """The accuracies of the trained networks."""
+    """The sentences on the accuracies of the trained networks."""
     rows = result.tried
     if rows.empty:
         return f"Every network that was trained at the learning rate {result.lr:g} diverged."

@@ -27,10 +27,10 @@ FIGURES = {
     "linear_pairs": "linear_accuracies_{architecture}",
     "image_pairs": "images_or_linear_channel",
 }
-"""The figures that show the accuracies of experiments, where they are not called as these."""
+"""By experiment the figure that shows its accuracies, where the figure has another name."""
 
 NAMED = 3
-"""How many of a figure's differences are named."""
+"""Number of differences that a figure's line names at most."""
 
 AGREES, DIFFERS, UNJUDGED = "agrees", "differs", "not judged"
 
@@ -41,7 +41,7 @@ Line = tuple[str, str, str]
 def of_accuracies(
     ours: pd.DataFrame, theirs: pd.DataFrame, same_nads: Collection[str] = ()
 ) -> Iterator[Line]:
-    """The lines of all figures of two tables; same_nads: architectures of which both share NADs."""
+    """The lines of all figures of two tables; same_nads: architectures whose NADs are the same."""
     other_nads = {
         (name, network)
         for name, network in set(zip(ours["experiment"], ours["architecture"]))
@@ -55,10 +55,10 @@ def of_accuracies(
     places = done.reset_index()
     shown, every = np.array(figures(rows)), np.array(figures(places))
     for figure in dict.fromkeys(every):
-        if (some := rows[shown == figure]).empty:
+        if (compared := rows[shown == figure]).empty:
             yield figure, UNJUDGED, "no cell in common"
         else:
-            yield figure, *judgement(some, places[every == figure], tables)
+            yield figure, *judgement(compared, places[every == figure], tables)
 
 
 def judgement(
@@ -66,7 +66,8 @@ def judgement(
 ) -> tuple[str, str]:
     """The verdict on one figure, and the numbers behind it.
 
-    rows: its part of the `tables`; places: its cells in our run, and whether each was fitted.
+    rows: the figure's rows of the `tables` of cells and means; places: the figure's cells in our
+    run, and whether each was fitted.
     """
     cells, differing = rows.loc[["cells"]], rows[rows["differs"]].sort_values("chance")
     span = lambda counts: "–".join(str(count) for count in sorted({counts.min(), counts.max()}))
@@ -116,17 +117,15 @@ def of_singular_values(ours: dict, theirs: dict) -> Iterator[Line]:
 
 def unlike(name: str, run: Run, other: Run) -> str | None:
     """Why an experiment of two runs cannot be compared, or None."""
-    for one in (run, other):
-        if name not in one.results:
-            return f"{one.name} does not have it"
-    here, there = (one.metrics[name]["scale"] for one in (run, other))
+    for each in (run, other):
+        if name not in each.results:
+            return f"{each.name} does not have it"
+    here, there = (each.metrics[name]["scale"] for each in (run, other))
     if here != there:
         return f"scale {here} here, {there} there: unequal sizes are not compared"
-    return (
-        "other images"
-        if experiments.find(name).needs_images and run.images != other.images
-        else None
-    )
+    if experiments.find(name).needs_images and run.images != other.images:
+        return "other images"
+    return None
 
 
 def against(run: Run, other: Run) -> Iterator[Line]:
@@ -137,9 +136,7 @@ def against(run: Run, other: Run) -> Iterator[Line]:
         images = " and ".join(dict.fromkeys([run.images, other.images]))
         yield "images", AGREES if run.images == other.images else UNJUDGED, images
         yield from of_singular_values(run.nads, other.nads)
-        tables = (
-            pd.concat([one.results[n] for n in alike], ignore_index=True) for one in (run, other)
-        )
+        tables = (pd.concat([each.results[name] for name in alike]) for each in (run, other))
         same_nads = [name for name, about in run.nads.items() if about == other.nads.get(name)]
         yield from of_accuracies(*tables, same_nads)
 
@@ -159,7 +156,7 @@ def against_the_papers(run: Run) -> Iterator[Line]:
         else:
             yield figures(table)[0], UNJUDGED, reason
     if ours:
-        yield from of_accuracies(*(pd.concat(rows, ignore_index=True) for rows in (ours, theirs)))
+        yield from of_accuracies(pd.concat(ours), pd.concat(theirs))
 
 
 def main(other: str, folder: Path) -> int:

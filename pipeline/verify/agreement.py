@@ -19,11 +19,12 @@ MATTERS = 0.01
 """Smallest difference in accuracy that counts."""
 
 SIMILAR, FURTHER = 16, 0.1
-"""How many cells tell the spread of another that is like them; how much further off in accuracy a
-cell counts that is of another experiment, and again of another architecture."""
+"""Number of cells from which the spread of a cell like them is told; and what being of another
+experiment, or of another architecture, counts for in a cell's distance in accuracy."""
 
 DIRECTIONS = 1.0
-"""Standard deviation between NADs of other networks, in units of that between seeds (choice)."""
+"""Standard deviation of an accuracy between the NADs of two estimates, in units of its standard
+deviation between seeds (a choice)."""
 
 DIGITS = 1e-3
 """Relative error of singular values that are written with four digits."""
@@ -33,8 +34,8 @@ PLACE = [*PART, "place"]
 """Columns that tell apart groups of cells, and cells."""
 
 FREEDOM, SCALES = 2.0 ** np.arange(5), 2.0 ** np.arange(-10, 10.5, 0.5)
-"""Degrees of freedom, and scales relative to the median, of the distribution of variances: all are
-equally likely beforehand."""
+"""Degrees of freedom d₀, and scales s₀² relative to the median variance, of the distribution of
+variances: all are equally likely beforehand."""
 
 
 def cells(
@@ -43,10 +44,10 @@ def cells(
     """The cells that two tables of results share, one row per cell and test set.
 
     ours, theirs: columns `PLACE`, seed, accuracy, n; other_nads: (experiment, architecture) whose
-    NADs the two runs estimated from other networks. The columns of the result: `PLACE`; mean
-    accuracy of both runs; difference, ours minus theirs; seeds of ours, seeds_there; variance
+    NADs the two runs estimated from other networks. Columns of the result: `PLACE`; accuracy, the
+    mean of both runs; difference, ours minus theirs; seeds of our run, and seeds_there; variance
     between seeds, at least `floor`, the binomial one, with `dof` degrees of freedom; factor, the
-    difference's variance in its units, with `nads`, the part of other NADs; unit, 1.
+    difference's variance in units of that, with `nads`, its part for other NADs.
     """
     rows = _compared(*(run.groupby(PLACE, sort=False) for run in (ours, theirs)))
     share = (rows["accuracy"] * rows["n"] + 0.5) / (rows["n"] + 1)
@@ -54,32 +55,34 @@ def cells(
     rows["variance"] = rows["variance"].clip(lower=rows["floor"])
     rows["nads"] = [2 * DIRECTIONS**2 * (place[:2] in other_nads) for place in rows.index]
     rows["factor"] += rows["nads"]
-    return rows.assign(unit=1.0).reset_index()
+    return rows.reset_index()
 
 
 def _compared(here: DataFrameGroupBy, there: DataFrameGroupBy) -> pd.DataFrame:
-    sums = {name: ("accuracy", name) for name in ("mean", "var", "count")} | {"n": ("n", "min")}
-    one, other = here.agg(**sums).align(there.agg(**sums), join="inner", axis=0)
-    dof = one["count"] + other["count"] - 2
-    squares = sum(run["var"].fillna(0.0) * (run["count"] - 1) for run in (one, other))
-    columns = {
-        "accuracy": (one["mean"] + other["mean"]) / 2,
-        "difference": one["mean"] - other["mean"],
+    columns = {name: ("accuracy", name) for name in ("mean", "var", "count")} | {"n": ("n", "min")}
+    a, b = here.agg(**columns).align(there.agg(**columns), join="inner", axis=0)
+    dof = a["count"] + b["count"] - 2
+    squares = sum(run["var"].fillna(0.0) * (run["count"] - 1) for run in (a, b))
+    rows = {
+        "accuracy": (a["mean"] + b["mean"]) / 2,
+        "difference": a["mean"] - b["mean"],
         "variance": squares / dof.clip(lower=1),
         "dof": dof,
-        "factor": 1 / one["count"] + 1 / other["count"],
-        "n": np.minimum(one["n"], other["n"]),
-        "seeds": one["count"],
-        "seeds_there": other["count"],
+        "factor": 1 / a["count"] + 1 / b["count"],
+        "n": np.minimum(a["n"], b["n"]),
+        "seeds": a["count"],
+        "seeds_there": b["count"],
     }
-    return pd.DataFrame(columns)
+    return pd.DataFrame(rows)
 
 
 def means(ours: pd.DataFrame, theirs: pd.DataFrame, shared: pd.DataFrame) -> pd.DataFrame:
-    """The means over the cells of every group (`PART`) of `shared`, what `cells` gave: as there.
+    """The means over the cells of every experiment, architecture and test set (`PART`).
 
-    The variance is that of the seeds' means; unit is what it would be if the cells of a seed had
-    nothing in common. Seeds that lack a cell are left out.
+    shared: the table of `cells`, whose columns the result has. The variance is that between the
+    seeds' means, relative to what it would be if the cells of a seed had nothing in common, and the
+    factor is larger by as much, so that the variances of small and large groups are alike. A seed
+    that lacks a cell is left out.
     """
     variances, dof = shared["variance"].to_numpy(), shared["dof"].to_numpy()
     typical = [
@@ -96,15 +99,17 @@ def means(ours: pd.DataFrame, theirs: pd.DataFrame, shared: pd.DataFrame) -> pd.
         return seeds[seeds["count"] == sizes.reindex(seeds.index)].groupby(PART, sort=False)
 
     rows = _compared(of_seeds(ours), of_seeds(theirs))
-    sums = groups[["floor", "typical"]].sum().reindex(rows.index)
-    sums = sums.div(sizes.reindex(rows.index) ** 2, axis=0)
-    rows["variance"] = rows["variance"].clip(lower=sums["floor"])
-    rows["factor"] += groups["nads"].mean().reindex(rows.index)
-    return rows.assign(unit=sums["typical"]).reset_index()
+    sums = groups[["floor", "typical"]].sum().div(sizes**2, axis=0).reindex(rows.index)
+    rows["variance"] = rows["variance"].clip(lower=sums["floor"]) / sums["typical"]
+    rows["factor"] = (rows["factor"] + groups["nads"].mean()) * sums["typical"]
+    return rows.reset_index()
 
 
 def similar(rows: pd.DataFrame, positions: Iterable[int]) -> list[np.ndarray]:
-    """For each of some rows its position, then those of at most `SIMILAR` others most like it."""
+    """The positions of the rows most like each row at `positions`: its own, then at most `SIMILAR`.
+
+    Rows without a spread, of one seed in both runs, are like no other.
+    """
     accuracy, known = rows["accuracy"].to_numpy(), np.flatnonzero(rows["dof"] > 0)
     names = [pd.factorize(rows[column])[0] for column in ("experiment", "architecture")]
     like = []
@@ -120,8 +125,9 @@ def similar(rows: pd.DataFrame, positions: Iterable[int]) -> list[np.ndarray]:
 def chance(difference: float, factor: float, variances: np.ndarray, dof: np.ndarray) -> float:
     """The probability that chance alone makes a difference of means as large as this one.
 
-    variances, dof: between seeds, with their degrees of freedom, of the cell and then of those like
-    it; factor: the difference's variance in units of that. NaN of a cell of one seed in both runs.
+    variances, dof: the variances between the seeds of a cell, and then of the cells like it, with
+    their degrees of freedom; factor: the difference's variance in units of the cell's. NaN for a
+    cell of one seed in both runs.
     """
     if not dof[0]:
         return float("nan")
@@ -135,9 +141,8 @@ def chance(difference: float, factor: float, variances: np.ndarray, dof: np.ndar
 
 
 def _chance(rows: pd.DataFrame, like: np.ndarray, difference: float) -> float:
-    unit, some = rows["unit"].iloc[like[0]], rows.iloc[like]
-    variances, dof = (some["variance"] / some["unit"]).to_numpy(), some["dof"].to_numpy()
-    return chance(difference / unit**0.5, some["factor"].iloc[0], variances, dof)
+    factor, variances, dof = (rows[name].to_numpy()[like] for name in ("factor", "variance", "dof"))
+    return chance(difference, factor[0], variances, dof)
 
 
 def judged(rows: pd.DataFrame) -> pd.DataFrame:
@@ -154,26 +159,27 @@ def too_large(chances: np.ndarray) -> np.ndarray:
 
 
 def tolerance(rows: pd.DataFrame, position: int) -> float:
-    """The difference from which on one row is `too_large`; inf where no difference is."""
+    """The difference from which on that of one row is `too_large`; inf where none is."""
     (like,), limit = similar(rows, [position]), FALSE_ALARMS / 3 / len(rows)
-    above = lambda difference: _chance(rows, like, difference) - limit
-    if not above(1.0) < 0:
+    excess = lambda difference: _chance(rows, like, difference) - limit
+    if not excess(1.0) < 0:  # NaN, of one seed, is not, either
         return float("inf")
-    return MATTERS if above(MATTERS) < 0 else optimize.brentq(above, MATTERS, 1.0, xtol=1e-6)
+    return MATTERS if excess(MATTERS) < 0 else optimize.brentq(excess, MATTERS, 1.0, xtol=1e-6)
 
 
 def singular_values(ours: Mapping[str, Mapping], theirs: Mapping[str, Mapping]) -> pd.DataFrame:
     """The first singular values that two runs' nads.json share, compared: a row each.
 
-    Columns: name; ratio, ours to theirs; error, its standard error, half that of C; chance.
+    Columns: name; ratio, ours to theirs; error, the ratio's standard error from half the relative
+    errors of C; chance.
     """
     rows = []
     for name in [name for name in ours if name in theirs]:
         pair = ours[name], theirs[name]
-        if None in [one.get("relative_error") for one in pair]:
+        if None in [nads.get("relative_error") for nads in pair]:
             continue
         ratio = pair[0]["first_singular_value"] / pair[1]["first_singular_value"]
-        error = np.sqrt(sum((one["relative_error"] / 2) ** 2 for one in pair) + DIGITS**2)
-        freedom = max(min(one["networks"] for one in pair) - 1, 1)
+        error = np.sqrt(sum((nads["relative_error"] / 2) ** 2 for nads in pair) + DIGITS**2)
+        freedom = max(min(nads["networks"] for nads in pair) - 1, 1)
         rows.append((name, ratio, error, 2 * stats.t.sf(abs(np.log(ratio)) / error, freedom)))
     return pd.DataFrame(rows, columns=["name", "ratio", "error", "chance"])

@@ -14,8 +14,8 @@ PUBLISHED = {
     "flip": (["architecture"], "images", {"test_set": "all"}),
     "linear_pairs": (["index_1", "index_2"], "test_set", {"architecture": "resnet18"}),
 }
-"""By experiment, the columns that a published table shares with results, the column that its other
-columns are values of, and constant columns."""
+"""By experiment, the columns that its published table shares with our results, the column of our
+results whose values are the other columns' names, and columns of one value."""
 
 
 def results(experiment: str) -> pd.DataFrame:
@@ -31,7 +31,7 @@ def results(experiment: str) -> pd.DataFrame:
 
 
 def too_small(metrics: dict) -> str | None:
-    """Why an experiment is not compared with the published one; None where it is."""
+    """Why an experiment's results cannot be compared with the published ones, or None."""
     if (images := metrics.get("images", "CIFAR-10")) != "CIFAR-10":
         return f"the images are {images}"
     if (scale := metrics["scale"]) not in ("paper", "overnight"):
@@ -40,8 +40,7 @@ def too_small(metrics: dict) -> str | None:
 
 
 def first_singular_values() -> dict[str, dict]:
-    """The published first singular values as reports/nads.json has ours; the relative error of C
-    is that of an eigenvalue of n Gaussian vectors."""
+    """The published first singular values as entries of reports/nads.json, of n normal rows."""
     return {
         network: {
             "first_singular_value": float(values[0]),

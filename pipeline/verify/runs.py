@@ -18,7 +18,7 @@ from pipeline.project.errors import InputError
 
 @dataclass(frozen=True)
 class Run:
-    """The reports of one run: tables and metrics by experiment, images, NADs by architecture."""
+    """The reports of one run: tables and metrics by experiment, NADs by architecture."""
 
     name: str
     results: dict[str, pd.DataFrame]
@@ -28,7 +28,7 @@ class Run:
 
 
 def placed(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
-    """Rows of an experiment with the columns `experiment` and `place`, the coordinates as text."""
+    """Results with the columns `experiment` and `place`, the coordinates as text."""
     coordinates = experiments.find(experiment).coordinates
     text = [f"{column} " + rows[column].astype(str) for column in coordinates]
     return rows.assign(experiment=experiment, place=text[0].str.cat(text[1:], sep=", "))

@@ -16,7 +16,7 @@ from small_grids import ARCHITECTURES, HOW, lay_down_nads, lay_down_plan, orthon
 from structure import ROOT
 
 from pipeline import estimate, evaluate, generate, train
-from pipeline.nads import Estimator, Source
+from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.plan import NADsPlan, Request
 from pipeline.project import artifacts
 

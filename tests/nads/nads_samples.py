@@ -6,7 +6,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from pipeline.nads import Covariance, Estimation, Estimator
+from pipeline.nads.covariance import Covariance
+from pipeline.nads.estimation import Estimation
+from pipeline.nads.estimator import Estimator
 from pipeline.nads.recipe import jacobian
 from pipeline.nads.symmetry import images_of_vectors
 

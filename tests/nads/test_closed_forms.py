@@ -10,8 +10,8 @@ from nads_samples import GRADIENT, SECANT, distance, filled, images_of_covarianc
 from torch import nn
 
 from pipeline import networks
-from pipeline.nads import Covariance, jacobian_of, jacobian_of_untrained
-from pipeline.nads.jacobian import evaluation_point
+from pipeline.nads.covariance import Covariance
+from pipeline.nads.jacobian import evaluation_point, jacobian_of, jacobian_of_untrained
 
 
 def covariance_of(architecture, count, estimator, first=0):

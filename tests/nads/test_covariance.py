@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from nads_samples import filled, jacobians
 
-from pipeline.nads import Covariance
+from pipeline.nads.covariance import Covariance
 from pipeline.nads.symmetry import SYMMETRIES, symmetrised
 
 

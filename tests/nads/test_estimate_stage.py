@@ -14,7 +14,8 @@ from nads_samples import SECANT, nads_of
 from structure import ROOT
 
 from pipeline import estimate
-from pipeline.nads import Source, imported
+from pipeline.nads import imported
+from pipeline.nads.estimator import Source
 from pipeline.nads.plan import NADsPlan, Request
 from pipeline.nads.recipe import Recipe
 from pipeline.project import artifacts

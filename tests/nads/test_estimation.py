@@ -9,15 +9,12 @@ import torch
 from nads_samples import GRADIENT, SECANT, jacobians
 from torch import nn
 
-from pipeline.nads import (
-    Covariance,
-    Estimation,
-    Leading,
-    Source,
-    estimate,
-    jacobian_of_untrained,
-)
-from pipeline.nads.estimation import begun
+from pipeline.nads import estimate
+from pipeline.nads.covariance import Covariance
+from pipeline.nads.estimation import Estimation, begun
+from pipeline.nads.estimator import Source
+from pipeline.nads.jacobian import jacobian_of_untrained
+from pipeline.nads.leading import Leading
 from pipeline.project.errors import InputError
 
 SHAPE = (1, 4, 4)

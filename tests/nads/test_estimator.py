@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from nads_samples import SECANT
 
-from pipeline.nads import Source
+from pipeline.nads.estimator import Source
 
 
 @pytest.mark.parametrize(

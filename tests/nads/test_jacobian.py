@@ -9,8 +9,7 @@ from torch import nn
 
 from pipeline import networks
 from pipeline.cells.seeds import derive, stream
-from pipeline.nads import jacobian_of, jacobian_of_untrained
-from pipeline.nads.jacobian import check, evaluation_point
+from pipeline.nads.jacobian import check, evaluation_point, jacobian_of, jacobian_of_untrained
 from pipeline.project.errors import InputError
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}

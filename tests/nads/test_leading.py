@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from nads_samples import filled, jacobians
 
-from pipeline.nads import Covariance, Leading
+from pipeline.nads.covariance import Covariance
+from pipeline.nads.leading import Leading
 from pipeline.nads.symmetry import SYMMETRIES
 
 

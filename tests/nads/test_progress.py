@@ -10,7 +10,9 @@ from nads_samples import GRADIENT, SECANT, SMALL, filled, jacobians, nads_of
 from pipeline.machine import workers
 from pipeline.machine.claims import Claims
 from pipeline.machine.store import Sums
-from pipeline.nads import Covariance, Estimation, progress
+from pipeline.nads import progress
+from pipeline.nads.covariance import Covariance
+from pipeline.nads.estimation import Estimation
 from pipeline.nads.progress import Task, finished
 from pipeline.nads.recipe import Recipe
 

@@ -11,7 +11,9 @@ from nads_samples import GRADIENT, SECANT, SMALL
 
 from pipeline import networks
 from pipeline.machine import code
-from pipeline.nads import Covariance, Leading, jacobian_of_untrained
+from pipeline.nads.covariance import Covariance
+from pipeline.nads.jacobian import jacobian_of_untrained
+from pipeline.nads.leading import Leading
 from pipeline.nads.recipe import Recipe, jacobian, key
 
 SHAPE = (1, 8, 8)

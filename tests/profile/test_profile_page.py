@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.nads import Covariance, Estimation, Estimator, Leading
+from pipeline.nads.covariance import Covariance
+from pipeline.nads.estimation import Estimation
+from pipeline.nads.estimator import Estimator
+from pipeline.nads.leading import Leading
 from pipeline.profile import figures, page, words
 from pipeline.profile.response import Response, wave
 from pipeline.profile.result import Result

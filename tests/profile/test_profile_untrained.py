@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from pipeline.machine import store
-from pipeline.nads import Covariance, Estimator, Leading
+from pipeline.nads.covariance import Covariance
+from pipeline.nads.estimator import Estimator
+from pipeline.nads.leading import Leading
 from pipeline.nads.recipe import Recipe
 from pipeline.profile import untrained
 from pipeline.project.errors import InputError
