@@ -59,7 +59,8 @@ class LinearPairs(OfDirections):
 
         `switches_at` is the smallest index of v₁, with v₂ at the grid's lowest index, at which the
         second channel alone gives a higher accuracy than the first alone, null where none does. It
-        is of fitted cells; `mean_tilt` is of fitted cells that do better than guessing.
+        is of fitted cells; `mean_tilt` is of fitted cells that are right on more than 55 % of new
+        samples.
         """
         rows, place = tables["results"], ["index_1", "index_2", "test_set"]
         planes = of_learners(tables["boundaries"], rows, self.coordinates)
