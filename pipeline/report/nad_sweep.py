@@ -27,6 +27,7 @@ from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
 
 QUOTED = (0, 10, 102, 302)  # the indices at which the table quotes accuracies
+FEWEST = 5  # number of indices from which ρ can be told from chance: of 4, p is 0.08 at best
 MANY = 30  # number of points above which a curve has small markers
 
 LOOKS = {
@@ -65,8 +66,9 @@ def sweep(
             if cells.empty:
                 continue
             rho, _ = spearman(cells.index, cells["mean"])
-            rho = "undefined" if np.isnan(rho) else f"= {number(rho, 2)}"
-            handles.append(_curve(top, cells, label=f"{estimand}, ρ {rho}", **look))
+            told = len(cells) >= FEWEST and not np.isnan(rho)
+            words = f"{estimand}, ρ = {number(rho, 2)}" if told else estimand
+            handles.append(_curve(top, cells, label=words, **look))
         if name in known:
             called, values = known[name]
             # Wide enough to be seen where our curve lies on it.
@@ -137,7 +139,7 @@ def numbers(
     for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):
         at, label = cells.set_index("index").sort_index(), run.labels[name]
         rho, early_rho, by_eigenvalue = (
-            _with_p(metrics[name][estimand], key)
+            _with_p(metrics[name][estimand], key) if len(at) >= FEWEST else "–"
             for key in ("accuracy_index", "early_loss_index", "accuracy_eigenvalue")
         )
         beside = ["–", "–"]
@@ -156,11 +158,10 @@ def numbers(
         rows.append([*row, rho, by_eigenvalue, early_rho])
         ends = [f"{accuracy(at.iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
         level = " and ".join(dict.fromkeys(ends))
-        relation = f"Spearman's ρ with the index {rho}"
-        if rho == "–":
-            relation = "no rank correlation with the index (no variation)"
-        relation += f" (fitted at {fitted} of {indices_text(len(at))})"
-        curves.append(f"{label} along its {estimand} NADs {level}, {relation}")
+        sentence = f"{label} along its {estimand} NADs {level}"
+        if rho != "–":
+            sentence += f", Spearman's ρ with the index {rho}"
+        curves.append(f"{sentence} (fitted at {fitted} of {indices_text(len(at))})")
     sentences = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
     if compared:
         start = "Root mean square distance from the published curves"
