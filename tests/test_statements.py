@@ -1,6 +1,8 @@
 """Statements of the pages that are no row of docs/claims.yaml, computed anew from the committed
 tables."""
 
+import collections
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -117,3 +119,33 @@ def test_late_pairs_of_resnet18(page):
         for values in (known, ours)
     ]
     assert "published {}; ours {})".format(*means) in page
+
+
+def test_vgg11_beside_the_published(page):
+    rows = table("fourier_vgg11_quarter", "vgg11_quarter")
+    keys = [published_maps.pair(*key) for key in zip(rows["k_row"], rows["k_col"])]
+    theirs, ours = collections.defaultdict(list), rows.groupby(pd.Series(keys))["accuracy"].mean()
+    for cell in published.table("fourier").itertuples():
+        theirs[published_maps.pair(cell.k_row, cell.k_col)].append(cell.vgg11)
+    distance = rms([accuracy - np.mean(theirs[key]) for key, accuracy in ours.items()])
+    assert f"Along {len(rows)} Fourier directions it lies {distance:.1f} points rms" in page
+    assert f"published map ({len(ours)} groups" in page
+    rows = table("nad_sweep_vgg11_quarter", "vgg11_quarter").set_index("index")
+    assert (rows["train_accuracy"] >= 0.99).all()
+    ours = rows["accuracy"]
+    known = pd.Series(published.curve("nad_sweep", "vgg11")).reindex(ours.index)
+    for part in ("3 to 10", "14 to 30"):
+        first, last = map(int, part.split(" to "))
+        means = [values.loc[first:last].mean() for values in (ours.sort_index(), known.sort_index())]
+        assert (
+            "{:.1f}{} over {}, published {:.1f}".format(
+                means[0], " %" if first == 3 else "", f"{'indices ' * (first == 3)}{part}", means[1]
+            )
+            in page
+        )
+    late, between = ours.index >= 42, (ours.index >= 3) & (ours.index < 42)
+    assert f"lies {rms((ours - known)[late]):.1f} points rms off at the nine indices" in page
+    assert (late.sum(), between.sum()) == (9, 13)
+    assert f"single indices differ by {rms((ours - known)[between]):.0f} points rms" in page
+    rho = [f"−{-stats.spearmanr(ours.index, values).statistic:.2f}" for values in (ours, known)]
+    assert "with the index is {}, published {} at the same 25".format(*rho) in page
