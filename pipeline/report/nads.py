@@ -31,6 +31,13 @@ PUBLISHED_ROWS = 10_000
 MARKED = (0, 3, 9, 30, 102, 302, 1002)  # indices at which a published spectrum has crosses
 FIRST_TEN = 10  # directions whose span is compared between halves of an estimate and estimands
 
+# The images x at which the derivative was taken, in words.
+POINTS = {
+    "normal": "at one standard-normal image",
+    "many": "at a new standard-normal image for each network",
+    "zero": "at the image 0",
+}
+
 # The symmetries over which an estimate of C was averaged, in words.
 AVERAGED = {
     "none": "no symmetries",
@@ -173,7 +180,7 @@ def numbers(
         if name in others:
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
             share = (both**2).sum() / ten
-            halves_share = f"(halves of one estimate {overlap}, chance {chance})"
+            halves_share = f"(two halves of its networks: {overlap}, chance: {chance})"
             shared.append(f"{share:.2f} for {label} {halves_share}")
         rows.append(
             [
@@ -198,8 +205,10 @@ def numbers(
     spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
     parts = {first: beside, spans: shared}
     sentences += [f"{start} {', '.join(texts)}." for start, texts in parts.items() if texts]
-    header = ["network", "untrained networks", "method", "averaged over", "relative error of C"]
-    header += ["overlap of the halves' first ten (chance)", "first clear gaps after index"]
+    header = ["network", "untrained networks", "method", "averaged over"]
+    header += ["relative error of C, the derivative's covariance (Frobenius norm)"]
+    header += ["span that the first ten NADs of two halves of the networks share (chance)"]
+    header += ["first clear gaps after index"]
     header += ["first singular value × √10,000 ± standard error (the two halves)", "published"]
     return Table(header, rows), sentences
 
@@ -234,7 +243,7 @@ def section(run: Run) -> Section:
     """The section of the NADs; where all eigenvalues are equal, there is no gallery."""
     estimator, members, estimates = run.plan.estimator, run.plan.members, estimated(run)
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
-    caption = f"scale {run.plan.scale} · {estimator.estimand}{step} · point: {estimator.point}"
+    caption = f"scale {run.plan.scale} · {estimator.estimand}{step}, {POINTS[estimator.point]}"
     # The published singular values are those of secants, for one channel of 32×32.
     values = published_spectra() if estimator.estimand == "secant" else {}
     known = {

@@ -15,7 +15,7 @@ from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.report import nads
 
-CAPTION = "scale smoke · secant, h = 50 · point: many"
+CAPTION = "scale smoke · secant, h = 50, at a new standard-normal image for each network"
 
 
 def run_of(whole, members, compare=True, estimand="secant"):
@@ -67,7 +67,7 @@ def test_the_section(whole, tmp_path, monkeypatch, unbroken):
         [label, "64", *rest, "0.100", "0.80 (1.00)", "1, 2", value, "–"],
     ]
     falls = f"2.8 for {label} (64 untrained networks)"
-    share = "(halves of one estimate 0.80, chance 1.00)"
+    share = "(two halves of its networks: 0.80, chance: 1.00)"
     assert section.findings == [
         f"√λ falls from the first NAD to the last by a factor of {falls}, 2.8 for LeNet "
         f"(32 untrained networks), {falls}; for LogReg (2 untrained networks) all eigenvalues are "
@@ -91,7 +91,7 @@ def test_gradients_are_not_set_beside_published_secants(whole):
     found = arrays(np.eye(4), estimand="gradient")
     run = run_of(whole, {"a": (LENET, Source(networks=64), found)}, False, "gradient")
     section = nads.section(run)
-    assert section.caption == "scale smoke · gradient · point: many"
+    assert section.caption == "scale smoke · gradient, at a new standard-normal image for each network"
     assert [picture.name for picture in section.pictures] == ["nad_spectra", "nad_gallery_a"]
     assert section.table.rows[0][-1] == "–"
     assert not drawing.crosses(section.pictures[0].figure.axes[0])
