@@ -120,7 +120,7 @@ def test_a_pair_shows_its_boundary_and_numbers(browse):
     assert "v₁: NAD 1, v₂: NAD 9" in found["first"]
     assert "tilt of the boundary\n7.4 ± 0.7°" in found["first"]
     assert "v₁: NAD 9, v₂: NAD 1" in found["second"] and "54.6 ± 0.7°" in found["second"]
-    assert found["plane"] == 330**2 and found["all"] == ["55", "56", "57", "59"]
+    assert found["plane"] == 330**2 and found["all"] == ["61", "62", "63", "65"]
 
 
 def test_a_click_on_a_figure_shows_it_at_full_size(browse):
