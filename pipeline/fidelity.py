@@ -79,7 +79,8 @@ def for_readme(claims: list[dict[str, Any]]) -> str:
         published, measured, n = zip(*(_in_words(value) for value in values))
         shows = f"{claim['shows']}: {'; '.join(value['of'] for value in values)}"
         sizes = "papers'" if values[0]["file"].startswith("overnight/") else "laptop"
-        cells = ["; ".join(published), "; ".join(measured), f"{n[0]}, {sizes}", claim["agrees"]]
+        counts = "; ".join(n if len(set(n)) > 1 else n[:1])
+        cells = ["; ".join(published), "; ".join(measured), f"{counts}, {sizes}", claim["agrees"]]
         rows.append([claim["figure"], shows, *cells])
     return _lines("figure | value | published | ours ± std | n, size | agrees?", rows)
 

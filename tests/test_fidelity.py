@@ -53,5 +53,10 @@ def test_a_value_is_the_mean_of_its_rows_with_their_spread_and_number(tmp_path, 
     assert fidelity.for_readme([claim]).splitlines()[-1] == (
         "| f | s: k | 62 | 60.0 ± 14.1 | 2, laptop | yes |"
     )
+    more = value | {"of": "k = 2", "where": {"k": 2}, "readme": True}
+    claim["values"].append(more)
+    assert fidelity.for_readme([claim]).splitlines()[-1] == (
+        "| f | s: k; k = 2 | 62; 62 | 60.0 ± 14.1; 90.0 | 2; 1, laptop | yes |"
+    )
     with pytest.raises(InputError, match="has no row where {'k': 3}"):
         fidelity.ours(value | {"where": {"k": 3}})
