@@ -91,7 +91,8 @@ def test_gradients_are_not_set_beside_published_secants(whole):
     found = arrays(np.eye(4), estimand="gradient")
     run = run_of(whole, {"a": (LENET, Source(networks=64), found)}, False, "gradient")
     section = nads.section(run)
-    assert section.caption == "scale smoke · gradient, at a new standard-normal image for each network"
+    where = "at a new standard-normal image for each network"
+    assert section.caption == f"scale smoke · gradient, {where}"
     assert [picture.name for picture in section.pictures] == ["nad_spectra", "nad_gallery_a"]
     assert section.table.rows[0][-1] == "–"
     assert not drawing.crosses(section.pictures[0].figure.axes[0])
