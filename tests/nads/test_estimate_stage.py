@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -162,19 +161,30 @@ def test_what_cannot_be_estimated_is_refused_by_its_name_in_params(folder, here,
         estimate.main()
 
 
+KILLED = """
+import os, signal
+from pipeline import estimate
+from pipeline.machine import store
+from pipeline.nads import progress
+
+def put(self, *state, put=store.Sums.put):
+    put(self, *state)
+    os.killpg(0, signal.SIGKILL)
+
+if __name__ == "__main__":
+    progress.KEEP_EVERY, store.Sums.put = 0, put
+    estimate.main()
+"""
+
+
 @pytest.mark.slow
 def test_a_killed_estimate_goes_on_where_it_stopped_and_gives_the_same_bytes(folder, here):
     root, write = folder
     write(net=source(300))
-    (root / "eager.py").write_text(
-        "from pipeline import estimate\nfrom pipeline.nads import progress\n"
-        "progress.KEEP_EVERY = 0.2\nif __name__ == '__main__': estimate.main()"
-    )
-    process = subprocess.Popen([sys.executable, "eager.py"], start_new_session=True)
-    while process.poll() is None and not list(root.glob(".cells/nads/*/*.safetensors")):
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    # The process kills itself and its workers as soon as it has saved sums.
+    (root / "killed.py").write_text(KILLED)
+    process = subprocess.run([sys.executable, "killed.py"], start_new_session=True)
+    assert process.returncode == -signal.SIGKILL
     (kept,) = (int(path.stem) for path in root.glob(".cells/nads/*/[0-9]*.safetensors"))
     assert 0 < kept < 300
     assert not artifacts.NADS.exists()

@@ -65,7 +65,7 @@ def estimated(tmp_path):
 def test_an_estimate_ends_in_time_and_the_next_goes_on_from_it(estimated, tmp_path):
     least, _ = estimated(0.0)
     assert least.networks == untrained.LEAST
-    more, response = estimated(0.3)
+    more, response = estimated(1.0)
     assert more.networks > untrained.LEAST
     assert [path.stem for path in tmp_path.rglob("*.safetensors")] == [f"{more.networks:07d}"]
     again, _ = estimated(0.0)
