@@ -1,8 +1,9 @@
 """Command `verify [OTHER] [RUN]`: are the numbers of a run those of another, and of the papers?
 
 OTHER is a folder that holds a reports/ or is one, or a git commit (default: HEAD); RUN is such a
-folder, the run that is asked about (default: reports). One line and a verdict per figure; exit
-status 0 if all agree, 1 if one differs, 2 if there is nothing to compare. See docs/trust.md.
+folder, the run that is asked about (default: reports). One line and a verdict per figure and
+network; exit status 0 if all agree, 1 if one differs, 2 if there is nothing to compare. See
+docs/trust.md.
 """
 
 import sys
@@ -24,10 +25,11 @@ FIGURES = {
     "convergence": "convergence_maps",
     "poison": "poison_curve",
     "flip": "flip_bars",
-    "linear_pairs": "linear_accuracies_{architecture}",
+    "linear_pairs": "linear_accuracies",
     "image_pairs": "images_or_linear_channel",
 }
-"""By experiment the figure that shows its accuracies, where the figure has another name."""
+"""By experiment the figure that shows its accuracies, where the figure has another name; that of
+`linear_pairs` has the network's name behind it."""
 
 NAMED = 3
 """Number of differences that a figure's line names at most."""
@@ -35,7 +37,7 @@ NAMED = 3
 AGREES, DIFFERS, UNJUDGED = "agrees", "differs", "not judged"
 
 Line = tuple[str, str, str]
-"""A figure's name, the verdict, and the numbers behind it."""
+"""A figure and its network, the verdict, and the numbers behind it."""
 
 
 def of_accuracies(
@@ -99,9 +101,9 @@ def judgement(
 
 
 def figures(rows: pd.DataFrame) -> list[str]:
-    """The figure that shows each row's accuracy."""
+    """The figure that shows each row's accuracy, and the row's network."""
     names = zip(rows["experiment"], rows["architecture"])
-    return [FIGURES.get(name, name).format(architecture=network) for name, network in names]
+    return [f"{FIGURES.get(name, name)} {network}" for name, network in names]
 
 
 def of_singular_values(ours: dict, theirs: dict) -> Iterator[Line]:
@@ -146,15 +148,14 @@ def against_the_papers(run: Run) -> Iterator[Line]:
     yield from of_singular_values(run.nads, papers.first_singular_values())
     ours, theirs = [], []
     for name in papers.PUBLISHED:
-        table = papers.results(name)
-        rows = run.results.get(name, table[:0])
-        rows = rows[rows["architecture"].isin(table["architecture"])]
+        rows, table = run.results.get(name, pd.DataFrame()), papers.results(name)
+        beside = [papers.beside(table, *item) for item in run.networks.get(name, {}).items()]
         reason = "none of the paper's networks was trained"
-        if len(rows) and not (reason := papers.too_small(run.metrics[name])):
-            ours.append(rows)
-            theirs.append(table)
+        if any(map(len, beside)) and not (reason := papers.too_small(run.metrics[name])):
+            theirs += beside
+            ours.append(rows[rows["architecture"].isin(pd.concat(beside)["architecture"])])
         else:
-            yield figures(table)[0], UNJUDGED, reason
+            yield FIGURES.get(name, name), UNJUDGED, reason
     if ours:
         yield from of_accuracies(pd.concat(ours), pd.concat(theirs))
 
@@ -168,7 +169,7 @@ def main(other: str, folder: Path) -> int:
     for title, lines in parts.items():
         print(f"{run.name} beside {title}")
         for figure, verdict, text in lines:
-            print(f"  {verdict:11s} {figure:34s} {text}")
+            print(f"  {verdict:11s} {figure:42s} {text}")
             verdicts.add(verdict)
     if verdicts <= {UNJUDGED}:
         raise InputError("nothing could be compared: the lines above say why")

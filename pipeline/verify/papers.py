@@ -30,6 +30,11 @@ def results(experiment: str) -> pd.DataFrame:
     return placed(rows, experiment)
 
 
+def beside(table: pd.DataFrame, name: str, network: str) -> pd.DataFrame:
+    """A published table's rows of a network, under the name of our architecture, however wide."""
+    return table[table["architecture"] == network].assign(architecture=name)
+
+
 def too_small(metrics: dict) -> str | None:
     """Why an experiment's results cannot be compared with the published ones, or None."""
     if (images := metrics.get("images", "CIFAR-10")) != "CIFAR-10":

@@ -11,17 +11,22 @@ from typing import Any
 
 import pandas as pd
 
-from pipeline import experiments
+from pipeline import experiments, networks
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
+from pipeline.report.labels import papers_network, without_width
 
 
 @dataclass(frozen=True)
 class Run:
-    """The reports of one run: tables and metrics by experiment, NADs by architecture."""
+    """The reports of one run: tables and metrics by experiment, NADs by architecture.
+
+    networks: by experiment and architecture, the name of the papers' network, however wide here.
+    """
 
     name: str
     results: dict[str, pd.DataFrame]
+    networks: dict[str, dict[str, str]]
     metrics: dict[str, dict[str, Any]]
     images: str
     nads: dict[str, dict[str, Any]]
@@ -34,6 +39,26 @@ def placed(rows: pd.DataFrame, experiment: str) -> pd.DataFrame:
     return rows.assign(experiment=experiment, place=text[0].str.cat(text[1:], sep=", "))
 
 
+def table(reports: Path, experiment: str) -> tuple[pd.DataFrame, dict[str, str]]:
+    """An experiment's results, and the papers' names of its networks.
+
+    A folder such as fourier_vgg11_quarter adds the networks that neither the experiment's own
+    folder nor a larger one has.
+    """
+    tables = {path.parent: pd.read_csv(path) for path in reports.glob(f"{experiment}*/results.csv")}
+    taken, names = [], {}
+    for folder in sorted(tables, key=lambda path: (path.name != experiment, -len(tables[path]))):
+        rows = tables[folder][~tables[folder]["architecture"].isin(names)]
+        taken.append(rows)
+        plan = folder / "plan.json"
+        members = json.loads(plan.read_bytes())["members"] if plan.exists() else {}
+        for name in rows["architecture"].unique():
+            exactly = {"specification": {"network": networks.NETWORKS.get(name)}}
+            specification = members.get(name, exactly)["specification"]
+            names[name] = papers_network(without_width(specification))
+    return pd.concat(taken), names
+
+
 def of_folder(folder: Path, name: str | None = None) -> Run:
     """The run whose reports are in a folder, or in its reports/."""
     reports = folder / "reports" if (folder / "reports").is_dir() else folder
@@ -42,11 +67,13 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
         raise InputError(
             f"the folder {folder} holds no reports: none of its folders has a results.csv"
         )
+    tables = {each: table(reports, each) for each in names}
     read = lambda path, stage: json.loads(artifacts.present(reports / path, stage).read_bytes())
     images = read("images.json", "download")
     return Run(
         name=name or str(folder),
-        results={each: placed(pd.read_csv(reports / each / "results.csv"), each) for each in names},
+        results={each: placed(rows, each) for each, (rows, _) in tables.items()},
+        networks={each: networks for each, (_, networks) in tables.items()},
         metrics={each: read(f"{each}/metrics.json", f"evaluate {each}") for each in names},
         images=f"{images['name']} ({images['digest'][:8]})",
         nads=read("nads.json", "estimate"),

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from structure import ROOT
 
+from pipeline.networks import NETWORKS
 from pipeline.project.errors import InputError
 from pipeline.report import published
 from pipeline.verify import __main__ as verify
@@ -59,11 +60,11 @@ def write(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=lambda k
 
 
 def verdicts(output):
-    """The verdicts printed, by figure, of the comparison with the other run, and of that with the
-    published values."""
+    """The verdicts printed, by figure and network, beside the other run and beside the published
+    values."""
     parts = output.split("beside the published values\n")
     lines = [[line[2:] for line in part.splitlines() if line.startswith("  ")] for part in parts]
-    return [{line[12:].split()[0]: line[:11].strip() for line in part} for part in lines]
+    return [{line[12:54].strip(): line[:11].strip() for line in part} for part in lines]
 
 
 @pytest.fixture
@@ -81,8 +82,8 @@ def compared(tmp_path, capsys):
 
 def test_two_runs_of_other_seeds_agree(compared):
     status, other, paper, _ = compared(seed=100)
-    figures = ["images", "nad_spectra", "fourier_maps"]
-    figures += ["linear_accuracies_lenet", "linear_accuracies_mlp_100_20"]
+    figures = ["images", "nad_spectra", "fourier_maps lenet", "fourier_maps mlp_100_20"]
+    figures += ["linear_accuracies lenet", "linear_accuracies mlp_100_20"]
     assert (status, other) == (0, dict.fromkeys(figures, verify.AGREES))
     assert paper.pop("nad_spectra") == verify.AGREES
     assert set(paper.values()) == {verify.UNJUDGED} and len(paper) == len(papers.PUBLISHED)
@@ -97,7 +98,7 @@ def test_one_cell_that_moved_is_named_by_its_figure(compared):
 
     status, other, _, output = compared(seed=100, change=lower)
     assert status == 1
-    assert [name for name in other if other[name] == verify.DIFFERS] == ["linear_accuracies_lenet"]
+    assert [name for name in other if other[name] == verify.DIFFERS] == ["linear_accuracies lenet"]
     (line,) = (line for line in output.splitlines() if line.startswith("  differs"))
     assert ": −9.9 at lenet, index_1 1, index_2 32, second (tolerance" in line
 
@@ -105,17 +106,17 @@ def test_one_cell_that_moved_is_named_by_its_figure(compared):
 def test_what_was_not_fitted_is_compared_and_counted(compared):
     unlearned = lambda kind, rows: rows.assign(train_accuracy=0.9 if kind == "fourier" else 1.0)
     *_, output = compared(seed=100, change=unlearned)
-    lines = {line.split()[1]: line for line in output.splitlines() if line.startswith("  agrees")}
-    assert "24 of 24 accuracies, 3 and 3 seeds" in lines["fourier_maps"]
-    assert "24 not fitted" in lines["fourier_maps"]
-    assert "not fitted" not in lines["linear_accuracies_lenet"]
+    lines = {line[14:56].strip(): line for line in output.splitlines()}
+    assert "12 of 12 accuracies, 3 and 3 seeds" in lines["fourier_maps lenet"]
+    assert "12 not fitted" in lines["fourier_maps lenet"]
+    assert "not fitted" not in lines["linear_accuracies lenet"]
 
 
 def test_one_seed_in_both_runs_is_not_judged(tmp_path, capsys):
     one = write(tmp_path / "a", seeds=1)
     assert verify.main(str(one), write(tmp_path / "b", seed=100, seeds=1)) == 0
     output = capsys.readouterr().out
-    assert verdicts(output)[0]["fourier_maps"] == verify.UNJUDGED
+    assert verdicts(output)[0]["fourier_maps lenet"] == verify.UNJUDGED
     assert "of one seed not judged" in output and "too few seeds to tell" in output
 
 
@@ -133,8 +134,8 @@ def test_other_images_are_told_apart(compared):
 def test_grids_without_a_cell_in_common_are_not_judged(compared):
     elsewhere = lambda kind, rows: rows.assign(k_row=5) if kind == "fourier" else rows
     status, verdicts, _, output = compared(seed=100, change=elsewhere)
-    assert (status, verdicts["linear_accuracies_lenet"]) == (0, verify.AGREES)
-    assert verdicts["fourier_maps"] == verify.UNJUDGED and "no cell in common" in output
+    assert (status, verdicts["linear_accuracies lenet"]) == (0, verify.AGREES)
+    assert verdicts["fourier_maps lenet"] == verify.UNJUDGED and "no cell in common" in output
 
 
 def test_what_cannot_be_compared_is_said_in_one_sentence(tmp_path, monkeypatch):
@@ -188,9 +189,33 @@ def test_full_size_is_compared_with_the_published_values(compared, shift, verdic
         return pd.concat(seeds).assign(**constant)
 
     status, _, paper, output = compared(scale="paper", change=ours)
-    assert (status, paper["fourier_maps"]) == (int(verdict == verify.DIFFERS), verdict)
+    assert (status, paper["fourier_maps lenet"]) == (int(verdict == verify.DIFFERS), verdict)
     count = (table["k_row"] != 0).sum()
     assert f"{count} of {len(table)} accuracies, 3 and 1 seeds" in output
+
+
+def test_networks_of_variants_stand_beside_the_published_ones_of_full_width(tmp_path, capsys):
+    """The folder's own LeNet counts, and of two folders of the narrow VGG-11 the larger one."""
+    run = write(tmp_path / "a", scale="paper")
+    table = published.table("fourier")
+    rows = table[["k_row", "k_col"]].assign(architecture="thin", accuracy=table["vgg11"] / 100)
+    rows = rows.assign(seed=0, test_set="all", n=10_000, train_accuracy=1.0)
+    other = rows.assign(architecture="lenet", accuracy=0.1)
+    variants = {
+        "fourier_thin": pd.concat([rows, other]),
+        "fourier_few": rows[:9].assign(accuracy=0.1),
+    }
+    plan = {"members": {"thin": {"specification": {"network": NETWORKS["vgg11"], "width": 0.25}}}}
+    plan["members"]["lenet"] = {"specification": {"network": NETWORKS["lenet"]}}
+    for name, rows_of_folder in variants.items():
+        (run / "reports" / name).mkdir()
+        rows_of_folder.to_csv(run / "reports" / name / "results.csv", index=False)
+        (run / "reports" / name / "plan.json").write_text(json.dumps(plan))
+    assert verify.main(str(run), run) in (0, 1)
+    _, beside = capsys.readouterr().out.split("beside the published values\n")
+    lines = {line[14:56].strip(): line for line in beside.splitlines()}
+    assert "1 and 1 seeds, rms difference 0.0 points" in lines["fourier_maps thin"]
+    assert "3 and 1 seeds" in lines["fourier_maps lenet"]
 
 
 def test_published_tables_are_results():
