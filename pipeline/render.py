@@ -14,6 +14,7 @@ from pipeline.report import (
     flip,
     fourier,
     image_pairs,
+    learning,
     linear_pairs,
     nad_sweep,
     nads,
@@ -27,7 +28,17 @@ from pipeline.report.site.document import document
 
 # The report's sections, as the story is told: the NADs, what is learned along a direction, which
 # of two, what images make of it.
-IN_ORDER = (nads, nad_sweep, fourier, convergence, linear_pairs, image_pairs, poison, flip)
+IN_ORDER = (
+    nads,
+    nad_sweep,
+    fourier,
+    convergence,
+    learning,
+    linear_pairs,
+    image_pairs,
+    poison,
+    flip,
+)
 PARTS = {part.__name__.rpartition(".")[2]: part for part in IN_ORDER}
 
 

@@ -126,12 +126,18 @@ def initialised(make: Callable[[], nn.Module], seed: int) -> nn.Module:
 
 
 def train(
-    network: nn.Module, x: torch.Tensor, y: torch.Tensor, training: Training, seed: int
+    network: nn.Module,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    training: Training,
+    seed: int,
+    note: Callable[[int], None] = lambda epochs: None,
 ) -> Outcome:
     """Train `network` in place on inputs x (N, C, H, W) and class numbers y (N,), on their device.
 
-    seed: of the order of the samples and of dropout. Raises Diverged if the last epoch's loss is
-    not finite.
+    seed: of the order of the samples and of dropout; note: called with the number of finished
+    epochs before training and after each epoch. Raises Diverged if the last epoch's loss is not
+    finite.
     """
     network.to(x.device, memory_format=torch.channels_last).train()
     parameters = list(network.parameters())
@@ -145,6 +151,7 @@ def train(
     losses = torch.zeros(training.epochs, batches, device=x.device)
     with torch.random.fork_rng(devices=[x.device] if x.device.type == "cuda" else []):
         torch.manual_seed(seed)
+        note(0)
         for epoch in range(training.epochs):
             correct = torch.zeros((), device=x.device)
             shuffled = torch.randperm(len(x), generator=order).to(x.device)
@@ -160,6 +167,7 @@ def train(
                 optimiser.step()
                 losses[epoch, batch] = loss.detach()
                 correct += (output.detach().argmax(1) == target).sum()
+            note(epoch + 1)
     return outcome(losses, correct, len(x))
 
 

@@ -62,7 +62,16 @@ class Experiment:
         Otherwise the outputs on the test sets are stored in place of the weights.
         """
         kind = type(self)
-        return kind.plane is not Experiment.plane or kind.alterations is not Experiment.alterations
+        return (
+            kind.plane is not Experiment.plane
+            or kind.alterations is not Experiment.alterations
+            or self.needs_courses
+        )
+
+    @property
+    def needs_courses(self) -> bool:
+        """Whether evaluation needs each network's weights after 0, 1, 2, 4, … and all epochs."""
+        return type(self).course is not Experiment.course
 
     def check(self, plan: Plan) -> None:
         """Raise ValueError where a setting by architecture lacks an architecture of the grid."""
@@ -162,6 +171,15 @@ class Experiment:
     ) -> Iterator[tuple[dict, torch.Tensor]]:
         """Yields (columns of changes.csv, altered inputs) for each alteration of test inputs x."""
         return iter(())
+
+    def course(
+        self, cell: Cell, directions: list, x: torch.Tensor, covariance: np.ndarray
+    ) -> dict[str, float]:
+        """The columns of course.csv that describe a network after some epochs of its training.
+
+        x: test inputs; covariance: `pipeline.measures.gradients.covariance` at some of them.
+        """
+        raise NotImplementedError
 
     def metrics(self, tables: dict, directions: dict[str, np.ndarray]) -> dict:
         """The metrics of every architecture, for metrics.json.

@@ -12,7 +12,7 @@ from pipeline.cells import training
 from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
-from pipeline.measures import reliance
+from pipeline.measures import gradients, reliance
 from pipeline.measures.fitted import fitted
 
 
@@ -27,13 +27,16 @@ class Trained:
 
 
 Rows = dict[str, list[dict]]
-"""Rows of each table, by its name: 'results', 'boundaries', 'changes'."""
+"""Rows of each table, by its name: 'results', 'boundaries', 'changes', 'course'."""
 
 
 def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]:
     """One cell's rows of every table, and the cross-section of its score where it has a plane."""
     cell, device, experiment = trained.cell, torch.device(trained.device), data.experiment
-    arrays, network = safetensors.torch.load_file(trained.file), None
+    arrays, network, states = safetensors.torch.load_file(trained.file), None, {}
+    if experiment.needs_courses:
+        states = jobs.course(arrays)
+        *_, arrays = states.values()
     if experiment.needs_networks:
         network = jobs.restored(data, trained.specification, arrays, device)
     rows, section = {"results": []}, None
@@ -55,6 +58,13 @@ def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]
         predict = lambda x: jobs.logits(network, x, device).argmax(1)
         if changes := reliance.changes(predict, x, y, altered):
             rows["changes"] = changes
+        for epochs, weights in states.items():
+            then = jobs.restored(data, trained.specification, weights, device)
+            covariance = gradients.covariance(then, x[: gradients.SAMPLES].to(device))
+            measured = experiment.course(cell, data.directions(cell), x, covariance)
+            measured["accuracy"] = training.accuracy(then, x.to(device), y.to(device))
+            row = {key: round(float(value), 6) for key, value in measured.items()}
+            rows.setdefault("course", []).append({"epoch": epochs} | row)
     return rows, section
 
 

@@ -45,8 +45,9 @@ class Job:
 class Result:
     """One trained cell.
 
-    arrays: by name, the network's weights where a later stage needs them, else its outputs
-    (N, outputs) on each test set; outcome: the course of its training; seconds: of the training.
+    arrays: by name, the network's weights where a later stage needs them, its weights after some
+    epochs by '{epochs}/{name}', else its outputs (N, outputs) on each test set; outcome: the course
+    of its training; seconds: of the training.
     """
 
     arrays: dict[str, np.ndarray]
@@ -136,10 +137,19 @@ def _alone(data: Data, job: Job) -> Result | Exception:
         device, (x, y) = torch.device(job.device), data.dataset(job.cell, "train")
         network = _built(data, job.specification, derive(*job.identity, "weights"))
         x = training.arranged(x, device)
-        order = derive(*job.identity, "order")
-        outcome = training.train(network, x, y.to(device), job.training, order)
+        order, course = derive(*job.identity, "order"), {}
+
+        def note(epochs: int) -> None:
+            if data.experiment.needs_courses and epochs in noted(job.training.epochs):
+                course[epochs] = _as_numpy(network.state_dict())
+
+        outcome = training.train(network, x, y.to(device), job.training, order, note)
         check_unchanged()  # the key was made before this process read the network's file
-        return Result(_arrays(data, job, network), outcome, time.monotonic() - started)
+        arrays = {
+            f"{n}/{name}": array for n, state in course.items() for name, array in state.items()
+        }
+        seconds = time.monotonic() - started
+        return Result(arrays or _arrays(data, job, network), outcome, seconds)
     except Exception as error:
         return error
 
@@ -172,7 +182,25 @@ def _arrays(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:
         # decides the last bits.
         network = restored(data, job.specification, weights, device)
         weights = {name: logits(network, x, device) for name, x, _ in data.test_sets(job.cell)}
-    return {name: value.detach().cpu().numpy() for name, value in weights.items()}
+    return _as_numpy(weights)
+
+
+def _as_numpy(tensors: dict[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    return {name: value.detach().cpu().numpy().copy() for name, value in tensors.items()}
+
+
+def noted(epochs: int) -> set[int]:
+    """The numbers of epochs, 0, 1, 2, 4, … and all, after which a course of training is noted."""
+    return {0, epochs, *(2**power for power in range(epochs.bit_length()))}
+
+
+def course(arrays: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor]]:
+    """A network's weights by the number of finished epochs, in order; arrays: of its `Result`."""
+    states: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in arrays.items():
+        epochs, _, weight = name.partition("/")
+        states.setdefault(int(epochs), {})[weight] = value
+    return dict(sorted(states.items()))
 
 
 def restored(

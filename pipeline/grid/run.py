@@ -76,7 +76,7 @@ def grouped(
     jobs: Iterable[Job], samples: int, data: Data, device: torch.device
 ) -> Iterator[list[Job]]:
     """The jobs in groups that are trained at once: single jobs, or stacks on a GPU."""
-    if device.type == "cpu":
+    if device.type == "cpu" or data.experiment.needs_courses:
         yield from ([job] for job in jobs)
         return
     alike = lambda job: (job.specification, job.training, pixels(job.cell))

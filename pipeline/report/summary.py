@@ -19,6 +19,7 @@ NUMBERS = {
     "nad_sweep": lambda part: {"spearman": _first(part)["spearman"]["accuracy_index"]},
     "fourier": lambda part: {"highest": part["highest"]},
     "convergence": lambda part: {"learned": round(part["learned"] / part["directions"], 4)},
+    "learning": lambda part: {"along_v": part["linear"]["after"]["v"]},
     "linear_pairs": lambda part: {
         "fitted": round(part["fitted"] / part["cells"], 4),
         "second_late_early": part["accuracy"]["high_low"]["second"],
@@ -32,7 +33,8 @@ NUMBERS = {
 }
 """From one network's part of metrics.json to its numbers, by experiment.
 
-learned: share of the directions that every seed learned; second_late_early: accuracy with the
+learned: share of the directions that every seed learned; along_v: part of the response along v
+after training on D(v), mean over the grid; second_late_early: accuracy with the
 second channel alone where the first channel's NAD is the grid's latest and the second's its
 earliest; linear_early: accuracy with the linear channel alone along the earliest NAD; images_late:
 accuracy with the images alone beside the latest NAD. Of several estimands or data the first counts.

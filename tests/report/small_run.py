@@ -226,6 +226,20 @@ def lay_run():
     about = {"train_pictures": pictures, "train_labels": labels, "mean": np.zeros(3)}
     save(artifacts.DATASETS / "poison" / "draw-5.npz", **about, deviation=np.ones(3))
 
+    # All four rows of `z`; of D(v) along NAD 10 every part is three times as large after training.
+    cells = [{"data": "linear", "index": 10}, {"data": "images", "index": -1}]
+    rows = rows_of(cells, unfitted=4)
+    experiment(plan("learning", both, [{"indices": [10]}] * 2), rows)
+    parts = {"linear": ("v", 0.0101), "images": ("components", 0.0401)}
+    course = []
+    for row in rows.to_dict("records"):
+        (part, value), add = parts[row["data"]], row["seed"] / 1000
+        for epoch in (0, 1, 2):
+            times = 1 + (row["data"] == "linear") * epoch
+            measured = {"epoch": epoch, part: times * value + add, "nads": times * 0.02 + add}
+            course.append(row | measured)
+    lay(artifacts.REPORTS / "learning" / "course.csv", course)
+
     # Both networks of `z` on plain images, and one of two on flipped ones.
     rows = rows_of([{"images": kind} for kind in ("plain", "flipped")], unfitted=3)
     experiment(plan("flip", {}, [{}, {}]), rows)

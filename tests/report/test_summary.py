@@ -15,7 +15,7 @@ def test_the_summary_has_a_dozen_numbers_of_lenet(whole, monkeypatch):
     run = type("Run", (), {"nads": {"lenet": whole.nads["a"]}, "experiments": whole.experiments})
     numbers = summary.summary(run)
     assert set(numbers) == {"nads", *whole.experiments}
-    assert sum(map(len, numbers.values())) == 11
+    assert sum(map(len, numbers.values())) == 12
     assert numbers["nads"] == {"first_singular_value": 200.0, "relative_error": 0.1}
     lenet = committed("linear_pairs")["lenet"]
     assert numbers["linear_pairs"] == {

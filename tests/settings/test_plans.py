@@ -173,6 +173,8 @@ def test_nads_grids_and_images_have_the_inputs_of_their_architecture(shipped):
         ("scales/smoke/image_pairs/networks", {"wide": {"indices": [1, 3071]}}),
         ("scales/smoke/poison/networks", {"wide": {"indices": [3070], "mixture_indices": []}}),
         ("scales/smoke/flip/networks", {"wide": None}),
+        ("learning/sigma/wide", 1.0),
+        ("scales/smoke/learning/networks", {"wide": {"indices": [0, 3071]}}),
     ):
         document = changed(document, path, value)
     found = plans(document)["smoke"]

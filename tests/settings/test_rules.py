@@ -113,7 +113,7 @@ def test_a_misspelt_key_gives_one_sentence_wherever_it_stands(shipped):
     ],
 )
 def test_every_experiment_says_which_nads_it_lacks(shipped, source, words):
-    needing = ["flip", "image_pairs", "linear_pairs", "nad_sweep", "poison"]
+    needing = ["flip", "image_pairs", "learning", "linear_pairs", "nad_sweep", "poison"]
     lacking = sentences(changed(shipped, NADS, source))
     assert all(words in sentence for sentence in lacking)
     named = [sentence.split(".")[2] for sentence in lacking]
@@ -125,8 +125,8 @@ def test_images_that_do_not_fit_the_inputs_of_their_networks(shipped):
     document = changed(document, "scales", {"laptop": document["scales"]["laptop"]})
     assert sentences(document) == [
         "scales.laptop: all images of a scale have one size, the inputs of the networks trained on "
-        "them, not 32×32 pixels (lenet in poison) and 64×64 pixels (logreg in flip); give these "
-        "networks one `input`"
+        "them, not 32×32 pixels (lenet in poison) and 64×64 pixels (logreg in learning); give "
+        "these networks one `input`"
     ]
 
 

@@ -27,6 +27,7 @@ SMALL = {
     "flip": ({}, {}),
     "fourier": ({"eps": 1.0, "sigma": 1.0}, {"step": 16}),
     "image_pairs": ({"eps": 1.0, "sigma": {"lenet": 1.0}}, {"indices": (3, 4)}),
+    "learning": ({"eps": 1.0, "sigma": {"lenet": 1.0}}, {"indices": (3, 4)}),
     "linear_pairs": ({"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}, {"indices": (3, 4)}),
     "nad_sweep": ({"eps": 1.0, "sigma": {"lenet": 1.0}}, {"indices": (3, 4)}),
     "poison": ({"size": 0.05}, {"indices": (3,), "mixture_indices": (3,)}),

@@ -1,0 +1,92 @@
+"""`learning` (not in the papers): what training does to the directions that a network responds to.
+
+C is the covariance of the network's input gradient over test samples, after 0, 1, 2, 4, … epochs on
+D(v), v a NAD of the network itself, or on images. Which part of the response, tr C, lies along v,
+or in the span of the images' first principal components, and which part of the rest in the span of
+the first NADs, to which the untrained network responds most?
+"""
+
+import numpy as np
+import torch
+
+from pipeline.cells import pictures, separable
+from pipeline.cells.shapes import dimension
+from pipeline.experiments.experiment import OfBases, pixels
+from pipeline.experiments.plan import AmplitudePerArchitecture
+from pipeline.measures.fitted import counts
+from pipeline.measures.gradients import components, part_along
+
+FIRST = 10
+"""Number of NADs, and of principal components, that span the part of the response."""
+
+IMAGES = -1
+"""The index of cells that are trained on images."""
+
+
+class Learning(OfBases):
+    """One channel: D(v) along a NAD, or images in grey, the two halves of whose classes are told
+    apart."""
+
+    channels = 1
+    outputs = 2
+    coordinates = ("data", "index")
+    schedule = "linear"
+    Settings = AmplitudePerArchitecture
+
+    def places(self, member):
+        """D(v) along every index, and the images."""
+        for index in member.grid.indices:
+            yield {"data": "linear", "index": index}
+        yield {"data": "images", "index": IMAGES}
+
+    def beside(self, plan, rng, images, classes):
+        """Labels of the two halves of the classes, in place of the classes', and D(v)'s draw."""
+        names = range(len(images["classes"]))
+        count = dimension(images["train_images"].shape[2:])
+        return {
+            "labels": pictures.binary(classes, names[len(names) // 2 :]),
+            "normal": separable.normal(rng, len(classes), count),
+        }
+
+    def reads(self, cell, array):
+        """Pictures for images, and the draw for D(v)."""
+        return array.endswith("labels") or (cell["data"] == "linear") == array.endswith("normal")
+
+    def dataset(self, cell, split, draw, directions):
+        """Inputs (N, 1, H, W) and class numbers (N,) of a cell; directions: the NADs (D, D)."""
+        y = draw[f"{split}_labels"]
+        if cell["data"] == "images":
+            channels = pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw)
+            x = channels.mean(1, keepdim=True)
+        else:
+            v, shape = directions[0][cell["index"]], (1, *pixels(cell))
+            normal = draw[f"{split}_normal"]
+            x = separable.linearly_separable(normal, y, v, cell["eps"], cell["sigma"], shape)
+        return x, torch.as_tensor(y > 0).long()
+
+    def course(self, cell, directions, x, covariance):
+        """Parts of the response: `v`, along v, or `components`, in the images' first ones; `nads`,
+        of what does not lie along v, in the first NADs, v left out."""
+        nads, index = directions[0], cell["index"]
+        if cell["data"] == "images":
+            row = {"components": part_along(covariance, components(x, FIRST))}
+            return row | {"nads": part_along(covariance, nads[:FIRST])}
+        v = nads[index : index + 1]
+        off = np.eye(v.size) - v.T @ v
+        others = nads[[number for number in range(FIRST) if number != index]]
+        return {
+            "v": part_along(covariance, v),
+            "nads": part_along(off @ covariance @ off, others),
+        }
+
+    def summary(self, tables, directions):
+        """By data: counts of cells, and the parts of the response before and after training."""
+        found = {}
+        for data, rows in tables["course"].groupby("data", sort=False):
+            results = tables["results"]
+            part = counts(results[results["data"] == data])
+            means = rows.groupby("epoch")[["v", "components", "nads"]].mean()
+            for when, row in (("before", means.iloc[0]), ("after", means.iloc[-1])):
+                part[when] = {key: round(float(value), 4) for key, value in row.dropna().items()}
+            found[data] = part
+        return found

@@ -1,0 +1,36 @@
+"""The covariance of a network's input gradient over data, and where its response lies."""
+
+import numpy as np
+import torch
+from torch import nn
+
+SAMPLES = 1000
+"""Test samples over which the covariance is taken."""
+
+
+def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
+    """C = Σ ∇f ∇fᵀ/N over inputs x (N, C, H, W), (D, D) with D = H·W, in eval mode.
+
+    This is the average gradient outer product (arXiv 2309.00570). f are the outputs less their
+    mean, which classification ignores; the sum is over inputs, outputs and channels.
+    """
+    network.eval()
+    x = x.detach().clone().requires_grad_()
+    outputs = network(x)
+    total = torch.zeros(2 * [x[0, 0].numel()], dtype=torch.float64, device=x.device)
+    for output in (outputs - outputs.mean(1, keepdim=True)).unbind(1):
+        (gradient,) = torch.autograd.grad(output.sum(), x, retain_graph=True)
+        rows = gradient.flatten(2).flatten(0, 1).double()
+        total += rows.T @ rows
+    return (total / len(x)).cpu().numpy()
+
+
+def components(x: torch.Tensor, count: int) -> np.ndarray:
+    """The first principal components (count, D) of inputs x (N, 1, H, W)."""
+    covariance = np.cov(x.flatten(1).double().cpu().numpy(), rowvar=False)
+    return np.linalg.eigh(covariance)[1][:, ::-1][:, :count].T
+
+
+def part_along(covariance: np.ndarray, directions: np.ndarray) -> float:
+    """The part of tr C that lies in the span of orthonormal directions (K, D); by chance K/D."""
+    return float(np.trace(directions @ covariance @ directions.T) / np.trace(covariance))
