@@ -7,8 +7,6 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.colors
-import matplotlib.patches
 import matplotlib.patheffects
 import numpy as np
 import pandas as pd
@@ -103,14 +101,6 @@ def at(rows: pd.DataFrame, pair: Pair) -> pd.DataFrame:
     return rows[(rows["index_1"] == pair[0]) & (rows["index_2"] == pair[1])]
 
 
-def hatch(panel: Axes, corner: Pair, side: float, lines: str, colour: Any, width: float) -> None:
-    """Hatch a square with lines of a colour and a width."""
-    look = {"fill": False, "hatch": lines, "edgecolor": colour, "linewidth": 0, "zorder": 1.5}
-    square = matplotlib.patches.Rectangle(corner, side, side, **look)
-    square.set_hatch_linewidth(width)
-    panel.add_patch(square)
-
-
 def heat_map(
     panel: Axes, cells: pd.DataFrame, form: str, limits: tuple[float, float], **bar: Any
 ) -> None:
@@ -137,11 +127,8 @@ def heat_map(
     for number in panel.texts:
         column, row = (int(place) for place in number.get_position())
         if hatched.iloc[row, column]:
-            # Lines between the colours of the cell and of its number, which stands clear of them.
-            ground = colours[row, column]
-            colour = (ground + matplotlib.colors.to_rgba(number.get_color())) / 2
-            hatch(panel, (column, row), 1, "///", colour, 0.6)
-            number.set_bbox({"facecolor": ground, "edgecolor": "none", "pad": 1})
+            ground, ink = colours[row, column], number.get_color()
+            style.hatch(panel, (column, row), (1, 1), ground, ink, number)
     panel.tick_params(axis="y", rotation=0)
     panel.tick_params(axis="x", rotation=0 if size <= 6 else 90)
 
@@ -227,7 +214,7 @@ def boundaries(run: Evaluated, planes: pd.DataFrame, label: str, caption: str) -
         if not fitted(cells).all():
             # Light lines with dark rims show on every colour of the map.
             for colour, width in (("0.2", 1.3), ("0.95", 0.6)):
-                hatch(panel, (-half, -half), 2 * half, "//", colour, width)
+                style.lines(panel, (-half, -half), (2 * half, 2 * half), "//", colour, width)
         if len(tilts_of(cells)) and probability.min() < 0.5 < probability.max():
             look = {"levels": [0.5], "colors": "white", "linewidths": 1.6}
             panel.contour(axis, axis, probability, **look).set_path_effects([rim])
