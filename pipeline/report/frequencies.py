@@ -129,7 +129,8 @@ def write(
 ) -> dict[tuple[int, int], Text]:
     """Write values into the cells of a map, with deviations where these are finite.
 
-    Returns the texts by (row, column) of their cells. edges: of the cells, from `frame`; black: (K, K), whether a text is black, not white.
+    Returns the texts by (row, column) of their cells. edges: of the cells, from `frame`; black:
+    (K, K), whether a text is black, not white.
     """
     middle, texts = sum(edges) / 2, {}
     for r, c in np.argwhere(np.isfinite(values)):
