@@ -95,6 +95,8 @@ def curve(
     **look: Any,
 ) -> ErrorbarContainer:
     """Means over seeds with error bars, if there are any, and hollow markers where not `fitted`."""
+    if (fitted == 0).all():  # the legend then shows a hollow marker as well
+        look |= {"markerfacecolor": "white"}
     errors = [None if bars is None or bars.isna().all() else bars for bars in (yerr, xerr)]
     drawn = panel.errorbar(x, y, *errors, **look)
     hollow(panel, drawn, np.asarray(fitted == 0))
