@@ -89,9 +89,9 @@ def main() -> None:
         ]
         for side in SIDES:
             seconds, faults, system = (
-                statistics.median(column) for column in zip(*(found[side] for found in rounds))
+                statistics.median(column) for column in zip(*(times[side] for times in rounds))
             )
-            ratios = [found["single pages"][0] / found[side][0] for found in rounds]
+            ratios = [times["single pages"][0] / times[side][0] for times in rounds]
             print(
                 f"{name:16s} {side:17s} THROUGHPUT {statistics.median(ratios):.2f} "
                 f"({min(ratios):.2f} to {max(ratios):.2f}), {1e3 * seconds:6.1f} ms a step, "

@@ -138,12 +138,12 @@ def ours(name: str, count: int, device: torch.device) -> tuple[float, list[float
     size = together(specification, device)
     groups = [cells[start : start + size] for start in range(0, count, size)]
     started, make_data = time.perf_counter(), functools.partial(data, samples)
-    found = dict(workers.run(functools.partial(train_group, device), groups, make_data, device))
-    for result in found.values():
+    results = dict(workers.run(functools.partial(train_group, device), groups, make_data, device))
+    for result in results.values():
         if isinstance(result, Exception):
             raise result
     seconds = time.perf_counter() - started
-    return seconds, [accuracy for number in sorted(found) for accuracy in found[number]]
+    return seconds, [accuracy for number in sorted(results) for accuracy in results[number]]
 
 
 def together(specification: table.Specification, device: torch.device) -> int:
@@ -164,7 +164,7 @@ def one_network(name: str, rounds: int, device: torch.device) -> None:
             theirs[seed] = usual(Cell(specification, TRAINING(epochs), seed), sets, device)
         each = (time.perf_counter() - started) / USUAL_CELLS
         (few, _), (many, accuracies) = (ours(name, size, device) for size in (small, large))
-        both += [(accuracies[seed], found) for seed, found in theirs.items() if seed < large]
+        both += [(accuracies[seed], other) for seed, other in theirs.items() if seed < large]
         for label, ratio in {
             "per further cell": each / ((many - few) / (large - small)),
             f"a grid of {small} with its start": each * small / few,

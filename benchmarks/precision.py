@@ -87,7 +87,7 @@ def main() -> None:
     make = functools.partial(Grid, dataclasses.replace(plan, **changes))
     grid = make()
     jobs = [(cell, precision) for cell in grid.cells for precision in ("float32", "bfloat16")]
-    found, times = {}, {}
+    tested, times = {}, {}
     work = workers.run(train_cell, jobs, make, torch.device("cpu"))
     for position, result in tqdm(work, "cells in both precisions", len(jobs), disable=None):
         if isinstance(result, Exception):
@@ -100,9 +100,9 @@ def main() -> None:
         )
         accuracies, times.setdefault(place, {})[precision] = result
         for test_set, accuracy in accuracies.items():
-            found.setdefault((*place, test_set), {})[precision] = accuracy
+            tested.setdefault((*place, test_set), {})[precision] = accuracy
     table = (
-        pd.Series(found)
+        pd.Series(tested)
         .apply(pd.Series)
         .rename_axis(["architecture", "seed", "cell", "test_set"])
         .reset_index()

@@ -77,8 +77,7 @@ def differing(ours: pd.DataFrame, theirs: pd.DataFrame) -> list[pd.DataFrame]:
 def false_alarms(
     rng: np.random.Generator, pairs: int, unlike: float, seeds: tuple[int, int], common: float
 ) -> int:
-    """How many of so many pairs of runs are said to differ, though chance alone makes them do
-    so."""
+    """The number of pairs of runs that are said to differ, though by chance alone."""
     count = 0
     for _ in range(pairs):
         cells = grid(rng, unlike)
@@ -89,8 +88,10 @@ def false_alarms(
 def shifted(
     rng: np.random.Generator, unlike: float, shift: float, kind: str | None
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Cells of which one of a kind is shifted, or, of no kind, a panel but for the saturated; and
-    which ones these are, bool."""
+    """Cells, one of them shifted, and which one that is, bool.
+
+    kind: the shifted cell's; None: all cells of one panel are shifted but for the saturated.
+    """
     cells = grid(rng, unlike)
     if kind is None:
         chosen = (cells["experiment"] == "linear_pairs") & ~cells["place"].str.startswith(
@@ -104,11 +105,10 @@ def shifted(
     return cells.assign(shifted=cells["mean"] + shift * chosen), chosen
 
 
-def found(
+def detections(
     rng: np.random.Generator, pairs: int, unlike: float, shift: float, kind: str | None
 ) -> int:
-    """In how many of so many pairs of runs, of three seeds each, the shift of one cell, or of a
-    panel's mean, is found."""
+    """The number of pairs of runs, of three seeds each, whose shift of a cell or panel is found."""
     count = 0
     for _ in range(pairs):
         cells, chosen = shifted(rng, unlike, shift, kind)
@@ -132,7 +132,7 @@ def main(pairs: int) -> None:
     ]
     for kind, shift in cases:
         rates = [
-            f"{found(rng, pairs // 5, unlike, shift, kind)} (unlike {unlike})"
+            f"{detections(rng, pairs // 5, unlike, shift, kind)} (unlike {unlike})"
             for unlike in (0.0, 0.7)
         ]
         print(

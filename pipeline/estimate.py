@@ -5,10 +5,12 @@ data/nads/{architecture}.{estimand}.npz. A run continues the sums that an earlie
 may have been killed or had fewer networks; two runs at once share the architectures.
 """
 
+import statistics
+
 import numpy as np
 import threadpoolctl
 
-from pipeline.machine import workers
+from pipeline.machine import rates, workers
 from pipeline.nads import NADs, from_file, progress
 from pipeline.nads.plan import NADsPlan
 from pipeline.project import artifacts, command
@@ -31,21 +33,15 @@ def metrics_of(nads: NADs) -> dict[str, float | int]:
 def main() -> None:
     """Estimate or import, and write the NADs, architecture by architecture."""
     plan, machine = NADsPlan.read(), artifacts.planned("machine", workers.Machine)
-    device, from_files, tasks, metrics = workers.device_of(machine.device), {}, [], {}
+    device, from_files, metrics = workers.device_of(machine.device), {}, {}
     own = {file: sha256 for each in plan.members.values() for file, sha256 in each.own.items()}
     for name, request in plan.members.items():
-        estimators = {name: plan.estimator}
-        if plan.estimator.compare and request.source.first is None:
-            # Seeds derive from the name, so the two estimates share no networks and no errors.
-            estimators[f"{name}.{plan.estimator.other().estimand}"] = plan.estimator.other()
-        try:
-            if (file := request.source.file) is not None:
+        if (file := request.source.file) is not None:
+            try:
                 from_files[name] = from_file(file, request.source.input)
-            else:
-                for full_name, estimator in estimators.items():
-                    tasks.append(progress.task(full_name, request, plan.seed, estimator, device))
-        except InputError as error:
-            raise InputError(f"nads.{name}: {error}") from None
+            except InputError as error:
+                raise InputError(f"nads.{name}: {error}") from None
+    tasks = list(progress.tasks(plan, device))
     check_unchanged()  # the code that runs is the code in the keys
     artifacts.check_own(own)
     with artifacts.output(artifacts.NADS) as folder, workers.kept():
@@ -55,6 +51,8 @@ def main() -> None:
         for task, nads in progress.finished(tasks, device, machine.reuse):
             nads.save(folder / f"{task.name}.npz")
             metrics[task.name] = metrics_of(nads)
+            if task.seconds:
+                rates.write({task.rate_key(): statistics.median(task.seconds)})
             print(
                 f"{task.name}: NADs ({nads.estimand}) from {nads.networks} networks, averaged over "
                 f"{nads.symmetry}, relative error of C {nads.error:.3f}, first singular value "

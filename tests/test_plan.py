@@ -7,12 +7,14 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 import yaml
 from documents import changed
 
 from pipeline import experiments, plan, settings
 from pipeline.experiments.plan import Plan
-from pipeline.machine import workers
+from pipeline.machine import rates, workers
+from pipeline.nads import progress
 from pipeline.nads.plan import NADsPlan
 from pipeline.networks.dry_run import dry_run
 from pipeline.project import artifacts
@@ -102,9 +104,11 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
     assert NADsPlan.read() == asked.nads
     head, columns, *table = capsys.readouterr().out.splitlines()
     assert head == f"params.yaml is sound; scale {scale} on 2 cores:"
-    assert columns.split() == "cells stored sample passes time left GB to write".split()
-    total = 0
-    for row, name in zip(table, names):
+    assert columns.split() == "networks stored sample passes time left GB to write".split()
+    total = sum(request.source.networks for request in asked.nads.members.values())
+    total *= 2  # both estimands
+    assert table[0].split()[:-1] == ["nads", f"{total:,}", "0", "0", "unknown"]
+    for row, name in zip(table[1:], names):
         grid = asked.experiments[name]
         cells = experiments.find(name).cells(grid)
         epochs = sum(grid.members[cell["architecture"]].training.epochs for cell in cells)
@@ -112,6 +116,28 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
         assert row.split()[:-1] == [name, f"{len(cells):,}", "0", passes, "unknown"]
         total += len(cells)
     assert table[-1].split()[:2] == ["all", f"{total:,}"]
+
+
+@pytest.mark.parametrize(
+    ("lenet", "words"), [(16, ""), ({"networks": 16, "error": 0.2}, "at most ")]
+)
+def test_time_that_an_error_may_shorten_is_a_bound(
+    lenet, words, folder, smoke, monkeypatch, capsys
+):
+    columns = ("networks", "stored", "sample passes", "time left", "GB to write")
+    monkeypatch.setattr(plan, "forecast", lambda *_: dict.fromkeys(columns, 30.0))
+    smoke["scales"]["smoke"]["nads"]["lenet"] = lenet
+    time_left = lambda: {line.split()[0]: line for line in capsys.readouterr().out.splitlines()[2:]}
+    run(smoke | {"device": "cpu"})
+    lines = time_left()
+    assert "unknown" in lines["nads"] and "unknown" in lines["all"] and "at most" not in str(lines)
+    for task in progress.tasks(NADsPlan.read(), torch.device("cpu")):
+        rates.write({task.rate_key(): 60.0})
+    run(smoke | {"device": "cpu"})
+    lines = time_left()
+    # 50 networks of each estimand at a minute each on two cores, and 30 seconds an experiment.
+    assert f" {words}0:50:00 " in lines["nads"] and f" {words}0:53:30 " in lines["all"]
+    assert " 0:00:30 " in lines["fourier"] and "at most" not in lines["fourier"]
 
 
 def test_a_disk_without_room_ends_it_before_anything_is_written(folder, smoke, monkeypatch, capsys):

@@ -1,6 +1,7 @@
-"""The cost of an experiment's grid before it is trained: cells, time, disk."""
+"""The cost of a scale's NADs and of an experiment's grid before they are made: time, disk."""
 
 import contextlib
+import io
 import math
 
 import torch
@@ -11,6 +12,8 @@ from pipeline.experiments.plan import Plan
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
 from pipeline.machine import rates, store, workers
+from pipeline.nads import progress
+from pipeline.nads.plan import NADsPlan
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
@@ -23,9 +26,9 @@ def forecast(
 ) -> dict[str, float]:
     """The cost of an experiment's grid: one row of the table that `plan` prints.
 
-    cells; stored: cells in the store; sample passes: training samples times epochs of all cells;
-    time left: seconds until all cells are trained, NaN until each architecture with cells left has
-    been trained once on this machine; GB to write.
+    networks: its cells; stored: cells in the store; sample passes: training samples times epochs of
+    all cells; time left: seconds until all cells are trained, NaN until each architecture with
+    cells left has been trained once on this machine; GB to write.
     reuse: whether stored cells count as trained; sizes: bytes of each architecture's weights.
     """
     cells, measured = experiment.cells(plan), rates.read()
@@ -34,8 +37,6 @@ def forecast(
     values = sum(map(dimension, plan.inputs)) * experiment.channels
     samples = plan.train_samples + plan.test_samples
     to_write = (len(plan.seeds) - len(drawn)) * samples * values * FLOAT
-    # On a CPU each core trains one network. On a GPU, a rate is already one network's share.
-    at_once = workers.cores() if device.type == "cpu" else 1
     outputs = plan.test_samples * (1 + len(experiment.parts)) * (experiment.outputs or 10) * FLOAT
     passes, seconds = 0, 0.0
     for architecture, member in plan.members.items():
@@ -44,15 +45,45 @@ def forecast(
         each = plan.train_samples * member.training.epochs
         passes += len(grid) * each
         key = grid_jobs.rate_key(member, experiment.channels, device.type)
-        seconds += left * each * measured.get(key, math.nan) / at_once if left else 0.0
+        seconds += left * each * measured.get(key, math.nan) / _at_once(device) if left else 0.0
         to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {
-        "cells": len(cells),
+        "networks": len(cells),
         "stored": len(stored),
         "sample passes": passes,
         "time left": seconds,
         "GB to write": to_write / 1e9,
     }
+
+
+def forecast_nads(
+    plan: NADsPlan, reuse: bool, device: torch.device
+) -> tuple[dict[str, float], bool]:
+    """The cost of a scale's NADs: the same row of untrained networks, and whether it is a bound.
+
+    It is a bound where an estimate ends at a relative error of C. GB to write: of the sums.
+    """
+    measured, bounded = rates.read(), False
+    row = dict.fromkeys(("networks", "stored", "sample passes", "time left", "GB to write"), 0)
+    with contextlib.redirect_stderr(io.StringIO()):  # `estimate` repeats every notice
+        for task in progress.tasks(plan, device):
+            if reuse:
+                task.restore()
+            estimation, count = task.estimation, task.estimation.accumulator.count
+            left = 0 if estimation.finished else estimation.networks - count
+            row["networks"] += count + left
+            row["stored"] += count
+            if left:
+                seconds = left * measured.get(task.rate_key(), math.nan)
+                row["time left"] += seconds / _at_once(device)
+                row["GB to write"] += sum(a.nbytes for a in estimation.state().values()) / 1e9
+                bounded |= estimation.target_error is not None
+    return row, bounded
+
+
+def _at_once(device: torch.device) -> int:
+    # On a CPU each core makes one network. On a GPU, a rate is already one network's share.
+    return workers.cores() if device.type == "cpu" else 1
 
 
 def _drawn(plan: Plan, seed: int) -> bool:

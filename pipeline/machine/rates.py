@@ -1,5 +1,4 @@
-"""Seconds of training per sample on this machine, which each run measures and later ones forecast
-with."""
+"""Seconds of work on this machine, which each run measures and later ones forecast with."""
 
 import json
 from pathlib import Path
@@ -12,9 +11,11 @@ def _path() -> Path:
 
 
 def read() -> dict[str, float]:
-    """Seconds of one core, or of the GPU, per training sample, by `pipeline.grid.jobs.rate_key`.
+    """Seconds of one core, or of the GPU, by the digest of all that decides them.
 
-    Empty where the file is missing or damaged, since every rate can be measured again.
+    Per training sample by `pipeline.grid.jobs.rate_key`; per untrained network by
+    `pipeline.nads.progress.Task.rate_key`. Empty where the file is missing or
+    damaged, since every rate can be measured again.
     """
     try:
         return dict(json.loads(_path().read_text(encoding="utf-8")))

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import torch
 from tqdm import tqdm
 
@@ -19,7 +20,7 @@ from pipeline.machine.claims import Claims
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import Estimation, begun, stopping_count
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.plan import Request
+from pipeline.nads.plan import NADsPlan, Request
 from pipeline.nads.recipe import Recipe, jacobian, key
 from pipeline.project.errors import InputError
 
@@ -32,7 +33,8 @@ class Task:
     """One estimate of NADs, made by the workers.
 
     name: the architecture's; recipe: of its networks; estimation: the estimate so far; sums: the
-    sums in the store; minutes: how long this run has sampled networks.
+    sums in the store; minutes: how long this run has sampled networks; seconds: of a worker, for
+    each of them.
     """
 
     name: str
@@ -40,6 +42,13 @@ class Task:
     estimation: Estimation
     sums: store.Sums
     minutes: float = 0.0
+    seconds: list[float] = dataclasses.field(default_factory=list)
+
+    def rate_key(self) -> str:
+        """Digest of all that decides the seconds per network."""
+        recipe, estimator = self.recipe, self.recipe.estimator
+        derivative = estimator.estimand, estimator.method, estimator.point
+        return store.digest([recipe.specification, recipe.shape, derivative, recipe.device])
 
     def restore(self) -> None:
         """Go on from the sums in the store of the most networks that this estimate may have."""
@@ -80,10 +89,11 @@ class Task:
         title, most = f"estimate {self.name}", estimation.networks
         with tqdm(desc=title, total=most, initial=first, unit="network", disable=None) as bar:
             try:
-                for position, result in workers.run(jacobian, jobs(), dict, device):
+                for position, result in workers.run(_timed, jobs(), dict, device):
                     if isinstance(result, Exception):
                         raise result
-                    estimation.add(first + position, result)
+                    estimation.add(first + position, result[0])
+                    self.seconds.append(result[1])
                     bar.update(accumulator.count - bar.n)
                     if estimation.finished:
                         break
@@ -92,6 +102,26 @@ class Task:
             finally:
                 keep()
         self.minutes = (time.monotonic() - started) / 60
+
+
+def _timed(context: dict, work: tuple[Recipe, int]) -> tuple[np.ndarray, float]:
+    """The Jacobian of one untrained network, and the seconds that it took the worker."""
+    started = time.monotonic()
+    return jacobian(context, work), time.monotonic() - started
+
+
+def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
+    """The estimates that a plan asks for, not begun yet; raises InputError, which names one."""
+    for name, request in plan.members.items():
+        estimators = {} if request.source.file else {name: plan.estimator}
+        if estimators and plan.estimator.compare and request.source.first is None:
+            # Seeds derive from the name, so the two estimates share no networks and no errors.
+            estimators[f"{name}.{plan.estimator.other().estimand}"] = plan.estimator.other()
+        for full_name, estimator in estimators.items():
+            try:
+                yield task(full_name, request, plan.seed, estimator, device)
+            except InputError as error:
+                raise InputError(f"nads.{name}: {error}") from None
 
 
 def task(

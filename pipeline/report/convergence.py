@@ -121,8 +121,6 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
         look = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 4.5}
         look |= {"elinewidth": 0.7, "label": f"{called}: {speed.correlation_text(called)}"}
         steps = both["mean_steps"].replace(np.inf, BEYOND * speed.limit)
-        if (both["fitted"] == 0).all():  # the legend then shows a hollow marker as well
-            look |= {"markerfacecolor": "white"}
         means, spread = 100 * both["mean_accuracy"], 100 * both["std_accuracy"]
         style.curve(panel, steps, means, both["fitted"], spread, both["std_steps"], **look)
     limits = fastest / 1.2, 1.2 * BEYOND * speed.limit

@@ -24,7 +24,5 @@ def over_indices(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarConta
     """
     if len(cells) <= 2:  # between two points far apart a line would tell what was not measured
         look |= {"linewidth": 0}
-    if not cells["fitted"].any():  # the legend then shows a hollow marker as well
-        look |= {"markerfacecolor": "white"}
     x, (mean, std, fitted) = cells.index + 1, (cells[name] for name in ("mean", "std", "fitted"))
     return style.curve(panel, x, mean, fitted, std, **look)

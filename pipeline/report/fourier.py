@@ -3,7 +3,6 @@
 import textwrap
 from typing import Any
 
-import matplotlib.patches
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -39,7 +38,8 @@ def maps(run: Evaluated, known: Published, caption: str) -> Figure:
             rows.append([])
         rows[-1] += drawn
     columns = max(map(len, rows))
-    size = max(6.4, 2.75 * columns + 1.1), 3.1 * len(rows) + 0.8
+    side = max(2.75, 3.6 / columns)
+    size = side * columns + 1.1, (side + 0.35) * len(rows) + 0.8
     figure, axes = style.new(len(rows), columns, *size)
     for panels, row in zip(axes, rows):
         for panel in panels[len(row) :]:
@@ -60,16 +60,16 @@ def _map(panel: Axes, directions: pd.DataFrame) -> AxesImage:
     image = panel.imshow(100 * means, cmap=style.ACCURACY, vmin=50, vmax=100, aspect="equal")
     first, last = edges = frequencies.frame(panel, axis)
     black = means > 0.78  # is read better on the upper half of the colours
+    texts = {}
     if len(axis) <= frequencies.NUMBERED:
-        frequencies.write(panel, edges, 100 * means, black, 100 * deviations)
+        texts = frequencies.write(panel, edges, 100 * means, black, 100 * deviations)
     elif not np.isnan(deviations).any():
         median = f"± {100 * np.median(deviations):.1f} (median over the map)"
         panel.set_xlabel(f"{panel.get_xlabel()}\n{median}")
     for r, c in np.argwhere(fitted == 0) if (fitted == 1).any() else ():
-        sides = last[c] - first[c], last[r] - first[r]
-        look = {"fill": False, "hatch": "////", "linewidth": 0, "alpha": 0.35}
-        look |= {"edgecolor": "black" if black[r, c] else "white"}
-        panel.add_patch(matplotlib.patches.Rectangle((first[c], first[r]), *sides, **look))
+        sides, ground = (last[c] - first[c], last[r] - first[r]), image.to_rgba(100 * means[r, c])
+        ink, number = "black" if black[r, c] else "white", texts.get((r, c))
+        style.hatch(panel, (first[c], first[r]), sides, ground, ink, number)
     return image
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.text import Text
 
 from pipeline.cells.fourier import wrapped
 from pipeline.cells.shapes import SIDE
@@ -125,16 +126,18 @@ def write(
     values: np.ndarray,
     black: np.ndarray,
     deviations: np.ndarray,
-) -> None:
+) -> dict[tuple[int, int], Text]:
     """Write values into the cells of a map, with deviations where these are finite.
 
-    edges: of the cells, from `frame`; black: (K, K), whether a text is black, not white.
+    Returns the texts by (row, column) of their cells. edges: of the cells, from `frame`; black:
+    (K, K), whether a text is black, not white.
     """
-    middle = sum(edges) / 2
+    middle, texts = sum(edges) / 2, {}
     for r, c in np.argwhere(np.isfinite(values)):
         text = f"{values[r, c]:.0f}"
         if np.isfinite(deviations[r, c]):
             text += f"\n±{deviations[r, c]:.1f}"
         colour = "black" if black[r, c] else "white"
         look = {"ha": "center", "va": "center", "fontsize": 6, "color": colour}
-        panel.text(middle[c], middle[r], text, **look)
+        texts[r, c] = panel.text(middle[c], middle[r], text, **look)
+    return texts

@@ -7,8 +7,6 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.colors
-import matplotlib.patches
 import matplotlib.patheffects
 import numpy as np
 import pandas as pd
@@ -38,7 +36,7 @@ PANELS = {"all": "both channels", "first": "first channel alone", "second": "sec
 Pair = tuple[int, int]  # NAD indices of v₁ and v₂
 PAIR = ["index_1", "index_2"]  # their columns
 Tables = Mapping[str, pd.DataFrame]  # a table for each architecture
-GALLERY = 6  # largest number of NADs shown of each network, spread evenly over its grid
+GALLERY = 6  # largest number of each network's NADs in the figure, spread evenly over its grid
 
 WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
 USED = 0.6  # accuracy above which a channel alone is called used; guessing gives 0.5
@@ -55,7 +53,7 @@ def separations(run: Evaluated) -> tuple[float, float]:
 
 
 def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
-    """The plane of v₁ and v₂, in which many boundaries separate the classes, and NADs (fig. 1)."""
+    """Boundaries that all separate the classes in the plane of v₁ and v₂, and NADs (fig. 1)."""
     grids = {name: run.plan.members[name].grid.indices for name in run.labels}
     vectors, indices = artifacts.directions("linear_pairs"), {}
     for name, grid in grids.items():
@@ -103,21 +101,14 @@ def at(rows: pd.DataFrame, pair: Pair) -> pd.DataFrame:
     return rows[(rows["index_1"] == pair[0]) & (rows["index_2"] == pair[1])]
 
 
-def hatch(panel: Axes, corner: Pair, side: float, lines: str, colour: Any, width: float) -> None:
-    """Hatch a square with lines of a colour and a width."""
-    look = {"fill": False, "hatch": lines, "edgecolor": colour, "linewidth": 0, "zorder": 1.5}
-    square = matplotlib.patches.Rectangle(corner, side, side, **look)
-    square.set_hatch_linewidth(width)
-    panel.add_patch(square)
-
-
 def heat_map(
     panel: Axes, cells: pd.DataFrame, form: str, limits: tuple[float, float], **bar: Any
 ) -> None:
     """A heat map over pairs of NAD indices, hatched where not every network was fitted.
 
-    cells: mean, std and fitted by `PAIR`; a missing mean is written –, an infinite one ∞; form: of
-    the numbers; limits: of the colours; bar: arguments of `seaborn.heatmap`.
+    cells: mean, std and fitted by `PAIR`, where a missing mean is written – and an infinite one ∞;
+    form: format of the numbers; limits: the lowest and highest value of the colours; bar: arguments
+    of `seaborn.heatmap`.
     """
     mean, spread = cells["mean"].unstack(), cells["std"].unstack()
     hatched = (cells["fitted"] == 0).unstack()
@@ -137,23 +128,20 @@ def heat_map(
     for number in panel.texts:
         column, row = (int(place) for place in number.get_position())
         if hatched.iloc[row, column]:
-            # Lines between the colours of the cell and of its number, which stands clear of them.
-            ground = colours[row, column]
-            colour = (ground + matplotlib.colors.to_rgba(number.get_color())) / 2
-            hatch(panel, (column, row), 1, "///", colour, 0.6)
-            number.set_bbox({"facecolor": ground, "edgecolor": "none", "pad": 1})
+            ground, ink = colours[row, column], number.get_color()
+            style.hatch(panel, (column, row), (1, 1), ground, ink, number)
     panel.tick_params(axis="y", rotation=0)
     panel.tick_params(axis="x", rotation=0 if size <= 6 else 90)
 
 
 def published_accuracies(run: Evaluated) -> Tables:
-    """The published accuracies of ResNet-18 by `PAIR`, for one of any width (paper 2, fig. 2a)."""
+    """The published accuracies by `PAIR` for each ResNet-18 of the run (paper 2, fig. 2a)."""
     table = published.table("linear_pairs").set_index(PAIR)
     return {name: values for name, (_, values) in run.beside({"resnet18": table}).items()}
 
 
 def accuracies(run: Evaluated, name: str, known: Tables, caption: str) -> Figure:
-    """Accuracy (%) over the pairs of NAD indices: both channels, either alone (figs 2a, 4, 6).
+    """Accuracy (%) with both channels and with either alone, over the pairs (figs 2a, 4, 6).
 
     Below these maps stand the published accuracies of the same pairs, if there are any.
     """
@@ -200,15 +188,18 @@ def tilt_text(cells: pd.DataFrame) -> str:
 
 
 def probability_of(cells: pd.DataFrame) -> np.ndarray:
-    """The probability of class 1 (POINTS, POINTS), row = coordinate along 0⊕v₂, mean over rows."""
+    """The probability of class 1 in the plane, mean over networks.
+
+    (POINTS, POINTS), its rows along 0⊕v₂. cells: rows of the tables of `boundaries`.
+    """
     return np.mean([*cells["probability"]], 0, dtype=np.float64)
 
 
 def boundaries(run: Evaluated, planes: pd.DataFrame, label: str, caption: str) -> Figure:
-    """Class-1 probability in the plane of v₁⊕0 and 0⊕v₂ for the pairs (figs 2b, 5, 7, 8).
+    """The probability of class 1 in the plane of v₁⊕0 and 0⊕v₂, for each pair (figs 2b, 5, 7, 8).
 
-    The boundary is drawn where some fitted network has one (see `tilts_of`). planes: one
-    architecture's rows of boundaries.csv, and `probability` (POINTS, POINTS).
+    The boundary is drawn where a fitted network has one (see `tilts_of`). planes: one
+    architecture's rows of boundaries.csv with a column `probability`, (POINTS, POINTS).
     """
     rows, columns = (sorted(planes[index].unique()) for index in PAIR)
     sizes = max(5.6, 1.35 * len(columns) + 1.6), 1.45 * len(rows) + 1.8
@@ -227,7 +218,7 @@ def boundaries(run: Evaluated, planes: pd.DataFrame, label: str, caption: str) -
         if not fitted(cells).all():
             # Light lines with dark rims show on every colour of the map.
             for colour, width in (("0.2", 1.3), ("0.95", 0.6)):
-                hatch(panel, (-half, -half), 2 * half, "//", colour, width)
+                style.lines(panel, (-half, -half), (2 * half, 2 * half), "//", colour, width)
         if len(tilts_of(cells)) and probability.min() < 0.5 < probability.max():
             look = {"levels": [0.5], "colors": "white", "linewidths": 1.6}
             panel.contour(axis, axis, probability, **look).set_path_effects([rim])
@@ -277,7 +268,7 @@ def tilt_and_margins(planes: Tables, run: Evaluated, caption: str) -> Figure:
 
 
 def table(run: Evaluated, known: Tables, planes: Tables) -> Table:
-    """The table of the corners and the diagonal of each grid."""
+    """The table of accuracies and tilts at the corners and on the diagonal of each grid."""
     rows = []
     for name, label in run.labels.items():
         cells = run.summary_of(name)
@@ -301,9 +292,10 @@ def table(run: Evaluated, known: Tables, planes: Tables) -> Table:
 
 
 def used(run: Evaluated, name: str, known: Tables, planes: pd.DataFrame) -> str:
-    """The sentence on the channels that an architecture's fitted networks use, and on their tilt.
+    """The sentence on the channels that an architecture's fitted networks use, and on their tilts.
 
-    It covers the corners of the grid of pairs. planes: the architecture's rows of boundaries.csv.
+    Channels: at the corners of the grid of pairs. planes: the architecture's rows of
+    boundaries.csv, after `of_learners`.
     """
     results = run.of(name)
     low, high = results["index_1"].min(), results["index_1"].max()

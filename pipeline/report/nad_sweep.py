@@ -26,8 +26,8 @@ from pipeline.report.curves import over_indices, percents
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
 
-QUOTED = (0, 10, 102, 302)  # the indices at which the table quotes accuracies
-FEWEST = 5  # number of indices from which ρ can be told from chance: of 4, p is 0.08 at best
+QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
+FEWEST = 5  # smallest number of indices for ρ: of 4 indices its p is 0.08 at best
 MANY = 30  # number of points above which a curve has small markers
 
 LOOKS = {
@@ -50,8 +50,8 @@ def sweep(
 ) -> Figure:
     """Accuracy, training loss after a third of training, and spectrum over the NAD index (fig. 6).
 
-    losses: losses.csv; eigenvalues: (K,) by '{architecture}-{estimand}-eigenvalues'. Without both
-    the figure has the accuracies alone. ρ is Spearman's correlation of the index and the mean
+    losses: losses.csv; eigenvalues: (K,) by '{architecture}-{estimand}-eigenvalues'. Without these
+    two the figure has the accuracies alone. ρ is Spearman's correlation of the index and the mean
     accuracy.
     """
     columns, panels = len(run.labels), 1 if losses is None else 3
@@ -131,9 +131,9 @@ def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
 def numbers(
     run: Evaluated, metrics: Mapping[str, Any], known: Published
 ) -> tuple[Table, list[str]]:
-    """The table, a row for each architecture and estimand, and sentences.
+    """The table of accuracies, a row for each architecture and estimand, and the findings.
 
-    metrics: metrics.json, with the rank correlations.
+    metrics: metrics.json, which holds the rank correlations.
     """
     rows, curves, compared = [], [], []
     for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):

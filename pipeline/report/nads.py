@@ -285,8 +285,8 @@ def section(run: Run) -> Section:
     }
     if others:
         *_, other = others.values()
-        averaged = AVERAGED[str(other["symmetry"])]
-        lines = f"{caption} · {second}: {other['point']}, averaged over {averaged}"
+        point, averaged = POINTS[str(other["point"])], AVERAGED[str(other["symmetry"])]
+        lines = f"{caption} · {second}: {point}, averaged over {averaged}"
         figure = overlaps(run, others, lines)
         sees = (
             "Whether two ways to measure the response, over a long step and over an infinitely "

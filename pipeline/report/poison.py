@@ -21,14 +21,14 @@ LOOKS = {
 NAMES = {"images": "images", "mixture": "Gaussian mixture"}
 DASHES = {"images": (0, (6, 2)), "mixture": (0, (3, 2))}
 
-CLASSES, CELLS = 3, 3  # number of classes whose first image is shown, and of NADs of the carriers
+CLASSES, CARRIERS = 3, 3  # numbers of classes and of carriers' NADs in the figure of examples
 
 
 def curve(run: Evaluated, known: Published, caption: str) -> Figure:
     """Accuracy on clean test data over the NAD index of the training data's carriers (fig. 7).
 
-    The accuracy of networks trained on clean data is a level. Points, and the marker at the right
-    end of a level, are hollow where not every network was fitted.
+    The accuracy of networks trained on clean data is a horizontal line with a marker at its right
+    end. Markers are hollow where not every network was fitted.
     """
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True)
@@ -48,7 +48,7 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
             if not np.isnan(clean["std"]):
                 ends = (clean["mean"] - clean["std"], clean["mean"] + clean["std"])
                 panel.axhspan(*ends, color=colour, alpha=0.15, linewidth=0)
-            # A level has its marker at the right edge, since a hollow line cannot be drawn.
+            # At the right edge, since a line cannot be hollow.
             edge = {"markersize": 4, "transform": panel.get_yaxis_transform(), "clip_on": False}
             edge |= {"color": colour, "markerfacecolor": colour if clean["fitted"] else "white"}
             (end,) = panel.plot(1, clean["mean"], look["marker"], **edge)
@@ -57,9 +57,9 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
             drawn[f"{NAMES[data]}, poisoned"] = over_indices(panel, cells, **sizes, **look)
         if name in known:
             # Wide enough to be seen where our curve lies on it.
-            look, (_, values) = (
+            look, values = (
                 {"color": style.PUBLISHED, "linewidth": 1.8, "zorder": 1.9},
-                known[name],
+                known[name][1],
             )
             (line,) = panel.plot(values.index + 1, values, **look)
             drawn["published: ResNet-18, full width,\n50,000 images, poisoned"] = line
@@ -76,13 +76,13 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
 def examples(run: Evaluated, name: str, caption: str) -> Figure:
     """The first training image of each of the first classes, clean and with carriers along NADs.
 
-    Beside each image with carriers, which is clipped to [0, 1], stands its unclipped difference
-    from the clean one, magnified about grey until it fills the range.
+    Images with carriers are clipped to [0, 1]. Beside each stands its unclipped difference from
+    the clean image, magnified about grey until it fills the range.
     """
     draw, nads = artifacts.draw("poison", run.plan.seeds[0]), artifacts.directions("poison")[name]
-    experiment, every = experiments.find("poison"), run.plan.members[name].grid.indices
-    places = np.linspace(0, len(every) - 1, CELLS).round().astype(int)
-    indices = [every[place] for place in np.unique(places)]
+    experiment, indices = experiments.find("poison"), run.plan.members[name].grid.indices
+    places = np.linspace(0, len(indices) - 1, CARRIERS).round().astype(int)
+    indices = [indices[place] for place in np.unique(places)]
     # Few samples of many classes may lack one of the first.
     numbers = [n for n in range(CLASSES) if n in draw["train_labels"]]
     first = [int(np.argmax(draw["train_labels"] == n)) for n in numbers]
@@ -114,7 +114,7 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
 
 
 def table(run: Evaluated, known: Published) -> Table:
-    """The table, a row for each architecture, data and index of the carriers."""
+    """The table of accuracies, a row for each architecture, data and index of the carriers."""
     rows, places = [], ["architecture", "data", "index"]
     for (name, data, index), cells in run.summary.groupby(places, sort=False):
         at = cells.set_index("test_set")
@@ -129,9 +129,10 @@ def table(run: Evaluated, known: Published) -> Table:
 
 
 def findings(run: Evaluated, known: Published) -> list[str]:
-    """The sentence on the accuracies on clean data, and one for each published curve beside them.
+    """The sentence on the accuracies on clean data, and one for each published curve.
 
-    It tells the accuracies without carriers and with carriers along the first and last NAD.
+    The first sentence tells the accuracies without carriers and with carriers along the first and
+    the last NAD of the grid.
     """
     levels, beside = [], []
     clean = run.summary[run.summary["test_set"] == "clean"]

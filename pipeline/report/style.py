@@ -1,23 +1,28 @@
 """What all figures share: type, colours that survive grey print, captions, exact bytes."""
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+import matplotlib.colors
+import matplotlib.patches
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 DOT = " · "  # what stands between the parts of a caption
 LETTERS = 17  # letters of a caption in an inch
 TICKS = (0, 10, 100, 1000)  # NAD indices that are named at an axis
 POSITIONS = 6  # decimals to which the places of panels are rounded, in units of the figure
+
+Place = tuple[float, float]  # along x and y
 
 # Colour map of accuracies and probabilities: its lightness rises monotonically.
 ACCURACY = "cividis"
@@ -90,6 +95,8 @@ def curve(
     **look: Any,
 ) -> ErrorbarContainer:
     """Means over seeds with error bars, if there are any, and hollow markers where not `fitted`."""
+    if (fitted == 0).all():  # the legend then shows a hollow marker as well
+        look |= {"markerfacecolor": "white"}
     errors = [None if bars is None or bars.isna().all() else bars for bars in (yerr, xerr)]
     drawn = panel.errorbar(x, y, *errors, **look)
     hollow(panel, drawn, np.asarray(fitted == 0))
@@ -110,6 +117,33 @@ def hollow(panel: Axes, curve: ErrorbarContainer, which: np.ndarray) -> None:
             markerfacecolor="white",
             zorder=line.get_zorder() + 0.5,
         )
+
+
+def lines(panel: Axes, corner: Place, sides: Place, hatch: str, colour: Any, width: float) -> None:
+    """Hatch a rectangle with lines of a colour and a width."""
+    look = {"fill": False, "hatch": hatch, "edgecolor": colour, "linewidth": 0, "zorder": 1.5}
+    rectangle = matplotlib.patches.Rectangle(corner, *sides, **look)
+    rectangle.set_hatch_linewidth(width)
+    panel.add_patch(rectangle)
+
+
+def hatch(
+    panel: Axes,
+    corner: Place,
+    sides: Place,
+    ground: Sequence[float],
+    ink: str,
+    number: Text | None,
+) -> None:
+    """Hatch a cell of the colour `ground`: not every network was fitted there.
+
+    The lines are half as dark or light as `ink`, that of the cell's number, which stands clear of
+    them.
+    """
+    between = np.mean([ground, matplotlib.colors.to_rgba(ink)], 0)
+    lines(panel, corner, sides, "///", between, 0.6)
+    if number:
+        number.set_bbox({"facecolor": ground, "edgecolor": "none", "pad": 1})
 
 
 def index_axis(panel: Axes) -> None:

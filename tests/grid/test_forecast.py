@@ -1,4 +1,4 @@
-"""What a grid takes: cells, those that are stored, sample passes, time, room."""
+"""What NADs and a grid take: networks, those that are stored, sample passes, time, room."""
 
 import dataclasses
 
@@ -13,6 +13,10 @@ from pipeline.grid import forecast as told
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
 from pipeline.machine import rates, store, workers
+from pipeline.nads import progress
+from pipeline.nads.estimator import Estimator, Source
+from pipeline.nads.plan import NADsPlan, Request
+from pipeline.nads.recipe import jacobian
 from pipeline.project import artifacts
 
 FOURIER = experiments.find("fourier")
@@ -122,3 +126,39 @@ def test_where_there_are_fewer_pictures_all_of_them_are_drawn(folder):
     for there, drawn in ((7, False), (9, True)):
         artifacts.write_json(artifacts.DATASETS / "fourier" / "images.json", {"train": there})
         assert (forecast_of(plan)[4] == 10 * KEPT) == drawn
+
+
+def nads_plan(networks, error=None):
+    """A plan of the NADs of a small network of 8×8 pixels."""
+    specification = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
+    estimator = Estimator("secant", "readout", 100.0, "normal", True, False)
+    source = Source(networks, error, (1, 8, 8))
+    return NADsPlan("smoke", 0, estimator, {"net": Request(specification, source)})
+
+
+def test_untrained_networks_in_the_sums_count_and_a_reached_error_ends_the_rest(folder):
+    (task,) = progress.tasks(nads_plan(8), CPU)
+    room = 8 * (64 * 65 / 2 * 8 + 1) / 1e9  # eight triangles and one sum of squares
+
+    def forecast_of_nads(plan, reuse=True, device=CPU):
+        row, bounded = told.forecast_nads(plan, reuse, device)
+        return [
+            None if np.isnan(value) else pytest.approx(value) for value in row.values()
+        ], bounded
+
+    assert forecast_of_nads(nads_plan(8)) == ([8, 0, 0, None, room], False)
+    rates.write({task.rate_key(): 3.0})
+    assert forecast_of_nads(nads_plan(8)) == ([8, 0, 0, 8 * 3 / 2, room], False)
+    assert forecast_of_nads(nads_plan(8, 0.01)) == ([8, 0, 0, 8 * 3 / 2, room], True)
+    for number in range(8):
+        task.estimation.add(number, jacobian(None, (task.recipe, number)))
+    task.sums.put(8, task.estimation.state())
+    done = [8, 8, 0, 0, 0], False
+    assert forecast_of_nads(nads_plan(8)) == done
+    assert forecast_of_nads(nads_plan(20, task.estimation.trace[-1][1])) == done
+    # The error was looked at after 4, 6 and 8 networks, which is as many numbers more.
+    trace = 6 * 8 / 1e9
+    more = [20, 8, 0, 12 * 3 / 2, room + trace]
+    assert forecast_of_nads(nads_plan(20)) == (more, False)
+    assert forecast_of_nads(nads_plan(20, 1e-9)) == (more, True)
+    assert forecast_of_nads(nads_plan(20), reuse=False) == ([20, 0, 0, 20 * 3 / 2, room], False)

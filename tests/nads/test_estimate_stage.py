@@ -9,11 +9,13 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from nads_samples import SECANT, nads_of
 from structure import ROOT
 
 from pipeline import estimate
-from pipeline.nads import imported
+from pipeline.machine import rates
+from pipeline.nads import imported, progress
 from pipeline.nads.estimator import Source
 from pipeline.nads.plan import NADsPlan, Request
 from pipeline.nads.recipe import Recipe
@@ -89,9 +91,12 @@ def test_an_estimate_is_continued_and_cut_from_what_was_kept(folder, here):
     root, write = folder
     write(net=source(12))
     estimate.main()
-    whole = contents()
+    whole, (measured,) = contents(), rates.read().items()
     estimate.main()
     assert here == [("net", n) for n in range(12)]
+    assert rates.read() == dict([measured]), "nothing was sampled, so nothing was measured"
+    (task,) = progress.tasks(NADsPlan.read(), torch.device("cpu"))
+    assert measured[0] == task.rate_key() and 0 < measured[1] < 60
     assert contents() == whole
     write(net=source(5))
     estimate.main()

@@ -127,6 +127,8 @@ def test_maps_have_numbers_and_hatches_and_the_published_ones_stand_to_their_rig
             for (r, c), value in np.ndenumerate(image.get_array())
         }
     assert hatched(narrow) == {(0, 0), (0, 4), (4, 0), (4, 4)}, "(−16, −16) and what equals it"
+    grounds = {text.get_position() for text in narrow.texts if text.get_bbox_patch()}
+    assert grounds == {(x, y) for x in (0.1875, 3.8125) for y in (0.1875, 3.8125)}
     assert not hatched(lenet) and not hatched(published)
     unfitted = fourier.maps(run_of(8, unfitted=20), {}, "caption").axes[0]
     assert not hatched(unfitted) and unfitted.get_title().endswith("\n(none fitted)")

@@ -47,7 +47,7 @@ def test_the_section(whole, tmp_path, monkeypatch, unbroken):
     section = nads.section(run)
     label = LABELS["z"]
     origin = " · {} untrained networks · ≈: indices whose eigenvalues are equal within the errors"
-    other = " · gradient: zero, averaged over no symmetries"
+    other = " · gradient: at the image 0, averaged over no symmetries"
     assert captions(section) == [
         ("nad_spectra", "spectra", f"{CAPTION} · bands: ± 2 standard errors"),
         ("nad_gallery_z", f"NADs of {label}", CAPTION + origin.format(64)),
