@@ -51,14 +51,7 @@ def first(result: Result) -> str:
 
 def waves(result: Result) -> str:
     """The sentence on the response by spatial frequency."""
-    height, width = result.waves.shape
-    rows, columns = np.indices(result.waves.shape)
-    reach = np.maximum(
-        abs(rows - height // 2) / (height / 2), abs(columns - width // 2) / (width / 2)
-    )
-    coarse, fine = (
-        np.sqrt((result.waves[band] ** 2).mean()) for band in (reach <= 0.25, reach > 0.75)
-    )
+    (_, coarse), (_, fine) = result.bands.values()
     least, most = result.frequencies.iloc[0], result.frequencies.iloc[-1]
     of = lambda wave: f"({wave['k_row']:.0f}, {wave['k_col']:.0f}) ({times(wave['response'])})"
     return (
