@@ -131,6 +131,7 @@ def stronger(a: Result, b: Result) -> str:
         return f"{sentence}. Single NADs of {a.name} are mostly chance and are not compared."
     own = a.relative[:TILES]
     others = b.along(a.nads.directions[:TILES])
-    clear = np.flatnonzero(floored(own) / floored(others) >= least)
+    # Where all responses are alike, as those of logistic regression, no direction is special.
+    clear = np.flatnonzero((floored(own) / floored(others) >= least) & (own >= TWICE))
     names = ", ".join(f"NAD {k} {against(own[k], others[k])}" for k in clear) or "none"
     return f"{sentence}; and of the first {len(own)} NADs of {a.name} to {len(clear)}: {names}."

@@ -146,6 +146,10 @@ def test_what_one_network_responds_to_and_another_hardly_does_is_counted():
         "Flat responds at least twice as strongly as Coarse to 0 of 34 waves; and of the first 6 "
         "NADs of Flat to 0: none."
     )
+    # Its NADs are arbitrary, and the other network may respond to some of them by chance.
+    blind = dataclasses.replace(COARSE, response=Response(np.eye(64)[8:], np.ones(56), (1, 8, 8)))
+    assert (blind.along(FLAT.nads.directions[:6]) == 0).all()
+    assert words.stronger(FLAT, blind).endswith("NADs of Flat to 0: none.")
 
 
 def test_a_ratio_counts_where_it_exceeds_two_by_two_standard_errors():
