@@ -6,8 +6,11 @@ installed package; its own arguments follow as name=value. Where this project is
 command runs from any folder as `profile`:
 
     profile my_networks:Mixer depth=4 --input 3x64x64 --minutes 10
+    profile lenet resnet18 width=0.125 my_networks:Mixer depth=4
 
-All output lies in FOLDER. The same command again goes on from there for as many minutes.
+Several networks share the minutes; each has its page in a folder of its own below FOLDER, and
+FOLDER/index.html compares them. All output lies in FOLDER. The same command again goes on from
+there for as many minutes.
 """
 
 import argparse
@@ -30,6 +33,7 @@ from torch import nn
 from pipeline import networks
 from pipeline.machine import code, store, workers
 from pipeline.nads import NADs
+from pipeline.nads.estimator import Estimator
 from pipeline.nads.recipe import Recipe
 from pipeline.networks import Shape, Specification
 from pipeline.networks.dry_run import dry_run
@@ -50,17 +54,59 @@ that are trained however long they take."""
 print = functools.partial(print, flush=True)
 
 
-def arguments_of(words: list[str]) -> dict:
-    """A network's keyword arguments from the words `name=value`."""
-    arguments = {}
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """One network to be profiled.
+
+    parameters: number of weights; notices: sentences on the network; folder: where its output goes;
+    key: the digest of all that determines its profile, under which the store `cells` has its note.
+    """
+
+    name: str
+    specification: Specification
+    shape: Shape
+    parameters: int
+    notices: list[str]
+    folder: Path
+    key: str
+
+    @property
+    def cells(self) -> store.Store:
+        """The finished work in the folder."""
+        return store.Store(self.folder / ".cells")
+
+    def note(self) -> dict | None:
+        """What the first call decided: the estimand, the names of directions, the sizes."""
+        return self.cells.get(self.key)
+
+
+def named(words: list[str]) -> dict[str, Specification]:
+    """The networks on the command line by their labels, each with the words `name=value` after it.
+
+    Raises InputError for another word, and for a network that is unknown.
+    """
+    entries = []
     for word in words:
         name, equals, value = word.partition("=")
-        if not equals or not name.isidentifier():
+        if not equals:
+            entries.append({"network": word})
+        elif entries and name.isidentifier():
+            entries[-1][name] = yaml.safe_load(value)
+        else:
             raise InputError(
-                f"{word!r} is no argument of a network; write name=value, for example depth=4"
+                f"{word!r} is no argument of a network; write name=value after the network, for "
+                "example lenet depth=4"
             )
-        arguments[name] = yaml.safe_load(value)
-    return arguments
+    specifications = [networks.specification(entry) for entry in entries]
+    labels = [label(each) for each in specifications]
+    alike = lambda each: labels.count(label(each)) > 1  # old:Net and new:Net
+    module = lambda each: f" of {each['network'].partition(':')[0]}"
+    return {label(each) + module(each) * alike(each): each for each in specifications}
+
+
+def slug(name: str) -> str:
+    """A network's name as a folder's."""
+    return re.sub("[^A-Za-z0-9.]+", "-", name).strip("-")
 
 
 def shape_of(text: str) -> Shape:
@@ -102,74 +148,117 @@ def chosen(nads: NADs, response: Response) -> dict[str, np.ndarray]:
     return {name: vector.astype(np.float32) for name, vector in directions.items()}
 
 
-def main(given: argparse.Namespace) -> None:
-    """Profile one network and write its page."""
-    end = time.monotonic() + 60 * given.minutes - PAGE
-    shape, cores, device = shape_of(given.input), workers.cores(), workers.device_of("auto")
-    entry = {"network": given.network} | arguments_of(given.arguments)
-    specification = networks.specification(entry)
-    dry_run(specification, shape, 1)
-    notices = list(dry_run(specification, shape, 2).notices)
-    network = networks.build(specification, shape[0], 1, 0)
-    parameters, name = sum(each.numel() for each in network.parameters()), label(specification)
-    folder = Path(given.output or f"profile-{re.sub('[^A-Za-z0-9.]+', '-', name).strip('-')}")
-    folder.mkdir(parents=True, exist_ok=True)
-    cells, key = store.Store(folder / ".cells"), digest(specification, shape, network)
-    print(f"{name}, inputs {given.input}, {parameters:,} weights: {given.minutes:g} minutes")
+def subjects(words: list[str], shape: Shape, output: str | None) -> list[Subject]:
+    """The networks on the command line, each tried on inputs of this shape, without any output."""
+    given = named(words)
+    folder = Path(output or f"profile-{'-'.join(map(slug, given))}")
+    made = []
+    for name, specification in given.items():
+        dry_run(specification, shape, 1)
+        notices = list(dry_run(specification, shape, 2).notices)
+        network = networks.build(specification, shape[0], 1, 0)
+        parameters = sum(each.numel() for each in network.parameters())
+        own = folder / slug(name) if len(given) > 1 else folder
+        key = digest(specification, shape, network)
+        made.append(Subject(name, specification, shape, parameters, notices, own, key))
+    return made
 
-    step = trained.seconds_per_sample(specification, shape)
-    note, seconds = cells.get(key), SHARE * max(0.0, end - time.monotonic())
-    earlier = note and note["estimand"]
-    estimator, reason = untrained.affordable(earlier, shape, step, seconds * cores)
+
+def profiled(
+    subject: Subject,
+    estimator: Estimator,
+    steps: tuple[float, float],
+    lr: float,
+    device: torch.device,
+    end: float,
+) -> Result:
+    """The measurements of one network, until the time `end`.
+
+    steps: seconds that one sample takes in a step of training, of this network and of the slowest
+    of those that are compared, which decides the sizes of all.
+    """
+    shape, cells, key, note = subject.shape, subject.cells, subject.key, subject.note()
+    seconds = SHARE * max(0.0, end - time.monotonic())
     print(f"1 of 3: its response before training ({estimator.estimand}), for about {seconds:.0f} s")
     sums = store.Sums(cells.folder, store.digest([key, estimator.estimand]))
-    recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, str(device))
+    recipe = Recipe(subject.specification, {}, shape, (0, "profile"), estimator, str(device))
     nads, response = untrained.estimated(recipe, sums, device, time.monotonic() + seconds)
     print(f"  {nads.networks:,} untrained networks, relative error of C {nads.error:.2f}")
 
     if note is None:  # later calls train along the directions, and at the sizes, of the first
         directions = chosen(nads, response)
-        sizes = trained.sizes(response.rows.shape[1], step, (end - time.monotonic()) * cores)
+        available = (end - time.monotonic()) * workers.cores()
+        sizes = trained.sizes(response.rows.shape[1], max(steps), available)
         note = {"estimand": nads.estimand, "names": list(directions)}
         note["sizes"] = dataclasses.astuple(sizes)
         vectors = torch.from_numpy(np.stack(list(directions.values())))
         cells.put(key, {"directions": vectors}, note)
     vectors = store.tensors(cells.path(key), "profile")["directions"].numpy()
     directions, sizes = dict(zip(note["names"], vectors)), trained.Sizes(*note["sizes"])
-    each = step * sizes.samples * sizes.epochs
+    each = steps[0] * sizes.samples * sizes.epochs
     print(f"2 of 3: networks trained along {len(directions)} directions, about {each:.0f} s each")
     # Every direction has its first network before any has its second.
     places = [(direction, seed) for seed in range(SEEDS) for direction in directions]
     jobs = [
-        trained.Job(specification, shape, directions[direction], sizes, given.lr, seed, str(device))
+        trained.Job(
+            subject.specification, shape, directions[direction], sizes, lr, seed, str(device)
+        )
         for direction, seed in places
     ]
     outcomes = trained.outcomes(jobs, cells, key, device, end, each, LEAST)
     names = "direction", "seed"
     rows = [dict(zip(names, places[position])) | vars(outcome) for position, outcome in outcomes]
     print(f"  {len(rows)} networks")
-    result = Result(
-        name=name,
+    return Result(
+        name=subject.name,
         command=shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]]),
-        parameters=parameters,
+        parameters=subject.parameters,
         nads=nads,
         response=response,
         directions=directions,
         trained=pd.DataFrame(rows),
         sizes=sizes,
-        lr=given.lr,
-        notices=notices + [reason] * bool(reason),
+        lr=lr,
+        notices=subject.notices,
     )
-    page.write(result, folder)
-    print(f"3 of 3: {folder / 'index.html'}; the same command goes on from there")
+
+
+def main(given: argparse.Namespace) -> None:
+    """Profile the networks, and write the page of each and the page that compares several."""
+    end = time.monotonic() + 60 * given.minutes
+    shape, device = shape_of(given.input), workers.device_of("auto")
+    every = subjects(given.networks, shape, given.output)
+    several, results = len(every) > 1, []
+    end -= PAGE * several
+    steps = [trained.seconds_per_sample(each.specification, shape) for each in every]
+    # All have one estimand, since responses of two estimands cannot be compared.
+    earlier = next((note["estimand"] for each in every if (note := each.note())), None)
+    seconds = SHARE * max(0.0, (end - time.monotonic()) / len(every) - PAGE)
+    estimator, reason = untrained.affordable(earlier, shape, max(steps), seconds * workers.cores())
+    for place, (subject, step) in enumerate(zip(every, steps)):
+        minutes, weights = given.minutes / len(every), f"{subject.parameters:,} weights"
+        print(f"{subject.name}, inputs {given.input}, {weights}: {minutes:.4g} minutes")
+        subject.folder.mkdir(parents=True, exist_ok=True)
+        subject.notices.extend([reason] * bool(reason))
+        now = time.monotonic()
+        last = now + (end - now) / (len(every) - place) - PAGE
+        result = profiled(subject, estimator, (step, max(steps)), given.lr, device, last)
+        page.write(result, subject.folder)
+        print(f"3 of 3: {subject.folder / 'index.html'}; the same command goes on from there")
+        results.append(result)
+    if several:
+        folder = subject.folder.parent
+        links = [f"{each.folder.name}/index.html" for each in every]
+        page.write_comparison(results, links, folder)
+        print(f"side by side: {folder / 'index.html'}")
 
 
 def parsed(words: list[str]) -> argparse.Namespace:
     """The command line."""
     reader = command.parser(__doc__, "profile")
     add = reader.add_argument
-    add("network", help="lenet, my_networks:Mixer, torchvision.models:resnet18, timm:resnet10t")
-    add("arguments", nargs="*", metavar="name=value", help="the network's own arguments")
+    example = "lenet, my_networks:Mixer depth=4, torchvision.models:resnet18, timm:resnet10t"
+    add("networks", nargs="+", metavar="NETWORK name=value", help=f"{example}, or several of them")
     add("--input", default="1x32x32", metavar="CxHxW", help="shape of one input (%(default)s)")
     add("--minutes", type=float, default=10, help="how long this call shall take (%(default)s)")
     add("--lr", type=float, default=0.5, help="learning rate of the first step (%(default)s)")

@@ -1,8 +1,12 @@
-"""The page of one network as one HTML file, and the tables behind it."""
+"""The page of one network as one HTML file, the tables behind it, and the page that compares
+several."""
 
 import base64
 import io
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -40,8 +44,8 @@ def pictures(result: Result) -> dict[str, Markup]:
     return {name: embedded(*each) for name, each in drawn.items()}
 
 
-def document(result: Result) -> str:
-    """The page of a profile."""
+def rendered(template: str, **values: Any) -> str:
+    """A page of this folder's template."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -49,9 +53,14 @@ def document(result: Result) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    return environment.get_template("page.html.j2").render(
+    return environment.get_template(template).render(words=words, **values)
+
+
+def document(result: Result) -> str:
+    """The page of a profile."""
+    return rendered(
+        "page.html.j2",
         result=result,
-        words=words,
         pictures=pictures(result),
         size="×".join(map(str, result.shape)),
         eps=sweep.amplitude(result.dimension, result.sizes.samples),
@@ -66,3 +75,24 @@ def write(result: Result, folder: Path) -> None:
     result.summary.to_csv(folder / "directions.csv")
     result.frequencies.to_csv(folder / "waves.csv", index=False, float_format="%.6g")
     (folder / "index.html").write_text(document(result), encoding="utf-8")
+
+
+def write_comparison(results: Sequence[Result], links: Sequence[str], folder: Path) -> None:
+    """Write the index.html that compares several networks; links: the pages of their own."""
+    drawn = {
+        "ratios": embedded(figures.ratios(results), "ratios of the responses over frequency"),
+        "spectra": embedded(figures.spectrum(*results), "responses over the index of the NAD"),
+        "trained": embedded(figures.trained(*results), "accuracy over the response"),
+    }
+    count = min(figures.TILES, results[0].dimension)
+    document = rendered(
+        "comparison.html.j2",
+        results=results,
+        links=links,
+        pictures=drawn,
+        first=[embedded(figures.of_nads(each, range(count)), "first NADs") for each in results],
+        findings=[words.stronger(a, b) for a, b in itertools.permutations(results, 2)],
+        times=figures.times,
+        size="×".join(map(str, results[0].shape)),
+    )
+    (folder / "index.html").write_text(document, encoding="utf-8")

@@ -1,15 +1,22 @@
-"""The sentences of one network's page, whose numbers carry their spread and n."""
+"""The sentences of one network's page, and of the page that compares several; their numbers carry
+their spread and n."""
 
 import numpy as np
 import pandas as pd
 
 from pipeline.measures.ranks import spearman
-from pipeline.profile.figures import times
+from pipeline.profile.figures import TILES, floored, times
 from pipeline.profile.result import Result
 
 SEEN, UNSEEN = 0.9, 0.6
 """Accuracies on new samples from which a direction counts as seen, and up to which as not seen; 0.5
 is guessing."""
+
+TWICE = 2
+"""Ratio of two networks' relative responses from which the one counts as stronger."""
+
+AGREEING = 0.5
+"""Agreement of the two halves' NADs below which a single NAD is mostly chance."""
 
 
 def accuracy(row: pd.Series) -> str:
@@ -25,14 +32,19 @@ def strongly(value: float) -> str:
     return f"{times(value)[1:]} times as strongly as to a random pattern"
 
 
+def agreement(result: Result) -> float:
+    """The share of the first ten NADs of one half of the untrained networks that lies in the first
+    ten of the other half."""
+    overlap = result.nads.overlap[:10]
+    return float(overlap[np.isfinite(overlap)][-1])
+
+
 def known(result: Result) -> str:
     """The sentences on the error of C and the agreement of its two halves."""
-    overlap = result.nads.overlap[:10]
-    agreement = overlap[np.isfinite(overlap)][-1]
     return (
         f"The covariance C behind these numbers has a relative error of {result.nads.error:.2f}, "
         f"from {result.nads.networks:,} untrained networks; of the first ten NADs of one half, "
-        f"{100 * agreement:.0f} % lies in the first ten of the other half. Below 50 % a "
+        f"{100 * agreement(result):.0f} % lies in the first ten of the other half. Below 50 % a "
         "single NAD is mostly chance, and responses along NADs are too high for the first and too "
         "low for the last. Frequencies are means over many directions and known better."
     )
@@ -51,14 +63,7 @@ def first(result: Result) -> str:
 
 def waves(result: Result) -> str:
     """The sentence on the response by spatial frequency."""
-    height, width = result.waves.shape
-    rows, columns = np.indices(result.waves.shape)
-    reach = np.maximum(
-        abs(rows - height // 2) / (height / 2), abs(columns - width // 2) / (width / 2)
-    )
-    coarse, fine = (
-        np.sqrt((result.waves[band] ** 2).mean()) for band in (reach <= 0.25, reach > 0.75)
-    )
+    (_, coarse), (_, fine) = result.bands.values()
     least, most = result.frequencies.iloc[0], result.frequencies.iloc[-1]
     of = lambda wave: f"({wave['k_row']:.0f}, {wave['k_col']:.0f}) ({times(wave['response'])})"
     return (
@@ -100,3 +105,33 @@ def trained(result: Result) -> str:
     if not rows["fitted"].any():
         sentence += " No network was fitted: try another --lr, or more --minutes in a new --output."
     return sentence
+
+
+def stronger(a: Result, b: Result) -> str:
+    """The sentences on the waves and on the first NADs of network a to which a responds at least
+    `TWICE` as strongly as network b, by two standard errors of the ratio."""
+    least = TWICE * np.exp(2 * np.hypot(a.uncertainty, b.uncertainty))
+    against = lambda one, other: f"({times(one)} against {times(other)})"
+    waves = a.frequencies.merge(b.frequencies, on=["k_row", "k_col"], suffixes=("_a", "_b"))
+    ratio = floored(waves["response_a"]) / floored(waves["response_b"])
+    more = waves[ratio >= least]
+    sentence = f"{a.name} responds at least twice as strongly as {b.name} to "
+    sentence += f"{len(more):,} of {len(waves):,} waves"
+    if len(more):
+        row, column = (side // 2 for side in a.waves.shape)
+        shares = []
+        for name, (band, _) in a.bands.items():
+            inside, every = (band[at["k_row"] + row, at["k_col"] + column] for at in (more, waves))
+            shares.append(f"{inside.sum()} of the {every.sum()} {name} ones")
+        most = waves.loc[ratio.idxmax()]
+        place = f"({most['k_row']:.0f}, {most['k_col']:.0f})".replace("-", "−")
+        numbers = against(most["response_a"], most["response_b"])
+        sentence += f", {' and '.join(shares)} among them, most so to {place} {numbers}"
+    if agreement(a) < AGREEING:
+        return f"{sentence}. Single NADs of {a.name} are mostly chance and are not compared."
+    own = a.relative[:TILES]
+    others = b.along(a.nads.directions[:TILES])
+    # Where all responses are alike, as those of logistic regression, no direction is special.
+    clear = np.flatnonzero((floored(own) / floored(others) >= least) & (own >= TWICE))
+    names = ", ".join(f"NAD {k} {against(own[k], others[k])}" for k in clear) or "none"
+    return f"{sentence}; and of the first {len(own)} NADs of {a.name} to {len(clear)}: {names}."

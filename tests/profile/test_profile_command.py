@@ -102,6 +102,31 @@ def test_a_network_in_any_folder_gets_its_page_and_a_further_call_goes_on(folder
 
 
 @pytest.mark.slow
+def test_several_networks_have_a_page_each_and_one_that_compares_them(folder):
+    words = ("my_networks:Small", "logreg", "side=8", "my_networks:Small", "width=2")
+    words += ("--input", "1x8x8", "--minutes", "0.02", "--output", "here")
+    names = ["Small", "LogReg-8-8", "Small-width-2"]
+    calls = [run(folder, *words) for _ in range(2)]
+    assert [(done.returncode, done.stderr) for done in calls] == [(0, "")] * 2
+    pattern = r"(\d+) untrained networks.*?(\d+) networks\n"
+    first, second = (re.findall(pattern, done.stdout, re.S) for done in calls)
+    assert len(first) == 3 and all(int(untrained) >= 4 for untrained, _ in first)
+    # Each goes on from its own folder.
+    assert all(
+        int(b) >= int(a) for before, after in zip(first, second) for a, b in zip(before, after)
+    )
+    assert {path.name for path in (folder / "here").iterdir()} == {"index.html", *names}
+    page = (folder / "here" / "index.html").read_text(encoding="utf-8")
+    for name in names:
+        assert f'<a href="{name}/index.html">' in page
+        own = np.load(folder / "here" / name / "nads.npz")
+        assert own["directions"].shape == (64, 64)
+    estimands = {str(np.load(path)["estimand"]) for path in (folder / "here").rglob("nads.npz")}
+    assert len(estimands) == 1
+    assert page.count('<p class="finding">') == 6 and "LogReg, 8×8 responds at least" in page
+
+
+@pytest.mark.slow
 def test_inputs_too_large_for_all_nads_have_the_first(folder):
     words = ("logreg", "side=72", "--input", "1x72x72", "--minutes", "0.02", "--output", "here")
     assert networks_of(run(folder, *words))[0] >= 4
@@ -116,7 +141,10 @@ def test_inputs_too_large_for_all_nads_have_the_first(folder):
         (("my_networks:Small",), "my_networks:Small cannot be run"),  # reads 8×8 pixels
         (("my_networks:Bare",), "is called with the numbers of input channels and of outputs"),
         (("lenet", "--input", "8x8"), "--input 8x8 is no shape"),
-        (("lenet", "side"), "'side' is no argument of a network"),
+        (("lenet", "2side=8"), "'2side=8' is no argument of a network"),
+        (("width=2", "lenet"), "'width=2' is no argument of a network"),
+        (("lenet", "mpl", "logreg"), "'mpl' is unknown; did you mean 'mlp'?"),
+        (("logreg", "my_networks:Small"), "my_networks:Small cannot be run"),
     ],
 )
 def test_a_network_that_cannot_be_profiled_is_refused_before_any_work(
@@ -132,7 +160,18 @@ def test_a_network_that_cannot_be_profiled_is_refused_before_any_work(
 def test_the_networks_arguments_are_read_as_in_params_yaml():
     words = ["hidden=[100, 20]", "width=0.125", "skip=false", "downsampling=none"]
     values = {"hidden": [100, 20], "width": 0.125, "skip": False, "downsampling": "none"}
-    assert profile.arguments_of(words) == values
+    (specification,) = profile.named(["my:Net", *words]).values()
+    assert specification == {"network": "my:Net"} | values
+
+
+def test_arguments_belong_to_the_network_before_them_and_names_are_apart():
+    words = ["old:Net", "depth=4", "lenet", "new:Net", "depth=4", "new:Net", "depth=3"]
+    assert list(profile.named(words).items()) == [
+        ("Net (depth 4) of old", {"network": "old:Net", "depth": 4}),
+        ("LeNet", {"network": "pipeline.networks.lenet:LeNet"}),
+        ("Net (depth 4) of new", {"network": "new:Net", "depth": 4}),
+        ("Net (depth 3)", {"network": "new:Net", "depth": 3}),
+    ]
 
 
 def test_a_shape_is_three_numbers():

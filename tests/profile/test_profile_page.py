@@ -1,6 +1,7 @@
 """The page of one network: its numbers against a response that is known, its sentences, and that it
 needs nothing else."""
 
+import dataclasses
 import html
 import re
 
@@ -110,6 +111,93 @@ def test_what_is_not_known_of_large_inputs_is_said_and_the_weakest_waves_stand_i
     assert "The waves that it responds to least" in part
     whole = text(profile())
     assert "not known here" not in whole and "The last NADs: patterns" in whole
+
+
+def known(name, vectors, error=0.0, agreement=1.0):
+    """A profile of inputs 1×8×8 with C = 1 and 100 more along each of some orthonormal vectors,
+    whose eigenvalues have a relative standard error."""
+    some = profile(name=name)
+    directions = np.linalg.qr(np.concatenate([vectors, np.eye(64)]).T)[0].T
+    values = np.where(np.arange(64) < len(vectors), 101.0, 1.0)
+    nads = dataclasses.replace(
+        some.nads,
+        directions=directions,
+        eigenvalues=values,
+        standard_errors=error * values,
+        overlap=np.full(64, agreement),
+    )
+    return dataclasses.replace(some, nads=nads, response=Response(directions, values, (1, 8, 8)))
+
+
+COARSE, FLAT = known("Coarse", wave(1, 0, (1, 8, 8))[None]), known("Flat", np.zeros((0, 64)))
+
+
+def test_what_one_network_responds_to_and_another_hardly_does_is_counted():
+    """The wave (1, 0) has half the energy of `wave`: √((50 + 1)/(164/64)) = 4.5."""
+    sentences = words.stronger(COARSE, FLAT)
+    assert (
+        "Coarse responds at least twice as strongly as Flat to 1 of 34 waves, 1 of the 5 coarse"
+        in (sentences)
+    )
+    assert "0 of the 9 fine ones among them, most so to (1, 0) (×4.5 against ×1)" in sentences
+    assert "first 6 NADs of Coarse to 1: NAD 0 (×6.3 against ×1)." in sentences
+    # √(1/(164/64)) = 0.62 is more than half.
+    assert words.stronger(FLAT, COARSE) == (
+        "Flat responds at least twice as strongly as Coarse to 0 of 34 waves; and of the first 6 "
+        "NADs of Flat to 0: none."
+    )
+    # Its NADs are arbitrary, and the other network may respond to some of them by chance.
+    blind = dataclasses.replace(COARSE, response=Response(np.eye(64)[8:], np.ones(56), (1, 8, 8)))
+    assert (blind.along(FLAT.nads.directions[:6]) == 0).all()
+    assert words.stronger(FLAT, blind).endswith("NADs of Flat to 0: none.")
+
+
+def test_a_ratio_counts_where_it_exceeds_two_by_two_standard_errors():
+    """That of eigenvalues is twice that of responses: ratios of 4.5 and 6.3, and 2·e^(2·0.45) = 4.9
+    or 2·e^(2·0.39) = 4.4."""
+    for error, count in ((0.78, 1), (0.9, 0)):
+        some = known("Coarse", wave(1, 0, (1, 8, 8))[None], error)
+        assert some.uncertainty == pytest.approx(error / 2)
+        sentences = words.stronger(some, FLAT)
+        assert f"to {count} of 34 waves" in sentences and "Coarse to 1: NAD 0" in sentences
+        # The other network's error counts alike.
+        assert f"to {count} of 34 waves" in words.stronger(
+            COARSE, known("Flat", np.zeros((0, 64)), error)
+        )
+
+
+def test_single_nads_that_are_mostly_chance_are_not_compared():
+    some = known("Coarse", wave(1, 0, (1, 8, 8))[None], agreement=0.49)
+    sentences = words.stronger(some, FLAT)
+    assert "Single NADs of Coarse are mostly chance" in sentences and "NAD 0" not in sentences
+
+
+def test_ratios_have_a_panel_for_each_pair():
+    third = known("Third", wave(0, 3, (1, 8, 8))[None])
+    *panels, _ = figures.ratios([COARSE, FLAT, third]).axes
+    assert [panel.get_title() for panel in panels] == [
+        "Coarse\n÷ Flat",
+        "Coarse\n÷ Third",
+        "Flat\n÷ Third",
+    ]
+    ratio = panels[1].images[0].get_array()
+    assert ratio[5, 4] == pytest.approx(np.sqrt(51)) == 1 / ratio[4, 7] and ratio[0, 0] == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 8, 8), (3, 6, 8), (1, 1, 16)])
+@pytest.mark.parametrize("complete", [True, False])
+def test_the_page_that_compares_names_and_links_every_network(shape, complete, tmp_path):
+    diverged = pd.DataFrame([("NAD 0", 0, np.nan, np.nan, 1.0)], columns=COLUMNS)
+    some = [profile(complete, shape, notices=["Mind this."]), profile(complete, shape, name="B")]
+    some.append(profile(complete, shape, name="C", trained=diverged))
+    page.write_comparison(some, ["a/index.html", "b/index.html", "c/index.html"], tmp_path)
+    document = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "What does one of My &lt;net&gt;, B and C see" in document and "<net>" not in document
+    for link in "abc":
+        assert document.count(f'<a href="{link}/index.html">') == 2
+    assert document.count("Mind this.") == 1 and document.count('class="finding"') == 6
+    seen = html.unescape(re.sub(r"<[^>]*>|base64[^>]*", " ", document))
+    assert not re.search(r"\bnan\b|\binf\b", seen)
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 16), (2, 16, 1)])
