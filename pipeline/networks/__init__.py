@@ -30,6 +30,10 @@ NETWORKS = {
     "vgg11": "pipeline.networks.vgg:VGG11",
     "resnet18": "pipeline.networks.resnet:ResNet18",
     "densenet121": "pipeline.networks.densenet:DenseNet121",
+    "vit": "pipeline.networks.vit:ViT",
+    "mixer": "pipeline.networks.mixer:Mixer",
+    "convmixer": "pipeline.networks.convmixer:ConvMixer",
+    "convnext": "pipeline.networks.convnext:ConvNeXt",
 }
 """The place of each network's class. The class states its `symmetry`, as a word or as a function of
 its arguments: the symmetries of the square that leave the weights' law and the geometry unchanged.

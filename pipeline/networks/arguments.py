@@ -13,3 +13,11 @@ def check_width(width):
         # Below 8 filters a layer, the CPU library's convolution crashes in the backward pass (torch
         # 2.15, AVX2).
         raise ValueError("width must be at least 0.125")
+
+
+def check_patch(patch, side):
+    """Raise ValueError unless the patches tile a square input of `side` pixels."""
+    if side % patch:
+        # Otherwise the last rows and columns belong to no patch, and the network loses its symmetry
+        # under flips.
+        raise ValueError(f"side must be a multiple of {patch}, not {side}")

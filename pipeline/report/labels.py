@@ -14,6 +14,10 @@ LABELS = {
     NETWORKS["vgg11"]: "VGG-11",
     NETWORKS["resnet18"]: "ResNet-18",
     NETWORKS["densenet121"]: "DenseNet-121",
+    NETWORKS["vit"]: "ViT",
+    NETWORKS["mixer"]: "MLP-Mixer",
+    NETWORKS["convmixer"]: "ConvMixer",
+    NETWORKS["convnext"]: "ConvNeXt",
 }
 
 

@@ -82,6 +82,10 @@ def test_plain_and_readout_estimate_the_same_covariance():
         ({"network": "resnet18", "width": 0.125}, 16),
         ({"network": "vgg11", "width": 0.125}, 30),
         ({"network": "densenet121", "growth": 4}, 8),
+        ({"network": "vit", "width": 16, "depth": 1}, 40),
+        ({"network": "mixer", "width": 16, "depth": 1}, 40),
+        ({"network": "convmixer", "width": 16, "depth": 2}, 40),
+        ({"network": "convnext", "widths": [4, 8], "depths": [1, 1], "scale": 1.0}, 40),
     ],
 )
 def test_declared_symmetries_hold_and_the_others_do_not(architecture, count):

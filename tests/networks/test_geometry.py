@@ -1,4 +1,4 @@
-"""The networks of the papers: their numbers of parameters, their layers' geometry, and the function
+"""The networks of the table: their numbers of parameters, their layers' geometry, and the function
 they compute."""
 
 import copy
@@ -11,8 +11,10 @@ import torchvision
 from torch import nn
 
 from pipeline import networks
+from pipeline.networks import mixer
 from pipeline.networks.densenet import Dense
 from pipeline.networks.resnet import Residual
+from pipeline.networks.vit import Block, ViT
 
 
 def built(name, channels=1, outputs=1, **arguments):
@@ -51,6 +53,10 @@ def count(network):
         ({"name": "densenet121"}, 6_945_921),
         ({"name": "mlp", "hidden": [200, 50], "outputs": 2}, 1025 * 200 + 201 * 50 + 51 * 2),
         ({"name": "lenet", "channels": 2, "outputs": 2}, 60_941 + 150 + 85),
+        ({"name": "vit"}, 605_825),
+        ({"name": "mixer"}, 424_193),
+        ({"name": "convmixer"}, 124_673),
+        ({"name": "convnext"}, 504_353),
         ({"name": "lenet", "downsampling": "stride"}, 60_941),
         ({"name": "lenet", "downsampling": "none"}, 60_941 + (24**2 - 5**2) * 16 * 120),
         ({"name": "resnet18", "downsampling": "none"}, 11_168_193 + (32**2 - 1) * 512),
@@ -124,6 +130,7 @@ def test_vgg11_is_drawn_as_the_papers_draw_it():
 def test_the_other_networks_are_drawn_as_the_framework_draws_them():
     """Uniform within ±1/√fan-in, weights and biases."""
     small = {"lenet": {}, "resnet18": {"width": 0.125}, "densenet121": {"growth": 4}}
+    small |= {"vit": {}, "mixer": {}, "convmixer": {}}
     for name, arguments in small.items():
         for layer in built(name, **arguments).modules():
             if isinstance(layer, nn.Conv2d | nn.Linear):
@@ -179,11 +186,63 @@ def test_densenet121s_layers():
     assert sides == [32] * 6 + [16] * 12 + [8] * 24 + [4] * 16
 
 
+def test_vits_attention_is_the_frameworks():
+    torch.manual_seed(0)
+    block, theirs = (
+        Block(8, 2).eval(),
+        nn.TransformerEncoderLayer(8, 2, 32, 0.0, "gelu", batch_first=True, norm_first=True),
+    )
+    ours = block.state_dict()
+    layers = ["qkv", "project", "mlp.0", "mlp.2", "norm1", "norm2"]
+    values = [ours[f"{layer}.{part}"] for layer in layers for part in ("weight", "bias")]
+    theirs.load_state_dict(dict(zip(theirs.state_dict(), values)))
+    x = torch.randn(2, 5, 8)
+    torch.testing.assert_close(block(x), theirs.train()(x))
+
+
+def test_convnext_is_drawn_as_its_authors_draw_it_and_its_blocks_start_as_identities():
+    network = built("convnext")
+    for layer in network.modules():
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            assert not layer.bias.any()
+    assert float(network.features[4].weight.detach().std()) == pytest.approx(0.02, rel=0.05)
+    x = torch.randn(2, 32, 8, 8)
+    torch.testing.assert_close(network.features[2](x), x)
+    assert not torch.allclose(built("convnext", scale=1.0).features[2](x), x, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["vit", "mixer"])
+def test_patches_are_alike_before_training(name):
+    """Networks without positions, or whose patches' weights are permuted, give permuted patches the
+    same output: their law knows no neighbourhood."""
+    network = built(name, width=16).double().eval()
+    x = torch.randn(2, 1, 32, 32, dtype=torch.float64)
+    order = torch.randperm(64, generator=torch.Generator().manual_seed(0))
+    permute = lambda maps: maps.flatten(-2)[..., order].unflatten(-1, (8, 8))
+    patches = permute(F.pixel_unshuffle(x, 4))
+    permuted = moved(network, lambda maps: permute(maps) if maps.shape[-1] == 8 else maps, 0)
+    assert not torch.allclose(network(F.pixel_shuffle(patches, 4)), network(x), rtol=0, atol=1e-10)
+    torch.testing.assert_close(permuted(F.pixel_shuffle(patches, 4)), network(x))
+
+
 def moved(network, move, maps):
-    """A copy of a network whose filters are moved, with the columns of the linear layer that takes
-    `maps` maps as they lie."""
-    network, linear = copy.deepcopy(network), True
+    """A copy of a network whose filters are moved, with all that belongs to single patches and the
+    columns of the linear layer that takes `maps` maps as they lie."""
+    network, linear = copy.deepcopy(network), bool(maps)
+
+    def move_patches(weight):
+        """Move the last axis of a weight, which runs over the patches of an 8×8 grid."""
+        weight.data = move(weight.data.unflatten(-1, (8, 8))).flatten(-2)
+
     for module in network.modules():
+        if isinstance(module, ViT):
+            positions = module.positions.data[1:].mT
+            positions[:] = move(positions.unflatten(-1, (8, 8)).clone()).flatten(-2)
+        if isinstance(module, mixer.Block):
+            first, _, last = module.mix_patches
+            move_patches(first.weight)
+            move_patches(last.bias)
+            last.weight.data = move(last.weight.data.mT.unflatten(-1, (8, 8))).flatten(-2).mT
         if isinstance(module, nn.Conv2d):
             module.weight.data = move(module.weight.data)
         if isinstance(module, nn.Linear) and linear:
@@ -205,6 +264,10 @@ def moved(network, move, maps):
         ({"network": "resnet18", "width": 0.125}, 64),
         ({"network": "resnet18", "width": 0.125, "downsampling": "none"}, 64),
         ({"network": "densenet121", "growth": 4, "blocks": [1, 2, 1, 1]}, 1),
+        ({"network": "vit", "width": 16}, 0),
+        ({"network": "mixer", "width": 16}, 0),
+        ({"network": "convmixer", "width": 16}, 0),
+        ({"network": "convnext", "widths": [4, 8, 16], "scale": 1.0}, 0),
     ],
     ids=lambda value: "-".join(map(str, value.values())) if isinstance(value, dict) else "",
 )

@@ -15,6 +15,10 @@ SMALL = [
     {"network": "vgg11", "width": 0.125},
     {"network": "resnet18", "width": 0.125},
     {"network": "densenet121", "growth": 4},
+    {"network": "vit", "width": 16},
+    {"network": "mixer", "width": 16},
+    {"network": "convmixer", "width": 16},
+    {"network": "convnext", "widths": [4, 8, 16]},
 ]
 BY_NAME = {"ids": lambda architecture: architecture["network"]}
 
@@ -40,6 +44,8 @@ def test_a_name_that_is_in_no_table_is_refused_with_those_that_are():
         ({"network": "resnet18", "width": 0.01}, "width must be at least 0.125"),
         ({"network": "vgg11", "side": 40}, "side must be a multiple of 32"),
         ({"network": "lenet", "side": 12}, "side must be a multiple of 4, at least 16"),
+        ({"network": "vit", "patch": 5}, "side must be a multiple of 5, not 32"),
+        ({"network": "convnext", "side": 24}, "side must be a multiple of 16, not 24"),
         ({"network": "resnet18", "downsampling": "pool"}, "one of stride, none, not 'pool'"),
         ({"network": "resnet18", "skip": "no"}, "skip must be one of True, False, not 'no'"),
     ],
