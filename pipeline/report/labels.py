@@ -20,6 +20,9 @@ LABELS = {
     NETWORKS["convnext"]: "ConvNeXt",
 }
 
+# Networks whose `width` is a number of channels, not a multiple of the paper's.
+TODAY = {NETWORKS[name] for name in ("vit", "mixer", "convmixer", "convnext")}
+
 
 def label(specification: Mapping[str, Any]) -> str:
     """The label of an architecture: 'ResNet-18, width ×0.125', or one's own with all arguments.
@@ -35,7 +38,9 @@ def label(specification: Mapping[str, Any]) -> str:
     name = LABELS[network]
     if "hidden" in arguments:
         name += f" ({', '.join(map(str, arguments['hidden']))})"
-    if arguments.get("width", 1) != 1:
+    if network in TODAY:
+        name += "".join(f", {key} {value}" for key, value in arguments.items() if key != "side")
+    elif arguments.get("width", 1) != 1:
         name += f", width ×{arguments['width']:g}"
     if arguments.get("downsampling") == "none":
         name += ", no pooling"
