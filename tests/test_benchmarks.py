@@ -9,7 +9,15 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks import fitting, mixtures, nads, precision, published_maps, published_rows
+from benchmarks import (
+    fitting,
+    mixtures,
+    nads,
+    patches,
+    precision,
+    published_maps,
+    published_rows,
+)
 from benchmarks import grid as throughput
 from pipeline import networks, settings
 from pipeline.cells import training
@@ -33,6 +41,15 @@ def test_the_reference_is_the_same_function():
     ours.load_state_dict(usual.state_dict())
     x = torch.randn(4, 1, 32, 32)
     assert torch.equal(usual(x), ours(x))
+
+
+def test_the_part_of_a_span_that_repeats_in_every_patch():
+    whole = np.linalg.qr(np.random.default_rng(0).standard_normal((1024, 1024)))[0]
+    assert patches.repeating(whole, 4) == pytest.approx(16 / 1024)
+    pattern = np.tile(np.eye(16).reshape(16, 4, 4), (1, 8, 8)).reshape(16, 1024) / 8
+    assert patches.repeating(pattern, 4) == pytest.approx(1)
+    other = np.roll(pattern[0].reshape(32, 32), 1, 0) * np.repeat([1, -1], 16)
+    assert patches.repeating(other.reshape(1, 1024), 4) == pytest.approx(0)
 
 
 def test_the_number_of_rows_of_a_spectrum_is_found_again():

@@ -122,6 +122,28 @@ def test_late_pairs_of_resnet18(page):
     assert "published {}; ours {})".format(*means) in page
 
 
+def test_where_the_response_lies_after_training(page):
+    course = pd.read_csv(ROOT / "reports/overnight/learning/course.csv")
+    lenet = course[course["architecture"] == "lenet"]
+    measured = lenet.groupby(["index", "epoch"])[["v", "nads", "train_accuracy"]].mean()
+    before, after = (measured.xs(epoch, level="epoch") for epoch in (0, 20))
+    early, late, images = [0, 10, 32, 102], [302, 1000], -1
+    listed = lambda values: "{:.0f}, {:.0f}, {:.0f} and {:.0f} %".format(*100 * values)
+    assert f"on D(v) {listed(after['v'][early])} of it lie along v" in page
+    assert (lenet.set_index("index").loc[early, "train_accuracy"] >= 0.99).all()
+    assert "and {:.1f} and {:.1f} % along NAD 302 and 1000".format(*100 * after["v"][late]) in page
+    rest = before["v"].drop(images)
+    assert f"it is {100 * rest[early].min():.1f} to {100 * rest[early].max():.1f} %" in page
+    assert f"Of the rest {listed(after['nads'][early])}" in page
+    assert (100 * before["nads"][early]).round().eq(2).all()
+    of_images = (
+        f"On grey images {100 * after['nads'][images]:.0f} % lie in the first ten NADs, which"
+    )
+    assert f"{of_images} is {100 * before['nads'][images]:.0f} % before" in page
+    mlp = course[(course["architecture"] == "mlp_100_20") & (course["epoch"] == 20)]
+    assert (100 * mlp.groupby("index")["nads"].mean()).round().eq(1).all()
+
+
 def test_vgg11_beside_the_published(page):
     rows = table("fourier_vgg11_quarter", "vgg11_quarter")
     keys = [published_maps.pair(*key) for key in zip(rows["k_row"], rows["k_col"])]

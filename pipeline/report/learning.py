@@ -58,8 +58,8 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
                 x = [epochs.index(epoch) for epoch in cells.index]
                 errors = cells["fitted"], cells["std"]
                 drawn[named(index)] = style.curve(panel, x, cells["mean"], *errors, **look)
-            panel.set(yscale="log", ylim=(0.03, 130), yticks=[0.1, 1, 10, 100])
-            panel.set_yticklabels(["0.1", "1", "10", "100"])
+            panel.set(yscale="log", ylim=(0.004, 130), yticks=[0.01, 0.1, 1, 10, 100])
+            panel.set_yticklabels(["0.01", "0.1", "1", "10", "100"])
             panel.set_xticks(range(len(epochs)), map(str, epochs))
         panels[0].set_title(label)
         place = {"loc": "upper left", "bbox_to_anchor": (0, -0.32), "frameon": False}
