@@ -113,12 +113,12 @@ def _losses_and_spectra(
             scaled = np.sqrt(np.maximum(values / values[0], 1e-9))
             line = {key: look[key] for key in ("color", "linestyle")} | {"label": estimand}
             spectrum.plot(np.arange(len(scaled)) + 1, scaled, **line)
-        loss.set_ylim(bottom=0)
         spectrum.set(yscale="log")
         epoch = f"training loss, epoch {first['epoch'].iloc[0]} of {epochs['epoch'].max()}"
         if ylabel != epoch:
             loss.set_ylabel(f"{epoch}\n(grey: guessing)")
             ylabel = epoch
+    panels[0, 0].set_ylim(bottom=0)
     panels[1, 0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
 
 

@@ -40,6 +40,10 @@ SPECTRA = (
     ("#E69F00", "-"),
     ("#56B4E9", (0, (3, 1, 1, 1, 1, 1))),
     ("#888888", "-"),
+    (GREEN, "-"),
+    (BLACK, (0, (1, 1))),
+    (BLUE, (0, (6, 1, 1, 1))),
+    ("#CC79A7", ":"),
 )
 
 PUBLISHED = ORANGE  # the colour of published values beside ours
