@@ -144,6 +144,17 @@ def test_where_the_response_lies_after_training(page):
     assert (100 * mlp.groupby("index")["nads"].mean()).round().eq(1).all()
 
 
+def test_leading_nads_of_networks_of_patches():
+    text = (ROOT / "docs/estimator.md").read_text(encoding="utf-8")
+    for row in pd.read_csv(ROOT / "docs/data/patches.csv", dtype=str).to_dict("records"):
+        weights = f"{int(row['weights']):,}"
+        line = "| {} | {networks} | {error} | {first} to {last} | {next} | {ratio_0_1000} | "
+        line += "{repeating} |"
+        assert line.format(weights, **row) in text
+    sweep = pd.read_csv(ROOT / "reports/nad_sweep/summary.csv").set_index(["architecture", "index"])
+    assert sweep["mean"]["vit_small", 15] == 1.0 and sweep["mean"]["vit_small", 16] == 0.5
+
+
 def test_vgg11_beside_the_published(page):
     rows = table("fourier_vgg11_quarter", "vgg11_quarter")
     keys = [published_maps.pair(*key) for key in zip(rows["k_row"], rows["k_col"])]
