@@ -40,6 +40,7 @@ PARTS = {
 NETWORKS = {
     "linear_pairs": {"mine": {"indices": [1151]}, "lenet": {"indices": [1]}},
     "image_pairs": {"mine": {"indices": [1, 1151]}},
+    "learning": {"mine": {"indices": [1151]}},
     "poison": {"mine": {"indices": [0], "mixture_indices": []}},
     "flip": {"mine": {}},
 }
@@ -74,7 +75,7 @@ def prepare(copy):
     document = yaml.safe_load(copy.read("params.yaml"))
     document["architectures"]["mine"] = {"network": "own_net:net", "input": [48, 24]}
     document["image_pairs"]["positive"] = ["heron"]
-    document["image_pairs"]["sigma"]["mine"] = 1.0
+    document["image_pairs"]["sigma"]["mine"] = document["learning"]["sigma"]["mine"] = 1.0
     document["estimator"]["compare"] = False
     smoke = document["scales"]["smoke"]
     smoke["nads"] = {"mine": 2, "lenet": 2}

@@ -26,7 +26,7 @@ from pipeline.report import style
 from pipeline.report.page import of_folder
 from pipeline.report.site import embedded
 
-NAMES = ["nads", "nad_sweep", "fourier", "convergence"]
+NAMES = ["nads", "nad_sweep", "fourier", "convergence", "learning"]
 NAMES += ["linear_pairs", "image_pairs", "poison", "flip"]
 
 
@@ -43,7 +43,7 @@ def every(sections):
 @pytest.mark.slow
 def test_every_figure_is_there_and_nothing_of_before(rendered, every):
     pictures = [picture for section in every.values() for picture in section.pictures]
-    assert len(pictures) == 20
+    assert len(pictures) == 21
     files = {f"{picture.name}.{kind}" for picture in pictures for kind in ("png", "svg")}
     assert {path.name for path in (rendered / "figures").iterdir()} == files
     for picture in pictures:
