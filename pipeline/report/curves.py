@@ -11,9 +11,9 @@ from pipeline.report import style
 from pipeline.report.run import over_seeds
 
 
-def percents(rows: pd.DataFrame, places: Sequence[str]) -> pd.DataFrame:
-    """`over_seeds` of accuracies, with mean and std in per cent."""
-    cells = over_seeds(rows, places)
+def percents(rows: pd.DataFrame, places: Sequence[str], column: str = "accuracy") -> pd.DataFrame:
+    """`over_seeds` of fractions, with mean and std in per cent."""
+    cells = over_seeds(rows, places, column)
     return cells.assign(**100 * cells[["mean", "std"]])
 
 

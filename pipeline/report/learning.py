@@ -1,15 +1,16 @@
 """`learning` in the report: the response in the course of training (not in the papers)."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from pipeline.cells.shapes import dimension
 from pipeline.experiments.learning import FIRST, IMAGES
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import mean_text, training
+from pipeline.report.curves import percents
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Run, not_fitted
 
 PLACE = ["architecture", "data", "index"]  # the columns that tell the cells of one seed apart
 
@@ -22,9 +23,8 @@ PARTS = {
 
 
 def parts(rows: pd.DataFrame, part: str) -> pd.DataFrame:
-    """`over_seeds` of a part of the response, in per cent, by epoch, where it is measured."""
-    cells = over_seeds(rows.dropna(subset=part), ["epoch"], part)
-    return cells.assign(**100 * cells[["mean", "std"]])
+    """`percents` of a part of the response by epoch, where it is measured."""
+    return percents(rows.dropna(subset=part), ["epoch"], part)
 
 
 def named(index: int) -> str:
@@ -46,15 +46,14 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
         rows, drawn = course[course["architecture"] == name], {}
         epochs = sorted(rows["epoch"].unique())
         for panel, part in zip(panels, PARTS):
-            panel.axhline(100 * (1 if part == "v" else FIRST) / _pixels(run, name), color="0.6")
+            chance = (1 if part == "v" else FIRST) / dimension(run.plan.members[name].input)
+            panel.axhline(100 * chance, color="0.6")
             for index, of_index in rows.groupby("index", sort=False):
                 cells = parts(of_index, part)
                 if cells.empty:
                     continue
                 colour, line = looks[index]
                 look = {"color": colour, "linestyle": line, "marker": "o", "markersize": 4}
-                if not cells["fitted"].any():
-                    look |= {"markerfacecolor": "white"}
                 x = [epochs.index(epoch) for epoch in cells.index]
                 errors = cells["fitted"], cells["std"]
                 drawn[named(index)] = style.curve(panel, x, cells["mean"], *errors, **look)
@@ -69,10 +68,6 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
         panel.set_ylabel(label)
     title = "Where the response of a network lies while it learns"
     return style.finish(figure, title, caption, run.notice)
-
-
-def _pixels(run: Evaluated, name: str) -> int:
-    return int(np.prod(run.plan.members[name].input))
 
 
 def table(run: Evaluated, course: pd.DataFrame) -> Table:
