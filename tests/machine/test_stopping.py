@@ -85,6 +85,7 @@ def test_code_that_was_changed_before_a_worker_read_it_gives_no_result(tmp_path)
     """Results are kept under the key of the code that the parent has read."""
     process = start(tmp_path)
     assert process.stdout.readline() == "started\n"
+    time.sleep(0.1)  # the clock of files is up to 10 ms behind; `pipeline` was imported 6 ms ago
     (tmp_path / "program.py").touch()
     _, said = process.communicate(timeout=60)
     assert process.returncode == 1 and "program.py was changed while this ran" in said
