@@ -14,7 +14,6 @@ from pipeline.experiments.plan import Plan
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid import run
 from pipeline.grid.data import Data
-from pipeline.grid.order import early_first
 from pipeline.machine import rates, workers
 from pipeline.machine.store import Store, default_folder
 from pipeline.project import artifacts, command
@@ -33,8 +32,7 @@ def main(name: str) -> None:
     # The keys are digests of the present files, and the code that runs was imported earlier.
     check_unchanged()
     outcomes = {job.key: store.get(job.key) for job in jobs} if machine.reuse else {}
-    in_order = (jobs[position] for position in early_first(cells, experiment.coordinates))
-    missing = [job for job in in_order if outcomes.get(job.key) is None]
+    missing = [job for job in jobs if outcomes.get(job.key) is None]
     for job in missing:
         if machine.reuse:
             store.drop(job.key)  # an entry that exists and could not be read is damaged

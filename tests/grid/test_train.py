@@ -100,21 +100,6 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys):
     assert min(measured.values()) > 0
 
 
-def test_the_coarse_grid_is_trained_first_and_laid_down_in_its_place(
-    folder, in_this_process, monkeypatch
-):
-    grids = {"mlp": {"indices": (1, 2)}, "logreg": {"indices": (1, 2, 9)}}
-    lay_down(grids, samples=(50, 4))
-    seen, real = [], run.train_group
-    train_group = lambda data, group: seen.extend(group) or real(data, group)
-    monkeypatch.setattr(run, "train_group", train_group)
-    train.main("linear_pairs")
-    places = [(job.cell["architecture"], job.cell["index_1"], job.cell["index_2"]) for job in seen]
-    assert places[4:8] == [("logreg", *pair) for pair in ((1, 1), (1, 9), (9, 1), (9, 9))]
-    order = artifacts.trained("linear_pairs", "training")["index_1"].tolist()
-    assert order == [1, 1, 2, 2] + [1] * 3 + [2] * 3 + [9] * 3, "as cells.csv has them"
-
-
 def test_finished_cells_are_reused_and_one_more_index_trains_its_own_cells_alone(plan, capsys):
     train.main("linear_pairs")
     before = laid_down()
