@@ -61,23 +61,22 @@ def forecast_nads(
 ) -> tuple[dict[str, float], bool]:
     """The cost of a scale's NADs: the same row of untrained networks, and whether it is a bound.
 
-    It is a bound where an estimate ends at a relative error of C. GB to write: of the sums.
+    It is a bound where an estimate ends at a relative error of C. The sums that an estimate writes
+    are small beside a grid and do not count.
     """
     measured, bounded = rates.read(), False
     row = dict.fromkeys(("networks", "stored", "sample passes", "time left", "GB to write"), 0)
     with contextlib.redirect_stderr(io.StringIO()):  # `estimate` repeats every notice
         for task in progress.tasks(plan, device):
-            if reuse:
-                task.restore()
-            estimation, count = task.estimation, task.estimation.accumulator.count
-            left = 0 if estimation.finished else estimation.networks - count
-            row["networks"] += count + left
-            row["stored"] += count
+            networks = task.estimation.networks
+            stored = [count for count in task.sums.counts() if count <= networks]
+            left = networks - max(stored, default=0) if reuse else networks
+            row["networks"] += networks
+            row["stored"] += networks - left
             if left:
                 seconds = left * measured.get(task.rate_key(), math.nan)
                 row["time left"] += seconds / _at_once(device)
-                row["GB to write"] += sum(a.nbytes for a in estimation.state().values()) / 1e9
-                bounded |= estimation.target_error is not None
+                bounded |= task.estimation.target_error is not None
     return row, bounded
 
 
