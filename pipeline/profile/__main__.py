@@ -134,8 +134,8 @@ def profile() -> None:
     """The command `profile`, also as `python -m pipeline.profile`."""
     sys.path.insert(0, os.getcwd())  # where an installed command does not look for modules
     # One thread for the decompositions too: the cores are the workers'.
-    threads = threadpoolctl.threadpool_limits(1)
-    with one_sentence("no page is written before the end"), threads, workers.kept():
+    threads, kept = threadpoolctl.threadpool_limits(1), "nothing is kept, so that it begins anew"
+    with one_sentence(kept), threads, workers.kept():
         torch.set_num_threads(1)
         sys.stdout.reconfigure(line_buffering=True)
         main(parsed(sys.argv[1:]))

@@ -36,21 +36,23 @@ def weakest(result: Result) -> Figure:
 def spectrum(*results: Result) -> Figure:
     """Response against the index of the NAD, with a band of two standard errors."""
     figure, ((panel,),) = style.new(1, 1, 5.4, 2.9)
+    lowest = 1.0
     for result, (colour, line) in zip(results, itertools.cycle(style.SPECTRA)):
         values, errors = result.nads.eigenvalues, result.nads.standard_errors
         squares = np.maximum([values, values - 2 * errors, values + 2 * errors], values[0] * 1e-9)
         middle, low, high = np.sqrt(squares / result.response.mean)
         index = np.arange(len(values)) + 1
-        # Where errors reach down to 0 the band would be all that is seen.
-        low = np.maximum(low, middle[-1] / 2)
         panel.fill_between(index, low, high, color=colour, alpha=0.25)
         panel.plot(index, middle, color=colour, linestyle=line, label=result.name)
+        lowest = min(lowest, middle[-1])
     if len(results) > 1:
         panel.legend()
     panel.axhline(1, color="0.5", linewidth=0.9, linestyle="--")
     panel.text(1, 1, " a random pattern", va="bottom", color="0.35", fontsize=8)
     style.index_axis(panel)
-    panel.set(yscale="log", xlabel="index of the NAD", ylabel=RESPONSE, xlim=(0.95, index[-1] + 2))
+    panel.set(yscale="log", xlabel="index of the NAD", ylabel=RESPONSE)
+    panel.set_xlim(0.95, 1.05 * max(len(each.relative) for each in results))
+    panel.set_ylim(lowest / 2)  # where errors reach down to 0 the band would be all that is seen
     panel.yaxis.set_major_formatter(TIMES)
     return figure
 
@@ -126,5 +128,5 @@ def trained(*results: Result) -> Figure:
     panel.set(xscale="log", ylim=(41, 107), xlabel="response before training, times a random's")
     panel.xaxis.set_major_formatter(TIMES)
     panel.set_ylabel("accuracy on new samples (%)\n(dashed: guessing)")
-    panel.margins(x=0.09)
+    panel.margins(x=0.14)
     return figure

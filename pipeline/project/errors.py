@@ -25,7 +25,7 @@ def nearest(name: object, known: Iterable[object]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known)}."
 
 
-def check_unchanged() -> None:
+def check_unchanged(kept: str = KEPT) -> None:
     """Raise InputError if a source file that this process has loaded was written since it started.
 
     DVC reads a stage's dependencies after the stage has ended, so it would record an edit made
@@ -42,7 +42,7 @@ def check_unchanged() -> None:
         ):
             raise InputError(
                 f"{os.path.relpath(path)} was changed while this ran, so that what it makes may be "
-                f"of either version; run it again: {KEPT} from there"
+                f"of either version; run it again: {kept}"
             )
 
 
@@ -56,7 +56,7 @@ def one_sentence(kept: str = KEPT) -> Iterator[None]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
-        check_unchanged()
+        check_unchanged(kept)
     except InputError as error:
         sys.exit("\n".join(f"error: {sentence}" for sentence in str(error).split("\n")))
     except OSError as error:

@@ -1,5 +1,5 @@
-"""The command `profile`: a network of one's own in a folder outside the repository gets its page,
-several are compared, and mistakes end in a sentence."""
+"""The command `profile`: networks in a folder outside the repository get their pages, and mistakes
+end in a sentence."""
 
 import re
 import signal
@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from structure import ROOT
 
+from pipeline.nads import NADs
 from pipeline.profile import __main__ as profile
 from pipeline.project.errors import InputError
 
@@ -62,52 +63,37 @@ def begun(folder, *words):
     return subprocess.Popen([sys.executable, str(script), *words], cwd=folder, **pipes)
 
 
-def networks_of(process):
-    """The numbers of untrained networks behind each profile of the command, and of trained ones."""
-    output, errors = process.communicate(timeout=600)
+@pytest.mark.slow
+def test_networks_in_any_folder_get_a_page_each_and_one_that_compares_them(folder):
+    words = ("my_networks:Small", "width=5", "logreg", "side=8", "--input", "2x8x8")
+    words += ("--minutes", "0.1")
+    output, errors = (process := begun(folder, *words)).communicate(timeout=600)
     assert (process.returncode, errors) == (0, "")
     counts = re.findall(r"(\d+) untrained networks.*?(\d+) networks\n", output, re.S)
-    return [tuple(map(int, pair)) for pair in counts]
-
-
-@pytest.mark.slow
-def test_a_network_in_any_folder_gets_its_page(folder):
-    words = ("my_networks:Small", "width=5", "--input", "2x8x8", "--minutes", "0.1")
-    ((untrained, trained),) = networks_of(begun(folder, *words))
-    assert untrained >= 4 and trained >= 2
     made = {path.name for path in folder.iterdir() if path.suffix != ".py"} - {"__pycache__", "bin"}
-    assert made == {"profile-Small-width-5"}
-    profiled = folder / "profile-Small-width-5"
-    page = (profiled / "index.html").read_text(encoding="utf-8")
-    assert "What does Small (width 5) see" in page and "2×8×8" in page
-    assert f"<pre>python -m pipeline.profile {' '.join(words)}</pre>" in page
-    rows = pd.read_csv(profiled / "networks.csv")
-    assert len(rows) == trained and rows["direction"].tolist()[:2] == ["NAD 0", "NAD 127"]
-    nads = np.load(profiled / "nads.npz")
-    directions = nads["directions"]
-    assert nads["networks"] == untrained and f"from {untrained:,} untrained networks" in page
-    np.testing.assert_allclose(directions @ directions.T, np.eye(128), atol=1e-6)
+    assert made == {"profile-Small-width-5-LogReg-8-8"}
+    profiled = folder / made.pop()
+    compared = (profiled / "index.html").read_text(encoding="utf-8")
+    assert "What does one of Small (width 5) and LogReg, 8×8 see" in compared
+    assert f"<pre>python -m pipeline.profile {' '.join(words)}</pre>" in compared
+    estimands = set()
+    for name, (untrained, trained) in zip(("Small-width-5", "LogReg-8-8"), counts, strict=True):
+        assert f'<a href="{name}/index.html">' in compared
+        assert (
+            f"from {untrained} untrained networks" in (profiled / name / "index.html").read_text()
+        )
+        rows = pd.read_csv(profiled / name / "networks.csv")
+        assert len(rows) == int(trained) >= 2
+        assert rows["direction"].tolist()[:2] == ["NAD 0", "NAD 127"]
+        nads = NADs.load(profiled / name / "nads.npz")
+        assert nads.networks == int(untrained) >= 4
+        estimands.add(nads.estimand)
+        np.testing.assert_allclose(nads.directions @ nads.directions.T, np.eye(128), atol=1e-6)
+    assert len(estimands) == 1
     # Stride 2 leaves out the last row and column: nothing there reaches the output, and the last
     # NAD lies there.
-    last = directions[-1].reshape(2, 8, 8)
+    last = NADs.load(profiled / "Small-width-5" / "nads.npz").directions[-1].reshape(2, 8, 8)
     assert (last[:, 7] ** 2).sum() + (last[:, :7, 7] ** 2).sum() == pytest.approx(1, abs=1e-6)
-
-
-@pytest.mark.slow
-def test_several_networks_have_a_page_each_and_one_that_compares_them(folder):
-    words = ("my_networks:Small", "logreg", "side=8", "my_networks:Small", "width=2")
-    words += ("--input", "1x8x8", "--minutes", "0.02", "--output", "here")
-    names = ["Small", "LogReg-8-8", "Small-width-2"]
-    assert len(networks_of(begun(folder, *words))) == 3
-    assert {path.name for path in (folder / "here").iterdir()} == {"index.html", *names}
-    page = (folder / "here" / "index.html").read_text(encoding="utf-8")
-    for name in names:
-        assert f'<a href="{name}/index.html">' in page
-        own = np.load(folder / "here" / name / "nads.npz")
-        assert own["directions"].shape == (64, 64)
-    estimands = {str(np.load(path)["estimand"]) for path in (folder / "here").rglob("nads.npz")}
-    assert len(estimands) == 1
-    assert page.count('<p class="finding">') == 6 and "LogReg, 8×8 responds at least" in page
 
 
 @pytest.mark.slow
@@ -117,10 +103,10 @@ def test_a_call_that_is_stopped_says_so_and_leaves_the_page_of_an_earlier_one(fo
     process = begun(folder, "logreg", "--minutes", "9", "--output", "here")
     assert "LogReg, inputs 1x32x32" in process.stdout.readline()
     time.sleep(1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert errors == "stopped: no page is written before the end\n"
+    assert errors == "stopped: nothing is kept, so that it begins anew\n"
     assert [path.read_text() for path in (folder / "here").iterdir()] == ["an earlier page"]
 
 

@@ -9,15 +9,14 @@ import torch
 
 from pipeline.nads.estimator import Estimator
 from pipeline.profile import untrained
-from pipeline.project.errors import InputError
 
 SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4]}
 GRADIENT = Estimator("gradient", "readout", 100.0, "many", True, False)
 
 
-def estimated(side, seconds, **others):
+def estimated(side, seconds):
     """NADs and response of a small network in a time of seconds."""
-    specification, limit = SMALL | {"side": side} | others, time.monotonic() + seconds
+    specification, limit = SMALL | {"side": side}, time.monotonic() + seconds
     shape, cpu = (1, side, side), torch.device("cpu")
     return untrained.estimated(specification, shape, GRADIENT, cpu, limit)
 
@@ -51,8 +50,3 @@ def test_of_large_inputs_the_first_nads_are_estimated_in_bounded_memory(
     assert response.rows.shape == (untrained.ROWS, 72 * 72)
     squares = response.along(nads.directions) ** 2 * response.mean
     np.testing.assert_allclose(squares, nads.eigenvalues, rtol=1e-4)
-
-
-def test_what_a_network_raises_is_raised(in_this_process):
-    with pytest.raises(InputError, match="cannot be built with"):
-        estimated(8, 0.1, depth=3)
