@@ -27,6 +27,7 @@ import yaml
 
 from pipeline import networks
 from pipeline.machine import workers
+from pipeline.nads.recipe import Recipe
 from pipeline.networks import Shape, Specification
 from pipeline.networks.dry_run import dry_run
 from pipeline.profile import page, trained, untrained
@@ -75,7 +76,7 @@ def shape_of(text: str) -> Shape:
 def main(given: argparse.Namespace) -> None:
     """Profile the networks, and write the page of each and the page that compares several."""
     end = time.monotonic() + 60 * given.minutes
-    every, shape, device = named(given.networks), shape_of(given.input), workers.device_of("auto")
+    every, shape = named(given.networks), shape_of(given.input)
     for specification in every.values():
         dry_run(specification, shape, 1)
     notices = {name: dry_run(each, shape, 2).notices for name, each in every.items()}
@@ -86,18 +87,18 @@ def main(given: argparse.Namespace) -> None:
     step, available = max(steps.values()), (end - time.monotonic()) / len(every) * workers.cores()
     estimator, reasons = untrained.affordable(shape, step, SHARE * available)
     sizes = trained.sizes(math.prod(shape), step, (1 - SHARE) * available)
-    results = []
+    device, results = str(workers.device_of("auto")), []
     for name, specification in every.items():
         begun = time.monotonic()
         seconds = max(0.0, end - begun) / (len(every) - len(results))
         print(f"{name}, inputs {given.input}, for {seconds:.0f} s")
-        limits = begun + SHARE * seconds, begun + seconds
-        nads, response = untrained.estimated(specification, shape, estimator, device, limits[0])
+        recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, device)
+        nads, response = untrained.estimated(recipe, begun + SHARE * seconds)
         print(f"  {nads.networks:,} untrained networks, relative error of C {nads.error:.2f}")
-        course = trained.Course(specification, shape, *sizes, given.lr, str(device))
+        course = trained.Course(specification, shape, *sizes, given.lr, device)
         directions, each = trained.chosen(nads, response), steps[name] * sizes[0] * trained.EPOCHS
         print(f"  training along {len(directions)} directions, about {each:.0f} s a network")
-        table = trained.outcomes(course, directions, limits[1], each)
+        table = trained.outcomes(course, directions, begun + seconds, each)
         print(f"  {len(table)} networks")
         network = networks.build(specification, shape[0], 1, 0)
         results.append(

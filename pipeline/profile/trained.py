@@ -10,6 +10,7 @@ import functools
 import itertools
 import math
 import time
+import timeit
 from collections.abc import Mapping
 
 import numpy as np
@@ -75,15 +76,12 @@ def sizes(dimension: int, step: float, seconds: float) -> tuple[int, int]:
 
 
 def seconds_per_sample(specification: Specification, shape: Shape) -> float:
-    """Seconds of a core that one sample takes in a step of training: the mean over one second."""
+    """Seconds of a core that one sample takes in a step of training."""
     network = networks.build(specification, shape[0], 2, 0)
     x, y = training.arranged(torch.randn(16, *shape), "cpu"), torch.arange(16) % 2
     step = lambda: training.train(network, x, y, Training(1, 1e-6, 0, 0), 0)
-    step()
-    started, count = time.perf_counter(), 0
-    while (seconds := time.perf_counter() - started) < 1:
-        step()
-        count += 1
+    step()  # the first one takes longer
+    count, seconds = timeit.Timer(step).autorange()
     return seconds / count / len(x)
 
 
@@ -144,9 +142,9 @@ def outcomes(
         lambda job: job[0] < LEAST or time.monotonic() + seconds < limit, jobs
     )
     function, device = functools.partial(trained, course), torch.device(course.device)
-    rows, results = {}, workers.run(function, begun, dict, device)
-    for position, row in tqdm(results, unit="network", leave=False, disable=None):
+    rows, results = [], workers.run(function, begun, dict, device)
+    for _, row in tqdm(results, unit="network", leave=False, disable=None):
         if isinstance(row, Exception):
             raise row
-        rows[position] = row
-    return pd.DataFrame([rows[position] for position in sorted(rows)])
+        rows.append(row)
+    return pd.DataFrame(rows)

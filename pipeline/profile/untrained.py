@@ -1,5 +1,6 @@
 """The response of untrained networks, estimated in a given time."""
 
+import dataclasses
 import itertools
 import math
 import time
@@ -15,7 +16,7 @@ from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.readout import usable
 from pipeline.nads.recipe import Recipe, jacobian
 from pipeline.nads.symmetry import ORDERS
-from pipeline.networks import Shape, Specification
+from pipeline.networks import Shape
 from pipeline.profile.response import Response
 
 LARGEST = 4096
@@ -50,21 +51,16 @@ def affordable(shape: Shape, step: float, seconds: float) -> tuple[Estimator, li
     return Estimator("gradient", method, 100.0, "many", True, False), [reason]
 
 
-def estimated(
-    specification: Specification,
-    shape: Shape,
-    estimator: Estimator,
-    device: torch.device,
-    limit: float,
-) -> tuple[NADs, Response]:
+def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response]:
     """NADs, all D or the first ones, and response of at least `LEAST` untrained networks, of which
     none is begun after the time `limit`.
 
     Raises the exception of a network that cannot be run.
     """
-    network = networks.build(specification, shape[0], 1, 0)
-    symmetry = networks.symmetry(specification) if shape[1] == shape[2] else "none"
-    source, dimension = Source(MOST, input=shape), math.prod(shape)
+    shape, estimator, dimension = recipe.shape, recipe.estimator, math.prod(recipe.shape)
+    network = networks.build(recipe.specification, shape[0], 1, 0)
+    symmetry = networks.symmetry(recipe.specification) if shape[1] == shape[2] else "none"
+    source = Source(MOST, input=shape)
     if dimension > LARGEST:
         # A network's vectors count once for each element of a symmetry; none is measured here.
         vectors = usable(network, estimator, shape)[1]
@@ -72,10 +68,10 @@ def estimated(
         most = max(LEAST, min(ROWS, VALUES // dimension) // vectors)
         source = Source(most, input=shape, first=min(FIRST, most * vectors))
     estimator, sums = estimation.begun(network, estimator, source, symmetry)
-    recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, str(device))
+    recipe = dataclasses.replace(recipe, estimator=estimator)
     jobs = ((recipe, number) for number in range(source.networks))
     begun = itertools.takewhile(lambda job: job[1] < LEAST or time.monotonic() < limit, jobs)
-    results = workers.run(jacobian, begun, dict, device)
+    results = workers.run(jacobian, begun, dict, torch.device(recipe.device))
     for number, rows in tqdm(results, unit="network", leave=False, disable=None):
         if isinstance(rows, Exception):
             raise rows

@@ -16,12 +16,6 @@ SEEN, UNSEEN = 0.9, 0.6
 """Accuracies on new samples from which a direction counts as seen, and up to which as not seen; 0.5
 is guessing."""
 
-TWICE = 2
-"""Ratio of two networks' responses from which the one counts as stronger."""
-
-AGREEING = 0.5
-"""Agreement of the two halves' NADs below which a single NAD is mostly chance."""
-
 
 def floored(responses: np.ndarray) -> np.ndarray:
     """Responses of at least `FLOOR`, of which ratios can be taken."""
@@ -55,8 +49,8 @@ def trained(result: Result) -> str:
 
 def stronger(a: Result, b: Result) -> str:
     """The sentences on the waves and on the first NADs of network a to which a responds at least
-    `TWICE` as strongly as network b, by two standard errors of the ratio."""
-    least = TWICE * np.exp(2 * np.hypot(a.uncertainty, b.uncertainty))
+    twice as strongly as network b, by two standard errors of the ratio."""
+    least = 2 * np.exp(2 * np.hypot(a.uncertainty, b.uncertainty))
     against = lambda one, other: f"({times(one)} against {times(other)})"
     half, ratio = a.response.half, floored(a.response.waves) / floored(b.response.waves)
     more = half & (ratio >= least)
@@ -71,11 +65,11 @@ def stronger(a: Result, b: Result) -> str:
         place = pair(dict(zip(DIRECTION, np.subtract(most, np.array(ratio.shape) // 2))))
         numbers = against(a.response.waves[most], b.response.waves[most])
         sentence += f", {' and '.join(shares)} among them, most so to {place} {numbers}"
-    if a.agreement < AGREEING:
+    if a.agreement < 0.5:
         return f"{sentence}. Single NADs of {a.name} are mostly chance and are not compared."
     own = a.relative[:TILES]
     others = b.response.along(a.nads.directions[:TILES])
     # Where all responses are alike, as those of logistic regression, no direction is special.
-    clear = np.flatnonzero((floored(own) / floored(others) >= least) & (own >= TWICE))
+    clear = np.flatnonzero((floored(own) / floored(others) >= least) & (own >= 2))
     names = ", ".join(f"NAD {k} {against(own[k], others[k])}" for k in clear) or "none"
     return f"{sentence}; and of the first {len(own)} NADs of {a.name} to {len(clear)}: {names}."

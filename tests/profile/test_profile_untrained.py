@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 import pytest
-import torch
 
 from pipeline.nads.estimator import Estimator
+from pipeline.nads.recipe import Recipe
 from pipeline.profile import untrained
 
 SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4]}
@@ -16,9 +16,9 @@ GRADIENT = Estimator("gradient", "readout", 100.0, "many", True, False)
 
 def estimated(side, seconds):
     """NADs and response of a small network in a time of seconds."""
-    specification, limit = SMALL | {"side": side}, time.monotonic() + seconds
-    shape, cpu = (1, side, side), torch.device("cpu")
-    return untrained.estimated(specification, shape, GRADIENT, cpu, limit)
+    specification, shape = SMALL | {"side": side}, (1, side, side)
+    recipe = Recipe(specification, {}, shape, (0, "profile"), GRADIENT, "cpu")
+    return untrained.estimated(recipe, time.monotonic() + seconds)
 
 
 def test_secants_are_taken_where_eight_networks_can_be_had():
