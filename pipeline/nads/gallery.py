@@ -1,4 +1,6 @@
-"""The picture of chosen NADs, in pixels and over spatial frequency (paper 1, fig. 5)."""
+"""Pictures of directions, in pixels and over spatial frequency (paper 1, fig. 5)."""
+
+from collections.abc import Sequence
 
 import matplotlib.cm
 import matplotlib.colors
@@ -6,44 +8,55 @@ import numpy as np
 from matplotlib.figure import Figure
 
 CHOSEN = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)  # indices in a gallery
-WHOLE = 0.99  # part of a NAD's energy within the frequencies that a gallery shows
+WHOLE = 0.99  # part of each direction's energy within the frequencies that are shown
 
 
 def gallery(directions: np.ndarray, shape: tuple[int, ...], nearby: np.ndarray | None) -> Figure:
-    """Chosen directions (K, D) as pixels above and as energy over spatial frequency below.
+    """Chosen ones of the directions (K, D) as `pictures`, their indices above them.
 
-    shape: (C, H, W) of one input; nearby: (K, 2), as in `pipeline.nads.NADs`, the first and the
-    last index of each direction's equal eigenvalues, which stand above it, or None if unknown.
-    One channel is drawn in grey, three as colours, others side by side, and inputs of one row or
-    column as curves; energies are summed over channels. Each panel has a scale of its own.
+    nearby: (K, 2), as in `pipeline.nads.NADs`, the first and the last index of each direction's
+    equal eigenvalues, which stand above it too, or None if unknown.
+    """
+    indices = [index for index in CHOSEN if index < len(directions)]
+    titles = [f"{index}" for index in indices]
+    if nearby is not None:
+        spans = [nearby[index] for index in indices]
+        equals = [f"≈ {first}–{last}" if last > first else "alone" for first, last in spans]
+        titles = [f"{title}\n{equal}" for title, equal in zip(titles, equals)]
+    return pictures(directions[indices], titles, shape)
+
+
+def pictures(
+    vectors: Sequence[np.ndarray], titles: Sequence[str], shape: tuple[int, ...]
+) -> Figure:
+    """Directions (D,) as pixels above and as energy over spatial frequency below.
+
+    shape: (C, H, W) of one input. One channel is drawn in grey, three as colours, others side by
+    side, and inputs of one row or column as curves; energies are summed over channels. Each panel
+    has a scale of its own.
     """
     channels, *sides = shape
-    indices = [index for index in CHOSEN if index < len(directions)]
-    figure = Figure(figsize=(1.0 * len(indices) + 1.2, 3.1), layout="constrained")
-    axes = figure.subplots(2, len(indices), squeeze=False)
-    shown = [directions[index].reshape(shape) for index in indices]
-    energies = [np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0)) for nad in shown]
+    figure = Figure(figsize=(1.0 * len(vectors) + 1.2, 3.1), layout="constrained")
+    axes = figure.subplots(2, len(vectors), squeeze=False)
+    shown = [vector.reshape(shape) for vector in vectors]
+    energies = [np.fft.fftshift((np.abs(np.fft.fft2(each)) ** 2).sum(0)) for each in shown]
     edge = max(map(edge_of, energies))
     reach = [(max(-(side // 2), -edge), min((side - 1) // 2, edge)) for side in sides]
     (top, bottom), (left, right) = reach
     part = tuple(slice(s // 2 + low, s // 2 + high + 1) for s, (low, high) in zip(sides, reach))
     extent = (left - 0.5, right + 0.5, bottom + 0.5, top - 0.5)
-    for index, nad, energy, (pixels, frequencies) in zip(indices, shown, energies, axes.T):
-        bound, energy = np.abs(nad).max(), energy[part]
+    for title, picture, energy, (pixels, frequencies) in zip(titles, shown, energies, axes.T):
+        bound, energy = np.abs(picture).max(), energy[part]
         if 1 in sides:
-            pixels.plot(nad.reshape(channels, -1).T, linewidth=0.8)
+            pixels.plot(picture.reshape(channels, -1).T, linewidth=0.8)
             frequencies.plot(np.arange(energy.size) + top + left, energy.ravel(), linewidth=0.8)
         else:
             if channels == 3:
-                pixels.imshow(0.5 + nad.transpose(1, 2, 0) / (2 * bound))
+                pixels.imshow(0.5 + picture.transpose(1, 2, 0) / (2 * bound))
             else:
-                pixels.imshow(np.hstack(nad), cmap="gray", vmin=-bound, vmax=bound)
+                pixels.imshow(np.hstack(picture), cmap="gray", vmin=-bound, vmax=bound)
             frequencies.imshow(energy, cmap="cividis", vmin=0, extent=extent)
-        name = f"{index}"
-        if nearby is not None:
-            first, last = nearby[index]
-            name += f"\n≈ {first}–{last}" if last > first else "\nalone"
-        pixels.set_title(name, fontsize=8)
+        pixels.set_title(title, fontsize=8)
         for panel in (pixels, frequencies):
             panel.set(xticks=[], yticks=[])
             panel.spines[:].set_visible(False)

@@ -1,17 +1,20 @@
-"""The response of untrained networks along given directions: vᵀCv, the mean square, over the
-initialisation, of the output's derivative along the unit vector v."""
+"""The response of untrained networks along given directions: √(vᵀCv), the root mean square, over
+the initialisation, of the output's derivative along the unit vector v.
+
+It is always given as a multiple of its root mean square over all directions, √(tr C/D), which is
+the response to a random pattern.
+"""
 
 import dataclasses
+import functools
 
 import numpy as np
-
-PIECE = 256
-"""Vectors that are transformed at a time."""
+import pandas as pd
 
 
 @dataclasses.dataclass(frozen=True)
 class Response:
-    """An estimate of C as a weighted sum of squares: C = Σ w_k r_k r_kᵀ.
+    """The response by an estimate of C as a weighted sum of squares: C = Σ w_k r_k r_kᵀ.
 
     rows: r, (n, D), and weights: w, (n,): the NADs and their eigenvalues where all D are known, or
     else the sampled vectors and 1/N for N networks; shape: (C, H, W) of one input.
@@ -21,29 +24,53 @@ class Response:
     weights: np.ndarray
     shape: tuple[int, int, int]
 
-    def along(self, directions: np.ndarray) -> np.ndarray:
-        """vᵀCv (K,) of unit vectors v (K, D)."""
-        return self.weights @ (self.rows @ directions.T) ** 2
-
-    @property
+    @functools.cached_property
     def mean(self) -> float:
         """tr C/D, the mean of vᵀCv over all directions v."""
         squares = np.einsum("nd,nd->n", self.rows, self.rows)
         return float(self.weights @ squares) / self.rows.shape[1]
 
-    def waves(self) -> np.ndarray:
-        """vᵀCv (H, W) of the plane wave of each frequency, the mean over its phases and over
-        channels; frequency 0 is in the middle.
+    def along(self, directions: np.ndarray) -> np.ndarray:
+        """The response (K,) along unit vectors v (K, D)."""
+        return np.sqrt(self.weights @ (self.rows @ directions.T) ** 2 / self.mean)
 
-        With the unitary discrete Fourier transform r̂ of a vector's channel it is Σ w |r̂(k)|², and
-        its mean over k is tr C/D (Parseval).
+    @functools.cached_property
+    def waves(self) -> np.ndarray:
+        """The response (H, W) along the plane wave of each frequency, the root mean square over its
+        phases and over channels; frequency 0 is in the middle.
+
+        With the unitary discrete Fourier transform r̂ of a vector's channel its square is
+        Σ w |r̂(k)|², whose mean over k is tr C/D (Parseval).
         """
         total = np.zeros(self.shape[1:])
-        for start in range(0, len(self.rows), PIECE):
-            rows = self.rows[start : start + PIECE].reshape(-1, *self.shape)
-            power = np.abs(np.fft.fft2(rows, norm="ortho")) ** 2
-            total += np.tensordot(self.weights[start : start + PIECE], power.mean(1), 1)
-        return np.fft.fftshift(total)
+        for row, weight in zip(self.rows, self.weights):
+            transform = np.fft.fft2(row.reshape(self.shape), norm="ortho")
+            total += weight * (np.abs(transform) ** 2).mean(0)
+        return np.sqrt(np.fft.fftshift(total) / self.mean)
+
+    @functools.cached_property
+    def half(self) -> np.ndarray:
+        """One of each two frequencies k and −k, whose waves are the same, (H, W) booleans."""
+        _, height, width = self.shape
+        place = np.fft.fftshift(np.arange(height * width).reshape(height, width))
+        return place <= -(place // width) % height * width + -place % width
+
+    @functools.cached_property
+    def frequencies(self) -> pd.DataFrame:
+        """The response along each plane wave, weakest first; columns: k_row, k_col, response."""
+        places = np.argwhere(self.half) - np.array(self.half.shape) // 2
+        table = pd.DataFrame(places, columns=["k_row", "k_col"])
+        table["response"] = self.waves[self.half]
+        return table.sort_values("response", kind="stable", ignore_index=True)
+
+    @functools.cached_property
+    def bands(self) -> dict[str, tuple[np.ndarray, float]]:
+        """Coarse waves, of up to a quarter of the finest frequency, and fine ones, of more than
+        three quarters: (H, W) booleans, and the root mean square of the response along them."""
+        sides = np.array(self.shape[1:]).reshape(2, 1, 1)
+        reach = (abs(np.indices(self.shape[1:]) - sides // 2) / (sides / 2)).max(0)
+        bands = {"coarse": reach <= 0.25, "fine": reach > 0.75}
+        return {name: (at, np.sqrt((self.waves[at] ** 2).mean())) for name, at in bands.items()}
 
 
 def wave(row: int, column: int, shape: tuple[int, int, int]) -> np.ndarray:

@@ -9,7 +9,7 @@ import pandas as pd
 from pipeline.measures.fitted import fitted
 from pipeline.nads import NADs
 from pipeline.profile.response import Response
-from pipeline.profile.trained import Sizes
+from pipeline.profile.trained import Course
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,9 +17,9 @@ class Result:
     """The measurements of one network.
 
     command: the shell's line that made them; parameters: number of weights; directions: by name,
-    those v (D,) on whose D(v) networks were trained; trained: one row for each trained network:
-    direction, seed, accuracy, train_accuracy (NaN where it diverged), seconds; lr: the learning
-    rate; notices: sentences on the network, and on the response where it is not the papers'.
+    those v (D,) on whose D(v) networks were trained; trained: see
+    `pipeline.profile.trained.outcomes`; notices: sentences on the network, and on the response
+    where it is not the papers'.
     """
 
     name: str
@@ -28,25 +28,9 @@ class Result:
     nads: NADs
     response: Response
     directions: dict[str, np.ndarray]
+    course: Course
     trained: pd.DataFrame
-    sizes: Sizes
-    lr: float
     notices: list[str]
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(C, H, W) of one input."""
-        return self.response.shape
-
-    @property
-    def dimension(self) -> int:
-        """D = C·H·W."""
-        return self.response.rows.shape[1]
-
-    @property
-    def complete(self) -> bool:
-        """Whether all D NADs are known, or only the first."""
-        return len(self.nads.directions) == self.dimension
 
     @functools.cached_property
     def relative(self) -> np.ndarray:
@@ -59,50 +43,22 @@ class Result:
         and ResNet-18 it exceeds that along nine waves of ten."""
         return float(self.nads.standard_errors[0] / self.nads.eigenvalues[0] / 2)
 
-    def along(self, directions: np.ndarray) -> np.ndarray:
-        """The relative response (K,) along unit vectors (K, D)."""
-        return np.sqrt(self.response.along(directions) / self.response.mean)
-
-    @functools.cached_property
-    def waves(self) -> np.ndarray:
-        """The relative response along plane waves, (H, W), frequency 0 in the middle."""
-        return np.sqrt(self.response.waves() / self.response.mean)
-
-    @functools.cached_property
-    def frequencies(self) -> pd.DataFrame:
-        """The relative response along each plane wave, one of k and −k, weakest first.
-
-        Columns: k_row, k_col, response.
-        """
-        sides = height, width = self.waves.shape
-        row, column = (k.ravel() - side // 2 for k, side in zip(np.indices(sides), sides))
-        table = pd.DataFrame({"k_row": row, "k_col": column, "response": self.waves.ravel()})
-        place = lambda row, column: row % height * width + column % width
-        half = table[place(row, column) <= place(-row, -column)]
-        return half.sort_values("response", kind="stable", ignore_index=True)
-
-    @functools.cached_property
-    def bands(self) -> dict[str, tuple[np.ndarray, float]]:
-        """The frequencies of the coarse and of the fine waves, (H, W) booleans, and the root mean
-        square of the relative response along them.
-
-        Coarse waves have up to a quarter of the finest frequency, fine ones more than three
-        quarters.
-        """
-        sides = np.array(self.waves.shape).reshape(2, 1, 1)
-        reach = (abs(np.indices(self.waves.shape) - sides // 2) / (sides / 2)).max(0)
-        bands = {"coarse": reach <= 0.25, "fine": reach > 0.75}
-        return {name: (at, np.sqrt((self.waves[at] ** 2).mean())) for name, at in bands.items()}
+    @property
+    def agreement(self) -> float:
+        """The share of the first ten NADs of one half of the untrained networks that lies in the
+        first ten of the other half."""
+        overlap = self.nads.overlap[:10]
+        return float(overlap[np.isfinite(overlap)][-1])
 
     @functools.cached_property
     def summary(self) -> pd.DataFrame:
         """One row for each direction with a trained network, by name, strongest response first.
 
-        Columns: response (relative); mean and std of the accuracy; numbers of networks (that did
-        not diverge), fitted and diverged ones; train_accuracy (mean).
+        Columns: response; mean and std of the accuracy; numbers of networks (that did not diverge),
+        fitted and diverged ones; train_accuracy (mean).
         """
         vectors = np.stack(list(self.directions.values())).astype(np.float64)
-        response = pd.Series(self.along(vectors), list(self.directions))
+        response = pd.Series(self.response.along(vectors), list(self.directions))
         rows = self.trained.assign(fitted=fitted(self.trained)).groupby("direction")
         rows = rows.agg(
             mean=("accuracy", "mean"),

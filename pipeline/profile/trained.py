@@ -4,20 +4,27 @@ Every direction is equally easy for the simplest learner, the difference of the 
 that differences in accuracy between directions are the network's own preference.
 """
 
+import contextlib
 import dataclasses
 import functools
+import itertools
 import math
 import time
-from collections.abc import Iterator, Sequence
+import timeit
+from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import torch
+from tqdm import tqdm
 
 from pipeline import networks
 from pipeline.cells import seeds, separable, training
 from pipeline.cells.training import Diverged, Training
-from pipeline.machine import store, workers
+from pipeline.machine import workers
+from pipeline.nads import NADs
 from pipeline.networks import Shape, Specification
+from pipeline.profile.response import Response, wave
 
 SIGMA = 1.0
 """Noise of D(v)."""
@@ -25,47 +32,28 @@ SIGMA = 1.0
 REACH = (10_000 / 1023) ** 0.5
 """ε²√(n/(D − 1))/σ² for paper 1's LeNet: n = 10,000 samples, D = 1024, ε = σ = 1."""
 
-LADDER = ((10_000, 6), (10_000, 3), (5_000, 4), (3_000, 4), (1_500, 6), (750, 8), (400, 8))
-"""Training samples and epochs, of which the first that fit into the time are taken."""
+MOST, FEWEST, EPOCHS, TESTS = 10_000, 400, 6, 4_000
+"""Training samples, at most and at the least; passes over them; samples of a test."""
 
-CELLS, TESTS, MOST_VALUES = 10, 4_000, 2**26
-"""Networks of a first call; test samples; numbers in a training set at most (256 MiB)."""
+CELLS, VALUES = 10, 2**26
+"""Networks for which there shall be time; numbers in a training set or a test at most (256 MiB)."""
 
-
-@dataclasses.dataclass(frozen=True)
-class Sizes:
-    """Sizes of every training and test: samples, passes over them, test samples."""
-
-    samples: int
-    epochs: int
-    tests: int
+INDICES, SEEDS, LEAST = 9, 5, 2
+"""Number of NADs along which networks are trained; of networks along each, at most; and of networks
+that are trained however long they take."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Job:
-    """The training of one network on D(v); direction: v, (D,) float32."""
+class Course:
+    """How the networks of a profile are trained: on `samples` of D(v), from the learning rate `lr`
+    on, with a test on `tests` new ones; device: 'cpu' or 'cuda'."""
 
     specification: Specification
     shape: Shape
-    direction: np.ndarray
-    sizes: Sizes
+    samples: int
+    tests: int
     lr: float
-    seed: int
     device: str
-
-    def key(self, code: str) -> str:
-        """The digest of everything that determines the outcome; code: digest of the program."""
-        decisive = [store.digest(self.direction), *dataclasses.astuple(self.sizes), self.device]
-        return store.digest([code, *decisive, self.lr, self.seed])
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """Accuracies in [0, 1] of a trained network, NaN where it diverged, and its seconds."""
-
-    accuracy: float = math.nan
-    train_accuracy: float = math.nan
-    seconds: float = 0.0
 
 
 def amplitude(dimension: int, samples: int) -> float:
@@ -77,99 +65,86 @@ def amplitude(dimension: int, samples: int) -> float:
     return SIGMA * (REACH * ((dimension - 1) / samples) ** 0.5) ** 0.5
 
 
-def sizes(dimension: int, seconds: float, available: float) -> Sizes:
-    """The largest sizes with which `CELLS` networks are trained in `available` core seconds.
+def sizes(dimension: int, step: float, seconds: float) -> tuple[int, int]:
+    """The numbers of training and of test samples with which `CELLS` networks are trained in
+    `seconds` of all cores together, if that is possible.
 
-    seconds: the time of one sample in one pass over the training set.
+    step: seconds that a sample takes in a step of training.
     """
-    for count, epochs in LADDER:
-        count = min(count, MOST_VALUES // dimension)
-        if count * epochs * seconds * CELLS <= available:
-            break
-    return Sizes(count, epochs, min(TESTS, MOST_VALUES // dimension))
+    samples = max(FEWEST, int(seconds / (CELLS * EPOCHS * step)))
+    return min(samples, MOST, VALUES // dimension), min(TESTS, VALUES // dimension)
 
 
 def seconds_per_sample(specification: Specification, shape: Shape) -> float:
-    """Seconds of a core that one sample takes in a step of training: the mean over one second."""
+    """Seconds of a core that one sample takes in a step of training."""
     network = networks.build(specification, shape[0], 2, 0)
     x, y = training.arranged(torch.randn(16, *shape), "cpu"), torch.arange(16) % 2
     step = lambda: training.train(network, x, y, Training(1, 1e-6, 0, 0), 0)
-    step()
-    started, count = time.perf_counter(), 0
-    while (seconds := time.perf_counter() - started) < 1:
-        step()
-        count += 1
+    step()  # the first one takes longer
+    count, seconds = timeit.Timer(step).autorange()
     return seconds / count / len(x)
 
 
-@functools.lru_cache(2)
-def drawn(seed: int, split: str, count: int, dimension: int) -> tuple[np.ndarray, np.ndarray]:
-    """The draw of one seed: labels (N,) in {−1, +1} and standard-normal images (N, D)."""
-    rng = seeds.stream("profile", seed, split)
-    return separable.labels(rng, count), separable.normal(rng, count, dimension)
+def chosen(nads: NADs, response: Response) -> dict[str, np.ndarray]:
+    """The directions v (D,) along which networks are trained, by name, in their order: NADs, even
+    on a logarithmic axis and coarse ones first, and second the weakest wave where the last NADs are
+    not known."""
+    count = len(nads.directions)
+    points = (np.unique(np.rint(np.geomspace(1, count, INDICES)).astype(int)) - 1).tolist()
+    order = dict.fromkeys([points[0], points[-1], *points[::4], *points[::2], *points])
+    directions = {f"NAD {index}": nads.directions[index] for index in order}
+    if count < response.rows.shape[1]:
+        row, column = response.frequencies.loc[0, ["k_row", "k_col"]].astype(int)
+        weakest = {f"wave ({row}, {column})": wave(row, column, response.shape)}
+        directions = {"NAD 0": directions["NAD 0"]} | weakest | directions
+    return {name: vector.astype(np.float32) for name, vector in directions.items()}
 
 
-def dataset(job: Job, split: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs (N, C, H, W) of D(v) and class numbers (N,) of a job's training or test set."""
-    count = job.sizes.samples if split == "train" else job.sizes.tests
-    y, draw = drawn(job.seed, split, count, len(job.direction))
-    eps = amplitude(len(job.direction), job.sizes.samples)
-    x = separable.linearly_separable(draw, y, job.direction, eps, SIGMA, job.shape)
-    return training.arranged(x, job.device), torch.as_tensor(y > 0).long().to(job.device)
+def dataset(
+    course: Course, direction: np.ndarray, seed: int, split: str
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs (N, C, H, W) of D(v) and class numbers (N,) of a training or test set; direction: v,
+    (D,) float32."""
+    count = course.samples if split == "train" else course.tests
+    rng, dimension = seeds.stream("profile", seed, split), len(direction)
+    y, draw = separable.labels(rng, count), separable.normal(rng, count, dimension)
+    eps = amplitude(dimension, course.samples)
+    x = separable.linearly_separable(draw, y, direction, eps, SIGMA, course.shape)
+    return training.arranged(x, course.device), torch.as_tensor(y > 0).long().to(course.device)
 
 
-def trained(_: object, job: Job) -> Outcome:
-    """The accuracies of a job's network, trained here; raises Diverged."""
-    started = time.monotonic()
-    weights, order = (seeds.derive("profile", job.seed, part) for part in ("weights", "order"))
-    network = networks.build(job.specification, job.shape[0], 2, weights)
-    schedule = Training(job.sizes.epochs, job.lr, 0.0, 0.0, "linear")
-    train_accuracy = training.train(network, *dataset(job, "train"), schedule, order).accuracy
-    accuracy = training.accuracy(network, *dataset(job, "test"))
-    return Outcome(accuracy, train_accuracy, time.monotonic() - started)
+def trained(course: Course, _: object, job: tuple) -> dict:
+    """The row in the table of `outcomes` of the network that a worker trains; job: its number, its
+    seed, and the direction's name and the direction."""
+    _, (seed, (name, direction)) = job
+    weights, order = (seeds.derive("profile", seed, part) for part in ("weights", "order"))
+    network = networks.build(course.specification, course.shape[0], 2, weights)
+    schedule = Training(EPOCHS, course.lr, 0.0, 0.0, "linear")
+    row = {"direction": name, "seed": seed, "accuracy": math.nan, "train_accuracy": math.nan}
+    with contextlib.suppress(Diverged):
+        x, y = dataset(course, direction, seed, "train")
+        row["train_accuracy"] = training.train(network, x, y, schedule, order).accuracy
+        row["accuracy"] = training.accuracy(network, *dataset(course, direction, seed, "test"))
+    return row
 
 
 def outcomes(
-    jobs: Sequence[Job],
-    cells: store.Store,
-    code: str,
-    device: torch.device,
-    limit: float,
-    seconds: float,
-    least: int = 0,
-) -> Iterator[tuple[int, Outcome]]:
-    """Yields (position, outcome) of the jobs in the store `cells`, then of the others as they end.
+    course: Course, directions: Mapping[str, np.ndarray], limit: float, seconds: float
+) -> pd.DataFrame:
+    """One row for each network that was trained until the time `limit`, of which each is expected
+    to take `seconds`: direction, seed, accuracy, train_accuracy (NaN where it diverged).
 
-    code: see `Job.key`; limit: the time of `time.monotonic` at which the last network shall be
-    done; seconds: the expected time of a network before the first has ended; least: the number of
-    networks that are trained however late it is. Raises the exception of a network that cannot be
-    trained, unless it diverged.
+    Every direction has its first network before any has its second. Raises the exception of a
+    network that cannot be trained.
     """
-    keys = [job.key(code) for job in jobs]
-    stored = {position: note for position, key in enumerate(keys) if (note := cells.get(key))}
-    for position, note in stored.items():
-        yield position, Outcome(**note["outcome"])
-    missing = [position for position in range(len(jobs)) if position not in stored]
-    slowest = 0.0
-
-    def in_time() -> Iterator[Job]:
-        for count, position in enumerate(missing, len(stored)):
-            # It takes as long as the slowest before, and begins after another of the same worker.
-            if count >= least and time.monotonic() + 2 * (slowest or seconds) > limit:
-                return
-            yield jobs[position]
-
-    for number, outcome in workers.run(trained, in_time(), dict, device):
-        if isinstance(outcome, Diverged):
-            outcome = Outcome()
-        elif isinstance(outcome, Exception):
-            raise outcome
-        cells.put(keys[missing[number]], {}, {"outcome": dataclasses.asdict(outcome)})
-        slowest = max(slowest, outcome.seconds)
-        yield missing[number], outcome
-
-
-def spread_out(count: int, most: int) -> list[int]:
-    """Up to `most` of the indices 0 to count − 1, even on a logarithmic axis, coarse ones first."""
-    points = (np.unique(np.rint(np.geomspace(1, count, most)).astype(int)) - 1).tolist()
-    return list(dict.fromkeys([points[0], points[-1], *points[::4], *points[::2], *points]))
+    jobs = enumerate(itertools.product(range(SEEDS), directions.items()))
+    begun = itertools.takewhile(
+        lambda job: job[0] < LEAST or time.monotonic() + seconds < limit, jobs
+    )
+    function, device = functools.partial(trained, course), torch.device(course.device)
+    rows, results = [], workers.run(function, begun, dict, device)
+    for _, row in tqdm(results, unit="network", leave=False, disable=None):
+        if isinstance(row, Exception):
+            raise row
+        rows.append(row)
+    return pd.DataFrame(rows)

@@ -25,7 +25,7 @@ def nearest(name: object, known: Iterable[object]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known)}."
 
 
-def check_unchanged() -> None:
+def check_unchanged(kept: str = KEPT) -> None:
     """Raise InputError if a source file that this process has loaded was written since it started.
 
     DVC reads a stage's dependencies after the stage has ended, so it would record an edit made
@@ -42,13 +42,13 @@ def check_unchanged() -> None:
         ):
             raise InputError(
                 f"{os.path.relpath(path)} was changed while this ran, so that what it makes may be "
-                f"of either version; run it again: {KEPT} from there"
+                f"of either version; run it again: {kept}"
             )
 
 
 @contextlib.contextmanager
-def one_sentence() -> Iterator[None]:
-    """Context of a command, which ends early with one sentence on stderr.
+def one_sentence(kept: str = KEPT) -> Iterator[None]:
+    """Context of a command, which ends early with one sentence on stderr; kept: what it leaves.
 
     Exit status 1 for an `InputError` and an error of the operating system, 130 for Ctrl-C and for
     SIGTERM, which `kill` and schedulers send.
@@ -56,23 +56,23 @@ def one_sentence() -> Iterator[None]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
-        check_unchanged()
+        check_unchanged(kept)
     except InputError as error:
         sys.exit("\n".join(f"error: {sentence}" for sentence in str(error).split("\n")))
     except OSError as error:
-        sys.exit(f"error: {_refusal(error)}")
+        sys.exit(f"error: {_refusal(error, kept)}")
     except MemoryError:
-        sys.exit(f"error: there is not enough memory; free some, or ask for fewer samples: {KEPT}")
+        sys.exit(f"error: there is not enough memory; free some, or ask for fewer samples: {kept}")
     except KeyboardInterrupt:
-        print(f"stopped: {KEPT}", file=sys.stderr)
+        print(f"stopped: {kept}", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
 
 
-def _refusal(error: OSError) -> str:
+def _refusal(error: OSError, kept: str) -> str:
     """The sentence for an error of the operating system."""
     # Where a file is copied or renamed, the second name is that of the new file.
     file = error.filename2 or error.filename or f"a file below {os.getcwd()}"
     # NumPy raises OSError("4096 requested and 512 written"), without a number.
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or " requested and " in str(error):
-        return f"the disk is full: {file} cannot be written; free space and run it again: {KEPT}"
+        return f"the disk is full: {file} cannot be written; free space and run it again: {kept}"
     return f"{file}: {error.strerror or error}"
