@@ -77,8 +77,8 @@ class Estimation:
                 "the network does with such inputs"
             )
         spectrum, symmetry = self.accumulator.spectrum(), self.accumulator.averaged_over()
-        eigenvalues = spectrum.eigenvalues
-        errors = standard_errors(eigenvalues, spectrum.parts, spectrum.sizes)
+        eigenvalues, parts, sizes = spectrum.eigenvalues, spectrum.parts, spectrum.sizes
+        errors = standard_errors(eigenvalues, parts, sizes)
         return NADs(
             directions=spectrum.directions,
             shape=self.accumulator.shape,
@@ -86,7 +86,8 @@ class Estimation:
             standard_errors=errors,
             nearby=nearby_of(eigenvalues, errors),
             groups=groups_of(eigenvalues, errors),
-            halves=spectrum.halves,
+            # Even parts are of networks of even number.
+            halves=np.stack([sizes[h::2] @ parts[h::2] / sizes[h::2].sum() for h in (0, 1)]),
             overlap=spectrum.overlap,
             error=self.accumulator.error(),
             split_half=split_half,
