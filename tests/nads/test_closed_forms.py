@@ -29,10 +29,11 @@ def test_the_covariance_of_a_linear_map_is_t2_ata():
     weights = torch.cat([nn.Linear(5, 1).weight.detach() for _ in range(20_000)]).numpy()
     vectors = weights @ matrix
     sampled = vectors.T @ vectors / len(vectors)
-    point = evaluation_point("zero", 0, 0, 16)
-    jacobian = jacobian_of(linear_features(matrix), GRADIENT, point, (1, 4, 4))
-    assert distance(sampled, jacobian.T @ jacobian) < 0.03
-    np.testing.assert_allclose(jacobian.T @ jacobian, matrix.T @ matrix / (3 * 5), rtol=1e-4)
+    for estimator in (GRADIENT, SECANT, dataclasses.replace(SECANT, step=1.0)):
+        point = evaluation_point("normal", 0, 0, 16)
+        jacobian = jacobian_of(linear_features(matrix), estimator, point, (1, 4, 4))
+        assert distance(sampled, jacobian.T @ jacobian) < 0.03
+        np.testing.assert_allclose(jacobian * np.sqrt(3 * 5), matrix, atol=1e-4)
 
 
 @pytest.mark.parametrize("stride", [2, 4])

@@ -93,7 +93,6 @@ def test_installed_networks_count_by_their_versions_and_ours_by_their_code(monke
 
     monkeypatch.setattr(networks.metadata, "version", version)
     assert networks.version(networks.NETWORKS["lenet"]) == ""
-    assert networks.version("torchvision.models:resnet18") == "timm 1.2, torchvision 0.5"
     assert networks.version("their_networks:net") == "their_networks 3, timm 1.2, torchvision 0.5"
     del versions["timm"]
     assert networks.version("my_networks:net") == "torchvision 0.5"
