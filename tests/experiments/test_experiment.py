@@ -3,6 +3,7 @@ also for networks whose inputs are not 32×32 pixels."""
 
 import contextlib
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import torch
 from small_grids import SMALL, data_of, plan_of, separable
 
 from pipeline import experiments
+from pipeline.cells.fourier import fourier, frequencies
 from pipeline.cells.separable import drawn
 from pipeline.experiments.experiment import pixels
 from pipeline.grid import jobs
@@ -47,6 +49,49 @@ def test_experiments_are_found_by_the_names_of_their_files():
     assert [experiments.find(name).name for name in SMALL] == list(SMALL)
     with pytest.raises(InputError, match="the experiment 'cats' is unknown; known are: converg"):
         experiments.find("cats")
+
+
+INDICES = [{"index": 3}, {"index": 4}]
+PLACES = {
+    "linear_pairs": [{"index_1": i, "index_2": j} for i in (3, 4) for j in (3, 4)],
+    "image_pairs": INDICES,
+    "nad_sweep": [{"estimand": "secant"} | place for place in INDICES],
+    "learning": [*({"data": "linear"} | p for p in INDICES), {"data": "images", "index": -1}],
+    "poison": [{"data": d, "index": i} for d in ("images", "mixture") for i in (-1, 3)],
+    "flip": [{"images": "plain"}, {"images": "flipped"}],
+}
+"""The places of a network in the grids of `SMALL`, where these are not frequencies."""
+
+VECTORS = {
+    "linear_pairs": lambda cell, basis: list(basis[[cell["index_1"], cell["index_2"]]]),
+    "image_pairs": lambda cell, basis: [basis[cell["index"]]],
+    "nad_sweep": lambda cell, basis: [basis[cell["index"]]],
+    "fourier": lambda cell, basis: [fourier(cell["k_row"], cell["k_col"], pixels(cell))],
+}
+"""The directions of a cell's data; the others take the whole basis."""
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells(name):
+    experiment, (_, plan) = experiments.find(name), plans_of(name)
+    plan, vectors = dataclasses.replace(plan, seeds=(3, 5)), experiment.directions(plan, nads)
+    expected = []
+    for architecture, size, step in (("lenet", (32, 32), 16), ("logreg", WIDE, 1)):
+        waves = [{"k_row": row, "k_col": column} for row, column in frequencies(step, size)]
+        settings = {
+            key: v[architecture] if isinstance(v, dict) else v
+            for key, v in vars(plan.settings).items()
+            if key != "positive"
+        }
+        for seed, place in itertools.product((3, 5), PLACES.get(name, waves)):
+            cell = {"architecture": architecture, "seed": seed} | place | settings
+            expected.append(cell | {"height": size[0], "width": size[1]})
+    assert experiment.cells(plan) == expected
+    for cell in expected:
+        used, basis = experiment.uses(cell), nads(cell["architecture"])["directions"]
+        make = VECTORS.get("fourier" if name == "convergence" else name, lambda _, basis: [basis])
+        for direction, vector in zip(used, make(cell, basis), strict=True):
+            np.testing.assert_array_equal(vectors[direction], vector)
 
 
 @pytest.mark.parametrize(

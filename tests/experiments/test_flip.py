@@ -4,25 +4,13 @@ components taken away."""
 import numpy as np
 import pytest
 import torch
-from small_grids import SQUARE, nads_of, orthonormal, plan_of, table
+from small_grids import orthonormal, plan_of, table
 
 from pipeline import experiments
 
 EXPERIMENT = experiments.find("flip")
 PLAN = plan_of("flip", {}, {"lenet": {}, "mlp": {}}, samples=(40, 20))
 BASIS = orthonormal()
-
-
-def test_the_grid_is_plain_and_flipped_images():
-    assert EXPERIMENT.cells(PLAN) == [
-        {"architecture": name, "seed": seed, "images": images} | SQUARE
-        for name in ("lenet", "mlp")
-        for seed in (0, 1)
-        for images in ("plain", "flipped")
-    ]
-    directions = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
-    assert list(directions) == ["lenet", "mlp"] and np.array_equal(directions["mlp"], BASIS)
-    assert EXPERIMENT.uses({"architecture": "mlp", "images": "plain"}) == ["mlp"]
 
 
 @pytest.mark.parametrize("split", ["train", "test"])

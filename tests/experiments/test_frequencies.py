@@ -3,13 +3,12 @@ Fourier basis."""
 
 import contextlib
 
-import numpy as np
 import pandas as pd
 import pytest
-from small_grids import SQUARE, plan_of, table
+from small_grids import plan_of, table
 
 from pipeline import experiments
-from pipeline.cells.fourier import fourier, frequencies
+from pipeline.cells.fourier import frequencies
 
 FOURIER = experiments.find("fourier")
 COLUMNS = ("architecture", "seed", "k_row", "k_col", "accuracy", "train_accuracy")
@@ -17,20 +16,6 @@ COLUMNS = ("architecture", "seed", "k_row", "k_col", "accuracy", "train_accuracy
 
 def plan_with(lines):
     return plan_of("fourier", {"eps": 1.5, "sigma": 3.0}, lines, estimands=())
-
-
-def test_the_grid_is_every_different_frequency():
-    plan = plan_with({"lenet": {"step": 8}, "logreg": {"step": 16}})
-    coarse = [(-16, -16), (-16, 0), (0, -16), (0, 0)]
-    expected = [("lenet", seed, *k) for seed in (0, 1) for k in frequencies(8)]
-    expected += [("logreg", seed, *k) for seed in (0, 1) for k in coarse]
-    values, cells = {"eps": 1.5, "sigma": 3.0} | SQUARE, FOURIER.cells(plan)
-    assert cells == [dict(zip(COLUMNS[:4], place)) | values for place in expected]
-    directions = FOURIER.directions(plan, None)
-    assert sorted(directions) == sorted(f"32x32_{row}_{column}" for row, column in frequencies(8))
-    for cell in cells:
-        (name,) = FOURIER.uses(cell)
-        assert np.array_equal(directions[name], fourier(cell["k_row"], cell["k_col"]))
 
 
 def test_one_of_each_direction_and_its_transpose_can_be_left_out():

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from small_grids import SQUARE, nads_of, orthonormal, plan_of, separable, table
+from small_grids import orthonormal, plan_of, separable, table
 
 from pipeline import experiments
 from pipeline.cells import pictures
@@ -21,19 +21,6 @@ PLAN = plan_of(
     samples=(40, 100),
 )
 BASIS = orthonormal()
-
-
-def test_the_grid_is_every_index_with_each_networks_own_noise():
-    expected = [("lenet", seed, index, 1.0) for seed in (0, 1) for index in (5, 32)]
-    expected += [("mlp", seed, 5, 3.0) for seed in (0, 1)]
-    assert EXPERIMENT.cells(PLAN) == [
-        {"architecture": name, "seed": seed, "index": index, "eps": 0.7, "sigma": sigma} | SQUARE
-        for name, seed, index, sigma in expected
-    ]
-    directions = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
-    assert list(directions) == ["lenet-5", "lenet-32", "mlp-5"]
-    assert np.array_equal(directions["lenet-32"], BASIS[32])
-    assert EXPERIMENT.uses(EXPERIMENT.cells(PLAN)[1]) == ["lenet-32"]
 
 
 def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(images, normalised):

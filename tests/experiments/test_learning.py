@@ -21,11 +21,6 @@ HOW = training.Training(epochs=3, lr=0.1, momentum=0.9, weight_decay=0.0)
 PLAN = plan_of("learning", SETTINGS, GRIDS, seeds=(0,), samples=(60, 30), how=HOW)
 
 
-def test_the_grid_is_every_index_and_the_images():
-    places = [(cell["data"], cell["index"]) for cell in EXPERIMENT.cells(PLAN)]
-    assert places == [("linear", 4), ("linear", 40), ("images", -1)]
-
-
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_images_are_the_mean_of_normalised_channels_and_labels_the_halves(
     split, images, normalised

@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from small_grids import SQUARE, nads_of, orthonormal, plan_of, table
+from small_grids import orthonormal, plan_of, table
 
 from pipeline import experiments
 
@@ -11,18 +11,6 @@ VALUES = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.5}
 PLAN = plan_of("linear_pairs", VALUES, {"lenet": {"indices": (1, 800)}, "mlp": {"indices": (3,)}})
 BASIS = orthonormal()
 COLUMNS = ("architecture", "seed", "index_1", "index_2", "test_set", "accuracy", "train_accuracy")
-
-
-def test_the_grid_is_every_pair_of_the_networks_own_nads():
-    places = [(1, 1), (1, 800), (800, 1), (800, 800)]
-    expected = [("lenet", seed, *place) for seed in (0, 1) for place in places]
-    expected += [("mlp", seed, 3, 3) for seed in (0, 1)]
-    cells = EXPERIMENT.cells(PLAN)
-    assert cells == [dict(zip(COLUMNS, place)) | VALUES | SQUARE for place in expected]
-    directions = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
-    assert list(directions) == ["lenet-1", "lenet-800", "mlp-3"]
-    assert np.array_equal(directions["lenet-800"], BASIS[800])
-    assert EXPERIMENT.uses(cells[1]) == ["lenet-1", "lenet-800"]
 
 
 def test_it_is_tested_with_both_channels_and_with_each_alone():

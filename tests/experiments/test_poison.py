@@ -5,7 +5,7 @@ import contextlib
 import numpy as np
 import pytest
 import torch
-from small_grids import SQUARE, nads_of, orthonormal, plan_of, table
+from small_grids import SQUARE, orthonormal, plan_of, table
 
 from pipeline import experiments
 from pipeline.cells import pictures
@@ -25,19 +25,6 @@ BASIS = orthonormal()
 def cell(data, index, name="lenet"):
     place = {"architecture": name, "seed": 4, "data": data, "index": index}
     return place | {"size": 0.05} | SQUARE
-
-
-def test_the_grid_is_clean_data_and_every_first_index_on_each_kind_of_data():
-    assert EXPERIMENT.cells(PLAN) == [
-        *(cell("images", index) for index in (-1, 0, 1020)),
-        *(cell("mixture", index) for index in (-1, 7)),
-        *(cell("images", index, "mlp") for index in (-1, 5)),
-        *(cell("mixture", index, "logreg") for index in (-1, 3)),
-    ]
-    directions = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
-    assert list(directions) == ["lenet", "mlp", "logreg"]
-    assert np.array_equal(directions["mlp"], BASIS)
-    assert EXPERIMENT.uses(cell("images", 5, "mlp")) == ["mlp"]
 
 
 def test_a_draw_is_pictures_with_their_classes_and_mixtures_of_the_same(images):

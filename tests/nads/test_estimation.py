@@ -116,7 +116,8 @@ def test_the_library_call_takes_a_constructor_to_nads():
     "arguments", [{}, {"method": "plain", "step": 5}, {"point": "many", "estimand": "gradient"}]
 )
 def test_the_library_call_takes_the_mean_over_the_networks_that_it_names(arguments):
-    """The directions are eigenvectors of the mean of the very samples, (1/N) Σ JᵀJ."""
+    """The directions are eigenvectors of the mean of the very samples, (1/N) Σ JᵀJ, and `halves`
+    are uᵀCu by those of even and of odd number."""
     estimator = dataclasses.replace(SECANT, symmetry=False, **arguments)
 
     def build(seed):
@@ -127,9 +128,13 @@ def test_the_library_call_takes_the_mean_over_the_networks_that_it_names(argumen
         jacobian_of_untrained(build, (2, 12, 8), n, (3, "library"), estimator).astype(float)
         for n in range(6)
     ]
-    mean, nads = sum(jacobian.T @ jacobian for jacobian in made) / 6, call(**arguments)
-    expected = nads.eigenvalues[:, None] * nads.directions
-    np.testing.assert_allclose(nads.directions @ mean, expected, atol=1e-6 * nads.eigenvalues[0])
+    even, odd = (sum(j.T @ j for j in made[half::2]) / 3 for half in (0, 1))
+    nads = call(**arguments)
+    u, rounding = nads.directions, 1e-6 * nads.eigenvalues[0]
+    expected = nads.eigenvalues[:, None] * u
+    np.testing.assert_allclose(u @ (even + odd) / 2, expected, atol=rounding)
+    halves = [((u @ half) * u).sum(1) for half in (even, odd)]
+    np.testing.assert_allclose(nads.halves, halves, atol=rounding)
     for name in ("method", "step", "point"):
         assert getattr(nads, name) == getattr(estimator, name)
 
