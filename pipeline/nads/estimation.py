@@ -1,16 +1,17 @@
 """An estimate of NADs from one untrained network after another, also as one call."""
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Iterable
 
 import numpy as np
 import psutil
-import torch
 from torch import nn
 from tqdm import tqdm
 
 from pipeline.cells.shapes import as_text
+from pipeline.cells.training import initialised
 from pipeline.nads.covariance import Covariance, parts_of
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
@@ -188,14 +189,10 @@ def estimate(
     except ValueError as problem:
         raise InputError(str(problem)) from None
 
-    def build(number):
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(number)
-            return make()
-
     if alike := check_untrained(make):
         notice = f"notice: {', '.join(alike)}: the same under two seeds, so not averaged over"
         print(notice, file=sys.stderr)
+    build = functools.partial(initialised, make)
     estimator, estimation = begun(build(seed), estimator, source, symmetry)
     with tqdm(total=networks, desc="NADs", unit="network", disable=None) as bar:
         while not estimation.finished:
