@@ -46,8 +46,7 @@ def of(name, **arguments):
 
 
 def test_the_size_is_that_of_the_state(mine):
-    """Weights and biases in four bytes; batch norm's mean and variance too, and a count in
-    eight."""
+    """In four bytes, of batch norm's mean and variance too, and its count in eight."""
     assert dry_run(of("flat"), (1, 32, 32), 2) == DryRun(4 * (1025 * 8 + 9 * 2))
     specification = networks.specification({"network": "resnet18", "width": 0.125})
     network = networks.build(specification, 1, 1, 0)
