@@ -39,7 +39,8 @@ class Plans:
 def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
     """The plans of every scale of a document, the chosen scale first.
 
-    Raises InputError with one sentence for each mistake at any scale.
+    Raises InputError with one sentence for each mistake: of misspelt keys and what is no mapping,
+    without these of the top level, without these of everything else at every scale.
     """
     mistakes = Mistakes(document)
     questions = {name: experiments.find(name) for name in experiments.names()}
