@@ -2,7 +2,7 @@
 
 With `estimator.compare` also the NADs of the other estimand ->
 data/nads/{architecture}.{estimand}.npz. A run continues the sums that an earlier run kept, which
-may have been killed or had fewer networks; two runs at once share the architectures.
+may have been killed or had fewer networks; a second run at the same time waits for the first.
 """
 
 import statistics

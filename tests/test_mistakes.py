@@ -261,7 +261,7 @@ LENET = f"{LINEAR}/networks/lenet"
     ("no noise", "sigma", 0, "sigma must be positive"),
     ("a fraction of an epoch", f"{LINEAR}/training/epochs", 1.5, "must be a whole number"),
     ("a power of ten", f"{LINEAR}/train_samples", 1e4, "must be a whole number"),
-    ("no seeds", f"{LINEAR}/seeds", 0, "seeds must be at least 1"),
+    ("no seeds", f"{LINEAR}/seeds", 0, "seeds must be positive"),
     ("a key that was removed", "eps2", GONE, "the key 'eps2' is missing"),
     ("no learning rate", "linear_pairs/training/lr", GONE, "the key 'lr' is missing"),
     ("no NADs", "scales/laptop/nads/mlp_100_20", GONE, "mlp_100_20: it has no NADs"),

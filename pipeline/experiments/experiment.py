@@ -1,7 +1,7 @@
 """An experiment: a grid of networks, the data on which each is trained, and its test sets."""
 
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -9,18 +9,18 @@ import torch
 from pipeline.cells import pictures, separable
 from pipeline.cells.fourier import fourier, frequencies
 from pipeline.cells.seeds import stream
-from pipeline.cells.shapes import INPUT, Input
+from pipeline.cells.shapes import Input, dimension
 from pipeline.cells.training import Labelled
 from pipeline.experiments.plan import Amplitude, Frequencies, Indices, Member, Nothing, Plan
 
 Cell = dict[str, typing.Any]
 """One training run: its architecture, its seed, its coordinates in the grid, the settings of its
-data, and, unless these are images of 32×32 pixels, the height and width of its inputs."""
+data, and the height and width of its inputs."""
 
 
 def pixels(cell: Cell) -> Input:
-    """Height and width of a cell's inputs: 32×32 pixels where the cell names no others."""
-    return cell.get("height", INPUT[0]), cell.get("width", INPUT[1])
+    """Height and width of a cell's inputs."""
+    return cell["height"], cell["width"]
 
 
 UNCHANGED = ("transposition", "square")
@@ -108,11 +108,7 @@ class Experiment:
             {"architecture": name, "seed": seed}
             | place
             | self.values(plan, name)
-            | (
-                {}
-                if self.needs_images and member.input == INPUT
-                else dict(zip(("height", "width"), member.input))
-            )
+            | dict(zip(("height", "width"), member.input))
             for name, member in plan.members.items()
             for seed in plan.seeds[: member.seeds]
             for place in self.places(member)
@@ -255,6 +251,20 @@ class OfPictures(Experiment):
     ) -> dict[str, np.ndarray]:
         """Further arrays of one split, by name; classes: the class numbers (N,) of its pictures."""
         return {}
+
+
+def of_two_sides(
+    rng: np.random.Generator, images: dict, classes: np.ndarray, positive: Sequence[int]
+) -> dict[str, np.ndarray]:
+    """Labels of two sides in place of the classes', and a draw of D(v) for as many samples.
+
+    positive: the numbers of the classes on the positive side.
+    """
+    count = dimension(images["train_images"].shape[2:])
+    return {
+        "labels": pictures.binary(classes, positive),
+        "normal": separable.normal(rng, len(classes), count),
+    }
 
 
 class OfBases(OfPictures):

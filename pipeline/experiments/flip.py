@@ -10,7 +10,7 @@ import dataclasses
 import torch
 
 from pipeline.cells import pictures
-from pipeline.cells.shapes import INPUT, Input, dimension
+from pipeline.cells.shapes import Input, dimension
 from pipeline.experiments.experiment import OfBases
 from pipeline.experiments.plan import Part
 from pipeline.measures.fitted import counts
@@ -34,7 +34,7 @@ def single(count: int) -> list[int]:
 class Whole(Part):
     """One architecture's part of the grid: always the whole basis of NADs."""
 
-    def last(self, pixels: Input = INPUT) -> int:
+    def last(self, pixels: Input) -> int:
         """The last NAD of the basis."""
         return dimension(pixels) - 1
 

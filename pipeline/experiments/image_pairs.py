@@ -13,11 +13,10 @@ import numpy as np
 import torch
 
 from pipeline.cells import pictures, separable
-from pipeline.cells.shapes import dimension
-from pipeline.experiments.experiment import OfPictures, pixels
+from pipeline.experiments.experiment import OfPictures, of_two_sides, pixels
 from pipeline.experiments.plan import AmplitudePerArchitecture
 from pipeline.measures.boundaries import mean_tilt
-from pipeline.measures.fitted import counts, fitted
+from pipeline.measures.fitted import counts, switches_at
 from pipeline.project.errors import InputError, nearest
 
 
@@ -70,14 +69,10 @@ class ImagePairs(OfPictures):
         return arrays | {"half_gap": half_gap.astype(np.float32)}
 
     def beside(self, plan, rng, images, classes):
-        """Labels of the two sides, in place of the classes', and the linear channel's draw."""
+        """Labels of the two sides, and the draw of the linear channel."""
         _, positive = plan.settings.sides(images["classes"])
         numbers = [images["classes"].index(name) for name in positive]
-        count = dimension(images["train_images"].shape[2:])
-        return {
-            "labels": pictures.binary(classes, numbers),
-            "normal": separable.normal(rng, len(classes), count),
-        }
+        return of_two_sides(rng, images, classes, numbers)
 
     def dataset(self, cell, split, draw, directions):
         """Inputs (N, 4, H, W) and class numbers (N,) of a cell; directions: v alone, (H·W,)."""
@@ -121,18 +116,11 @@ class ImagePairs(OfPictures):
         """
         rows, planes = tables["results"], tables["boundaries"]
         means = rows.groupby(["index", "test_set"])["accuracy"].mean()
-        seen = rows[fitted(rows)].groupby(["index", "test_set"])["accuracy"].mean()
-        indices = sorted(rows["index"].unique())
-        images_win = [
-            int(i)
-            for i in indices
-            if (i, "images") in seen and seen[i, "images"] > seen[i, "linear"]
-        ]
         return counts(planes) | {
             "accuracy": {
                 end: {s: round(means[i, s], 4) for s in ("all", *self.parts)}
-                for end, i in (("low", indices[0]), ("high", indices[-1]))
+                for end, i in (("low", rows["index"].min()), ("high", rows["index"].max()))
             },
-            "switches_at": images_win[0] if images_win else None,
+            "switches_at": switches_at(rows, "index", "linear", "images"),
             "mean_tilt": mean_tilt(planes),
         }

@@ -10,8 +10,7 @@ import numpy as np
 import torch
 
 from pipeline.cells import pictures, separable
-from pipeline.cells.shapes import dimension
-from pipeline.experiments.experiment import OfBases, pixels
+from pipeline.experiments.experiment import OfBases, of_two_sides, pixels
 from pipeline.experiments.plan import AmplitudePerArchitecture
 from pipeline.measures.fitted import counts
 from pipeline.measures.gradients import components, part_along
@@ -40,13 +39,9 @@ class Learning(OfBases):
         yield {"data": "images", "index": IMAGES}
 
     def beside(self, plan, rng, images, classes):
-        """Labels of the two halves of the classes, in place of the classes', and D(v)'s draw."""
-        names = range(len(images["classes"]))
-        count = dimension(images["train_images"].shape[2:])
-        return {
-            "labels": pictures.binary(classes, names[len(names) // 2 :]),
-            "normal": separable.normal(rng, len(classes), count),
-        }
+        """Labels of the two halves of the classes, and the draw of D(v)."""
+        count = len(images["classes"])
+        return of_two_sides(rng, images, classes, range(count // 2, count))
 
     def reads(self, cell, array):
         """Pictures for images, and the draw for D(v)."""

@@ -9,25 +9,20 @@ import dataclasses
 import itertools
 
 import torch
+from pydantic import NonNegativeFloat, PositiveFloat
 
 from pipeline.experiments.experiment import OfDirections, pixels
-from pipeline.experiments.plan import check_amplitude, check_positive
 from pipeline.measures.boundaries import mean_tilt, of_learners
-from pipeline.measures.fitted import counts, fitted
+from pipeline.measures.fitted import counts, switches_at
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """Amplitudes of the two channels and the noise of both, at the top level of params.yaml."""
 
-    eps1: float
-    eps2: float
-    sigma: float
-
-    def __post_init__(self) -> None:
-        check_amplitude(self.eps1, "eps1")
-        check_amplitude(self.eps2, "eps2")
-        check_positive(self.sigma)
+    eps1: NonNegativeFloat
+    eps2: NonNegativeFloat
+    sigma: PositiveFloat
 
 
 class LinearPairs(OfDirections):
@@ -62,17 +57,11 @@ class LinearPairs(OfDirections):
         is of fitted cells; `mean_tilt` is of fitted cells that are right on more than 55 % of new
         samples.
         """
-        rows, place = tables["results"], ["index_1", "index_2", "test_set"]
+        rows = tables["results"]
         planes = of_learners(tables["boundaries"], rows, self.coordinates)
-        means = rows.groupby(place)["accuracy"].mean()
-        seen = rows[fitted(rows)].groupby(place)["accuracy"].mean()
-        low, high = rows["index_1"].min(), rows["index_1"].max()
-        second_wins = [
-            int(i)
-            for i in sorted(rows["index_1"].unique())
-            if (i, low, "first") in seen and seen[i, low, "second"] > seen[i, low, "first"]
-        ]
-        ends = {"low": low, "high": high}
+        means = rows.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean()
+        ends = {"low": rows["index_1"].min(), "high": rows["index_1"].max()}
+        beside_lowest = rows[rows["index_2"] == ends["low"]]
         return counts(planes) | {
             "accuracy": {
                 f"{one}_{other}": {
@@ -81,6 +70,6 @@ class LinearPairs(OfDirections):
                 for one, other in itertools.product(ends, repeat=2)
             },
             "lowest_accuracy_all": round(means.xs("all", level="test_set").min(), 4),
-            "switches_at": second_wins[0] if second_wins else None,
+            "switches_at": switches_at(beside_lowest, "index_1", "first", "second"),
             "mean_tilt": mean_tilt(planes),
         }

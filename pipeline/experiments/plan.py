@@ -3,7 +3,9 @@
 import dataclasses
 import typing
 
-from pipeline.cells.shapes import INPUT, D, Input, as_text, dimension
+from pydantic import NonNegativeFloat, PositiveFloat
+
+from pipeline.cells.shapes import INPUT, Input, as_text, dimension
 from pipeline.cells.training import Training
 from pipeline.project import artifacts
 
@@ -32,21 +34,20 @@ class Indices(Part):
 
     indices: tuple[int, ...]
 
-    def __post_init__(self) -> None:
+    def check(self, pixels: Input) -> None:
+        """Raise ValueError unless there are indices, all different and in range."""
         if not self.indices:
             raise ValueError("indices is empty; name at least one NAD index")
+        check_indices(self.indices, "indices", pixels)
 
-    def check(self, pixels: Input) -> None:
-        """Raise ValueError unless the indices are different and in range."""
-        check_indices(self.indices, count=dimension(pixels))
-
-    def last(self, pixels: Input = INPUT) -> int:
+    def last(self, pixels: Input) -> int:
         """The largest index, up to which the NADs must be known."""
         return max(self.indices)
 
 
-def check_indices(indices: tuple[int, ...], name: str = "indices", count: int = D) -> None:
-    """Raise ValueError unless all indices are different and those of one of `count` NADs."""
+def check_indices(indices: tuple[int, ...], name: str, pixels: Input) -> None:
+    """Raise ValueError unless all indices are different and each is that of a NAD."""
+    count = dimension(pixels)
     for index in indices:
         if not 0 <= index < count:
             raise ValueError(
@@ -84,37 +85,16 @@ class Frequencies(Part):
 class Amplitude:
     """Amplitude ε and noise σ of D(v), the same for every architecture."""
 
-    eps: float
-    sigma: float
-
-    def __post_init__(self) -> None:
-        check_amplitude(self.eps)
-        check_positive(self.sigma)
+    eps: NonNegativeFloat
+    sigma: PositiveFloat
 
 
 @dataclasses.dataclass(frozen=True)
 class AmplitudePerArchitecture:
     """Amplitude ε of D(v), and its noise σ by architecture."""
 
-    eps: float
-    sigma: dict[str, float]
-
-    def __post_init__(self) -> None:
-        check_amplitude(self.eps)
-        for name, sigma in self.sigma.items():
-            check_positive(sigma, f"sigma.{name}")
-
-
-def check_amplitude(eps: float, name: str = "eps") -> None:
-    """Raise ValueError if an amplitude is negative."""
-    if not eps >= 0:
-        raise ValueError(f"{name} must not be negative, not {eps}")
-
-
-def check_positive(size: float, name: str = "sigma") -> None:
-    """Raise ValueError unless a noise or a size is positive."""
-    if not size > 0:
-        raise ValueError(f"{name} must be positive, not {size}")
+    eps: NonNegativeFloat
+    sigma: dict[str, PositiveFloat]
 
 
 @dataclasses.dataclass(frozen=True)

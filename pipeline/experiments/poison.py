@@ -8,11 +8,12 @@ replace the images.
 import dataclasses
 
 import torch
+from pydantic import PositiveFloat
 
 from pipeline.cells import pictures
-from pipeline.cells.shapes import INPUT, Input, dimension
+from pipeline.cells.shapes import Input, dimension
 from pipeline.experiments.experiment import OfBases
-from pipeline.experiments.plan import Part, check_indices, check_positive
+from pipeline.experiments.plan import Part, check_indices
 from pipeline.measures.fitted import counts
 from pipeline.project.errors import InputError
 
@@ -24,10 +25,7 @@ CLEAN = -1
 class Carriers:
     """An image's coefficient on its class's carrier, of pixels in [0, 1] (paper 1: 0.05)."""
 
-    size: float
-
-    def __post_init__(self) -> None:
-        check_positive(self.size, "size")
+    size: PositiveFloat
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,23 +39,21 @@ class FirstIndices(Part):
     indices: tuple[int, ...]
     mixture_indices: tuple[int, ...]
 
-    def __post_init__(self) -> None:
+    def check(self, pixels: Input) -> None:
+        """Raise ValueError unless there are indices, different, in range, and followed by
+        another."""
         if not (self.indices or self.mixture_indices):
             raise ValueError("indices and mixture_indices are both empty")
-
-    def check(self, pixels: Input) -> None:
-        """Raise ValueError unless the indices are different, in range, and followed by another."""
-        count = dimension(pixels)
-        check_indices(self.indices, count=count)
-        check_indices(self.mixture_indices, "mixture_indices", count)
-        if self.last() >= count:
+        for name, indices in vars(self).items():
+            check_indices(indices, name, pixels)
+        if self.last(pixels) >= (count := dimension(pixels)):
             raise ValueError(
                 f"ten classes take two NADs, so the last index is {count - 2}, not {count - 1}"
             )
 
-    def last(self, pixels: Input = INPUT) -> int:
+    def last(self, pixels: Input) -> int:
         """The NAD after the largest of these indices (ten classes take two NADs)."""
-        return max(*self.indices, *self.mixture_indices, -1, -1) + 1
+        return max(self.indices + self.mixture_indices) + 1
 
 
 class Poison(OfBases):
@@ -80,7 +76,8 @@ class Poison(OfBases):
 
         Raises InputError where there are too few NADs after the last index for all classes.
         """
-        count, last = len(images["classes"]), max(m.grid.last() for m in plan.members.values()) - 1
+        count = len(images["classes"])
+        last = max(member.grid.last(member.input) for member in plan.members.values()) - 1
         needed = pictures.carrier_of(count - 1)[0] + 1
         if last > (most := dimension(images["train_images"].shape[2:]) - needed):
             raise InputError(

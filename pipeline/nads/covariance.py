@@ -6,7 +6,7 @@ estimates of C, so their differences are sampling error.
 
 import numpy as np
 
-from pipeline.nads.spectrum import Spectrum, eigenvectors, means_of_halves, oriented, overlaps
+from pipeline.nads.spectrum import Spectrum, eigenvectors, oriented, overlaps
 from pipeline.nads.symmetry import SYMMETRIES, square_of_symmetrised, symmetrised
 from pipeline.nads.uncertainty import sampling_error
 
@@ -109,5 +109,4 @@ class Covariance:
         along = np.stack([np.einsum("kd,kd->k", directions @ part, directions) for part in parts])
         halves = (symmetrised(symmetry, half, self.shape) for half in self.half_means())
         first, second = (eigenvectors(half, symmetry, self.shape)[1] for half in halves)
-        shared, means = overlaps(first @ second.T), means_of_halves(along, sizes)
-        return Spectrum(directions, values, along, sizes, means, shared)
+        return Spectrum(directions, values, along, sizes, overlaps(first @ second.T))

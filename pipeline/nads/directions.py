@@ -24,7 +24,8 @@ class NADs:
     - nearby: (K, 2), the first and last index whose eigenvalue is the same within the errors: the
       common span of these directions means something, the single vectors do not;
     - groups: (K,), the first index of each direction's group, which lies between two clear gaps;
-    - halves: (2, K) and overlap: (K,), see `pipeline.nads.spectrum.Spectrum`;
+    - halves: (2, K), uᵀCu along each direction by the networks of even and of odd number; overlap:
+      (K,), see `pipeline.nads.spectrum.Spectrum`;
     - error: relative Frobenius distance that the estimate of C is expected to have from the true C;
       split_half: the same from the distance of two halves; trace: (n, 2), numbers of networks and
       the error at that time; networks: the number of untrained networks;

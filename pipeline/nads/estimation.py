@@ -1,16 +1,17 @@
 """An estimate of NADs from one untrained network after another, also as one call."""
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Iterable
 
 import numpy as np
 import psutil
-import torch
 from torch import nn
 from tqdm import tqdm
 
 from pipeline.cells.shapes import as_text
+from pipeline.cells.training import initialised
 from pipeline.nads.covariance import Covariance, parts_of
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
@@ -77,8 +78,8 @@ class Estimation:
                 "the network does with such inputs"
             )
         spectrum, symmetry = self.accumulator.spectrum(), self.accumulator.averaged_over()
-        eigenvalues = spectrum.eigenvalues
-        errors = standard_errors(eigenvalues, spectrum.parts, spectrum.sizes)
+        eigenvalues, parts, sizes = spectrum.eigenvalues, spectrum.parts, spectrum.sizes
+        errors = standard_errors(eigenvalues, parts, sizes)
         return NADs(
             directions=spectrum.directions,
             shape=self.accumulator.shape,
@@ -86,7 +87,8 @@ class Estimation:
             standard_errors=errors,
             nearby=nearby_of(eigenvalues, errors),
             groups=groups_of(eigenvalues, errors),
-            halves=spectrum.halves,
+            # Even parts are of networks of even number.
+            halves=np.stack([sizes[h::2] @ parts[h::2] / sizes[h::2].sum() for h in (0, 1)]),
             overlap=spectrum.overlap,
             error=self.accumulator.error(),
             split_half=split_half,
@@ -187,14 +189,10 @@ def estimate(
     except ValueError as problem:
         raise InputError(str(problem)) from None
 
-    def build(number):
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(number)
-            return make()
-
     if alike := check_untrained(make):
         notice = f"notice: {', '.join(alike)}: the same under two seeds, so not averaged over"
         print(notice, file=sys.stderr)
+    build = functools.partial(initialised, make)
     estimator, estimation = begun(build(seed), estimator, source, symmetry)
     with tqdm(total=networks, desc="NADs", unit="network", disable=None) as bar:
         while not estimation.finished:

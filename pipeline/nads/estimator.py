@@ -5,7 +5,7 @@ import math
 import typing
 from typing import Literal, Self
 
-from pipeline.cells.shapes import SIDE
+from pipeline.cells.shapes import SIDE, Input, as_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,21 +34,17 @@ class Estimator:
         # Smaller steps drown in float32's rounding; outputs of larger ones leave its range.
         if not 1e-3 <= self.step <= 1e6:
             raise ValueError(f"step must lie between 0.001 and 1e+06, not {self.step}")
-        if self.symmetry and not self.symmetric():
+        if self.symmetry and self.estimand == "gradient" and self.point == "normal":
             raise ValueError(
                 "symmetry does not hold for the gradient at one fixed image; "
                 "set symmetry: false, or point: many or zero"
             )
 
-    def symmetric(self) -> bool:
-        """Whether C has the symmetries of the network's law."""
-        return not (self.estimand == "gradient" and self.point == "normal")
-
     def other(self) -> Self:
         """The estimator of the other estimand, without symmetries where its C has none."""
         estimand = "gradient" if self.estimand == "secant" else "secant"
-        other = dataclasses.replace(self, estimand=estimand, symmetry=False)
-        return dataclasses.replace(other, symmetry=self.symmetry and other.symmetric())
+        symmetry = self.symmetry and (estimand == "secant" or self.point != "normal")
+        return dataclasses.replace(self, estimand=estimand, symmetry=symmetry)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +82,20 @@ class Source:
         if self.first is not None and not 0 < self.first <= dimension:
             raise ValueError(f"first must lie between 1 and {dimension}, not {self.first}")
 
-    def covers(self, index: int) -> bool:
-        """Whether these NADs will have a direction of this index."""
-        return index < (self.first or math.prod(self.input))
+    def estimators(self, chosen: Estimator) -> list[Estimator]:
+        """The chosen estimator, and the other estimand's where its NADs are estimated too."""
+        both = chosen.compare and self.file is None and self.first is None
+        return [chosen, chosen.other()] if both else [chosen]
+
+    def check(self, last: int, pixels: Input) -> None:
+        """Raise ValueError unless these NADs are of one channel of a height and width, and go up to
+        the index `last`."""
+        if self.input != (1, *pixels):
+            raise ValueError(
+                f"its NADs are for inputs {as_text(self.input)}; experiments have channels of "
+                f"{as_text(pixels)}; give the architecture and its NADs the same input"
+            )
+        if self.first is not None and last >= self.first:
+            raise ValueError(
+                f"NAD {last} is not among the first {self.first}; give nads a larger first"
+            )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pipeline.nads.spectrum import Spectrum, means_of_halves, oriented, overlaps
+from pipeline.nads.spectrum import Spectrum, oriented, overlaps
 from pipeline.nads.symmetry import images_of_vectors
 from pipeline.nads.uncertainty import sampling_error
 
@@ -99,8 +99,7 @@ class Leading:
         across = gram[np.ix_(half == 0, half == 1)]
         overlap = np.full(len(values), np.nan)
         overlap[:compared] = overlaps(first[:, :compared].T @ across @ second[:, :compared])
-        means = means_of_halves(along, sizes)
-        return Spectrum(directions, values / self.count, along, sizes, means, overlap)
+        return Spectrum(directions, values / self.count, along, sizes, overlap)
 
 
 def _leading(gram: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:

@@ -19,8 +19,7 @@ from pipeline.machine import store, workers
 from pipeline.machine.claims import Claims
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import Estimation, begun, stopping_count
-from pipeline.nads.estimator import Estimator
-from pipeline.nads.plan import NADsPlan, Request
+from pipeline.nads.plan import NADsPlan
 from pipeline.nads.recipe import Recipe, jacobian, key
 from pipeline.project.errors import InputError
 
@@ -113,28 +112,20 @@ def _timed(context: dict, work: tuple[Recipe, int]) -> tuple[np.ndarray, float]:
 def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
     """The estimates that a plan asks for, not begun yet; raises InputError, which names one."""
     for name, request in plan.members.items():
-        estimators = {} if request.source.file else {name: plan.estimator}
-        if estimators and plan.estimator.compare and request.source.first is None:
-            # Seeds derive from the name, so the two estimates share no networks and no errors.
-            estimators[f"{name}.{plan.estimator.other().estimand}"] = plan.estimator.other()
-        for full_name, estimator in estimators.items():
+        specification, source = request.specification, request.source
+        for asked in source.estimators(plan.estimator) if source.file is None else ():
+            # Seeds derive from the name, so two estimates share no networks and no errors.
+            full_name = name if asked is plan.estimator else f"{name}.{asked.estimand}"
             try:
-                yield task(full_name, request, plan.seed, estimator, device)
+                symmetry = networks.symmetry(specification) if asked.symmetry else "none"
+                network = networks.build(specification, source.input[0], 1, plan.seed)
+                estimator, estimation = begun(network, asked, source, symmetry, f"{full_name}: ")
             except InputError as error:
                 raise InputError(f"nads.{name}: {error}") from None
-
-
-def task(
-    name: str, request: Request, seed: int, estimator: Estimator, device: torch.device
-) -> Task:
-    """An estimate, not begun yet, whose networks' seeds derive from `seed` and its `name`."""
-    specification, source = request.specification, request.source
-    symmetry = networks.symmetry(specification) if estimator.symmetry else "none"
-    network = networks.build(specification, source.input[0], 1, seed)
-    estimator, estimation = begun(network, estimator, source, symmetry, f"{name}: ")
-    recipe = Recipe(specification, request.own, source.input, (seed, name), estimator, str(device))
-    sums = store.Sums(store.default_folder(), key(recipe, estimation.accumulator))
-    return Task(name, recipe, estimation, sums)
+            identity, shape = (plan.seed, full_name), source.input
+            recipe = Recipe(specification, request.own, shape, identity, estimator, str(device))
+            sums = store.Sums(store.default_folder(), key(recipe, estimation.accumulator))
+            yield Task(full_name, recipe, estimation, sums)
 
 
 def finished(
@@ -142,34 +133,22 @@ def finished(
 ) -> Iterator[tuple[Task, NADs]]:
     """Yields (task, its NADs), one estimate after another.
 
-    reuse: whether an estimate goes on from the sums in the store. An estimate that another run has
-    under way comes last, when that run has ended it. Raises the exception of a network that cannot
-    be run, once the sums so far are saved.
+    reuse: whether an estimate goes on from the sums in the store, for which one that another run
+    has under way is waited for. Raises the exception of a network that cannot be run, once the sums
+    so far are saved.
     """
-    if not tasks:
-        return
-    queue = list(tasks)
-    with Claims(tasks[0].sums.store) as claims:
-        for place, task in enumerate(queue):
+    for task in tasks:
+        with Claims(task.sums.store) as claims:
             if not claims.take(task.sums.key):
-                if place < len(tasks):
-                    queue.append(task)
-                    continue
-                # Only here, with no estimate under way that the other run could be waiting for.
                 notice = f"notice: another run makes the NADs of {task.name}; this one waits"
                 print(notice, file=sys.stderr)
                 claims.wait(task.sums.key)
-            yield task, _nads(task, device, reuse)
-            claims.release(task.sums.key)
-
-
-def _nads(task: Task, device: torch.device, reuse: bool) -> NADs:
-    if reuse:
-        task.restore()
-    task.sample(device)
-    try:
-        nads = task.estimation.nads(task.recipe.estimator)
-    except InputError as error:
-        raise InputError(f"nads.{task.name}: {error}") from None
-    task.estimation = None  # the sums of a large input are most of the memory
-    return nads
+            if reuse:
+                task.restore()
+            task.sample(device)
+            try:
+                nads = task.estimation.nads(task.recipe.estimator)
+            except InputError as error:
+                raise InputError(f"nads.{task.name}: {error}") from None
+            task.estimation = None  # the sums of a large input are most of the memory
+            yield task, nads

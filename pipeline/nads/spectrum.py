@@ -14,20 +14,19 @@ DenseNet-121 differ in pairs by up to 2·10⁻¹⁵, and otherwise by at least 8
 
 @dataclasses.dataclass(frozen=True)
 class Spectrum:
-    """Eigenvectors of an estimate of C, with the estimates of its parts and halves along them.
+    """Eigenvectors of an estimate of C, with the estimates of its parts along them.
 
     directions: (K, D) orthonormal rows, largest entry positive; eigenvalues: (K,); parts: (P, K),
     u_kᵀ C_p u_k of each part's estimate C_p along each direction, and sizes: (P,), its number of
-    networks; halves: (2, K), the same of the two halves; overlap: (K,), entry k − 1 is the share of
-    the span of one half's first k eigenvectors that lies in that of the other half's (1 where they
-    agree, k/D by chance; NaN where it was not compared).
+    networks; overlap: (K,), entry k − 1 is the share of the span of the first k eigenvectors of one
+    half of the networks that lies in that of the other half's (1 where they agree, k/D by chance;
+    NaN where it was not compared).
     """
 
     directions: np.ndarray
     eigenvalues: np.ndarray
     parts: np.ndarray
     sizes: np.ndarray
-    halves: np.ndarray
     overlap: np.ndarray
 
 
@@ -65,11 +64,6 @@ def eigenvectors(
     values, vectors, odd = values[order], vectors.T[order], odd[order]
     pairs = np.concatenate([[0], np.cumsum(values[:-1] - values[1:] > EQUAL_EIGENVALUES * shift)])
     return values, vectors[np.lexsort((odd, pairs))]
-
-
-def means_of_halves(parts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The means (2, K) over networks of even and odd number, of values (P, K) of their parts."""
-    return np.stack([sizes[h::2] @ parts[h::2] / sizes[h::2].sum() for h in (0, 1)])
 
 
 def overlaps(products: np.ndarray) -> np.ndarray:

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
-import torch
 from torch import nn
 
+from pipeline.cells.training import initialised
 from pipeline.networks.libraries import LIBRARIES
 from pipeline.project.errors import InputError, nearest
 
@@ -113,15 +113,12 @@ def build(specification: Specification, channels: int, outputs: int, seed: int) 
     Raises InputError if it cannot be imported or built with these arguments.
     """
     make, given = constructor(specification["network"]), keywords(specification)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        try:
-            return make(channels, outputs, **given)
-        except Exception as error:
-            raise InputError(
-                f"the network {specification['network']} cannot be built with {given}: "
-                f"{reason(error)}"
-            ) from error
+    try:
+        return initialised(lambda: make(channels, outputs, **given), seed)
+    except Exception as error:
+        place = specification["network"]
+        sentence = f"the network {place} cannot be built with {given}: {reason(error)}"
+        raise InputError(sentence) from error
 
 
 def symmetry(specification: Specification) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from pipeline.cells.training import initialised
 from pipeline.project.errors import InputError
 
 
@@ -32,7 +33,5 @@ def check_untrained(make: Callable[[], nn.Module]) -> list[str]:
 
 
 def _parameters(make: Callable[[], nn.Module], seed: int) -> dict[str, torch.Tensor]:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        parameters = make().named_parameters()
+    parameters = initialised(make, seed).named_parameters()
     return {name: value.detach().clone() for name, value in parameters if value.requires_grad}

@@ -39,18 +39,23 @@ class Plans:
 def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
     """The plans of every scale of a document, the chosen scale first.
 
-    Raises InputError with one sentence for each mistake at any scale.
+    Raises InputError with one sentence for each mistake: of misspelt keys and what is no mapping,
+    without these of the top level, without these of everything else at every scale.
     """
     mistakes = Mistakes(document)
     questions = {name: experiments.find(name) for name in experiments.names()}
     document = mistakes.keys(document, layout(document, questions))
+    for scale, block in document.get("scales", {}).items():
+        for name, source in block.get("nads", {}).items():
+            # In the file, a number alone is the number of networks.
+            values = source if isinstance(source, dict) else {"networks": source}
+            path = ("scales", scale, "nads", name)
+            block["nads"][name] = mistakes.keys(values, keys(Source), path)
+    mistakes.end()  # here, since a misspelt key would also be a missing one
     top = mistakes.typed(Top, document, ())
-    if not isinstance(document.get("architectures"), dict):
-        mistakes.end()  # the scales cannot be checked without them
+    mistakes.end()
     specifications, inputs = {}, {}
-    for name, given in document["architectures"].items():
-        if not isinstance(given, dict):
-            continue
+    for name, given in top.architectures.items():
         path, network = ("architectures", name), {k: v for k, v in given.items() if k != "input"}
         try:
             specifications[name] = networks.specification(network)
@@ -58,12 +63,11 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
             mistakes.add(path, f": {error}")
         if architecture := mistakes.typed(Architecture, given, path):
             inputs[name] = architecture.input
-    scales = document.get("scales", {})
-    if top and top.scale not in scales:
-        mistakes.add((), f": scale {top.scale!r} is unknown; {nearest(top.scale, scales)}")
+    if top.scale not in top.scales:
+        mistakes.add((), f": scale {top.scale!r} is unknown; {nearest(top.scale, top.scales)}")
     checked = {
         name: _Scale(mistakes, document, top, specifications, inputs, name).plans(questions)
-        for name in sorted(scales, key=lambda name: name != document.get("scale"))
+        for name in sorted(top.scales, key=lambda name: name != top.scale)
     }
     mistakes.end()
     return checked
@@ -73,21 +77,22 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
 class _Scale:
     """One scale of a document without unknown keys.
 
-    The top level, and every value that a method returns, is None where it has a mistake.
+    Every value that a method returns is None where it has a mistake.
     """
 
     mistakes: Mistakes
     document: dict[str, typing.Any]
-    top: Top | None
+    top: Top
     specifications: dict[str, networks.Specification]
     inputs: dict[str, Input]
     name: str
 
     def plans(self, questions: dict[str, Experiment]) -> Plans | None:
         """The plans of the scale."""
-        path = ("scales", self.name)
-        given = value_at(self.document, (*path, "nads"), {})
-        sources = {name: self._source(name, source) for name, source in given.items()}
+        path, sources = ("scales", self.name), {}
+        for name, values in value_at(self.document, (*path, "nads"), {}).items():
+            values = {"input": [1, *self.inputs.get(name, INPUT)]} | values
+            sources[name] = self.mistakes.typed(Source, values, (*path, "nads", name))
         planned = {name: self._plan(each, sources) for name, each in questions.items()}
         sizes = {
             member.input: f"{as_text(member.input)} pixels ({architecture} in {name})"
@@ -101,8 +106,6 @@ class _Scale:
                 ": all images of a scale have one size, the inputs of the networks trained on "
                 f"them, not {' and '.join(sizes.values())}; give these networks one `input`",
             )
-        if self.top is None:
-            return None
         requests = {
             name: Request(self.specifications.get(name), source) for name, source in sources.items()
         }
@@ -113,15 +116,6 @@ class _Scale:
             planned,
         )
 
-    def _source(self, name: str, source: typing.Any) -> Source | None:
-        """The source of an architecture's NADs: an estimate or a file."""
-        path = ("scales", self.name, "nads", name)
-        # In the file, a number alone is the number of networks.
-        values = source if isinstance(source, dict) else {"networks": source}
-        values = self.mistakes.keys(values, keys(Source), path)
-        values = {"input": [1, *self.inputs.get(name, INPUT)]} | values
-        return self.mistakes.typed(Source, values, path)
-
     def _plan(self, experiment: Experiment, sources: dict[str, Source | None]) -> Plan | None:
         """One experiment's plan."""
         mistakes, name = self.mistakes, experiment.name
@@ -131,14 +125,14 @@ class _Scale:
         block = merged(*(value_at(self.document, place, {}) for place in places))
         lines = block.get("networks", {})
         if not lines:
-            mistakes.unfit((*path, "networks"), "name at least one architecture")
+            mistakes.add((*path, "networks"), ": name at least one architecture")
         sizes = mistakes.typed(Sizes, block, *places[:3])
         settings = mistakes.typed(experiment.Settings, block, *places)
         members = {
             architecture: self._member(experiment, architecture, block, sources)
             for architecture in lines
         }
-        if not (self.top and sizes and settings and all(members.values())):
+        if not (sizes and settings and all(members.values())):
             return None
         seeds = tuple(range(self.top.seed, self.top.seed + sizes.seeds))
         samples = sizes.train_samples, sizes.test_samples
@@ -146,7 +140,7 @@ class _Scale:
         try:
             experiment.check(plan)
         except ValueError as error:
-            mistakes.unfit((name,), str(error))
+            mistakes.add((name,), f": {error}")
         return plan
 
     def _member(
@@ -158,42 +152,25 @@ class _Scale:
         place, outer = (*path, "networks", name), (path, path[:2], path[2:])
         values = merged(line, block.get("training", {})) | {
             "schedule": experiment.schedule,
-            "precision": self.top.precision if self.top else "float32",
+            "precision": self.top.precision,
         }
         training = mistakes.typed(Training, values, place, *((*p, "training") for p in outer))
         choice = {key: written_out(value) for key, value in line.items()}
         grid = mistakes.typed(experiment.Grid, choice, place)
         seeds = mistakes.typed(pydantic.PositiveInt | None, line.get("seeds"), (*place, "seeds"))
+        source, estimands = sources.get(name) if experiment.needs_nads else None, ()
+        if experiment.needs_nads and name not in sources:
+            where = f"scales.{self.name}.nads"
+            mistakes.add(place, f": it has no NADs at this scale; name it in {where}")
+        if source:
+            estimands = tuple(each.estimand for each in source.estimators(self.top.estimator))
         try:
             if grid:
                 grid.check(pixels)
-                if experiment.needs_nads:
-                    self._check_nads(name, sources, grid.last(pixels), pixels)
+            if grid and source:
+                source.check(grid.last(pixels), pixels)
         except ValueError as error:
             mistakes.add(place, f": {error}")
-        if not (training and grid and self.top):
+        if not (training and grid):
             return None
-        estimands, estimator = (), self.top.estimator
-        if experiment.needs_nads and (source := sources.get(name)):
-            both = estimator.compare and source.file is None and source.first is None
-            estimands = estimator.estimand, *([estimator.other().estimand] if both else [])
         return Member(self.specifications.get(name), training, grid, estimands, seeds, pixels)
-
-    def _check_nads(self, name: str, sources: dict, last: int, pixels: Input) -> None:
-        """Raise ValueError unless an architecture has NADs up to the index `last` for inputs of
-        that height and width."""
-        source = sources.get(name)
-        if name not in sources:
-            if not self.mistakes.doubtful(("scales", self.name, "nads", name)):
-                raise ValueError(
-                    f"it has no NADs at this scale; name it in scales.{self.name}.nads"
-                )
-        elif source and source.input != (1, *pixels):
-            raise ValueError(
-                f"its NADs are for inputs {as_text(source.input)}; experiments have channels of "
-                f"{as_text(pixels)}; give the architecture and its NADs the same input"
-            )
-        elif source and not source.covers(last):
-            raise ValueError(
-                f"NAD {last} is not among the first {source.first}; give nads a larger first"
-            )

@@ -3,6 +3,8 @@
 import dataclasses
 import typing
 
+from pydantic import PositiveInt
+
 from pipeline.cells.shapes import INPUT
 from pipeline.experiments.experiment import Experiment
 from pipeline.images.wanted import Wanted
@@ -32,14 +34,9 @@ class Top:
 class Sizes:
     """One experiment's numbers at one scale: seeds, and samples per cell."""
 
-    seeds: int
-    train_samples: int
-    test_samples: int
-
-    def __post_init__(self) -> None:
-        for name, count in vars(self).items():
-            if count < 1:
-                raise ValueError(f"{name} must be at least 1, not {count}")
+    seeds: PositiveInt
+    train_samples: PositiveInt
+    test_samples: PositiveInt
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Mistakes in params.yaml as sentences: unknown keys, and values that pydantic refuses."""
 
 import dataclasses
-import difflib
 import functools
 import json
 import typing
@@ -14,15 +13,16 @@ Path = tuple[str, ...]
 """The keys that lead to a value of params.yaml."""
 
 WANTED = {
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "string": "text",
-    "tuple": "a list",
-    "dict": "a mapping",
-    "greater_than": "positive",
+    "int": "must be a whole number",
+    "float": "must be a number",
+    "bool": "must be true or false",
+    "string": "must be text",
+    "tuple": "must be a list",
+    "dict": "must be a mapping",
+    "greater_than_equal": "must not be negative",
+    "greater_than": "must be positive",
 }
-"""The value that each of pydantic's errors asks for, by the beginning of the error's type."""
+"""What each of pydantic's errors asks for, by the beginning of the error's type."""
 
 _adapter = functools.cache(pydantic.TypeAdapter)
 
@@ -42,8 +42,6 @@ class Mistakes:
     def __init__(self, document: dict[str, typing.Any]) -> None:
         self._document = document
         self._sentences: dict[str, None] = {}
-        # Paths with a mistake (misspelt, no mapping, missing), which get no second sentence.
-        self._doubtful: set[Path] = set()
 
     def add(self, path: Path, sentence: str) -> None:
         """Note a mistake at `path`, on one line."""
@@ -55,15 +53,6 @@ class Mistakes:
         if self._sentences:
             raise InputError("\n".join(self._sentences))
 
-    def doubtful(self, path: Path) -> bool:
-        """Whether a noted mistake explains that there is no value at `path`."""
-        return any(path[: len(other)] == other for other in self._doubtful)
-
-    def unfit(self, path: Path, sentence: str) -> None:
-        """Note a mistake in the mapping at `path`, unless it or one of its keys has one already."""
-        if not (self.doubtful(path) or any(other[:-1] == path for other in self._doubtful)):
-            self.add(path, f": {sentence}")
-
     def keys(self, value: typing.Any, layout: dict, path: Path = ()) -> dict[str, typing.Any]:
         """`value` without unknown keys, at every depth; each unknown key is noted as a mistake.
 
@@ -72,7 +61,6 @@ class Mistakes:
         """
         if not isinstance(value, dict | None):
             self.add(path, f" must be a mapping, not {value!r}")
-            self._doubtful.add(path)
         if not isinstance(value, dict):
             return {}
         known = {}
@@ -83,8 +71,6 @@ class Mistakes:
             elif layout:
                 kind = "architecture" if path[-1:] in (("nads",), ("networks",)) else "key"
                 self.add(path, f": unknown {kind} {key!r}; {nearest(key, layout)}")
-                meant = difflib.get_close_matches(str(key), layout, n=1)
-                self._doubtful |= {(*path, name) for name in meant}
         return known
 
     def typed(self, type_: typing.Any, value: typing.Any, *places: Path) -> typing.Any:
@@ -110,23 +96,20 @@ class Mistakes:
         name, given = mistake["type"], mistake["input"]
         place = (*self._origin(places, keys), *keys)
         if name == "missing":
-            missing = (*places[-1], *keys)
-            if not self.doubtful(missing):
-                self.add(missing[:-1], f": the key {keys[-1]!r} is missing")
-                self._doubtful.add(missing)
+            self.add((*places[-1], *keys[:-1]), f": the key {keys[-1]!r} is missing")
         elif name == "value_error":
             # Such a sentence begins with the key of the wrong value.
             sentence = str(mistake["ctx"]["error"])
-            wrong = sentence.split()[0].partition(".")[0]
-            self.unfit((*self._origin(places, (*keys, wrong)), *keys), sentence)
+            wrong = sentence.split()[0]
+            self.add((*self._origin(places, (*keys, wrong)), *keys), f": {sentence}")
         elif name == "literal_error":
             choices = mistake["ctx"]["expected"].replace("'", "").replace("None", "null")
             self.add(place, f" must be {choices}, not {given!r}")
         elif name.startswith("int") and isinstance(given, list):
             self.add(place, f": a range is [first, last, step] of whole numbers, not {given}")
         else:
-            wanted = [words for start, words in WANTED.items() if name.startswith(start)]
-            self.add(place, f" must be {''.join(wanted) or mistake['msg']}, not {given!r}")
+            wanted = (words for start, words in WANTED.items() if name.startswith(start))
+            self.add(place, f" {next(wanted, mistake['msg'])}, not {given!r}")
 
     def _origin(self, places: tuple[Path, ...], keys: Path) -> Path:
         """The first of the places that holds a value at `keys`; the first place where none does."""

@@ -37,17 +37,15 @@ def test_pictures_are_chosen_once_each_in_the_order_in_which_they_lie():
         seen |= set(numbers)
     assert len(seen) == 50, "every picture can be chosen"
     found, classes = pictures.chosen(stream(0, "choice"), images, "test", 10)
-    assert found.ravel().tolist() == [100, 101, 102] and classes.tolist() == [4, 5, 6], (
-        "no more than there are"
-    )
+    assert found.ravel().tolist() == [100, 101, 102], "no more than there are"
+    assert classes.tolist() == [4, 5, 6]
 
 
 def test_each_channel_is_normalised_by_its_own_mean_and_deviation():
     x = torch.tensor([[[[1.0]], [[1.0]], [[1.0]]], [[[0.0]], [[0.5]], [[2.0]]]])
     found = pictures.normalised(x, {"mean": [0.5, 0.0, 1.0], "deviation": [0.5, 0.25, 2.0]})
-    torch.testing.assert_close(
-        found.reshape(2, 3), torch.tensor([[1.0, 4.0, 0.0], [-1.0, 2.0, 0.5]])
-    )
+    expected = torch.tensor([[1.0, 4.0, 0.0], [-1.0, 2.0, 0.5]])
+    torch.testing.assert_close(found.reshape(2, 3), expected)
 
 
 def test_the_carriers_of_ten_classes():

@@ -1,68 +1,191 @@
-"""What all experiments share: how they are found, what each is, what a plan is on disk, what a grid
-and its settings may be."""
+"""What all experiments share: how they are found, what their grids may be, and what their data are,
+also for networks whose inputs are not 32×32 pixels."""
 
+import contextlib
+import dataclasses
+import itertools
+
+import numpy as np
 import pytest
 import torch
-from small_grids import SMALL, nads_of, orthonormal, plan_of
+from small_grids import SMALL, data_of, plan_of, separable
 
 from pipeline import experiments
-from pipeline.experiments.plan import Amplitude, AmplitudePerArchitecture, Indices
+from pipeline.cells.fourier import fourier, frequencies
+from pipeline.cells.separable import drawn
+from pipeline.experiments.experiment import pixels
+from pipeline.grid import jobs
 from pipeline.project.errors import InputError
+
+WIDE = (6, 4)
+BASIS = np.linalg.qr(np.random.default_rng(0).standard_normal((24, 24)))[0].T
+GRIDS = {name: experiments.find(name).Grid for name in SMALL}
+SEPARABLE = ("linear_pairs", "nad_sweep", "fourier", "convergence")
+PICTURES = ("image_pairs", "poison", "flip", "learning")
+
+
+def nads(name, estimand=None):
+    """NADs of LeNet, the coordinate axes, and of a network of 6×4 pixels."""
+    return {
+        "directions": np.eye(1024) if name == "lenet" else BASIS,
+        "eigenvalues": np.linspace(1, 0, 24),
+    }
+
+
+def plans_of(name):
+    """A plan with LeNet alone, and one with logistic regression on 6×4 pixels beside it."""
+    values, grid = SMALL[name]
+    if "sigma" in values and isinstance(values["sigma"], dict):
+        values = values | {"sigma": {"lenet": 1.0, "logreg": 0.5}}
+    grids = {"lenet": grid, "logreg": {"step": 1} if "step" in grid else grid}
+    both = plan_of(name, values, grids, seeds=(3,))
+    wide = dataclasses.replace(both.members["logreg"], input=WIDE)
+    alone = dataclasses.replace(both, members={"lenet": both.members["lenet"]})
+    return alone, dataclasses.replace(both, members=both.members | {"logreg": wide})
+
+
+def test_experiments_are_found_by_the_names_of_their_files():
+    assert experiments.names() == list(SMALL)
+    assert [experiments.find(name).name for name in SMALL] == list(SMALL)
+    with pytest.raises(InputError, match="the experiment 'cats' is unknown; known are: converg"):
+        experiments.find("cats")
+
+
+INDICES = [{"index": 3}, {"index": 4}]
+PLACES = {
+    "linear_pairs": [{"index_1": i, "index_2": j} for i in (3, 4) for j in (3, 4)],
+    "image_pairs": INDICES,
+    "nad_sweep": [{"estimand": "secant"} | place for place in INDICES],
+    "learning": [*({"data": "linear"} | p for p in INDICES), {"data": "images", "index": -1}],
+    "poison": [{"data": d, "index": i} for d in ("images", "mixture") for i in (-1, 3)],
+    "flip": [{"images": "plain"}, {"images": "flipped"}],
+}
+"""The places of a network in the grids of `SMALL`, where these are not frequencies."""
+
+VECTORS = {
+    "linear_pairs": lambda cell, basis: list(basis[[cell["index_1"], cell["index_2"]]]),
+    "image_pairs": lambda cell, basis: [basis[cell["index"]]],
+    "nad_sweep": lambda cell, basis: [basis[cell["index"]]],
+    "fourier": lambda cell, basis: [fourier(cell["k_row"], cell["k_col"], pixels(cell))],
+}
+"""The directions of a cell's data; the others take the whole basis."""
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_an_experiment_is_found_by_the_name_of_its_file(name):
-    assert experiments.names() == list(SMALL) and experiments.find(name).name == name
+def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells(name):
+    experiment, (_, plan) = experiments.find(name), plans_of(name)
+    plan, vectors = dataclasses.replace(plan, seeds=(3, 5)), experiment.directions(plan, nads)
+    expected = []
+    for architecture, size, step in (("lenet", (32, 32), 16), ("logreg", WIDE, 1)):
+        waves = [{"k_row": row, "k_col": column} for row, column in frequencies(step, size)]
+        settings = {
+            key: v[architecture] if isinstance(v, dict) else v
+            for key, v in vars(plan.settings).items()
+            if key != "positive"
+        }
+        for seed, place in itertools.product((3, 5), PLACES.get(name, waves)):
+            cell = {"architecture": architecture, "seed": seed} | place | settings
+            expected.append(cell | {"height": size[0], "width": size[1]})
+    assert experiment.cells(plan) == expected
+    for cell in expected:
+        used, basis = experiment.uses(cell), nads(cell["architecture"])["directions"]
+        make = VECTORS.get("fourier" if name == "convergence" else name, lambda _, basis: [basis])
+        for direction, vector in zip(used, make(cell, basis), strict=True):
+            np.testing.assert_array_equal(vectors[direction], vector)
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"),
+    ("grid", "size", "sentence"),
     [
-        ("cats", "the experiment 'cats' is unknown; known are: convergence, flip, fourier, image"),
-        ("linear_pair", r"'linear_pair' is unknown; did you mean 'linear_pairs'\?"),
+        (GRIDS["linear_pairs"]((0, 47)), (8, 6), None),
+        (GRIDS["linear_pairs"]((0, 48)), (8, 6), "NAD index 48 is out of range; indices run from"),
+        (GRIDS["fourier"](16), (32, 32), None),
+        *((GRIDS["fourier"](n), (32, 32), "step must divide 16, so that 0 and") for n in (0, 3)),
+        (GRIDS["fourier"](16), (64, 48), "step must divide 24, so that 0 and −24 are in"),
+        (GRIDS["fourier"](1), (64, 33), "frequencies go up to half of each side, so sides must"),
+        (GRIDS["fourier"](8, False), (64, 48), "only square inputs can do without transposes"),
+        (GRIDS["poison"]((0, 1022), ()), (32, 32), None),
+        (GRIDS["poison"]((1023,), ()), (32, 32), "ten classes take two NADs, so the last index is"),
+        (GRIDS["poison"]((47,), ()), (8, 6), "ten classes .* so the last index is 46, not 47"),
+        (GRIDS["poison"]((), ()), (32, 32), "indices and mixture_indices are both empty"),
+        (GRIDS["poison"]((0,), (2, 2)), (32, 32), "^mixture_indices repeat a value"),
     ],
 )
-def test_an_unknown_experiment_is_named(name, sentence):
-    with pytest.raises(InputError, match=sentence):
-        experiments.find(name)
+def test_what_a_grid_may_be(grid, size, sentence):
+    with pytest.raises(ValueError, match=sentence) if sentence else contextlib.nullcontext():
+        grid.check(size)
 
 
-LinearPairs = experiments.find("linear_pairs").Settings
-Carriers = experiments.find("poison").Settings
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: Indices((0, 48)).check((8, 6)), "NAD index 48 is out of range; indices run from"),
-        (lambda: Amplitude(float("nan"), 1.0), "eps must not be negative, not nan"),
-        (lambda: Amplitude(1.0, 0.0), "sigma must be positive, not 0.0"),
-        (lambda: AmplitudePerArchitecture(-1.0, {}), "eps must not be negative"),
-        (lambda: AmplitudePerArchitecture(1.0, {"a": -2.0}), "sigma.a must be positive, not -2.0"),
-        (lambda: LinearPairs(-0.1, 0.5, 1.0), "eps1 must not be negative, not -0.1"),
-        (lambda: Carriers(0.0), "size must be positive, not 0.0"),
-    ],
-)
-def test_what_a_grid_and_its_settings_may_not_be(make, sentence):
-    """What tests/test_mistakes.py does not show."""
-    with pytest.raises(ValueError, match=f"^{sentence}"):
-        make()
+def test_the_last_nad_that_a_grid_takes():
+    assert GRIDS["linear_pairs"]((4, 9, 3)).last((32, 32)) == 9
+    assert GRIDS["poison"]((0, 5), (3,)).last((32, 32)) == 6
+    assert GRIDS["poison"]((), (7,)).last((32, 32)) == 8
+    assert GRIDS["flip"]().last((6, 4)) == 23
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_names_of_arrays_that_decide_only_the_test_begin_with_test(name, images):
     """What a cell's key leaves out is what its training set does not depend on."""
-    experiment, (values, grid) = experiments.find(name), SMALL[name]
-    plan = plan_of(name, values, {"lenet": grid}, samples=(8, 4))
-    draw = experiment.draw(plan, 0, images)
+    experiment, (plan, _) = experiments.find(name), plans_of(name)
+    draw, vectors = experiment.draw(plan, 3, images), experiment.directions(plan, nads)
     trained = {key: array for key, array in draw.items() if not key.startswith("test")}
-    directions = experiment.directions(plan, nads_of({"secant": orthonormal()}))
-    assert any(key.startswith("train") for key in trained)
     for cell in experiment.cells(plan):
-        used = [directions[direction] for direction in experiment.uses(cell)]
+        used = [vectors[direction] for direction in experiment.uses(cell)]
         (x, y), (full, same) = (
             experiment.dataset(cell, "train", arrays, used) for arrays in (trained, draw)
         )
         assert torch.equal(x, full) and torch.equal(y, same)
-        assert x.shape == (8, experiment.channels, 32, 32)
-        assert x.dtype == torch.float32 and y.dtype == torch.int64
+
+
+@pytest.mark.parametrize("name", SEPARABLE)
+def test_every_channel_is_linearly_separable_along_its_direction(name):
+    experiment, (_, plan) = experiments.find(name), plans_of(name)
+    vectors, draw = experiment.directions(plan, nads), experiment.draw(plan, 3, None)
+    for cell in experiment.cells(plan):
+        directions = [vectors[used] for used in experiment.uses(cell)]
+        amplitudes = [cell[key] for key in ("eps", "eps1", "eps2") if key in cell]
+        for split, count in (("train", 50), ("test", 30)):
+            x, classes = experiment.dataset(cell, split, draw, directions)
+            assert x.shape == (count, experiment.channels, *pixels(cell))
+            y, normal = draw[f"{split}_labels"], draw[drawn(split, pixels(cell))]
+            assert classes.dtype == torch.int64 and classes.tolist() == (y == 1).tolist()
+            for channel, (v, eps) in enumerate(zip(directions, amplitudes, strict=True)):
+                expected = separable(normal[:, channel], y, v.astype(float), eps, cell["sigma"])
+                np.testing.assert_allclose(x[:, channel].flatten(1), expected, atol=5e-5)
+
+
+@pytest.mark.parametrize("name", SEPARABLE)
+def test_a_network_of_other_inputs_changes_no_cell_of_those_beside_it(name):
+    experiment, keys, sets = experiments.find(name), [], []
+    for plan in plans_of(name):
+        cells = [cell for cell in experiment.cells(plan) if cell["architecture"] == "lenet"]
+        data = data_of(name, {3: experiment.draw(plan, 3, None)}, experiment.directions(plan, nads))
+        keys.append([job.key for job in jobs.of_cells(plan, data, cells, torch.device("cpu"))])
+        sets.append(data.dataset(cells[0], "train")[0])
+    assert keys[0] == keys[1] and torch.equal(*sets)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_of_another_size_are_kept_as_they_are(name, images):
+    experiment, (_, plan) = experiments.find(name), plans_of(name)
+    plan = dataclasses.replace(plan, members={"logreg": plan.members["logreg"]})
+    small = images | {
+        f"{split}_images": images[f"{split}_images"][..., :6, :4] for split in ("train", "test")
+    }
+    vectors, draw = experiment.directions(plan, nads), experiment.draw(plan, 3, small)
+    for cell in experiment.cells(plan):
+        directions = [vectors[used] for used in experiment.uses(cell)]
+        for _, x, classes in experiment.test_sets(cell, draw, directions):
+            assert x.shape == (20, experiment.channels, *WIDE) and len(classes) == 20
+        x, classes = experiment.dataset(cell, "train", draw, directions)
+        assert x.shape == (50, experiment.channels, *WIDE)
+        if name == "image_pairs":
+            found = x[:, 3].flatten(1).numpy() @ directions[0]
+            np.testing.assert_allclose(found, 2 * classes.numpy() - 1, atol=1e-5)
+            first, second = experiment.plane(cell, draw, directions)
+            assert not first[3].any() and not second[:3].any()
+            np.testing.assert_array_equal(second[3].flatten(), directions[0].astype(np.float32))
+        elif name == "flip":
+            places = [place for place, _ in experiment.alterations(cell, [BASIS], x)][::2]
+            last = [0, 1, 3, 7, 15, 23, 2, 4, 8, 16] if cell["images"] == "plain" else []
+            assert [place["last"] for place in places] == last, "the last band ends with the basis"

@@ -4,26 +4,13 @@ components taken away."""
 import numpy as np
 import pytest
 import torch
-from small_grids import nads_of, orthonormal, plan_of, table
+from small_grids import orthonormal, plan_of, table
 
 from pipeline import experiments
 
 EXPERIMENT = experiments.find("flip")
 PLAN = plan_of("flip", {}, {"lenet": {}, "mlp": {}}, samples=(40, 20))
 BASIS = orthonormal()
-
-
-def test_the_grid_is_plain_and_flipped_images():
-    assert EXPERIMENT.cells(PLAN) == [
-        {"architecture": name, "seed": seed, "images": images}
-        for name in ("lenet", "mlp")
-        for seed in (0, 1)
-        for images in ("plain", "flipped")
-    ]
-    directions = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
-    assert list(directions) == ["lenet", "mlp"] and np.array_equal(directions["mlp"], BASIS)
-    assert EXPERIMENT.uses({"architecture": "mlp", "images": "plain"}) == ["mlp"]
-    assert EXPERIMENT.Grid().last() == 1023 and EXPERIMENT.Grid().last((6, 4)) == 23
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
@@ -45,47 +32,40 @@ def test_one_component_or_one_band_is_removed_or_turned(images):
     """Bands double in width, 0, 1, 2–3, 4–7, …, 512–1023; and ten components alone."""
     draw = EXPERIMENT.draw(PLAN, 0, images)
     x, _ = EXPERIMENT.dataset({"images": "plain"}, "test", draw, [BASIS])
-    before = x.flatten(2).double().numpy() @ BASIS.T
-    seen = []
+    before, seen = x.flatten(2).double().numpy() @ BASIS.T, []
     for place, altered in EXPERIMENT.alterations({"images": "plain"}, [BASIS], x):
-        seen.append((place["first"], place["last"], place["operation"]))
+        first, last, operation = place["first"], place["last"], place["operation"]
+        seen.append((first, last, operation))
         expected = before.copy()
-        expected[..., place["first"] : place["last"] + 1] *= {"remove": 0, "flip": -1}[
-            place["operation"]
-        ]
-        np.testing.assert_allclose(
-            altered.flatten(2).double().numpy() @ BASIS.T, expected, atol=2e-4
-        )
+        expected[..., first : last + 1] *= {"remove": 0, "flip": -1}[operation]
+        found = altered.flatten(2).double().numpy() @ BASIS.T
+        np.testing.assert_allclose(found, expected, atol=2e-4)
     bands = [(0, 0), *((2**power, 2 ** (power + 1) - 1) for power in range(10))]
     bands += [(index, index) for index in (2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)]
     assert seen == [(*band, operation) for band in bands for operation in ("remove", "flip")]
 
 
 def test_metrics():
-    rows = [
-        ("lenet", s, images, "all", a + 0.02 * s, a + 0.4)
+    rows = [("mlp", 0, "plain", 1 / 3, 0.9), ("mlp", 0, "flipped", 2 / 3, 0.9)]
+    rows += [
+        ("lenet", s, images, a + 0.02 * s, a + 0.4)
         for s in (0, 1)
         for images, a in (("plain", 0.6), ("flipped", 0.4))
     ]
-    rows += [("mlp", 0, "plain", "all", 1 / 3, 0.9), ("mlp", 0, "flipped", "all", 2 / 3, 0.9)]
-    results = table(
-        rows[::-1], ("architecture", "seed", "images", "test_set", "accuracy", "train_accuracy")
-    )
-    changes = table(
-        [
-            ("lenet", 0, "remove", 0, 0, 0.1),
-            ("lenet", 0, "remove", 4, 7, 0.3),
-            ("lenet", 1, "remove", 0, 0, 0.6),
-            ("lenet", 1, "remove", 4, 7, 0.3),
-            ("lenet", 0, "flip", 2, 3, 0.9),
-            ("mlp", 0, "remove", 1, 1, 0.0),
-            ("mlp", 0, "flip", 1, 1, 0.5),
-        ],
-        ("architecture", "seed", "operation", "first", "last", "changed"),
-    )
-    found = EXPERIMENT.metrics({"results": results, "changes": changes}, {})
-    assert list(found) == ["mlp", "lenet"], "in the order of the results"
-    assert found == {
+    changes = [
+        ("lenet", "remove", 0, 0, 0.1),
+        ("lenet", "remove", 4, 7, 0.3),
+        ("lenet", "remove", 0, 0, 0.6),
+        ("lenet", "remove", 4, 7, 0.3),
+        ("lenet", "flip", 2, 3, 0.9),
+        ("mlp", "remove", 1, 1, 0.0),
+        ("mlp", "flip", 1, 1, 0.5),
+    ]
+    tables = {
+        "results": table(rows, ("architecture", "seed", "images", "accuracy", "train_accuracy")),
+        "changes": table(changes, ("architecture", "operation", "first", "last", "changed")),
+    }
+    assert EXPERIMENT.metrics(tables, {}) == {
         "lenet": {"cells": 4, "fitted": 2, "plain": 0.61, "flipped": 0.41, "most_changed": "0–0"},
         "mlp": {"cells": 2, "fitted": 0, "plain": 0.3333, "flipped": 0.6667, "most_changed": None},
     }

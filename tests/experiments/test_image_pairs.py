@@ -3,10 +3,9 @@
 import dataclasses
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from small_grids import nads_of, orthonormal, plan_of, separable, table
+from small_grids import orthonormal, plan_of, separable, table
 
 from pipeline import experiments
 from pipeline.cells import pictures
@@ -24,20 +23,6 @@ PLAN = plan_of(
 BASIS = orthonormal()
 
 
-def test_the_grid_is_every_index_with_each_networks_own_noise():
-    expected = [("lenet", seed, index, 1.0) for seed in (0, 1) for index in (5, 32)]
-    expected += [("mlp", seed, 5, 3.0) for seed in (0, 1)]
-    assert EXPERIMENT.cells(PLAN) == [
-        {"architecture": name, "seed": seed, "index": index, "eps": 0.7, "sigma": sigma}
-        for name, seed, index, sigma in expected
-    ]
-    directions = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
-    assert list(directions) == ["lenet-5", "lenet-32", "mlp-5"] and np.array_equal(
-        directions["lenet-32"], BASIS[32]
-    )
-    assert EXPERIMENT.uses(EXPERIMENT.cells(PLAN)[1]) == ["lenet-32"]
-
-
 def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(images, normalised):
     draw = EXPERIMENT.draw(PLAN, 2, images)
     for split, count in (("train", 40), ("test", 20)):
@@ -48,10 +33,13 @@ def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(images,
         for part, array in {"pictures": chosen, "labels": labels, "normal": normal}.items():
             assert np.array_equal(draw[f"{split}_{part}"], array)
     assert all(draw[key].tolist() == images[key] for key in ("mean", "deviation"))
+    # The plane is spanned by half the gap between the sides' mean images, and by v.
     x, y = normalised(draw["train_pictures"]), draw["train_labels"]
-    np.testing.assert_allclose(
-        draw["half_gap"], (x[y > 0].mean(0) - x[y < 0].mean(0)) / 2, atol=1e-6
-    )
+    first, second = EXPERIMENT.plane(EXPERIMENT.cells(PLAN)[0], draw, [BASIS[5]])
+    half_gap = (x[y > 0].mean(0) - x[y < 0].mean(0)) / 2
+    np.testing.assert_allclose(first[:3], half_gap, atol=1e-6)
+    np.testing.assert_allclose(second[3], BASIS[5].reshape(32, 32))
+    assert not first[3].any() and not second[:3].any()
 
 
 def with_positive(*names):
@@ -62,26 +50,19 @@ def with_positive(*names):
 def test_the_user_may_name_the_positive_classes(images):
     draw, plain = (EXPERIMENT.draw(plan, 2, images) for plan in (with_positive("c", "a"), PLAN))
     for split in ("train", "test"):
-        labels, halves = draw[f"{split}_labels"], plain[f"{split}_labels"]
-        assert set(zip(labels, halves)) == {(1, -1), (-1, -1), (1, 1), (-1, 1)}
+        classes = zip(draw[f"{split}_labels"], plain[f"{split}_labels"])
+        assert set(classes) == {(1, -1), (-1, -1), (1, 1), (-1, 1)}
         # Which pictures and which noise are drawn is no matter of the sides.
         for part in ("pictures", "normal"):
             assert np.array_equal(draw[f"{split}_{part}"], plain[f"{split}_{part}"])
     assert with_positive("e", "b").settings.sides(list("abcde")) == (["a", "c", "d"], ["b", "e"])
-    assert PLAN.settings.sides(list("abcde")) == (["a", "b"], ["c", "d", "e"])
-
-
-@pytest.mark.parametrize(
-    ("names", "sentence"),
-    [
-        ("az", "unknown class 'z'; known are: a, b, c."),
-        ("cab", "must leave classes to both sides"),
-        ("", "must leave classes to both sides"),
-    ],
-)
-def test_positive_classes_that_the_images_do_not_allow(names, sentence):
-    with pytest.raises(InputError, match=f"params.yaml: image_pairs.positive:? {sentence}"):
-        with_positive(*names).settings.sides(list("abc"))
+    for names, sentence in (
+        ("az", ": unknown class 'z'; known are: a, b, c."),
+        ("cab", " must leave classes to both sides"),
+        ("", " must leave classes to both sides"),
+    ):
+        with pytest.raises(InputError, match=f"params.yaml: image_pairs.positive{sentence}"):
+            with_positive(*names).settings.sides(list("abc"))
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
@@ -116,50 +97,37 @@ def test_it_is_tested_with_all_channels_with_each_part_alone_and_in_conflict(ima
     assert alone == ["all", "images", "linear"], "pictures of one side give no conflict"
 
 
-def test_the_plane_is_spanned_by_half_the_gap_between_the_classes_and_v(images):
-    draw = EXPERIMENT.draw(PLAN, 2, images)
-    first, second = EXPERIMENT.plane({}, draw, [BASIS[5]])
-    assert np.array_equal(first[:3], draw["half_gap"]) and not first[3].any()
-    np.testing.assert_allclose(second[3], BASIS[5].reshape(32, 32))
-    assert not second[:3].any()
-
-
-COLUMNS = ("architecture", "seed", "index", "test_set", "accuracy", "train_accuracy")
+COLUMNS = ("architecture", "index", "test_set", "accuracy", "train_accuracy")
 PLANES = ("architecture", "tilt", "train_accuracy")
 
 
-def results(accuracy, trained=1.0):
-    """A table of results; accuracy: index → of all, images and the linear channel; trained: the
-    accuracy in training."""
+def metrics(accuracy, planes):
+    """The metrics of an MLP; accuracy: index → of all, images and the linear channel; fitted but at
+    index 16; planes: rows of boundaries."""
     rows = [
-        ("mlp", 0, index, test_set, value, trained)
+        ("mlp", index, name, value, 0.98 if index == 16 else 1.0)
         for index, values in accuracy.items()
-        for test_set, value in zip(("all", "images", "linear"), values)
+        for name, value in zip(("all", "images", "linear"), values)
     ]
-    return table(rows, COLUMNS)
+    tables = {"results": table(rows, COLUMNS), "boundaries": table(planes, PLANES)}
+    return EXPERIMENT.metrics(tables, {})["mlp"]
 
 
 def test_metrics():
-    rows = results({8: (0.7, 0.6, 0.6), 1: (1, 0.5, 1), 64: (0.61, 0.62, 0.5), 32: (0.7, 0.7, 0.5)})
+    accuracy = {8: (0.7, 0.6, 0.6), 1: (1, 0.5, 1), 64: (0.61, 0.62, 0.5), 32: (0.7, 0.7, 0.5)}
     # That 16 was not fitted is no switch.
-    rows = pd.concat([rows, results({16: (0.7, 0.6, 0.5)}, trained=0.98)])
-    planes = table(
-        [("mlp", 12.34, 1), ("mlp", 15.0, 0.99), ("mlp", 70, 0.98), ("lenet", 80.0, 1)], PLANES
-    )
-    assert EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {}) == {
-        "mlp": {
-            "cells": 3,
-            "fitted": 2,
-            "accuracy": {
-                "low": {"all": 1.0, "images": 0.5, "linear": 1.0},
-                "high": {"all": 0.61, "images": 0.62, "linear": 0.5},
-            },
-            "switches_at": 32,
-            "mean_tilt": 13.7,
-        }
+    accuracy[16] = (0.7, 0.6, 0.5)
+    planes = [("mlp", 12.34, 1), ("mlp", 15.0, 0.99), ("mlp", 70, 0.98), ("lenet", 80.0, 1)]
+    assert metrics(accuracy, planes) == {
+        "cells": 3,
+        "fitted": 2,
+        "accuracy": {
+            "low": {"all": 1.0, "images": 0.5, "linear": 1.0},
+            "high": {"all": 0.61, "images": 0.62, "linear": 0.5},
+        },
+        "switches_at": 32,
+        "mean_tilt": 13.7,
     }
-    planes = table([("mlp", float("nan"), 1)], PLANES)
-    rows = results({3: (1 / 3, 0.5, 0.98765)})
-    found = EXPERIMENT.metrics({"results": rows, "boundaries": planes}, {})["mlp"]
+    found = metrics({3: (1 / 3, 0.5, 0.98765)}, [("mlp", float("nan"), 1)])
     assert found["switches_at"] is None and found["mean_tilt"] is None
     assert found["accuracy"]["low"] == {"all": 0.3333, "images": 0.5, "linear": 0.9876}

@@ -16,38 +16,27 @@ LINEAR = {"data": "linear", "index": 4, "eps": 2.0, "sigma": 0.5} | SQUARE
 IMAGES = LINEAR | {"data": "images", "index": -1}
 
 
-def plan(seeds=(0,), how=None):
-    grids = {"logreg": {"indices": (4, 40)}}
-    more = {} if how is None else {"how": how}
-    return plan_of("learning", SETTINGS, grids, seeds=seeds, samples=(60, 30), **more)
-
-
-def test_the_grid_is_every_index_and_the_images():
-    places = [(cell["data"], cell["index"]) for cell in EXPERIMENT.cells(plan())]
-    assert places == [("linear", 4), ("linear", 40), ("images", -1)]
+GRIDS = {"logreg": {"indices": (4, 40)}}
+HOW = training.Training(epochs=3, lr=0.1, momentum=0.9, weight_decay=0.0)
+PLAN = plan_of("learning", SETTINGS, GRIDS, seeds=(0,), samples=(60, 30), how=HOW)
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_images_are_the_mean_of_normalised_channels_and_labels_the_halves(
     split, images, normalised
 ):
-    draw = EXPERIMENT.draw(plan(), 0, images)
+    draw = EXPERIMENT.draw(PLAN, 0, images)
     x, y = EXPERIMENT.dataset(IMAGES, split, draw, [BASIS])
     expected = normalised(draw[f"{split}_pictures"]).mean(1, keepdims=True)
     np.testing.assert_allclose(x, expected, atol=1e-5)
-    shown = {
-        picture.tobytes(): label
-        for picture, label in zip(images[f"{split}_images"], images[f"{split}_labels"])
-    }
-    halves = [
-        shown[picture.tobytes()] >= len(images["classes"]) // 2
-        for picture in draw[f"{split}_pictures"]
-    ]
+    shown = zip(images[f"{split}_images"], images[f"{split}_labels"])
+    label_of = {picture.tobytes(): label for picture, label in shown}
+    halves = [label_of[picture.tobytes()] >= 2 for picture in draw[f"{split}_pictures"]]
     assert y.tolist() == halves and len(set(halves)) == 2
 
 
 def test_the_linear_channel_is_d_of_v(images):
-    draw = EXPERIMENT.draw(plan(), 0, images)
+    draw = EXPERIMENT.draw(PLAN, 0, images)
     x, y = EXPERIMENT.dataset(LINEAR, "train", draw, [BASIS])
     expected = separable(draw["train_normal"], draw["train_labels"], BASIS[4], 2.0, 0.5)
     np.testing.assert_allclose(x.flatten(1), expected, atol=1e-4)
@@ -76,11 +65,9 @@ def test_the_parts_of_the_response():
 
 
 def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
-    how = training.Training(epochs=3, lr=0.1, momentum=0.9, weight_decay=0.0)
-    made = plan(how=how)
-    vectors = EXPERIMENT.directions(made, nads_of({"secant": BASIS}))
-    data = data_of("learning", {0: EXPERIMENT.draw(made, 0, images)}, vectors)
-    job = next(jobs.of_cells(made, data, EXPERIMENT.cells(made), torch.device("cpu")))
+    vectors = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
+    data = data_of("learning", {0: EXPERIMENT.draw(PLAN, 0, images)}, vectors)
+    job = next(jobs.of_cells(PLAN, data, EXPERIMENT.cells(PLAN), torch.device("cpu")))
     (result,) = jobs.train_group(data, [job])
     course = jobs.course({name: torch.as_tensor(a) for name, a in result.arrays.items()})
     assert list(course) == [0, 1, 2, 3]
@@ -89,7 +76,7 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     x, y = data.dataset(job.cell, "train")
     order = jobs.derive(*job.identity, "order")
     note = lambda epochs: seen.update({epochs: network.state_dict()["1.weight"].clone()})
-    training.train(network, training.arranged(x, "cpu"), y, how, order, note)
+    training.train(network, training.arranged(x, "cpu"), y, HOW, order, note)
     for epochs, weights in course.items():
         assert torch.equal(weights["1.weight"], seen[epochs])
     assert not torch.equal(seen[2], seen[3])
@@ -97,36 +84,24 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
 
 
 def test_metrics():
-    course = table(
-        [
-            ("lenet", s, data, index, epoch, v, c, nads + s / 10)
-            for s in (0, 1)
-            for data, index, epoch, v, c, nads in (
-                ("linear", 3, 0, 0.1, np.nan, 0.2),
-                ("linear", 3, 4, 0.9, np.nan, 0.3),
-                ("images", -1, 0, np.nan, 0.4, 0.5),
-                ("images", -1, 4, np.nan, 0.6, 0.7),
-            )
-        ],
-        ("architecture", "seed", "data", "index", "epoch", "v", "components", "nads"),
-    )
-    results = table(
-        [("lenet", s, data, a) for s in (0, 1) for data, a in (("linear", 1.0), ("images", s))],
-        ("architecture", "seed", "data", "train_accuracy"),
-    )
-    assert EXPERIMENT.metrics({"results": results, "course": course}, {}) == {
-        "lenet": {
-            "linear": {
-                "cells": 2,
-                "fitted": 2,
-                "before": {"v": 0.1, "nads": 0.25},
-                "after": {"v": 0.9, "nads": 0.35},
-            },
-            "images": {
-                "cells": 2,
-                "fitted": 1,
-                "before": {"components": 0.4, "nads": 0.55},
-                "after": {"components": 0.6, "nads": 0.75},
-            },
-        }
+    course = [
+        ("lenet", data, epoch, v, components, nads + s / 10)
+        for s in (0, 1)
+        for data, epoch, v, components, nads in (
+            ("linear", 0, 0.1, np.nan, 0.2),
+            ("linear", 4, 0.9, np.nan, 0.3),
+            ("images", 0, np.nan, 0.4, 0.5),
+            ("images", 4, np.nan, 0.6, 0.7),
+        )
+    ]
+    results = [("lenet", "linear", 1.0), ("lenet", "images", 0.0)] * 2
+    results[-1] = ("lenet", "images", 1.0)
+    tables = {
+        "results": table(results, ("architecture", "data", "train_accuracy")),
+        "course": table(course, ("architecture", "data", "epoch", "v", "components", "nads")),
     }
+    found = EXPERIMENT.metrics(tables, {})["lenet"]
+    ends = {"before": {"v": 0.1, "nads": 0.25}, "after": {"v": 0.9, "nads": 0.35}}
+    assert found["linear"] == {"cells": 2, "fitted": 2} | ends
+    ends = {"components": 0.4, "nads": 0.55}, {"components": 0.6, "nads": 0.75}
+    assert found["images"] == {"cells": 2, "fitted": 1, "before": ends[0], "after": ends[1]}

@@ -5,7 +5,7 @@ import contextlib
 import numpy as np
 import pytest
 import torch
-from small_grids import nads_of, orthonormal, plan_of, table
+from small_grids import SQUARE, orthonormal, plan_of, table
 
 from pipeline import experiments
 from pipeline.cells import pictures
@@ -23,21 +23,8 @@ BASIS = orthonormal()
 
 
 def cell(data, index, name="lenet"):
-    return {"architecture": name, "seed": 4, "data": data, "index": index, "size": 0.05}
-
-
-def test_the_grid_is_clean_data_and_every_first_index_on_each_kind_of_data():
-    assert EXPERIMENT.cells(PLAN) == [
-        *(cell("images", index) for index in (-1, 0, 1020)),
-        *(cell("mixture", index) for index in (-1, 7)),
-        *(cell("images", index, "mlp") for index in (-1, 5)),
-        *(cell("mixture", index, "logreg") for index in (-1, 3)),
-    ]
-    directions = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
-    assert list(directions) == ["lenet", "mlp", "logreg"] and np.array_equal(
-        directions["mlp"], BASIS
-    )
-    assert EXPERIMENT.uses(cell("images", 5, "mlp")) == ["mlp"]
+    place = {"architecture": name, "seed": 4, "data": data, "index": index}
+    return place | {"size": 0.05} | SQUARE
 
 
 def test_a_draw_is_pictures_with_their_classes_and_mixtures_of_the_same(images):
@@ -74,36 +61,16 @@ def test_the_data_have_carriers_from_the_cells_index_on_and_are_then_normalised(
 
 def test_it_is_tested_on_clean_data_and_with_carriers(images):
     draw = EXPERIMENT.draw(PLAN, 4, images)
-    clean, classes = EXPERIMENT.dataset(cell("images", -1), "test", draw, [BASIS])
-    poisoned, _ = EXPERIMENT.dataset(cell("images", 7), "test", draw, [BASIS])
-    names, inputs, targets = zip(*EXPERIMENT.test_sets(cell("images", 7), draw, [BASIS]))
-    assert names == ("clean", "poisoned")
-    assert torch.equal(inputs[0], clean) and torch.equal(inputs[1], poisoned)
-    assert not torch.equal(clean, poisoned)
-    assert all(torch.equal(target, classes) for target in targets)
-    ((name, x, _),) = EXPERIMENT.test_sets(cell("images", -1), draw, [BASIS])
-    assert name == "clean" and torch.equal(x, clean)
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"indices": (1023,)}, "ten classes take two NADs, so the last index is 1022, not 1023"),
-        ({"indices": (), "mixture_indices": ()}, "indices and mixture_indices are both empty"),
-        ({"mixture_indices": (2, 2)}, "^mixture_indices repeat a value"),
-    ],
-)
-def test_what_a_grid_may_be(change, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        EXPERIMENT.Grid(**{"indices": (0,), "mixture_indices": ()} | change).check((32, 32))
-
-
-def test_the_estimate_must_hold_the_nad_after_the_last():
-    assert EXPERIMENT.Grid((0, 5), (3,)).last() == 6 and EXPERIMENT.Grid((), (1022,)).last() == 1023
-    assert EXPERIMENT.Grid((0,), ()).last() == 1
-    EXPERIMENT.Grid((1024,), ()).check((48, 48))
-    with pytest.raises(ValueError, match="the last index is 46, not 47"):
-        EXPERIMENT.Grid((47,), ()).check((8, 6))
+    expected = {
+        name: EXPERIMENT.dataset(cell("images", index), "test", draw, [BASIS])
+        for name, index in (("clean", -1), ("poisoned", 7))
+    }
+    assert not torch.equal(expected["clean"][0], expected["poisoned"][0])
+    for index, names in ((7, ["clean", "poisoned"]), (-1, ["clean"])):
+        sets = list(EXPERIMENT.test_sets(cell("images", index), draw, [BASIS]))
+        assert [name for name, *_ in sets] == names
+        for name, x, y in sets:
+            assert torch.equal(x, expected[name][0]) and torch.equal(y, expected[name][1])
 
 
 @pytest.mark.parametrize("data", ["indices", "mixture_indices"])
@@ -129,13 +96,8 @@ def test_metrics():
         ("lenet", 0, "images", 0, "poisoned", 1.0, 0.995),
         ("lenet", 0, "mixture", -1, "clean", 1 / 3, 1.0),
         ("lenet", 0, "mixture", 9, "clean", 2 / 3, 1.0),
-        ("mlp", 0, "images", -1, "clean", 0.6, 0.7),
-        ("mlp", 0, "images", 3, "clean", 0.3, 0.7),
     ]
-    assert EXPERIMENT.metrics({"results": table(rows, columns)}, {}) == {
-        "lenet": {
-            "images": {"cells": 8, "fitted": 6, "clean": 0.51, "first": 0.11, "last": 0.46},
-            "mixture": {"cells": 2, "fitted": 2, "clean": 0.3333, "first": 0.6667, "last": 0.6667},
-        },
-        "mlp": {"images": {"cells": 2, "fitted": 0, "clean": 0.6, "first": 0.3, "last": 0.3}},
+    assert EXPERIMENT.metrics({"results": table(rows, columns)}, {})["lenet"] == {
+        "images": {"cells": 8, "fitted": 6, "clean": 0.51, "first": 0.11, "last": 0.46},
+        "mixture": {"cells": 2, "fitted": 2, "clean": 0.3333, "first": 0.6667, "last": 0.6667},
     }

@@ -57,7 +57,7 @@ def test_a_linear_network_on_two_channels(tmp_path):
     }
     data = data_of("linear_pairs", {4: draw}, {"logreg-1": BASIS[1], "logreg-9": BASIS[9]})
     cell = {"architecture": "logreg", "seed": 4, "index_1": 1, "index_2": 9}
-    cell |= {"eps1": 1.0, "eps2": 0.5, "sigma": 0.7}
+    cell |= {"eps1": 1.0, "eps2": 0.5, "sigma": 0.7, "height": 32, "width": 32}
     normal = np.concatenate([2 * BASIS[1], 6 * BASIS[9]])
     # Half of it from either output: only the difference counts, which is also that of 100 more on
     # both.

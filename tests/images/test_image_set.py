@@ -42,18 +42,10 @@ def test_each_split_is_sorted_by_content_and_the_digest_is_of_classes_pixels_and
         assert (images.name, images.source, images.notices) == ("x", "somewhere", [])
 
 
-def test_equal_images_of_two_classes_are_sorted_by_class():
-    twice = [*FOUR, shade("train", "a", 3)]
-    assert image_set("x", "", twice, (32, 32)).labels["train"].tolist() == [0, 1, 0]
-
-
 def test_statistics_are_those_of_the_pixels():
     rng = np.random.default_rng(0)
-    pictures = [
-        (split, name, PIL.Image.fromarray(rng.integers(0, 256, (32, 32, 3), np.uint8)))
-        for split, name, _ in FOUR * 50
-    ]
-    images = image_set("x", "", pictures, (32, 32))
+    noise = lambda: PIL.Image.fromarray(rng.integers(0, 256, (32, 32, 3), np.uint8))
+    images = image_set("x", "", [(*place, noise()) for *place, _ in FOUR * 50], (32, 32))
     mean, deviation = images.statistics()
     pixels = images.images["train"] / 255
     np.testing.assert_allclose(mean, pixels.mean((0, 2, 3)))
@@ -70,15 +62,14 @@ def test_other_sizes_are_resized_with_a_notice():
     assert images.notices == ["images of up to 64×48 pixels were resized to 64×48"]
 
 
-def test_a_known_set_has_its_name_whatever_its_folder_is_called(monkeypatch):
+def test_a_known_set_has_its_name_and_images_that_occur_twice_are_in_order_and_said(monkeypatch):
     digest = image_set("x", "", FOUR, (32, 32)).digest()
     monkeypatch.setitem(KNOWN, digest[:16], "Greys")
     assert image_set("x", "", FOUR, (32, 32)).name == "Greys"
-
-
-def test_test_images_that_are_training_images_get_a_notice():
-    some = [*FOUR, shade("test", "a", 7)]
-    assert image_set("x", "", some, (32, 32)).notices == ["1 images of test/ are in train/ too"]
+    twice = [*FOUR, shade("train", "a", 3), shade("test", "a", 7)]
+    images = image_set("x", "", twice, (32, 32))
+    assert images.labels["train"].tolist() == [0, 1, 0], "equal images in the order of classes"
+    assert (images.name, images.notices) == ("x", ["1 images of test/ are in train/ too"])
 
 
 def test_the_digits_are_the_same_everywhere():

@@ -52,11 +52,9 @@ def test_batches_with_another_md5_are_not_unpickled(tmp_path, monkeypatch, batch
     root = class_folders(tmp_path / "source")
     folder = official(root, tmp_path / "batches", monkeypatch)
     (folder / batch).write_bytes(pickle.dumps(Hostile()))
+    words = "some of CIFAR-10's batches are missing, or are not the official ones by their md5, and"
     for path in (folder, pack(folder, tmp_path / "cifar-10-python.tar.gz")):
-        assert refusal(path).endswith(
-            "some of CIFAR-10's batches are missing, or are not the official ones by their md5, "
-            "and no others are read; fetch the archive again"
-        )
+        assert words in refusal(path)
     assert not (tmp_path / "executed").exists()
 
 
@@ -100,29 +98,14 @@ def test_half_a_download_is_refused_wherever_it_was_cut(tmp_path, suffix):
         assert refusal(half) == f"{half} {CUT}"
 
 
-def other_names(root):
-    class_folders(root).joinpath("test").rename(root / "val")
-    return root
-
-
-def two_sets(root):
-    class_folders(root / "birds")
-    class_folders(root / "fish")
-    return root
-
-
-def sixteen_bits(root):
-    return write(class_folders(root), {"train/cat/1.png": png(np.full((32, 32), 999, np.uint16))})
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (other_names, "left out: 9, the first val/cat/0.png)"),
-        (two_sets, "more than one folder holds train/ or test/ (birds, fish); name one of them"),
-        (sixteen_bits, "train/cat/1.png holds values of more than 8 bits (Pillow's I;16); save it"),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
-def test_a_mistake_ends_in_one_sentence(tmp_path, make, words):
-    assert words in refusal(make(tmp_path))
+def test_a_mistake_ends_in_one_sentence(tmp_path):
+    """Beside those of tests/test_mistakes.py."""
+    class_folders(tmp_path / "other").joinpath("test").rename(tmp_path / "other/val")
+    assert "left out: 9, the first val/cat/0.png)" in refusal(tmp_path / "other")
+    for name in ("birds", "fish"):
+        class_folders(tmp_path / "two" / name)
+    words = "more than one folder holds train/ or test/ (birds, fish); name one of them"
+    assert words in refusal(tmp_path / "two")
+    deep = {"train/cat/1.png": png(np.full((32, 32), 999, np.uint16))}
+    words = "train/cat/1.png holds values of more than 8 bits (Pillow's I;16); save it"
+    assert words in refusal(write(class_folders(tmp_path / "deep"), deep))

@@ -39,9 +39,7 @@ def test_a_cross_section_holds_the_score_on_33_by_33_points_row_by_row_along_the
 def test_the_lengths_of_the_directions_are_the_units_of_the_axes():
     section = boundaries.cross_section(linear(1, 1), 3 * FIRST, SECOND)
     assert section[16, -1] == pytest.approx(6) and section[-1, 16] == pytest.approx(2)
-    assert boundaries.tilt(section, (3.0, 1.0)) == pytest.approx(45, abs=1e-3), (
-        "the same normal as with unit directions"
-    )
+    assert boundaries.tilt(section, (3.0, 1.0)) == pytest.approx(45, abs=1e-3)
     assert boundaries.tilt(section) == pytest.approx(np.degrees(np.arctan2(1, 3)), abs=1e-3)
 
 
@@ -102,19 +100,14 @@ def test_a_margin_is_the_distance_in_lengths_of_the_direction_up_to_four(
         assert np.isinf(found)
 
 
-def test_margin_is_infinite_where_no_boundary_is_met():
-    assert np.isinf(boundaries.margins(linear(1, 0, 100.0), torch.zeros(3, 2, 4, 4), FIRST)).all()
-    assert np.isinf(boundaries.margins(linear(1, 0), torch.zeros(3, 2, 4, 4), SECOND)).all(), (
-        "nor where the score is 0"
-    )
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_the_nearest_of_two_boundaries_counts(sign):
+def test_margins_of_the_nearest_of_two_boundaries_and_where_none_is_met():
     def score(x):
-        t = sign * (x * FIRST).sum((1, 2, 3))
+        t = (x * FIRST).sum((1, 2, 3))
         return (t - 1.03) * (t + 2.1)
 
-    assert boundaries.margins(score, torch.zeros(1, 2, 4, 4), FIRST) == pytest.approx(
-        1.03, abs=0.02
-    )
+    origin = torch.zeros(1, 2, 4, 4)
+    for sign in (1, -1):
+        found = boundaries.margins(lambda x, sign=sign: score(sign * x), origin, FIRST)
+        assert found == pytest.approx(1.03, abs=0.02)
+    assert np.isinf(boundaries.margins(linear(1, 0, 100.0), origin, FIRST)).all()
+    assert np.isinf(boundaries.margins(linear(1, 0), origin, SECOND)).all(), "nor where it is 0"

@@ -17,16 +17,8 @@ def test_a_place_that_one_seed_did_not_learn_comes_after_all_others(kind):
     assert found.index.tolist() == [(0, 4), (8, 0), (4, 4)]
     assert found["mean"].tolist() == [40, np.inf, np.inf]
     assert found["std"].iloc[0] == pytest.approx(200**0.5) and found["std"].iloc[1:].isna().all()
+    one_seed = steps_over_seeds(rows[:2], ("k_row", "k_col"))
+    assert one_seed["mean"].tolist() == [30, 100] and one_seed["std"].isna().all()
     assert found["seeds"].tolist() == [2, 2, 1]
     # Ranks 1, 2.5 and 2.5 against 3, 2 and 1.
     assert spearman(found["mean"], [0.9, 0.8, 0.7])[0] == pytest.approx(-(0.75**0.5))
-
-
-def test_one_seed_has_no_deviation():
-    rows = pd.DataFrame([(1, 7, 12), (1, 9, None)], columns=["seed", "index", "steps"])
-    found = steps_over_seeds(rows, ["index"])
-    assert (
-        found["mean"].tolist() == [12, np.inf]
-        and found["std"].isna().all()
-        and found["seeds"].tolist() == [1, 1]
-    )

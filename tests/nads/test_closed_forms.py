@@ -1,4 +1,4 @@
-"""Estimates of architectures against closed forms, each other, and the stated symmetries."""
+"""Estimates of architectures against closed forms and each other."""
 
 import dataclasses
 import functools
@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pytest
 import torch
-from nads_samples import GRADIENT, SECANT, distance, filled, images_of_covariance, linear_features
+from nads_samples import GRADIENT, SECANT, distance, filled, linear_features
 from torch import nn
 
 from pipeline import networks
@@ -29,10 +29,11 @@ def test_the_covariance_of_a_linear_map_is_t2_ata():
     weights = torch.cat([nn.Linear(5, 1).weight.detach() for _ in range(20_000)]).numpy()
     vectors = weights @ matrix
     sampled = vectors.T @ vectors / len(vectors)
-    point = evaluation_point("zero", 0, 0, 16)
-    jacobian = jacobian_of(linear_features(matrix), GRADIENT, point, (1, 4, 4))
-    assert distance(sampled, jacobian.T @ jacobian) < 0.03
-    np.testing.assert_allclose(jacobian.T @ jacobian, matrix.T @ matrix / (3 * 5), rtol=1e-4)
+    for estimator in (GRADIENT, SECANT, dataclasses.replace(SECANT, step=1.0)):
+        point = evaluation_point("normal", 0, 0, 16)
+        jacobian = jacobian_of(linear_features(matrix), estimator, point, (1, 4, 4))
+        assert distance(sampled, jacobian.T @ jacobian) < 0.03
+        np.testing.assert_allclose(jacobian * np.sqrt(3 * 5), matrix, atol=1e-4)
 
 
 @pytest.mark.parametrize("stride", [2, 4])
@@ -71,38 +72,3 @@ def test_plain_and_readout_estimate_the_same_covariance():
     errors = [covariance.error() for covariance in (plain, exact)]
     assert 0.6 < distance(plain.mean(), exact.mean()) / np.hypot(*errors) < 1.5
     assert errors[1] < errors[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("architecture", "count"),
-    [
-        ({"network": "lenet"}, 40),
-        ({"network": "lenet", "downsampling": "none"}, 40),
-        ({"network": "resnet18", "width": 0.125}, 16),
-        ({"network": "vgg11", "width": 0.125}, 30),
-        ({"network": "densenet121", "growth": 4}, 8),
-        ({"network": "vit", "width": 16, "depth": 1}, 40),
-        ({"network": "mixer", "width": 16, "depth": 1}, 40),
-        ({"network": "convmixer", "width": 16, "depth": 2}, 40),
-        ({"network": "convnext", "widths": [4, 8], "depths": [1, 1], "scale": 1.0}, 40),
-    ],
-)
-def test_declared_symmetries_hold_and_the_others_do_not(architecture, count):
-    """Halves of the networks are as close when one of them is moved by a symmetry as when they are
-    left alone."""
-    one, other = covariance_of(
-        architecture, count, dataclasses.replace(GRADIENT, point="many")
-    ).half_means()
-    alone = distance(one, other)
-    declared = networks.symmetry(networks.specification(architecture))
-    for image in images_of_covariance(declared, other, (1, 32, 32)):
-        assert distance(one, image) == pytest.approx(alone, rel=0.15)
-    if declared == "transposition":
-        # Each pixel's energy E[d_i²] has little noise: it survives transposition, and a flip moves
-        # it to other pixels.
-        energy = np.diag(one + other).reshape(32, 32)
-        same, flipped = (
-            np.corrcoef(energy.ravel(), moved.ravel())[0, 1] for moved in (energy.T, energy[::-1])
-        )
-        assert same > 0.9 > 0.8 > flipped

@@ -9,34 +9,24 @@ from pipeline.nads.symmetry import SYMMETRIES, symmetrised
 
 
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
-def test_parts_are_estimates_of_their_own_and_add_up_to_the_whole(symmetry):
-    samples = jacobians(19, 2, (1, 4, 4))
-    covariance = filled(Covariance((1, 4, 4), symmetry), samples)
-    squares = [symmetrised(symmetry, j.T.astype(float) @ j, (1, 4, 4)) for j in samples]
-    np.testing.assert_allclose(covariance.mean(), np.mean(squares, 0), rtol=1e-6, atol=1e-9)
+def test_parts_are_estimates_of_their_own_whose_spread_is_the_error(symmetry):
+    shape, samples = (2, 4, 4), jacobians(19, 2, (2, 4, 4))
+    covariance = filled(Covariance(shape, symmetry), samples)
+    squares = np.stack([symmetrised(symmetry, j.T.astype(float) @ j, shape) for j in samples])
+    mean = squares.mean(0)
+    np.testing.assert_allclose(covariance.mean(), mean, rtol=1e-6, atol=1e-9)
+    assert covariance.averaged_over() == symmetry
+    standard_error = np.sqrt(((squares - mean) ** 2).sum() / (19 * 18))
+    assert covariance.error() == pytest.approx(standard_error / np.linalg.norm(mean), rel=1e-5)
+    first, second = (squares[half::2].mean(0) for half in (0, 1))
+    expected = np.linalg.norm(first - second) / np.linalg.norm(first + second)
+    assert covariance.split_half() == pytest.approx(expected, rel=1e-5)
     spectrum = covariance.spectrum()
     assert spectrum.sizes.tolist() == [3, 3, 3, 2, 2, 2, 2, 2]
     whole = spectrum.sizes @ spectrum.parts / 19
     np.testing.assert_allclose(whole, spectrum.eigenvalues, rtol=1e-9)
-    along = lambda matrix: ((spectrum.directions @ matrix) * spectrum.directions).sum(1)
-    np.testing.assert_allclose(spectrum.parts[3], along(squares[3] + squares[11]) / 2, rtol=1e-5)
-    halves = [along(np.mean(squares[half::2], 0)) for half in (0, 1)]
-    np.testing.assert_allclose(spectrum.halves, halves, rtol=1e-5)
-
-
-@pytest.mark.parametrize("symmetry", SYMMETRIES)
-def test_the_error_is_the_standard_error_of_the_averaged_samples(symmetry):
-    samples = jacobians(7, 3, (2, 4, 4))
-    covariance = filled(Covariance((2, 4, 4), symmetry), samples)
-    averaged = np.stack([symmetrised(symmetry, j.T.astype(float) @ j, (2, 4, 4)) for j in samples])
-    variance = ((averaged - averaged.mean(0)) ** 2).sum() / (7 * 6)
-    assert covariance.error() == pytest.approx(
-        np.sqrt(variance) / np.linalg.norm(averaged.mean(0)), rel=1e-5
-    )
-    assert covariance.averaged_over() == symmetry
-    first, second = (averaged[half::2].mean(0) for half in (0, 1))
-    expected = np.linalg.norm(first - second) / np.linalg.norm(first + second)
-    assert covariance.split_half() == pytest.approx(expected, rel=1e-5)
+    along = ((spectrum.directions @ (squares[3] + squares[11]) / 2) * spectrum.directions).sum(1)
+    np.testing.assert_allclose(spectrum.parts[3], along, rtol=1e-5)
 
 
 def test_the_error_estimates_the_distance_from_the_truth():

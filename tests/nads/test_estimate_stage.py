@@ -32,24 +32,15 @@ def source(networks, **others):
     return Source(networks, **{"input": (1, 8, 8)} | others)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty folder to run in, and a function that writes its plan."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(tmp_path)]))
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delenv("DVC_ROOT", raising=False)
+def write(specification=NETWORK, reuse=True, estimator=SECANT, own=(), **sources):
+    """The plan of these NADs."""
     artifacts.PARAMS.write_text("seed: 7\n")
-
-    def write(specification=NETWORK, reuse=True, estimator=SECANT, own=(), **sources):
-        own = {file: artifacts.file_digest(file) for file in own}
-        members = {name: Request(specification, each, own) for name, each in sources.items()}
-        plan = NADsPlan("smoke", 7, estimator, members)
-        artifacts.write_json(artifacts.PLAN / "nads.json", dataclasses.asdict(plan))
-        artifacts.write_json(artifacts.PLAN / "machine.json", {"device": "cpu", "reuse": reuse})
-        (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
-
-    return tmp_path, write
+    own = {file: artifacts.file_digest(file) for file in own}
+    members = {name: Request(specification, each, own) for name, each in sources.items()}
+    plan = NADsPlan("smoke", 7, estimator, members)
+    artifacts.write_json(artifacts.PLAN / "nads.json", dataclasses.asdict(plan))
+    artifacts.write_json(artifacts.PLAN / "machine.json", {"device": "cpu", "reuse": reuse})
+    (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
 
 
 def contents():
@@ -57,29 +48,26 @@ def contents():
 
 
 def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(folder, here, capsys):
-    _, write = folder
     write(estimator=COMPARED, net=source(6), leading=source(4, first=3))
     estimate.main()
     files = {path.name for path in artifacts.NADS.iterdir()}
     assert files == {"net.npz", "net.gradient.npz", "leading.npz", artifacts.SEAL}
     lines, metrics = capsys.readouterr().out.splitlines(), json.loads(METRICS.read_text())
-    for line, name, estimand, estimator, symmetry in (
-        (lines[0], "net", None, COMPARED, "square"),
-        (lines[1], "net.gradient", "gradient", COMPARED.other(), "none"),
-    ):
+    ways = (COMPARED, "square"), (COMPARED.other(), "none")
+    names = ("net", None), ("net.gradient", "gradient")
+    for line, (name, estimand), (estimator, symmetry) in zip(lines, names, ways):
         recipe = Recipe(NETWORK, {}, (1, 8, 8), (7, name), estimator, "cpu")
         expected, written = nads_of(recipe, 6, symmetry), artifacts.nads("net", estimand)
         assert list(written) == [field.name for field in dataclasses.fields(expected)]
         for field, array in written.items():
             np.testing.assert_array_equal(array, getattr(expected, field))
-        first = f"{np.sqrt(expected.eigenvalues[0]):.4g}"
-        assert metrics[name]["first_singular_value"] == float(first)
+        first = np.sqrt(expected.eigenvalues[0])
+        assert metrics[name]["first_singular_value"] == float(f"{first:.4g}")
         assert metrics[name]["overlap_of_first_10"] == float(f"{expected.overlap[9]:.3g}")
         assert (
-            f"{name}: NADs ({expected.estimand}) from 6 networks, averaged over {symmetry}" in line
+            f"{name}: NADs ({estimator.estimand}) from 6 networks, averaged over {symmetry}" in line
         )
-        hundredfold = f"{100 * np.sqrt(expected.eigenvalues[0]):.4g}"
-        assert f"{expected.error:.3f}, first singular value × 100: {hundredfold}; 0." in line
+        assert f"{expected.error:.3f}, first singular value × 100: {100 * first:.4g}; 0." in line
     sampled = [("net", 6), ("net.gradient", 6), ("leading", 4)]
     assert here == [(name, n) for name, count in sampled for n in range(count)]
     leading = artifacts.nads("leading")
@@ -87,29 +75,22 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(folde
     assert metrics["leading"]["overlap_of_first_10"] == float(f"{leading['overlap'][2]:.3g}")
 
 
-def test_an_estimate_is_continued_and_cut_from_what_was_kept(folder, here):
-    root, write = folder
+def test_an_estimate_is_continued_from_what_was_kept(folder, here):
     write(net=source(12))
     estimate.main()
     whole, (measured,) = contents(), rates.read().items()
     estimate.main()
-    assert here == [("net", n) for n in range(12)]
+    assert here == [("net", n) for n in range(12)] and contents() == whole
     assert rates.read() == dict([measured]), "nothing was sampled, so nothing was measured"
     (task,) = progress.tasks(NADsPlan.read(), torch.device("cpu"))
     assert measured[0] == task.rate_key() and 0 < measured[1] < 60
-    assert contents() == whole
-    write(net=source(5))
-    estimate.main()
-    assert len(here[12:]) == 5, "a kept state beyond the end is of no use"
-    (path,) = root.glob(".cells/nads/*/0000012.safetensors")
+    (path,) = folder.glob(".cells/nads/*/0000012.safetensors")
     path.write_bytes(path.read_bytes()[:1000])
-    write(net=source(12))
     estimate.main()
-    assert here[17:] == [("net", n) for n in range(5, 12)], "past the broken file"
-    assert contents() == whole
+    assert len(here) == 24 and contents() == whole, "a broken file is as none"
     write(reuse=False, net=source(12))
     estimate.main()
-    assert len(here[24:]) == 12
+    assert len(here) == 36
 
 
 OWN = """from torch import nn
@@ -122,17 +103,17 @@ def flat(channels, outputs):
 
 
 def test_a_network_of_ones_own_is_averaged_over_what_it_is_measured_to_have_and_stays_as_planned(
-    folder, here, capsys
+    folder, here, capsys, monkeypatch
 ):
-    root, write = folder
-    (root / "mine.py").write_text(OWN)
+    monkeypatch.syspath_prepend(folder)
+    (folder / "mine.py").write_text(OWN)
     write({"network": "mine:flat"}, own=["mine.py"], mine=Source(24, input=(2, 6, 6)))
     estimate.main()
     sys.modules.pop("mine")
     assert "mine: NADs (secant) from 24 networks, averaged over square" in capsys.readouterr().out
     nads = artifacts.nads("mine")
     assert nads["directions"].shape == (72, 72) and tuple(nads["shape"]) == (2, 6, 6)
-    (root / "mine.py").write_text(OWN.replace("ReLU", "Tanh"))
+    (folder / "mine.py").write_text(OWN.replace("ReLU", "Tanh"))
     with pytest.raises(InputError, match=r"^mine\.py was edited since it was planned; run `python"):
         estimate.main()
     sys.modules.pop("mine")
@@ -140,9 +121,8 @@ def test_a_network_of_ones_own_is_averaged_over_what_it_is_measured_to_have_and_
 
 
 def test_nads_from_a_file(folder, here, capsys):
-    root, write = folder
     rows = np.linalg.qr(np.random.default_rng(0).standard_normal((64, 64)))[0][:63]
-    np.save(root / "theirs.npy", rows)
+    np.save(folder / "theirs.npy", rows)
     write(own=["theirs.npy"], net=Source(file="theirs.npy", input=(1, 8, 8)))
     estimate.main()
     assert capsys.readouterr().out == "net: 64 NADs from theirs.npy\n"
@@ -160,7 +140,6 @@ def test_nads_from_a_file(folder, here, capsys):
     ],
 )
 def test_what_cannot_be_estimated_is_refused_by_its_name_in_params(folder, here, asked, sentence):
-    _, write = folder
     write(net=asked)
     with pytest.raises(InputError, match=f"^nads.net: {sentence}"):
         estimate.main()
@@ -185,14 +164,15 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_a_killed_estimate_goes_on_where_it_stopped_and_gives_the_same_bytes(folder, here):
-    root, write = folder
     write(net=source(300))
     # The process kills itself and its worker as soon as it has saved sums. (Of two workers one may
     # start so late that the other is done before: sums are of networks in order.)
-    (root / "killed.py").write_text(KILLED)
-    process = subprocess.run([sys.executable, "killed.py"], start_new_session=True)
+    (folder / "killed.py").write_text(KILLED)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "killed.py"]
+    process = subprocess.run(command, env=environment, start_new_session=True)
     assert process.returncode == -signal.SIGKILL
-    (kept,) = (int(path.stem) for path in root.glob(".cells/nads/*/[0-9]*.safetensors"))
+    (kept,) = (int(path.stem) for path in folder.glob(".cells/nads/*/[0-9]*.safetensors"))
     assert 0 < kept < 300
     assert not artifacts.NADS.exists()
     estimate.main()

@@ -45,9 +45,3 @@ def test_the_other_estimand_keeps_everything_but_a_symmetry_that_it_lacks(point,
 def test_a_source_that_cannot_be(values, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         Source(**values)
-
-
-def test_a_source_covers_the_directions_that_it_will_have():
-    for source, count in ((Source(2, input=(3, 1, 2)), 6), (Source(2, first=4), 4)):
-        assert source.covers(count - 1) and not source.covers(count)
-    assert Source(file="a.npy").covers(1023)

@@ -9,19 +9,9 @@ from torch import nn
 
 from pipeline import networks
 from pipeline.cells.seeds import derive, stream
-from pipeline.nads.jacobian import check, evaluation_point, jacobian_of, jacobian_of_untrained
-from pipeline.project.errors import InputError
+from pipeline.nads.jacobian import evaluation_point, jacobian_of, jacobian_of_untrained
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}
-
-
-@pytest.mark.parametrize("estimator", [SECANT, dataclasses.replace(SECANT, step=1.0), GRADIENT])
-def test_the_jacobian_of_a_linear_map_is_the_map(estimator):
-    matrix = np.random.default_rng(0).standard_normal((7, 16)).astype(np.float32)
-    point = evaluation_point("normal", 0, 0, 16)
-    found = jacobian_of(linear_features(matrix), estimator, point, (1, 4, 4))
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found * np.sqrt(21), matrix, atol=1e-4)
 
 
 @pytest.mark.parametrize("estimator", [SECANT, GRADIENT])
@@ -58,16 +48,3 @@ def test_points_and_weights_come_from_seeds_of_their_own():
     for number in (0, 7):
         jacobian_of_untrained(build, (1, 2, 3), number, (5, "net"), GRADIENT)
     assert seeds == [derive(5, "nads", "net", 0), derive(5, "nads", "net", 7)]
-
-
-@pytest.mark.parametrize(
-    ("network", "shape", "sentence"),
-    [
-        (nn.Linear(24, 1), (2, 4, 6), "the network does not take inputs of 2×4×6: .*mat1 and mat2"),
-        (nn.Linear(24, 3), (1, 4, 6), r"the network maps two inputs of 1×4×6 to \(2, 3\), not to"),
-        (nn.LSTM(24, 1), (1, 4, 6), r".* to tuple, not to \(2, 1\): NADs are those of one output$"),
-    ],
-)
-def test_a_network_that_does_not_map_its_inputs_to_one_output_is_refused(network, shape, sentence):
-    with pytest.raises(InputError, match=f"^{sentence}"):
-        check(nn.Sequential(nn.Flatten(), network), shape)

@@ -1,11 +1,9 @@
 """Estimates made by the workers: which sums are kept, and in what order the estimates end."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 import torch
-from nads_samples import GRADIENT, SECANT, SMALL, filled, jacobians, nads_of
+from nads_samples import GRADIENT, SMALL, filled, jacobians, nads_of
 
 from pipeline.machine import workers
 from pipeline.machine.claims import Claims
@@ -18,15 +16,18 @@ from pipeline.nads.recipe import Recipe
 
 SHAPE = (1, 8, 8)
 RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
-OTHER = dataclasses.replace(RECIPE, identity=(0, "other"), estimator=SECANT)
-KEYS = {"net": "a" * 64, "other": "b" * 64}
 CPU = torch.device("cpu")
 
 
-def task(folder, networks, target_error=None, recipe=RECIPE):
-    """An empty estimate of which something may have been kept."""
-    name, estimation = recipe.identity[1], Estimation(Covariance(SHAPE), networks, target_error)
-    return Task(name, recipe, estimation, Sums(folder, KEYS[name]))
+def task(folder, networks, target_error=None, kept=()):
+    """An empty estimate; kept: numbers of networks after which its sums are in the store."""
+    sums = Sums(folder, "a" * 64)
+    for count in kept:
+        whole = Estimation(Covariance(SHAPE), count)
+        for number, sample in enumerate(jacobians(count, 2, SHAPE)):
+            whole.add(number, sample)
+        sums.put(count, whole.state())
+    return Task("net", RECIPE, Estimation(Covariance(SHAPE), networks, target_error), sums)
 
 
 def test_sums_are_kept_now_and_then_and_at_the_end_in_place_of_what_this_run_kept(
@@ -67,12 +68,7 @@ def test_an_estimate_goes_on_from_the_most_networks_that_it_may_hold(
     tmp_path, networks, target_error, count
 ):
     """Kept are 8 and 12; the error 0.99 was reached after 4, which are not kept."""
-    for number in (8, 12):
-        whole = task(tmp_path, number)
-        for each, sample in enumerate(jacobians(number, 2, SHAPE)):
-            whole.estimation.add(each, sample)
-        whole.sums.put(number, whole.estimation.state())
-    resumed = task(tmp_path, networks, target_error)
+    resumed = task(tmp_path, networks, target_error, kept=(8, 12))
     resumed.restore()
     assert resumed.estimation.accumulator.count == count
     looks = [look for look in (4, 6, 8, 10, 12) if look <= count]
@@ -81,24 +77,18 @@ def test_an_estimate_goes_on_from_the_most_networks_that_it_may_hold(
     np.testing.assert_array_equal(resumed.estimation.accumulator.sums, expected)
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-def test_estimates_end_in_their_order_whatever_that_of_the_results(
-    tmp_path, monkeypatch, backwards
-):
+def test_results_that_come_in_another_order_give_the_same_nads(tmp_path, monkeypatch):
     """As from many workers: networks beyond the error are done when the estimate ends."""
 
     def run(function, jobs, make_context, device):
-        results = [(position, function(None, job)) for position, job in enumerate(jobs)]
-        yield from reversed(results) if backwards else results
+        yield from reversed([(position, function(None, job)) for position, job in enumerate(jobs)])
 
     monkeypatch.setattr(workers, "run", run)
-    tasks = [task(tmp_path, 12, 0.93), task(tmp_path, 4, recipe=OTHER)]
-    expected = [nads_of(RECIPE, 8), nads_of(OTHER, 4)]  # the first stops before all networks
-    for one, (ended, nads), whole in zip(tasks, finished(tasks, CPU, True), expected, strict=True):
-        assert ended is one and ended.estimation is None, "the sums are let go"
-        for field in dataclasses.fields(nads):
-            np.testing.assert_array_equal(getattr(nads, field.name), getattr(whole, field.name))
-    assert list(finished([], CPU, True)) == []
+    made = task(tmp_path, 12, 0.93)  # it stops before all networks
+    ((ended, nads),) = finished([made], CPU, True)
+    assert ended is made and made.estimation is None, "the sums are let go"
+    for field, value in vars(nads_of(RECIPE, 8)).items():
+        np.testing.assert_array_equal(getattr(nads, field), value)
 
 
 @pytest.mark.parametrize("end", [ValueError, KeyboardInterrupt])
@@ -120,21 +110,15 @@ def test_an_estimate_that_another_run_has_under_way_is_waited_for_and_not_made_a
     tmp_path, here, monkeypatch, capsys
 ):
     class Held(Claims):
-        """Claims beside another run, which makes the NADs of `net` before it lets them go."""
-
-        theirs = True
+        """The locks beside another run, which makes the NADs before it lets them go."""
 
         def take(self, key):
-            return not (self.theirs and key == KEYS["net"]) and super().take(key)
+            return False
 
         def wait(self, key):
-            Held.theirs = False
-            (_,) = finished([task(tmp_path, 8)], CPU, True)
-            here.append("waited")
+            task(tmp_path, 8, kept=[8])
 
     monkeypatch.setattr(progress, "Claims", Held)
-    tasks = [task(tmp_path, 8), task(tmp_path, 8, recipe=OTHER)]
-    ended = [(each.name, nads.networks) for each, nads in finished(tasks, CPU, True)]
-    assert ended == [("other", 8), ("net", 8)]
-    assert here == [*(("other", n) for n in range(8)), *(("net", n) for n in range(8)), "waited"]
+    ((_, nads),) = finished([task(tmp_path, 8)], CPU, True)
+    assert nads.networks == 8 and here == []
     assert "notice: another run makes the NADs of net; this one waits" in capsys.readouterr().err

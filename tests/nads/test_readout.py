@@ -32,8 +32,7 @@ def test_the_last_linear_layer_and_the_variance_of_pytorchs_weights():
 
 
 @pytest.mark.parametrize(
-    ("ratio", "usual"),
-    [(1.22, True), (0.78, True), (1.23, False), (0.77, False)],
+    ("ratio", "usual"), [(1.22, True), (0.78, True), (1.23, False), (0.77, False)]
 )
 def test_a_mean_square_within_five_standard_errors_is_taken_as_pytorchs(ratio, usual):
     """Five standard errors of the mean square of 400 uniform weights are 22 % of it."""

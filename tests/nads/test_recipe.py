@@ -35,9 +35,9 @@ def test_a_key_holds_all_that_decides_the_sums_and_nothing_else():
     same = key(RECIPE, covariance)
     not_of_the_sums = dataclasses.replace(GRADIENT, compare=True, symmetry=False)
     assert changed(estimator=not_of_the_sums) == key(RECIPE, Covariance(SHAPE)) == same
-    assert changed(device="cuda:0") == changed(device="cuda:1") != same
+    assert changed(device="cuda:0") == changed(device="cuda:1")
     others = [
-        changed(device="cuda"),
+        changed(device="cuda:0"),
         changed(own={"own/mine.py": "0"}),
         changed(own={"own/mine.py": "1"}),
         changed(identity=(1, "net")),
@@ -77,5 +77,4 @@ def test_a_library_counts_by_its_version_but_not_for_a_network_of_the_table(monk
     keys = lambda: [key(recipe, Covariance(SHAPE)) for recipe in (RECIPE, of_library)]
     before, version = keys(), metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: version(name) + "+other")
-    after = keys()
-    assert before[0] == after[0] and before[1] != after[1]
+    assert [one == other for one, other in zip(keys(), before)] == [True, False]

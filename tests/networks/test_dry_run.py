@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 
-def flat(channels, outputs, width=8, end=nn.Identity):
-    layers = nn.Linear(1024 * channels, width), nn.ReLU(), nn.Linear(width, outputs), end()
+def flat(channels, outputs, width=8):
+    layers = nn.Linear(1024 * channels, width), nn.ReLU(), nn.Linear(width, outputs)
     return nn.Sequential(nn.Flatten(), *layers)
 
 
@@ -24,15 +24,11 @@ def partly(channels, outputs):
 
 
 def softmax(channels, outputs):
-    return flat(channels, outputs, end=lambda: nn.Softmax(1))
+    return nn.Sequential(flat(channels, outputs), nn.Softmax(1))
 
 
 def sized(width=1, depth=1, slope=0.1):
     return nn.Sequential(nn.Conv2d(3, width, 32), nn.Flatten(), nn.Linear(width, depth))
-
-
-def without():
-    return flat(1, 1)
 
 
 """
@@ -50,8 +46,7 @@ def of(name, **arguments):
 
 
 def test_the_size_is_that_of_the_state(mine):
-    """Weights and biases in four bytes; batch norm's mean and variance too, and a count in
-    eight."""
+    """In four bytes, of batch norm's mean and variance too, and its count in eight."""
     assert dry_run(of("flat"), (1, 32, 32), 2) == DryRun(4 * (1025 * 8 + 9 * 2))
     specification = networks.specification({"network": "resnet18", "width": 0.125})
     network = networks.build(specification, 1, 1, 0)
@@ -62,6 +57,7 @@ def test_the_size_is_that_of_the_state(mine):
 
 
 LENET, MLP = "pipeline.networks.lenet:LeNet", "pipeline.networks.mlp:MLP"
+FIRST_TWO = "; its first two parameters (width, depth) must be the numbers of input channels and of"
 
 
 @pytest.mark.parametrize(
@@ -75,48 +71,22 @@ LENET, MLP = "pipeline.networks.lenet:LeNet", "pipeline.networks.mlp:MLP"
         (of("flat", width="a"), "the network mine:flat cannot be built with {'width': 'a'}: "),
         ({"network": LENET, "side": 64}, "mat1 and mat2 shapes cannot be multiplied (2x400 and"),
         ({"network": MLP}, "MLP(1, 2): missing a required argument: 'hidden'"),
+        (of("sized"), "mine:sized cannot be run on inputs (2, 1, 32, 32), sized(1, 2): Run"),
+        (of("sized"), FIRST_TWO),
+        (of("sized", width=4), f"multiple values for argument 'width'{FIRST_TWO}"),
     ],
 )
 def test_a_mistake_ends_in_one_sentence(specification, words, mine):
+    """Beside those of tests/test_mistakes.py."""
     with pytest.raises(InputError) as caught:
         dry_run(specification, (1, 32, 32), 2)
     assert words in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("specification", "mistake"),
-    [
-        (of("sized"), "mine:sized cannot be run on inputs (2, 1, 32, 32), sized(1, 2): Run"),
-        (of("sized", width=4), "sized(1, 2, width=4): multiple values for argument 'width'"),
-        (of("without"), "mine:without takes (), but a network is called with the numbers of"),
-    ],
-)
-def test_a_constructor_of_other_parameters_is_told_what_its_first_two_must_be(
-    specification, mistake, mine
-):
-    with pytest.raises(InputError) as caught:
-        dry_run(specification, (1, 32, 32), 2)
-    names = "it has none" if specification == of("without") else "width, depth"
-    said = str(caught.value)
-    assert mistake in said and said.endswith(
-        f"; its first two parameters ({names}) must be the numbers of input channels and of outputs"
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "outputs", "notice"),
-    [
-        ("partly", 2, "mine:partly starts from the same 1.weight whatever the seed"),
-        ("softmax", 1, "the outputs of mine:softmax sum to one, as after a softmax; training and"),
-    ],
-)
-def test_what_is_odd_but_may_be_meant_is_a_notice(name, outputs, notice, mine):
-    (sentence,) = dry_run(of(name), (1, 32, 32), outputs).notices
-    assert sentence.startswith(notice)
-
-
-def test_the_callers_chance_is_left_alone(mine):
-    networks.constructor("mine:flat")
+def test_weights_of_which_some_are_fixed_get_a_notice_and_the_callers_chance_is_left_alone(mine):
+    networks.constructor("mine:partly")
     state = torch.get_rng_state()
-    dry_run(of("flat"), (1, 32, 32), 2)
+    assert dry_run(of("partly"), (1, 32, 32), 2).notices == (
+        "mine:partly starts from the same 1.weight whatever the seed",
+    )
     assert torch.equal(torch.get_rng_state(), state)
