@@ -39,8 +39,8 @@ class Plans:
 def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
     """The plans of every scale of a document, the chosen scale first.
 
-    Raises InputError with one sentence for each mistake: of misspelt keys and what is no mapping,
-    without these of the top level, without these of everything else at every scale.
+    Raises InputError with one sentence for each mistake at every scale; where a value of the top
+    level is wrong (`Top`), for these and for misspelt keys alone.
     """
     mistakes = Mistakes(document)
     questions = {name: experiments.find(name) for name in experiments.names()}
@@ -51,9 +51,9 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
             values = source if isinstance(source, dict) else {"networks": source}
             path = ("scales", scale, "nads", name)
             block["nads"][name] = mistakes.keys(values, keys(Source), path)
-    mistakes.end()  # here, since a misspelt key would also be a missing one
     top = mistakes.typed(Top, document, ())
-    mistakes.end()
+    if top is None:
+        mistakes.end()
     specifications, inputs = {}, {}
     for name, given in top.architectures.items():
         path, network = ("architectures", name), {k: v for k, v in given.items() if k != "input"}
@@ -125,7 +125,7 @@ class _Scale:
         block = merged(*(value_at(self.document, place, {}) for place in places))
         lines = block.get("networks", {})
         if not lines:
-            mistakes.add((*path, "networks"), ": name at least one architecture")
+            mistakes.add((*path, "networks"), ": name at least one architecture", absence=True)
         sizes = mistakes.typed(Sizes, block, *places[:3])
         settings = mistakes.typed(experiment.Settings, block, *places)
         members = {
@@ -140,7 +140,7 @@ class _Scale:
         try:
             experiment.check(plan)
         except ValueError as error:
-            mistakes.add((name,), f": {error}")
+            mistakes.add((name,), f": {error}", absence=True)
         return plan
 
     def _member(
@@ -161,7 +161,8 @@ class _Scale:
         source, estimands = sources.get(name) if experiment.needs_nads else None, ()
         if experiment.needs_nads and name not in sources:
             where = f"scales.{self.name}.nads"
-            mistakes.add(place, f": it has no NADs at this scale; name it in {where}")
+            text = f": it has no NADs at this scale; name it in {where}"
+            mistakes.add(place, text, absence=True)
         if source:
             estimands = tuple(each.estimand for each in source.estimators(self.top.estimator))
         try:

@@ -42,9 +42,15 @@ class Mistakes:
     def __init__(self, document: dict[str, typing.Any]) -> None:
         self._document = document
         self._sentences: dict[str, None] = {}
+        self._misspelt = False
 
-    def add(self, path: Path, sentence: str) -> None:
-        """Note a mistake at `path`, on one line."""
+    def add(self, path: Path, sentence: str, absence: bool = False) -> None:
+        """Note a mistake at `path`, on one line.
+
+        absence: whether something is not there; then a misspelt key explains it, if there is one.
+        """
+        if absence and self._misspelt:
+            return
         place = f"params.yaml: {'.'.join(path)}" if path else "params.yaml"
         self._sentences[" ".join(f"{place}{sentence}".split())] = None
 
@@ -61,6 +67,7 @@ class Mistakes:
         """
         if not isinstance(value, dict | None):
             self.add(path, f" must be a mapping, not {value!r}")
+            self._misspelt = True
         if not isinstance(value, dict):
             return {}
         known = {}
@@ -71,6 +78,7 @@ class Mistakes:
             elif layout:
                 kind = "architecture" if path[-1:] in (("nads",), ("networks",)) else "key"
                 self.add(path, f": unknown {kind} {key!r}; {nearest(key, layout)}")
+                self._misspelt = True
         return known
 
     def typed(self, type_: typing.Any, value: typing.Any, *places: Path) -> typing.Any:
@@ -96,12 +104,13 @@ class Mistakes:
         name, given = mistake["type"], mistake["input"]
         place = (*self._origin(places, keys), *keys)
         if name == "missing":
-            self.add((*places[-1], *keys[:-1]), f": the key {keys[-1]!r} is missing")
+            self.add((*places[-1], *keys[:-1]), f": the key {keys[-1]!r} is missing", absence=True)
         elif name == "value_error":
             # Such a sentence begins with the key of the wrong value.
             sentence = str(mistake["ctx"]["error"])
             wrong = sentence.split()[0]
-            self.add((*self._origin(places, (*keys, wrong)), *keys), f": {sentence}")
+            where = (*self._origin(places, (*keys, wrong)), *keys)
+            self.add(where, f": {sentence}", absence=sentence.endswith("is missing"))
         elif name == "literal_error":
             choices = mistake["ctx"]["expected"].replace("'", "").replace("None", "null")
             self.add(place, f" must be {choices}, not {given!r}")

@@ -122,25 +122,24 @@ def test_images_that_do_not_fit_the_inputs_of_their_networks(shipped):
 
 
 def test_all_mistakes_are_told_at_once_each_once(shipped):
-    """Of all scales; before them those of the top level, and before these misspelt keys."""
+    """Of all scales, with misspelt keys; the top level's without those of the scales."""
     step = "scales/paper/fourier/networks/lenet/step"
-    for mistakes in (
-        [
-            ("fourier/eps", -1, "fourier.eps must not be negative, not -1"),
-            (f"{LENET}/epochs", 0, f"{LINE}: epochs must be positive, not 0"),
-            (NADS, 1, f"{SOURCE}: networks must be at least 2 (halves are compared), not 1"),
-            (step, 3, f"{step.rpartition('/')[0].replace('/', '.')}: step must divide 16, so that "
-             "0 and −16 are in"),
-        ],
-        [
-            ("images/fallback", "mnist", "images.fallback must be digits or null, not 'mnist'"),
-            ("seed", "a", "seed must be a whole number, not 'a'"),
-        ],
-        [
-            ("scales/overnight/nads", [1], "scales.overnight.nads must be a mapping, not [1]"),
-            ("epz2", 1, "unknown key 'epz2'; did you mean 'eps2'?"),
-        ],
-    ):  # fmt: skip
-        for path, value, _ in mistakes:
+    values = [
+        ("fourier/eps", -1, "fourier.eps must not be negative, not -1"),
+        (f"{LENET}/epochs", 0, f"{LINE}: epochs must be positive, not 0"),
+        (NADS, 1, f"{SOURCE}: networks must be at least 2 (halves are compared), not 1"),
+        (step, 3, f"{step.rpartition('/')[0].replace('/', '.')}: step must divide 16, so that "
+         "0 and −16 are in"),
+    ]  # fmt: skip
+    keys = [
+        ("scales/overnight/nads", [1], "scales.overnight.nads must be a mapping, not [1]"),
+        ("epz2", 1, "unknown key 'epz2'; did you mean 'eps2'?"),
+    ]
+    top = [
+        ("images/fallback", "mnist", "images.fallback must be digits or null, not 'mnist'"),
+        ("seed", "a", "seed must be a whole number, not 'a'"),
+    ]
+    for more, told in ((values, values), (keys, values + keys), (top, keys + top)):
+        for path, value, _ in more:
             shipped = changed(shipped, path, value)
-        assert sorted(sentences(shipped)) == sorted(sentence for *_, sentence in mistakes)
+        assert sorted(sentences(shipped)) == sorted(sentence for *_, sentence in told)
