@@ -5,7 +5,7 @@ fewer.
 """
 
 import dataclasses
-import math
+import itertools
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -59,10 +59,9 @@ class Task:
                 self.estimation.restore(state, count)
                 return
 
-    def sample(self, device: torch.device, least: int = 0, limit: float = math.inf) -> None:
-        """Add untrained networks until the estimate is finished, or the time is over.
+    def sample(self, device: torch.device) -> None:
+        """Add untrained networks until the estimate is finished.
 
-        limit: the time of `time.monotonic` from which no network beyond the `least` first is begun.
         The sums are saved every `KEEP_EVERY` seconds and at the end, also of a failure, in place of
         those that this call saved before. Raises the exception of a network that cannot be built or
         run.
@@ -70,12 +69,6 @@ class Task:
         estimation, accumulator = self.estimation, self.estimation.accumulator
         first, kept, started = accumulator.count, accumulator.count, time.monotonic()
         keep_next = started + KEEP_EVERY
-
-        def jobs() -> Iterator[tuple[Recipe, int]]:
-            for number in range(first, estimation.networks):
-                if estimation.finished or (number >= least and time.monotonic() > limit):
-                    return
-                yield self.recipe, number
 
         def keep() -> None:
             nonlocal kept, keep_next
@@ -86,9 +79,11 @@ class Task:
             kept, keep_next = accumulator.count, time.monotonic() + KEEP_EVERY
 
         title, most = f"estimate {self.name}", estimation.networks
+        jobs = ((self.recipe, number) for number in range(first, most))
+        jobs = itertools.takewhile(lambda _: not estimation.finished, jobs)
         with tqdm(desc=title, total=most, initial=first, unit="network", disable=None) as bar:
             try:
-                for position, result in workers.run(_timed, jobs(), dict, device):
+                for position, result in workers.run(_timed, jobs, dict, device):
                     if isinstance(result, Exception):
                         raise result
                     estimation.add(first + position, result[0])

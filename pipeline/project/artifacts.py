@@ -28,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pydantic
 from psutil import pid_exists
 
 from pipeline.project.errors import InputError
@@ -108,8 +109,6 @@ def planned(name: str, type_: typing.Any) -> typing.Any:
 
     Raises InputError if params.yaml was edited since `plan` read it.
     """
-    import pydantic  # here, so that workers, which read no plans, start faster
-
     if present(PLAN / "params.sha256", "plan").read_text() != params_digest():
         raise _edited(PARAMS)
     document = present(PLAN / f"{name}.json", "plan").read_bytes()

@@ -54,12 +54,6 @@ def test_sums_are_kept_now_and_then_and_at_the_end_in_place_of_what_this_run_kep
     np.testing.assert_array_equal(made.sums.get(9)["trace"], made.estimation.trace)
 
 
-def test_an_estimate_ends_at_its_time_but_not_before_the_least_networks(tmp_path, here):
-    made = task(tmp_path, 9)
-    made.sample(CPU, least=5, limit=0.0)
-    assert here == [("net", n) for n in range(5)] and made.sums.counts() == [5]
-
-
 @pytest.mark.parametrize(
     ("networks", "target_error", "count"),
     [(12, None, 12), (20, None, 12), (11, None, 8), (7, None, 0), (12, 0.99, 0), (12, 1e-9, 12)],
