@@ -11,13 +11,10 @@ from pipeline.report.comparison import accuracy, all_seeds_fitted, mean_text, tr
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
 
+REVERSED = "flipped: NAD coefficients in reverse order"
 BARS = {
     "plain": {"facecolor": style.BLUE, "label": "images as they are"},
-    "flipped": {
-        "facecolor": "#F6C667",
-        "hatch": "///",
-        "label": "flipped: NAD coefficients in reverse order",
-    },
+    "flipped": {"facecolor": "#F6C667", "hatch": "///", "label": REVERSED},
 }
 WIDTH, NARROW = 0.25, 0.16  # widths of our bars and of the published bars beside them
 UNFITTED = (0, (2, 1.5))  # the outline of a bar where not every network was fitted

@@ -19,13 +19,6 @@ NAMES = {
     "conflict": "linear channel against\nimages of the other side",
 }
 
-LOOKS = {
-    "all": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
-    "linear": {"color": style.BLUE, "linestyle": "--", "marker": "s"},
-    "images": {"color": style.ORANGE, "linestyle": ":", "marker": "^"},
-    "conflict": {"color": style.GREEN, "linestyle": "-.", "marker": "D"},
-}
-
 
 def images_or_linear_channel(run: Evaluated, labels: Sequence[np.ndarray], caption: str) -> Figure:
     """Accuracy with both channels, with either alone and in conflicts, over v's index (fig. 3).
@@ -41,10 +34,10 @@ def images_or_linear_channel(run: Evaluated, labels: Sequence[np.ndarray], capti
             chance = 100 * max(share, 1 - share)
             guessing = f"always the larger side ({chance:.1f} %)"
             panel.axhline(chance, color="0.6", linewidth=0.8, label=guessing)
-        for test_set, look in LOOKS.items():
+        for (test_set, text), look in zip(NAMES.items(), style.CURVES):
             cells = percents(rows[rows["test_set"] == test_set], ["index"])
             sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
-            style.over_indices(panel, cells, label=NAMES[test_set], **sizes, **look)
+            style.over_indices(panel, cells, label=text, **sizes, **look)
         title = f"{label}, σ = {run.plan.settings.sigma[name]:g}"
         panel.set(xscale="log", title=title, ylim=(-3, 103), xlabel="NAD index of $v$")
         indices = sorted(rows["index"].unique())

@@ -63,10 +63,7 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
 
 
 def numbers(run: Evaluated, course: pd.DataFrame) -> tuple[Table, list[str]]:
-    """The table of the parts before and after training, a row for each network and data.
-
-    With a sentence for each network: what becomes of its response along v and of its first NADs.
-    """
+    """The table of the parts before and after training, and a sentence for each network."""
     rows, words = [], {name: [] for name in run.labels}
     for (name, data, index), cells in course.groupby(PLACE, sort=False):
         ends = {}

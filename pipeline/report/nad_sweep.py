@@ -20,10 +20,7 @@ QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
 FEWEST = 5  # smallest number of indices for ρ: of 4 indices its p is 0.08 at best
 MANY = 30  # number of points above which a curve has small markers
 
-LOOKS = {
-    "secant": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
-    "gradient": {"color": style.BLUE, "linestyle": "--", "marker": "s"},
-}
+LOOKS = dict(zip(("secant", "gradient"), style.CURVES))
 
 
 def published_curves(run: Evaluated) -> Published:

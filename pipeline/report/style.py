@@ -31,6 +31,14 @@ ACCURACY = "cividis"
 # Okabe and Ito's colours, for the colour-blind; line styles and markers tell curves apart as well.
 BLACK, BLUE, ORANGE, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
 
+# The looks of curves in one panel.
+CURVES = (
+    {"color": BLACK, "linestyle": "-", "marker": "o"},
+    {"color": BLUE, "linestyle": "--", "marker": "s"},
+    {"color": ORANGE, "linestyle": ":", "marker": "^"},
+    {"color": GREEN, "linestyle": "-.", "marker": "D"},
+)
+
 # Colours and line styles of networks, in the order in which they are drawn.
 SPECTRA = (
     (BLACK, "-"),

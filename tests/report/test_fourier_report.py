@@ -8,7 +8,7 @@ import small_run
 from small_run import LABELS, LENET
 
 from pipeline.cells.fourier import frequencies
-from pipeline.report import fourier, style
+from pipeline.report import fourier
 from pipeline.report import frequencies as maps
 
 
@@ -79,19 +79,6 @@ def test_a_direction_stands_for_its_transpose_where_one_of_both_is_trained():
     assert maps.transposed_text(run_of(16, (False, False))) == said
 
 
-@pytest.mark.parametrize("step", [16, 8, 2, 1])
-def test_maps_of_all_steps_have_one_frame(step):
-    figure, axes = style.new(1, 1, 3, 3)
-    panel, axis = axes[0, 0], np.arange(-16, 17, step)
-    frequency = lambda places: (np.array(places) * step - 16).tolist()
-    panel.imshow(np.zeros((len(axis), len(axis))))
-    maps.frame(panel, axis)
-    assert frequency(panel.get_xlim()) == [-17, 17] and frequency(panel.get_ylim()) == [17, -17]
-    for ticks in (drawing.ticks(panel.xaxis), drawing.ticks(panel.yaxis)):
-        assert frequency([place for place, _ in ticks]) == [-16, -8, 0, 8, 16]
-        assert [text for _, text in ticks] == ["−16", "−8", "0", "8", "16"]
-
-
 def hatched(panel):
     """The cells (row, column) of a map that are hatched."""
     middles = [patch.get_center() for patch in panel.patches]
@@ -121,6 +108,9 @@ def test_maps_have_numbers_and_hatches_and_the_published_ones_stand_to_their_rig
     assert not hatched(lenet) and not hatched(published)
     unfitted = fourier.maps(run_of(8, unfitted=20), {}, "caption").axes[0]
     assert not hatched(unfitted) and unfitted.get_title().endswith("\n(none fitted)")
+    for panel, ends in ((narrow, [-0.125, 4.125]), (published, [-0.5, 16.5])):
+        assert [*panel.get_xlim()] == ends, "±17, in cells of 8 and of 2"
+        assert [text for _, text in drawing.ticks(panel.xaxis)] == ["−16", "−8", "0", "8", "16"]
     # (−4, 0), (0, −4) and their mean with (0, 4).
     found = published.images[0].get_array()
     assert found.shape == (17, 17) and found[7, 8] != found[8, 7] and not published.texts
