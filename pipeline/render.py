@@ -28,18 +28,8 @@ from pipeline.report.site.document import document
 
 # The report's sections, as the story is told: the NADs, what is learned along a direction, which
 # of two, what images make of it.
-IN_ORDER = (
-    nads,
-    nad_sweep,
-    fourier,
-    convergence,
-    learning,
-    linear_pairs,
-    image_pairs,
-    poison,
-    flip,
-)
-PARTS = {part.__name__.rpartition(".")[2]: part for part in IN_ORDER}
+ORDER = (nads, nad_sweep, fourier, convergence, learning, linear_pairs, image_pairs, poison, flip)
+PARTS = {part.__name__.rpartition(".")[2]: part for part in ORDER}
 
 
 def main() -> None:

@@ -51,7 +51,7 @@ def test_a_second_run_does_nothing_and_the_plan_counts_what_is_stored(smoke):
 
 
 def test_an_edit_of_a_figure_touches_render_alone(smoke):
-    with smoke.edited("pipeline/report/style.py", '"font.size": 9', '"font.size": 8'):
+    with smoke.edited("pipeline/report/style.py", '"font", size=9', '"font", size=8'):
         assert re.findall(r"^([\w@]+):$", smoke.dvc("status"), re.M) == ["render"]
 
 

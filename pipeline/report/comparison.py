@@ -50,12 +50,6 @@ def rms(ours: pd.Series, published: pd.Series) -> tuple[float, int]:
     return float(np.sqrt((difference**2).mean())), len(difference)
 
 
-def rms_text(ours: pd.Series, published: pd.Series) -> str:
-    """`rms` of two series as text: '1.9 (66)'."""
-    points, count = rms(ours, published)
-    return f"{points:.1f} ({count})" if count else "–"
-
-
 def indices_text(count: int) -> str:
     """A number of indices as text."""
     return "1 index" if count == 1 else f"{count} indices"

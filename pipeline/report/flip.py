@@ -1,30 +1,29 @@
 """`flip` in the report: accuracy on flipped images, and what predictions rest on (paper 1, §5)."""
 
-import matplotlib.patches
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, all_seeds_fitted, mean_text, training
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
 
+REVERSED = "flipped: NAD coefficients in reverse order"
 BARS = {
     "plain": {"facecolor": style.BLUE, "label": "images as they are"},
-    "flipped": {
-        "facecolor": "#F6C667",
-        "hatch": "///",
-        "label": "flipped: NAD coefficients in reverse order",
-    },
+    "flipped": {"facecolor": "#F6C667", "hatch": "///", "label": REVERSED},
 }
 WIDTH, NARROW = 0.25, 0.16  # widths of our bars and of the published bars beside them
 UNFITTED = (0, (2, 1.5))  # the outline of a bar where not every network was fitted
 
 OPERATIONS = {"remove": "removed", "flip": "with their sign turned"}
 PREDICTIONS = {"color": style.ORANGE, "linestyle": "-", "marker": "o", "markersize": 5}
+
+# Columns of changes.csv: of a band of NAD indices, and of what changes with it.
+PLACES, PARTS = ["first", "last"], ["relative_change", "changed"]
 
 
 def bars(run: Evaluated, known: Published, caption: str) -> Figure:
@@ -33,36 +32,32 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
     White bars to the right of ours are published accuracies. The outline is dashed where not every
     network was fitted.
     """
-    figure, axes = style.new(1, 1, max(6.9, 1.9 * len(run.labels) + 0.8), 4.4)
-    panel = axes[0, 0]
+    figure, ((panel,),) = style.new(1, 1, max(6.9, 1.9 * len(run.labels) + 0.8), 4.4)
     chance = {"color": "0.35", "linewidth": 1, "linestyle": (0, (4, 2)), "zorder": 3}
     guessing = panel.axhline(100 / len(run.images["classes"]), label="guessing", **chance)
-    cells = over_seeds(run.results, ["images", "architecture"])
+    cells = percents(run.results, ["images", "architecture"])
     white = {"facecolor": "white", "edgecolor": style.PUBLISHED}
+    above = {"ha": "center", "va": "bottom", "fontsize": 8}
     for images, look in BARS.items():
         for place, name in enumerate(run.labels):
             # Our bar and the published one touch; plain images left of the middle, flipped right.
             pair = WIDTH + (NARROW if name in known else 0)
             left = place + 0.02 + (-0.04 - pair if images == "plain" else 0)
             cell, hatch = cells.loc[images, name], look.get("hatch")
-            error = None if np.isnan(cell["std"]) else 100 * cell["std"]
-            outline = {"edgecolor": "black", "linewidth": 0.7, "linestyle": "-"}
-            if not cell["fitted"]:
-                outline |= {"linewidth": 1.1, "linestyle": UNFITTED}
+            error = None if np.isnan(cell["std"]) else cell["std"]
+            width, line = (0.7, "-") if cell["fitted"] else (1.1, UNFITTED)
+            outline = {"edgecolor": "black", "linewidth": width, "linestyle": line}
             outline |= {"error_kw": {"capsize": 3, "elinewidth": 1.2, "capthick": 1.2}}
-            middle, mean = left + WIDTH / 2, 100 * cell["mean"]
+            middle, mean = left + WIDTH / 2, cell["mean"]
             own = {"facecolor": look["facecolor"], "hatch": hatch, "yerr": error}
             panel.bar(middle, mean, WIDTH, **own, **outline)
-            _above(panel, middle, mean + (error or 0), f"{mean:.1f}", "black")
+            panel.text(middle, mean + (error or 0) + 1, f"{mean:.1f}", **above)
             if name in known:
                 value, middle = known[name][1][images], left + WIDTH + NARROW / 2
                 panel.bar(middle, value, NARROW, hatch=hatch, linewidth=1, **white)
-                _above(panel, middle, value, f"{value:g}", style.PUBLISHED)
-    entries = [
-        matplotlib.patches.Patch(edgecolor="black", linewidth=0.6, **look) for look in BARS.values()
-    ]
-    if known:
-        entries.append(matplotlib.patches.Patch(label="published", **white))
+                panel.text(middle, value + 1, f"{value:g}", color=style.PUBLISHED, **above)
+    entries = [Patch(edgecolor="black", linewidth=0.6, **look) for look in BARS.values()]
+    entries += [Patch(label="published", **white)] if known else []
     ticks = {name: text.replace(", ", ",\n") for name, text in run.labels.items()}
     for name, (called, _) in known.items():
         ticks[name] += "" if called == "published" else f"\n({called})"
@@ -76,16 +71,11 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def _above(panel: Axes, x: float, top: float, text: str, colour: str) -> None:
-    panel.text(x, top + 1, text, ha="center", va="bottom", fontsize=8, color=colour)
-
-
 def components(run: Evaluated, name: str, changes: pd.DataFrame, caption: str) -> Figure:
     """The share of predictions that change with a part of an image's NADs; not in the papers.
 
     The upper panels have the bands of `pipeline.experiments.flip.bands`, the lower panels single
-    NADs. Points and bars are means over seeds, whiskers standard deviations. changes: the
-    architecture's rows of changes.csv.
+    NADs. changes: the architecture's rows of changes.csv.
     """
     figure, axes = style.new(2, len(OPERATIONS), 8.6, 6.2, sharey="row")
     single = changes["first"] == changes["last"]
@@ -93,16 +83,14 @@ def components(run: Evaluated, name: str, changes: pd.DataFrame, caption: str) -
     for row, (chosen, xlabel) in zip(axes, ((bands, "band of NAD indices"), (single, "NAD index"))):
         for panel, operation in zip(row, OPERATIONS):
             rows = changes[chosen & (changes["operation"] == operation)]
-            places = rows.groupby(["first", "last"])[["changed", "relative_change"]]
-            mean, spread = 100 * places.mean(), 100 * places.std()
-            errors = {key: std if std.notna().any() else None for key, std in spread.items()}
-            place = np.arange(len(mean))
+            images, changed = (percents(rows[[*PLACES, part]], PLACES, part) for part in PARTS)
+            place, errors = np.arange(len(images)), images["std"]
             look = {"color": "#BBBBBB", "error_kw": {"elinewidth": 0.9, "ecolor": "0.4"}}
-            look |= {"yerr": errors["relative_change"], "label": "relative change of the image"}
-            panel.bar(place, mean["relative_change"], 0.7, **look)
+            look |= {"yerr": errors if errors.notna().any() else None}
+            panel.bar(place, images["mean"], 0.7, label="relative change of the image", **look)
             look = PREDICTIONS | {"label": "predictions that change", "capsize": 2}
-            panel.errorbar(place, mean["changed"], errors["changed"], **look)
-            texts = [f"{a}" if a == b else f"{a}–{b}" for a, b in mean.index]
+            style.curve(panel, place, changed, **look)
+            texts = [f"{a}" if a == b else f"{a}–{b}" for a, b in images.index]
             panel.set_xticks(place, texts, rotation=90)
             panel.set_xlabel(xlabel)
         row[0].set(ylabel="per cent", ylim=(0, None))
@@ -142,7 +130,7 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     header += [f"training accuracy, {images} (%) (fitted seeds)" for images in BARS]
     header += ["published (plain / flipped)"]
     start = f"Accuracy with NAD coefficients in reverse order, {run.seeds()}"
-    return Table(header, rows), [f"{start}: {'; '.join(costs)}."]
+    return [header, *rows], [f"{start}: {'; '.join(costs)}."]
 
 
 def section(whole: Run) -> Section:
@@ -154,10 +142,8 @@ def section(whole: Run) -> Section:
     figure = bars(run, known, f"{caption}\n{marked}")
     sees = "Accuracy on images as they are and on reversed ones, each trained and tested alike."
     pictures = [Picture("flip_bars", figure, "accuracy on plain and flipped images", sees)]
-    sees = (
-        "How many predictions change when a part of the image's NAD coefficients is taken away or "
-        "turned in sign, and how much the image itself changes."
-    )
+    sees = "How many predictions change when a part of the image's NAD coefficients is taken away "
+    sees += "or turned in sign, and how much the image itself changes."
     changes = artifacts.evaluated(run.folder, "changes")
     for name, label in run.labels.items():
         trained = run.summary_of(name).set_index("images").loc["plain", "train_accuracy"]
@@ -166,14 +152,8 @@ def section(whole: Run) -> Section:
         text = f"what predictions of {label} rest on"
         pictures.append(Picture(f"flip_components_{name}", figure, text, sees))
     table, findings = numbers(run, known)
-    return Section(
-        "flip: images in reverse order of NADs",
-        caption,
-        table,
-        pictures,
-        findings,
-        "The same images, in the wrong order",
-        "Every image is written as a sum of the network's NADs, and the coefficients are put in "
-        "reverse order: what stood along the first NAD now stands along the last. No information "
-        "is lost, and the distances between images stay the same.",
-    )
+    heading, title = "flip: images in reverse order of NADs", "The same images, in the wrong order"
+    question = "Every image is written as a sum of the network's NADs, and the coefficients are "
+    question += "put in reverse order: what stood along the first NAD now stands along the last. "
+    question += "No information is lost, and the distances between images stay the same."
+    return Section(heading, caption, table, pictures, findings, title, question)

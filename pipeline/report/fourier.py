@@ -11,7 +11,7 @@ from matplotlib.image import AxesImage
 
 from pipeline.networks import NETWORKS
 from pipeline.report import frequencies, style
-from pipeline.report.comparison import accuracy, percent, rms, rms_text
+from pipeline.report.comparison import accuracy, percent, rms
 from pipeline.report.frequencies import DIRECTION
 from pipeline.report.labels import papers_network
 from pipeline.report.page import Picture, Section, Table
@@ -60,10 +60,8 @@ def _map(panel: Axes, directions: pd.DataFrame) -> AxesImage:
     image = panel.imshow(100 * means, cmap=style.ACCURACY, vmin=50, vmax=100, aspect="equal")
     first, last = edges = frequencies.frame(panel, axis)
     black = means > 0.78  # is read better on the upper half of the colours
-    texts = {}
-    if len(axis) <= frequencies.NUMBERED:
-        texts = frequencies.write(panel, edges, 100 * means, black, 100 * deviations)
-    elif not np.isnan(deviations).any():
+    texts = frequencies.write(panel, edges, 100 * means, black, 100 * deviations)
+    if not (texts or np.isnan(deviations).any()):
         median = f"± {100 * np.median(deviations):.1f} (median over the map)"
         panel.set_xlabel(f"{panel.get_xlabel()}\n{median}")
     for r, c in np.argwhere(fitted == 0) if (fitted == 1).any() else ():
@@ -74,7 +72,7 @@ def _map(panel: Axes, directions: pd.DataFrame) -> AxesImage:
 
 
 def level_of(cells: pd.DataFrame) -> str:
-    """The mean of one architecture's map, with its standard deviation over seeds."""
+    """The mean of one architecture's map with its standard deviation over seeds, as text."""
     means = cells.groupby("seed")["accuracy"].mean()
     return percent(means.mean(), means.std())
 
@@ -88,17 +86,6 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     """
     networks = {name: described(run.plan.members[name]) for name in run.labels}
     no_pooling = {"downsampling": "none"}
-    unpooled = {
-        name: UNPOOLED[network]
-        for name, specification in networks.items()
-        if (network := papers_network(specification, **no_pooling)) in UNPOOLED
-    }
-    pooled = {  # by an architecture without pooling, the same network with it
-        name: other
-        for name, specification in networks.items()
-        for other, more in networks.items()
-        if specification == more | no_pooling and "downsampling" not in more
-    }
     rows, levels, compared, without = [], [], [], []
     for name, label in run.labels.items():
         cells = run.of(name)
@@ -112,32 +99,32 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
         if means.min() == means.max():
             level = f"{low} % along all"
         levels.append(f"{label}: {level} (fitted along {fitted})")
-        beside = [f"{100 * unpooled[name]:.1f}" if name in unpooled else "–", "–", "–"]
+        unpooled = UNPOOLED.get(papers_network(networks[name], **no_pooling))
+        beside = [f"{100 * unpooled:.1f}" if unpooled else "–", "–", "–"]
         if name in known:
             called, theirs = known[name]
             wide = called.removeprefix("published")
-            theirs = 100 * theirs.set_index(DIRECTION)["mean"].reindex(means.index).dropna()
-            ours = 100 * means[theirs.index]
+            theirs = 100 * theirs.set_index(DIRECTION)["mean"].reindex(means.index)
             on = theirs.index.get_level_values("k_row") == 0
-            parts = {"≠": (ours[~on], theirs[~on]), "=": (ours[on], theirs[on])}
-            beside = [f"{theirs.mean():.1f}", *(rms_text(*part) for part in parts.values())]
-            beside = [text + wide for text in beside]
-            distances = ", ".join(
-                "{:.1f} points over {} with k_row {} 0".format(*rms(*part), sign)
-                for sign, part in parts.items()
+            distances = [rms(100 * means, part) for part in (theirs[~on], theirs[on])]
+            texts = [f"{points:.1f} ({count})" if count else "–" for points, count in distances]
+            beside = [text + wide for text in (f"{theirs.mean():.1f}", *texts)]
+            text = ", ".join(
+                f"{points:.1f} points over {count} with k_row {sign} 0"
+                for sign, (points, count) in zip("≠=", distances)
             )
-            compared.append(f"{label}{' (of full width)' if wide else ''}: {distances}")
-        if name in pooled:
-            other = run.of(pooled[name])
-            same = frequencies.by_direction(other).merge(directions, on=DIRECTION)[DIRECTION]
+            compared.append(f"{label}{' (of full width)' if wide else ''}: {text}")
+        for other, network in networks.items():
+            if "downsampling" in network or networks[name] != network | no_pooling:
+                continue
+            same = frequencies.by_direction(run.of(other)).merge(directions, on=DIRECTION)
             without_it, with_it = (
-                level_of(frequencies.canonical(results).merge(same, on=DIRECTION))
-                for results in (cells, other)
+                level_of(frequencies.canonical(run.of(one)).merge(same[DIRECTION]))
+                for one in (name, other)
             )
-            text = f"{run.labels[pooled[name]]} has {without_it} % instead of {with_it} %, "
+            text = f"{run.labels[other]} has {without_it} % instead of {with_it} %, "
             text += f"means over the {len(same)} directions of both"
-            if name in unpooled:
-                text += f"; published {100 * unpooled[name]:.1f} % without"
+            text += f"; published {100 * unpooled:.1f} % without" if unpooled else ""
             without.append(text)
         above = f"{100 * (means > 0.75).mean():.0f}"
         rows.append([label, fitted, level_of(cells), low, high, above, *beside])
@@ -150,7 +137,7 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     header = ["network", "directions fitted", "mean accuracy (%)", "lowest", "highest"]
     header += ["directions above 75 % (%)", "published mean (%)"]
     header += [f"root mean square distance (directions) where k_row {sign} 0" for sign in "≠="]
-    return Table(header, rows), sentences
+    return [header, *rows], sentences
 
 
 def explorer(run: Evaluated, known: Published) -> dict[str, Any]:
@@ -172,30 +159,23 @@ def section(whole: Run) -> Section:
     """The section of `fourier`."""
     run = whole.experiments["fourier"]
     known = frequencies.published_maps(run)
-    caption = f"{run.sizes()} · {frequencies.science(run)}{run.deviations()}"
+    caption = f"{run.sizes()} · {run.science()}{run.deviations()}"
     caption += frequencies.transposed_text(run)
-    marked = not_fitted(
-        run.results, ["architecture", *DIRECTION], "hatched or “none fitted”", "directions"
-    )
+    mark, places = "hatched or “none fitted”", ["architecture", *DIRECTION]
+    marked = not_fitted(run.results, places, mark, "directions")
     figure = maps(run, known, f"{caption}\n{marked}")
     if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
         caption += "though the network's law is symmetric"
     table, findings = numbers(run, known)
-    sees = (
-        "Test accuracy over the frequency of v. The middle of a map is frequency 0. A network "
-        "without a preference has one colour everywhere; hatched are waves along which training "
-        "itself did not succeed."
-    )
-    return Section(
-        "fourier: D(v) along Fourier directions",
-        caption,
-        table,
-        [Picture("fourier_maps", figure, "accuracy over frequencies", sees)],
-        findings,
-        "Which spatial frequencies a network can learn",
-        "Now v is a wave, the same for every network: a pattern of stripes with a frequency along "
-        "rows and one along columns. Each cell of a map is a network that was trained on D(v) for "
-        "that wave.",
-        explorer(run, known),
-    )
+    sees = "Test accuracy over the frequency of v. The middle of a map is frequency 0. A network "
+    sees += "without a preference has one colour everywhere; hatched are waves along which "
+    sees += "training itself did not succeed."
+    pictures = [Picture("fourier_maps", figure, "accuracy over frequencies", sees)]
+    heading = "fourier: D(v) along Fourier directions"
+    title = "Which spatial frequencies a network can learn"
+    question = "Now v is a wave, the same for every network: a pattern of stripes with a frequency "
+    question += "along rows and one along columns. Each cell of a map is a network that was "
+    question += "trained on D(v) for that wave."
+    live = explorer(run, known)
+    return Section(heading, caption, table, pictures, findings, title, question, live)

@@ -16,10 +16,7 @@ NUMBERED = 9  # frequencies along one side of the largest map in which numbers a
 
 
 def sides(rows: pd.DataFrame) -> pd.Series:
-    """Height and width of one architecture's inputs: twice the highest frequencies of its grid.
-
-    At least 32, which serves grids of lower frequencies as well.
-    """
+    """Height and width of one architecture's inputs: twice its highest frequencies, or 32."""
     return (2 * rows[DIRECTION].abs().max()).clip(lower=SIDE)
 
 
@@ -47,34 +44,21 @@ def published_maps(run: Evaluated) -> Published:
     return run.beside(maps)
 
 
-def is_half(run: Evaluated, name: str) -> bool:
-    """Whether an architecture is trained along one of each direction and its transpose."""
-    return not run.plan.members[name].grid.transposes
-
-
-def with_transposes(rows: pd.DataFrame) -> pd.DataFrame:
-    """A table with one of each k and −k, to which the missing transposes are added."""
+def completed(run: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of an architecture's whole map, with the transposes that it is not trained along."""
+    if run.plan.members[name].grid.transposes:
+        return rows
     turned = canonical(rows.rename(columns=dict(zip(DIRECTION, reversed(DIRECTION)))))
     return pd.concat([rows, turned], ignore_index=True).drop_duplicates(DIRECTION)
 
 
-def completed(run: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of an architecture's whole map: `with_transposes` if it is trained along half."""
-    return with_transposes(rows) if is_half(run, name) else rows
-
-
-def science(run: Evaluated) -> str:
-    """ε and σ of D(v), as part of a caption."""
-    return f"ε = {run.plan.settings.eps:g}, σ = {run.plan.settings.sigma:g}"
-
-
 def transposed_text(run: Evaluated) -> str:
     """The part of a caption on the architectures that are trained along half of the directions."""
-    halves = [label for name, label in run.labels.items() if is_half(run, name)]
-    if not halves:
-        return ""
+    members = run.plan.members
+    halves = [label for name, label in run.labels.items() if not members[name].grid.transposes]
     whose = "" if len(halves) == len(run.labels) else f" ({', '.join(halves)})"
-    return f" · one of each v and its transpose, which are alike by symmetry, is trained{whose}"
+    text = f" · one of each v and its transpose, which are alike by symmetry, is trained{whose}"
+    return text if halves else ""
 
 
 def plane(rows: pd.DataFrame, column: str) -> tuple[np.ndarray, np.ndarray]:
@@ -125,17 +109,17 @@ def write(
     edges: tuple[np.ndarray, np.ndarray],
     values: np.ndarray,
     black: np.ndarray,
-    deviations: np.ndarray,
+    deviations: np.ndarray | None = None,
 ) -> dict[tuple[int, int], Text]:
-    """Write values into the cells of a map, with deviations where these are finite.
+    """Write values into the cells of a map that is not too large, with their deviations, if any.
 
     Returns the texts by (row, column) of their cells. edges: of the cells, from `frame`; black:
     (K, K), whether a text is black, not white.
     """
     middle, texts = sum(edges) / 2, {}
-    for r, c in np.argwhere(np.isfinite(values)):
+    for r, c in np.argwhere(np.isfinite(values)) if len(values) <= NUMBERED else ():
         text = f"{values[r, c]:.0f}"
-        if np.isfinite(deviations[r, c]):
+        if deviations is not None and np.isfinite(deviations[r, c]):
             text += f"\n±{deviations[r, c]:.1f}"
         colour = "black" if black[r, c] else "white"
         look = {"ha": "center", "va": "center", "fontsize": 6, "color": colour}

@@ -1,21 +1,16 @@
-"""`image_pairs` in the report: the channel that is used, and conflicts (paper 2, §4, fig. 3).
+"""`image_pairs` in the report: the channel that is used, and conflicts (paper 2, §4, fig. 3)."""
 
-NAD indices begin at 0, which for paper 2 is a choice: its text does not say.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, training
-from pipeline.report.curves import over_indices, percents
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted
+from pipeline.report.run import Evaluated, Run, not_fitted, percents
 
 NAMES = {
     "all": "both",
@@ -24,32 +19,25 @@ NAMES = {
     "conflict": "linear channel against\nimages of the other side",
 }
 
-LOOKS = {
-    "all": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
-    "linear": {"color": style.BLUE, "linestyle": "--", "marker": "s"},
-    "images": {"color": style.ORANGE, "linestyle": ":", "marker": "^"},
-    "conflict": {"color": style.GREEN, "linestyle": "-.", "marker": "D"},
-}
 
-
-def images_or_linear_channel(run: Evaluated, chance: float | None, caption: str) -> Figure:
+def images_or_linear_channel(run: Evaluated, labels: Sequence[np.ndarray], caption: str) -> Figure:
     """Accuracy with both channels, with either alone and in conflicts, over v's index (fig. 3).
 
-    Points are means over seeds, bars standard deviations; points are hollow where not every network
-    was fitted. chance: the accuracy in per cent of always naming the larger side of the test set,
-    if known.
+    labels: −1 or 1, of the test sets, if known: the grey line always names the larger side.
     """
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(7.3, 2.9 * columns + 0.5), 4.6, sharey=True)
     for panel, (name, label) in zip(axes[0], run.labels.items()):
         rows = run.of(name)
-        if chance is not None:
+        if labels:
+            share = (np.concatenate(labels) > 0).mean()
+            chance = 100 * max(share, 1 - share)
             guessing = f"always the larger side ({chance:.1f} %)"
             panel.axhline(chance, color="0.6", linewidth=0.8, label=guessing)
-        for test_set, look in LOOKS.items():
+        for (test_set, text), look in zip(NAMES.items(), style.CURVES):
             cells = percents(rows[rows["test_set"] == test_set], ["index"])
             sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
-            over_indices(panel, cells, label=NAMES[test_set], **sizes, **look)
+            style.over_indices(panel, cells, label=text, **sizes, **look)
         title = f"{label}, σ = {run.plan.settings.sigma[name]:g}"
         panel.set(xscale="log", title=title, ylim=(-3, 103), xlabel="NAD index of $v$")
         indices = sorted(rows["index"].unique())
@@ -70,21 +58,12 @@ def table(run: Evaluated) -> Table:
         rows.append([run.labels[name], index, *values, training(at.loc["all"])])
     header = ["network", "NAD index of v", "both (%)", "linear alone (%)", "images alone (%)"]
     header += ["linear label against images of the other side (%)"]
-    return Table([*header, "training accuracy (%) (fitted seeds)"], rows)
+    return [[*header, "training accuracy (%) (fitted seeds)"], *rows]
 
 
-def majority(seeds: Iterable[int]) -> float:
-    """The larger side's share of the test sets of all seeds, in per cent."""
-    positive = [artifacts.labels("image_pairs", seed, "test") > 0 for seed in seeds]
-    share = float(np.concatenate(positive).mean())
-    return 100 * max(share, 1 - share)
-
-
-def used(results: pd.DataFrame, label: str) -> str:
-    """The sentence on the channel that one architecture's fitted networks use and follow.
-
-    results: the architecture's rows of results.csv; label: its label.
-    """
+def used(run: Evaluated, name: str) -> str:
+    """The sentence on the channel that one architecture's fitted networks use and follow."""
+    results, label = run.of(name), run.labels[name]
     networks = fitted(results[results["test_set"] == "all"])
     start = f"image_pairs, {label} ({int(networks.sum())} of {len(networks)} networks fitted):"
     rows = results[fitted(results)]
@@ -99,7 +78,6 @@ def used(results: pd.DataFrame, label: str) -> str:
         "the images alone give more than the linear channel alone": more.index[more],
     }
     parts = [f"{text} at {listed(indices)}" for text, indices in words.items() if len(indices)]
-    sentence = " and ".join(parts)
     ends = dict.fromkeys([more.index[0], more.index[-1]])
     numbers = ", ".join(
         f"{accuracy(linear.loc[i])} against {accuracy(images.loc[i])} % at {i} "
@@ -107,8 +85,8 @@ def used(results: pd.DataFrame, label: str) -> str:
         for i in ends
     )
     followed = ", ".join(f"{accuracy(conflict.loc[i])} % at {i}" for i in ends)
-    sentence += f": {numbers}; where the two disagree, the linear channel's label wins in "
-    sentence += followed
+    sentence = f"{' and '.join(parts)}: {numbers}; where the two disagree, the linear channel's "
+    sentence += f"label wins in {followed}"
     if unfitted := sorted(set(results["index"]) - set(more.index)):
         sentence += f"; at {listed(unfitted)} no network was fitted"
     return f"{start} {sentence}."
@@ -128,20 +106,16 @@ def section(whole: Run) -> Section:
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
     both = run.results[run.results["test_set"] == "all"]
     marked = not_fitted(both, ["architecture", "index"], "hollow", "points of each curve")
-    lines = f"{caption}\n{sides}\n{marked}"
-    chance = majority(run.plan.seeds) if whole.nads else None
-    figure = images_or_linear_channel(run, chance, lines)
-    sees = (
-        "Accuracy with both channels, with either alone, and, in conflicts, how often the linear "
-        "channel wins against an image of the other group, over the NAD index of v."
-    )
-    return Section(
-        "image_pairs: images ⊕ D(v)",
-        f"{caption} · {sides} · NAD indices begin at 0, which for paper 2 is a choice",
-        table(run),
-        [Picture("images_or_linear_channel", figure, "images or linear channel", sees)],
-        [used(run.of(name), label) for name, label in run.labels.items()],
-        "A photograph or a number",
-        "One channel becomes photographs of two groups of classes; the other stays D(v). The "
-        "photographs are what a person would look at. Which of the two does the network look at?",
-    )
+    seeds = run.plan.seeds if whole.nads else ()
+    labels = [artifacts.labels("image_pairs", seed, "test") for seed in seeds]
+    figure = images_or_linear_channel(run, labels, f"{caption}\n{sides}\n{marked}")
+    sees = "Accuracy with both channels, with either alone, and, in conflicts, how often the "
+    sees += "linear channel wins against an image of the other group, over the NAD index of v."
+    pictures = [Picture("images_or_linear_channel", figure, "images or linear channel", sees)]
+    findings = [used(run, name) for name in run.labels]
+    caption += f" · {sides} · NAD indices begin at 0, which for paper 2 is a choice"
+    heading, title = "image_pairs: images ⊕ D(v)", "A photograph or a number"
+    question = "One channel becomes photographs of two groups of classes; the other stays D(v). "
+    question += "The photographs are what a person would look at. Which of the two does the "
+    question += "network look at?"
+    return Section(heading, caption, table(run), pictures, findings, title, question)

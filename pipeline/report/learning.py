@@ -7,10 +7,9 @@ from pipeline.cells.shapes import dimension
 from pipeline.experiments.learning import FIRST, IMAGES
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import mean_text, training
-from pipeline.report.curves import percents
+from pipeline.report.comparison import accuracy, mean_text, training
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted
+from pipeline.report.run import Evaluated, Run, not_fitted, percents
 
 PLACE = ["architecture", "data", "index"]  # the columns that tell the cells of one seed apart
 
@@ -22,11 +21,6 @@ PARTS = {
 }
 
 
-def parts(rows: pd.DataFrame, part: str) -> pd.DataFrame:
-    """`percents` of a part of the response by epoch, where it is measured."""
-    return percents(rows.dropna(subset=part), ["epoch"], part)
-
-
 def named(index: int) -> str:
     """What a network is trained on, as text."""
     return "images" if index == IMAGES else f"D(v), v: NAD {index}"
@@ -35,8 +29,7 @@ def named(index: int) -> str:
 def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
     """The parts of the response after some epochs of training, a column for each network.
 
-    Points are means over seeds, bars standard deviations; a course is hollow where not every
-    network was fitted at its end. course: course.csv.
+    A course is hollow where not every network was fitted at its end. course: course.csv.
     """
     columns = len(run.labels)
     size = max(6.8, 3.2 * columns + 0.8), 2.3 * len(PARTS) + 1.4
@@ -49,14 +42,13 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
             chance = (1 if part == "v" else FIRST) / dimension(run.plan.members[name].input)
             panel.axhline(100 * chance, color="0.6")
             for index, of_index in rows.groupby("index", sort=False):
-                cells = parts(of_index, part)
+                cells = percents(of_index.dropna(subset=part), ["epoch"], part)
                 if cells.empty:
                     continue
                 colour, line = looks[index]
                 look = {"color": colour, "linestyle": line, "marker": "o", "markersize": 4}
                 x = [epochs.index(epoch) for epoch in cells.index]
-                errors = cells["fitted"], cells["std"]
-                drawn[named(index)] = style.curve(panel, x, cells["mean"], *errors, **look)
+                drawn[named(index)] = style.curve(panel, x, cells, **look)
             panel.set(yscale="log", ylim=(0.004, 130), yticks=[0.01, 0.1, 1, 10, 100])
             panel.set_yticklabels(["0.01", "0.1", "1", "10", "100"])
             panel.set_xticks(range(len(epochs)), map(str, epochs))
@@ -70,69 +62,50 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def table(run: Evaluated, course: pd.DataFrame) -> Table:
-    """The table, a row for each network and data: the parts before and after training."""
-    rows = []
-    for (name, _, index), cells in course.groupby(PLACE, sort=False):
-        row = [run.labels[name], named(index)]
+def numbers(run: Evaluated, course: pd.DataFrame) -> tuple[Table, list[str]]:
+    """The table of the parts before and after training, and a sentence for each network."""
+    rows, words = [], {name: [] for name in run.labels}
+    for (name, data, index), cells in course.groupby(PLACE, sort=False):
+        ends = {}
         for part in PARTS:
-            known = parts(cells, part)
-            row += [_percent(known.iloc[place]) if len(known) else "–" for place in (0, -1)]
-        summary = run.summary_of(name)
-        at = summary[summary["index"] == index].iloc[0]
-        rows.append([*row, mean_text(100 * at["mean"], 100 * at["std"]), training(at)])
+            known = percents(cells.dropna(subset=part), ["epoch"], part)[["mean", "std"]]
+            ends[part] = [mean_text(*known.iloc[n]) if len(known) else "–" for n in (0, -1)]
+        at = run.summary_of(name).set_index(["data", "index"]).loc[(data, index)]
+        texts = [text for both in ends.values() for text in both]
+        rows.append([run.labels[name], named(index), *texts, accuracy(at), training(at)])
+        if index == IMAGES:
+            part, where, beside = "components", "in the images' first components", ""
+        else:
+            part, where, beside = "v", "along v", " of the rest"
+        text = f"trained on {named(index)}, from {' to '.join(ends[part])} % {where} and from "
+        text += f"{' to '.join(ends['nads'])} %{beside} in the first {FIRST} NADs"
+        words[name].append(text)
     header = ["network", "trained on"]
     for label in PARTS.values():
-        text = label.replace("\n", " ")
-        header += [f"{text} before training", "after"]
+        header += [label.replace("\n", " ") + " before training", "after"]
     header += ["accuracy (%)", "training accuracy (%) (fitted seeds)"]
-    return Table(header, rows)
-
-
-def _percent(cell: pd.Series) -> str:
-    return mean_text(cell["mean"], cell["std"])
-
-
-def findings(run: Evaluated, course: pd.DataFrame) -> list[str]:
-    """A sentence for each network: what becomes of its response along v and of its first NADs."""
-    sentences = []
-    for name, label in run.labels.items():
-        rows, words = course[course["architecture"] == name], []
-        for index, cells in rows.groupby("index", sort=False):
-            part = "components" if index == IMAGES else "v"
-            known, rest = parts(cells, part), parts(cells, "nads")
-            where = "in the images' first components" if index == IMAGES else "along v"
-            beside = "" if index == IMAGES else " of the rest"
-            words.append(
-                f"trained on {named(index)}, from {_percent(known.iloc[0])} to "
-                f"{_percent(known.iloc[-1])} % {where} and from {_percent(rest.iloc[0])} to "
-                f"{_percent(rest.iloc[-1])} %{beside} in the first {FIRST} NADs"
-            )
-        sentences.append(f"The response of {label} turns, {'; '.join(words)} ({run.seeds()}).")
-    return sentences
+    sentences = [
+        f"The response of {run.labels[name]} turns, {'; '.join(texts)} ({run.seeds()})."
+        for name, texts in words.items()
+    ]
+    return [header, *rows], sentences
 
 
 def section(whole: Run) -> Section:
     """The section of `learning`."""
     run = whole.experiments["learning"]
-    course, settings = artifacts.evaluated(run.folder, "course"), run.plan.settings
-    sigmas = ", ".join(f"{settings.sigma[name]:g} ({text})" for name, text in run.labels.items())
-    caption = f"{run.sizes()} · ε = {settings.eps:g}, σ = {sigmas} · images: {run.images['name']}, "
-    caption += f"in grey, the two halves of their classes told apart{run.deviations()}"
+    course = artifacts.evaluated(run.folder, "course")
+    caption = f"{run.sizes()} · {run.science()} · images: {run.images['name']}, in grey, the two "
+    caption += f"halves of their classes told apart{run.deviations()}"
     marked = not_fitted(run.results, PLACE, "hollow", "courses")
     lines = "response: tr C of the input gradient over test samples · grey: of random directions"
     drawn = courses(run, course, f"{caption}\n{lines}\n{marked}")
-    sees = (
-        "Which part of the response lies along the direction that is to be learned, and which part "
-        "of the rest still lies in the directions that the untrained network prefers."
-    )
-    return Section(
-        "learning: the response in the course of training (not in the papers)",
-        caption,
-        table(run, course),
-        [Picture("learning_courses", drawn, "the response in the course of training", sees)],
-        findings(run, course),
-        "What becomes of the preferences",
-        "The NADs belong to an untrained network. Training turns its response to what the data ask "
-        "for: how soon, and what is left of the preferences?",
-    )
+    sees = "Which part of the response lies along the direction that is to be learned, and which "
+    sees += "part of the rest still lies in the directions that the untrained network prefers."
+    table, findings = numbers(run, course)
+    pictures = [Picture("learning_courses", drawn, "the response in the course of training", sees)]
+    heading = "learning: the response in the course of training (not in the papers)"
+    title = "What becomes of the preferences"
+    question = "The NADs belong to an untrained network. Training turns its response to what the "
+    question += "data ask for: how soon, and what is left of the preferences?"
+    return Section(heading, caption, table, pictures, findings, title, question)

@@ -1,7 +1,4 @@
-"""`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, and tilts and margins.
-
-NAD indices begin at 0, which for paper 2 is a choice: its text does not say.
-"""
+"""`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, and tilts and margins."""
 
 import base64
 from collections.abc import Mapping
@@ -14,28 +11,24 @@ import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pipeline.measures.boundaries import (
-    EXTENT,
-    LEARNED,
-    POINTS,
-    REACH,
-    max_margin_tilt,
-    of_learners,
-)
+from pipeline.measures import boundaries as measures
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, mean_text, percent, training
-from pipeline.report.curves import percents
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds, percents
 from pipeline.report.site.embedded import value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 
-Pair = tuple[int, int]  # NAD indices of v₁ and v₂
-PAIR = ["index_1", "index_2"]  # their columns
-Tables = Mapping[str, pd.DataFrame]  # a table for each architecture
+PAIR = ["index_1", "index_2"]  # the columns of a pair: the NAD indices of v₁ and v₂
+Known = Mapping[tuple[int, int], Mapping[str, float]]  # published accuracies by pair and test set
+
+# Rows of boundaries.csv after `of_learners`, with a column `probability`, that of class 1 in the
+# plane, (POINTS, POINTS), whose rows run along 0⊕v₂.
+Planes = pd.DataFrame
+
 GALLERY = 6  # largest number of each network's NADs in the figure, spread evenly over its grid
 
 WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
@@ -47,24 +40,16 @@ ALIKE = 5.0  # standard deviation in degrees up to which tilts are called the sa
 CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
 
 
-def separations(run: Evaluated) -> tuple[float, float]:
-    """(ε₁, ε₂): the class means lie at ± these along v₁⊕0 and 0⊕v₂."""
-    return run.plan.settings.eps1, run.plan.settings.eps2
-
-
 def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     """Boundaries that all separate the classes in the plane of v₁ and v₂, and NADs (fig. 1)."""
-    grids = {name: run.plan.members[name].grid.indices for name in run.labels}
-    vectors, indices = artifacts.directions("linear_pairs"), {}
-    for name, grid in grids.items():
-        places = np.linspace(0, len(grid) - 1, GALLERY).round().astype(int)
-        indices[name] = [sorted(grid)[place] for place in np.unique(places)]
+    vectors, members = artifacts.directions("linear_pairs"), run.plan.members
+    indices = {name: style.evenly(members[name].grid.indices, GALLERY) for name in run.labels}
     widest = max(map(len, indices.values()))
     size, columns = min(1.3, 5 / widest), 2 * widest
-    figure = style.blank(4.2 + size * columns, max(4.6, 0.9 + (size + 0.2) * len(grids)))
+    figure = style.blank(4.2 + size * columns, max(4.6, 0.9 + (size + 0.2) * len(indices)))
     left, right = figure.subfigures(1, 2, width_ratios=[4.0, size * columns])
     axes = left.subplots()
-    first, second = separations(run)
+    first, second = run.plan.settings.eps1, run.plan.settings.eps2
     for number, (sign, marker, colour) in enumerate(CLASSES):
         look = {"color": colour, "markersize": 7, "zorder": 3}
         axes.plot([sign * first], [sign * second], marker, label=f"class {number}", **look)
@@ -72,21 +57,19 @@ def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     axes.plot([0, 0], reach, "--", color="0.35", label="first channel alone")
     axes.plot(reach, [0, 0], ":", color="0.35", label="second channel alone")
     slope = reach / np.hypot(first, second)
-    margin = f"maximum margin ({max_margin_tilt(first, second):.1f}°)"
+    margin = f"maximum margin ({measures.max_margin_tilt(first, second):.1f}°)"
     axes.plot(-slope * second, slope * first, "-", color="k", label=margin)
     axes.set(xlabel="coordinate along $v_1 \\oplus 0$", ylabel="coordinate along $0 \\oplus v_2$")
     axes.set(aspect="equal", xlim=reach, ylim=reach)
     axes.set_title("every one of these boundaries\nseparates the two classes")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, ncols=2)
 
-    panels = right.subplots(len(grids), columns, squeeze=False)
+    panels = right.subplots(len(indices), columns, squeeze=False, subplot_kw={"box_aspect": 1})
     style.bare(panels.flat)
-    for panel in panels.flat:
-        panel.set_box_aspect(1)
     for row, (name, label) in zip(panels, run.labels.items()):
         row[0].set_ylabel(label.replace(", width", ",\nwidth"), fontsize=7.5)
         for pixels, amplitude, index in zip(row[::2], row[1::2], indices[name]):
-            nad = vectors[f"{name}-{index}"].reshape(run.plan.members[name].input)
+            nad = vectors[f"{name}-{index}"].reshape(members[name].input)
             bound = np.abs(nad).max()
             pixels.imshow(nad, cmap="gray", vmin=-bound, vmax=bound)
             amplitude.imshow(np.fft.fftshift(np.abs(np.fft.fft2(nad))), cmap=style.ACCURACY)
@@ -96,19 +79,12 @@ def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def at(rows: pd.DataFrame, pair: Pair) -> pd.DataFrame:
-    """The rows of one pair of NAD indices."""
-    return rows[(rows["index_1"] == pair[0]) & (rows["index_2"] == pair[1])]
-
-
-def heat_map(
-    panel: Axes, cells: pd.DataFrame, form: str, limits: tuple[float, float], **bar: Any
-) -> None:
+def heat_map(panel: Axes, cells: pd.DataFrame, form: str, high: float, **bar: Any) -> None:
     """A heat map over pairs of NAD indices, hatched where not every network was fitted.
 
     cells: mean, std and fitted by `PAIR`, where a missing mean is written – and an infinite one ∞;
-    form: format of the numbers; limits: the lowest and highest value of the colours; bar: arguments
-    of `seaborn.heatmap`.
+    form: format of the numbers; high: the highest value of the colours; bar: arguments of
+    `seaborn.heatmap`.
     """
     mean, spread = cells["mean"].unstack(), cells["std"].unstack()
     hatched = (cells["fitted"] == 0).unstack()
@@ -116,9 +92,8 @@ def heat_map(
     text += spread.map(lambda value: "" if np.isnan(value) else f"\n±{value:.1f}")
     size = max(mean.shape)
     look = {"fontsize": 8 if size <= 6 else 6}
-    bar |= {"vmin": limits[0], "vmax": limits[1], "cmap": style.ACCURACY, "annot_kws": look}
-    shown = mean.clip(upper=limits[1])
-    seaborn.heatmap(shown, ax=panel, annot=text, fmt="", square=True, linewidths=0.4, **bar)
+    bar |= {"vmax": high, "cmap": style.ACCURACY, "annot_kws": look, "linewidths": 0.4}
+    seaborn.heatmap(mean.clip(upper=high), ax=panel, annot=text, fmt="", square=True, **bar)
     panel.set_facecolor("0.88")
     look |= {"ha": "center", "va": "center", "color": "0.15"}
     for row, column in np.argwhere(mean.isna().to_numpy()):
@@ -134,31 +109,22 @@ def heat_map(
     panel.tick_params(axis="x", rotation=0 if size <= 6 else 90)
 
 
-def published_accuracies(run: Evaluated) -> Tables:
-    """The published accuracies by `PAIR` for each ResNet-18 of the run (paper 2, fig. 2a)."""
-    table = published.table("linear_pairs").set_index(PAIR)
-    return {name: values for name, (_, values) in run.beside({"resnet18": table}).items()}
-
-
-def accuracies(run: Evaluated, name: str, known: Tables, caption: str) -> Figure:
-    """Accuracy (%) with both channels and with either alone, over the pairs (figs 2a, 4, 6).
-
-    Below these maps stand the published accuracies of the same pairs, if there are any.
-    """
+def accuracies(run: Evaluated, name: str, known: Known, caption: str) -> Figure:
+    """Accuracy (%) with both channels and with either alone, and the published (figs 2a, 4, 6)."""
     results = run.of(name)
-    side, rows = max(2.1, 0.42 * results["index_1"].nunique()), 1 + (name in known)
+    side, rows = max(2.1, 0.42 * results["index_1"].nunique()), 2 if known else 1
     height = rows * (side + 0.55) + (0.8 if run.notice is None else 1.0)
     figure, axes = style.new(rows, 3, 3 * side + 1.6, height)
     for column, (test_set, title) in enumerate(PANELS.items()):
         panels = axes[:, column]
         bar = {"cbar_kws": {"label": "test accuracy (%)", "shrink": 0.8}, "cbar": column == 2}
+        bar |= {"form": "{:.0f}", "vmin": 50, "high": 100}
         own = percents(results[results["test_set"] == test_set], PAIR)
-        heat_map(panels[0], own, "{:.0f}", (50, 100), **bar)
+        heat_map(panels[0], own, **bar)
         panels[0].set_title(title)
-        if name in known:
-            means = known[name][test_set].reindex(own.index)
-            theirs = pd.DataFrame({"mean": means, "std": np.nan, "fitted": True})
-            heat_map(panels[1], theirs, "{:.0f}", (50, 100), **bar)
+        if known:
+            means = [known[pair][test_set] if pair in known else np.nan for pair in own.index]
+            heat_map(panels[1], own.assign(mean=means, std=np.nan, fitted=True), **bar)
             panels[1].set_title("published, ResNet-18\n(paper 2, fig. 2a)")
         for panel in panels:
             panel.set(xlabel="", ylabel="NAD index of $v_1$ (first channel)" if column == 0 else "")
@@ -167,53 +133,36 @@ def accuracies(run: Evaluated, name: str, known: Tables, caption: str) -> Figure
     return style.finish(figure, title, caption, run.notice)
 
 
-def tilts_of(cells: pd.DataFrame) -> pd.Series:
+def tilts_of(cells: Planes) -> pd.Series:
     """The tilts of the fitted networks that have learned something and have a boundary."""
     return cells["tilt"][fitted(cells)].dropna()
 
 
-def degrees(tilts: pd.Series) -> str:
-    """Mean and standard deviation of tilts in degrees."""
+def tilt_text(cells: Planes) -> str:
+    """The mean tilt in degrees as text, or the reason why there is none."""
+    tilts = tilts_of(cells)
+    if tilts.empty:
+        return "not learned" if cells["tilt"].isna().all() else "not fitted"
     return mean_text(tilts.mean(), tilts.std()) + "°"
 
 
-def tilt_text(cells: pd.DataFrame) -> str:
-    """The tilt over the seeds of one pair as text, or the reason why there is none.
-
-    cells: the pair's rows of boundaries.csv, after `of_learners`.
-    """
-    if cells["tilt"].isna().all():
-        return "not learned"
-    return degrees(tilts_of(cells)) if len(tilts_of(cells)) else "not fitted"
-
-
-def probability_of(cells: pd.DataFrame) -> np.ndarray:
-    """The probability of class 1 in the plane, mean over networks.
-
-    (POINTS, POINTS), its rows along 0⊕v₂. cells: rows of the tables of `boundaries`.
-    """
-    return np.mean([*cells["probability"]], 0, dtype=np.float64)
-
-
-def boundaries(run: Evaluated, planes: pd.DataFrame, label: str, caption: str) -> Figure:
+def boundaries(run: Evaluated, planes: Planes, label: str, caption: str) -> Figure:
     """The probability of class 1 in the plane of v₁⊕0 and 0⊕v₂, for each pair (figs 2b, 5, 7, 8).
 
-    The boundary is drawn where a fitted network has one (see `tilts_of`). planes: one
-    architecture's rows of boundaries.csv with a column `probability`, (POINTS, POINTS).
+    The boundary is drawn where a fitted network has one. planes: of one architecture.
     """
-    rows, columns = (sorted(planes[index].unique()) for index in PAIR)
-    sizes = max(5.6, 1.35 * len(columns) + 1.6), 1.45 * len(rows) + 1.8
-    figure, axes = style.new(len(rows), len(columns), *sizes, sharex=True, sharey=True)
-    half = EXTENT * (1 + 1 / (POINTS - 1))
-    axis = np.linspace(-EXTENT, EXTENT, POINTS)
-    means = separations(run)
+    indices = sorted(planes["index_1"].unique())
+    count = len(indices)
+    sizes = max(5.6, 1.35 * count + 1.6), 1.45 * count + 1.8
+    figure, axes = style.new(count, count, *sizes, sharex=True, sharey=True)
+    half = measures.EXTENT * (1 + 1 / (measures.POINTS - 1))
+    axis = np.linspace(-measures.EXTENT, measures.EXTENT, measures.POINTS)
+    means = run.plan.settings.eps1, run.plan.settings.eps2
     colours = {"cmap": style.ACCURACY, "vmin": 0, "vmax": 1, "interpolation": "nearest"}
     colours |= {"origin": "lower", "extent": (-half, half, -half, half)}
     rim = matplotlib.patheffects.withStroke(linewidth=3, foreground="black")
-    for (r, c), panel in np.ndenumerate(axes):
-        pair = rows[r], columns[c]
-        cells = at(planes, pair)
-        probability = probability_of(cells)
+    for panel, (_, cells) in zip(axes.flat, planes.groupby(PAIR)):
+        probability = np.mean([*cells["probability"]], 0, dtype=np.float64)
         picture = panel.imshow(probability, **colours)
         if not fitted(cells).all():
             # Light lines with dark rims show on every colour of the map.
@@ -228,91 +177,82 @@ def boundaries(run: Evaluated, planes: pd.DataFrame, label: str, caption: str) -
         panel.set_title(tilt_text(cells), fontsize=8, pad=2)
         panel.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1])
         panel.spines[:].set_visible(False)
-        if r == len(rows) - 1:
-            panel.set_xlabel(f"along $v_1$\n$v_2$: NAD {pair[1]}", fontsize=8)
-        if c == 0:
-            panel.set_ylabel(f"$v_1$: NAD {pair[0]}\nalong $v_2$", fontsize=8)
+    for index, lowest, leftmost in zip(indices, axes[-1], axes[:, 0]):
+        lowest.set_xlabel(f"along $v_1$\n$v_2$: NAD {index}", fontsize=8)
+        leftmost.set_ylabel(f"$v_1$: NAD {index}\nalong $v_2$", fontsize=8)
     figure.colorbar(picture, ax=axes, label="probability of class 1", shrink=0.6)
     title = f"{label}: decision boundaries and their tilt\n0°: channel 1 only, 90°: channel 2 only"
-    title += f", {max_margin_tilt(*means):.1f}°: maximum margin"
+    title += f", {measures.max_margin_tilt(*means):.1f}°: maximum margin"
     return style.finish(figure, title, caption, run.notice)
 
 
-def tilt_and_margins(planes: Tables, run: Evaluated, caption: str) -> Figure:
-    """Tilt and median margins of the fitted networks over the pairs; not in the paper.
-
-    planes: boundaries.csv after `of_learners`.
-    """
+def tilt_and_margins(run: Evaluated, planes: Mapping[str, Planes], caption: str) -> Figure:
+    """Tilt and median margins of the fitted networks over the pairs; not in the paper."""
     side = 0.42 * max(table["index_1"].nunique() for table in planes.values())
     sizes = 3 * max(2.3, side) + 1.8, len(planes) * max(2.3, side + 0.3) + 1.5
     figure, axes = style.new(len(planes), 3, *sizes)
     columns = (
         ("tilt", "tilt (degrees)", 90, "{:.0f}"),
-        ("margin_1", "median margin along $v_1$", REACH, "{:.1f}"),
-        ("margin_2", "median margin along $v_2$", REACH, "{:.1f}"),
+        ("margin_1", "median margin along $v_1$", measures.REACH, "{:.1f}"),
+        ("margin_2", "median margin along $v_2$", measures.REACH, "{:.1f}"),
     )
     for number, (name, table) in enumerate(planes.items()):
         for panel, (column, title, high, form) in zip(axes[number], columns):
             known = table.assign(**{column: table[column].where(fitted(table))})
-            heat_map(panel, over_seeds(known, PAIR, column), form, (0, high), cbar=False)
+            heat_map(panel, over_seeds(known, PAIR, column), form, high, vmin=0, cbar=False)
             ylabel = f"{run.labels[name]}\nNAD index of $v_1$" if column == "tilt" else ""
-            panel.set(title="" if number else title, ylabel=ylabel)
-            panel.set_xlabel("NAD index of $v_2$")
+            panel.set(title="" if number else title, xlabel="NAD index of $v_2$", ylabel=ylabel)
     for panels in axes.T:
         below = {"location": "bottom", "shrink": 0.8, "aspect": 30}
         figure.colorbar(panels[0].collections[0], ax=panels, **below)
-    first, second = separations(run)
-    title = f"Tilt and margins (maximum margin: {max_margin_tilt(first, second):.1f}°; "
-    title += f"class means at ±{first:g}, ±{second:g}; ∞: no boundary within {REACH:g})"
+    first, second = run.plan.settings.eps1, run.plan.settings.eps2
+    title = f"Tilt and margins (maximum margin: {measures.max_margin_tilt(first, second):.1f}°; "
+    title += f"class means at ±{first:g}, ±{second:g}; ∞: no boundary within {measures.REACH:g})"
     return style.finish(figure, title, caption, run.notice)
 
 
-def table(run: Evaluated, known: Tables, planes: Tables) -> Table:
+def table(run: Evaluated, known: Mapping[str, Known], planes: Mapping[str, Planes]) -> Table:
     """The table of accuracies and tilts at the corners and on the diagonal of each grid."""
     rows = []
     for name, label in run.labels.items():
         cells = run.summary_of(name)
         ends = {cells["index_1"].min(), cells["index_1"].max()}
-        for pair, cell in cells.groupby(PAIR):
+        for (pair, cell), (_, plane) in zip(cells.groupby(PAIR), planes[name].groupby(PAIR)):
             if pair[0] != pair[1] and not set(pair) <= ends:
                 continue
             tests = cell.set_index("test_set")
-            beside = "–"
-            if name in known and pair in known[name].index:
-                beside = " / ".join(f"{value:.1f}" for value in known[name].loc[pair])
             row = [label, "({}, {})".format(*pair)]
             row += [accuracy(tests.loc[test]) for test in PANELS]
             row += [percent(*tests.loc["second", ["best_mean", "best_std"]])]
-            row += [tilt_text(at(planes[name], pair)), training(tests.loc["all"])]
-            rows.append([*row, beside])
+            row += [tilt_text(plane), training(tests.loc["all"])]
+            beside = known[name].get(pair, {}).values()
+            rows.append([*row, " / ".join(f"{value:.1f}" for value in beside) or "–"])
     header = ["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)"]
     header += ["second alone at the best threshold (%)", "tilt"]
     header += ["training accuracy (%) (fitted seeds)", "published (ResNet-18, full width)"]
-    return Table(header, rows)
+    return [header, *rows]
 
 
-def used(run: Evaluated, name: str, known: Tables, planes: pd.DataFrame) -> str:
+def used(run: Evaluated, name: str, known: Known, planes: Planes) -> str:
     """The sentence on the channels that an architecture's fitted networks use, and on their tilts.
 
-    Channels: at the corners of the grid of pairs. planes: the architecture's rows of
-    boundaries.csv, after `of_learners`.
+    Channels: at the corners of the grid of pairs. planes: the architecture's.
     """
     results = run.of(name)
     low, high = results["index_1"].min(), results["index_1"].max()
+    tests = results[fitted(results)].set_index([*PAIR, "test_set"]).sort_index()
     uses, counts, unfitted, beside, parts = [], [], [], [], []
     for pair in dict.fromkeys([(low, low), (low, high), (high, low)]):
         place = "({}, {})".format(*pair)
-        if name in known and pair in known[name].index:
-            values = known[name].loc[pair]
-            beside.append(f"{values['first']:.1f} and {values['second']:.1f} % at {place}")
-        rows = at(results[fitted(results)], pair).set_index("test_set")
-        if rows.empty:
+        if pair in known:
+            beside.append("{first:.1f} and {second:.1f} % at {}".format(place, **known[pair]))
+        if pair not in tests.index:
             unfitted.append(place)
             continue
-        alone = [rows.loc[[channel], "accuracy"] for channel in ("first", "second")]
+        alone = [tests.loc[[(*pair, channel)], "accuracy"] for channel in ("first", "second")]
         first, second = (values.mean() > USED for values in alone)
         numbers = " and ".join(percent(values.mean(), values.std()) for values in alone)
-        best = rows.loc[["second"], "best_accuracy"]
+        best = tests.loc[[(*pair, "second")], "best_accuracy"]
         if second and best.mean() - alone[1].mean() > SHIFTED:
             numbers += " %; at the best threshold of its logit the second gives "
             numbers += percent(best.mean(), best.std())
@@ -327,111 +267,98 @@ def used(run: Evaluated, name: str, known: Tables, planes: pd.DataFrame) -> str:
         parts.append(f"at {', '.join(unfitted)} no network was fitted")
     tilts = tilts_of(planes)
     if len(tilts) > 1 and tilts.std() <= ALIKE:
-        tilted = f"whatever the pair, its boundaries tilt by {degrees(tilts)}, n = {len(tilts)}"
-        margin = f"{max_margin_tilt(*separations(run)):.1f}°"
-        parts.append(f"{tilted} networks (maximum margin: {margin})")
+        margin = measures.max_margin_tilt(run.plan.settings.eps1, run.plan.settings.eps2)
+        tilted = f"whatever the pair, its boundaries tilt by {tilt_text(planes)}, n = {len(tilts)}"
+        parts.append(f"{tilted} networks (maximum margin: {margin:.1f}°)")
     if beside:
         parts.append(f"published of ResNet-18 of full width: {', '.join(beside)}")
     start = f"linear_pairs, {run.labels[name]} ({int(fitted(planes).sum())} of {len(planes)}"
     return f"{start} networks fitted): {'; '.join(parts)}."
 
 
-def explorer(run: Evaluated, planes: Tables) -> dict[str, Any]:
+def explorer(run: Evaluated, planes: Mapping[str, Planes]) -> dict[str, Any]:
     """Accuracies, tilts and boundaries of every pair of NAD indices for the page."""
     networks = []
     for name, label in run.labels.items():
-        summary = run.summary_of(name)
-        cells = {}
-        for pair, rows in summary.groupby(PAIR):
-            tests, of_pair = rows.set_index("test_set"), at(planes[name], pair)
-            tilts = tilts_of(of_pair)
-            plane = np.rint(255 * probability_of(of_pair)).astype(np.uint8)
-            cells[f"{pair[0]},{pair[1]}"] = {
+        summary, cells = run.summary_of(name), {}
+        for (pair, rows), (_, plane) in zip(summary.groupby(PAIR), planes[name].groupby(PAIR)):
+            tests, tilts = rows.set_index("test_set"), tilts_of(plane)
+            probability = np.mean([*plane["probability"]], 0, dtype=np.float64)
+            cells["{},{}".format(*pair)] = {
                 **{test: value(tests.loc[test]) for test in PANELS},
                 "best": [*tests.loc["second", ["best_mean", "best_std"]]],
                 "training": tests.loc["all", "train_accuracy"],
                 "tilt": [tilts.mean(), tilts.std()] if len(tilts) else None,
-                "learned": bool(of_pair["tilt"].notna().any()),
-                "plane": base64.b64encode(plane.tobytes()).decode(),
+                "learned": bool(plane["tilt"].notna().any()),
+                "plane": base64.b64encode(np.rint(255 * probability).astype(np.uint8)).decode(),
             }
         indices = sorted(summary["index_1"].unique())
         networks.append({"name": label, "indices": indices, "cells": cells})
-    means = separations(run)
-    about = {"extent": EXTENT, "points": POINTS, "means": means, "margin": max_margin_tilt(*means)}
-    return about | {"networks": networks}
+    means = run.plan.settings.eps1, run.plan.settings.eps2
+    about = {"extent": measures.EXTENT, "points": measures.POINTS, "means": means}
+    return about | {"margin": measures.max_margin_tilt(*means), "networks": networks}
 
 
 def section(whole: Run) -> Section:
     """The section of `linear_pairs`."""
     run = whole.experiments["linear_pairs"]
-    settings, labels, known = run.plan.settings, run.labels, published_accuracies(run)
+    settings, labels = run.plan.settings, run.labels
+    # Paper 2, fig. 2a.
+    theirs = {"resnet18": published.table("linear_pairs").set_index(PAIR).to_dict("index")}
+    known = dict.fromkeys(labels, {}) | {name: of for name, (_, of) in run.beside(theirs).items()}
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
-    measured = of_learners(artifacts.evaluated(run.folder, "boundaries"), run.results, PAIR)
-    sections = artifacts.cross_sections(run.folder)
+    rows = artifacts.evaluated(run.folder, "boundaries")
+    measured = measures.of_learners(rows, run.results, PAIR)
     cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
-    measured["probability"] = [sections[cell] for cell in cells]
+    measured["probability"] = cells.map(artifacts.cross_sections(run.folder).get)
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     spread = " ± standard deviation" if run.deviations() else ""
     over_fitted = f"{spread} over the seeds that were fitted"
-    learned = f"more than {100 * LEARNED:g} % of new samples"
+    learned = f"more than {100 * measures.LEARNED:g} % of new samples"
 
     pictures = []
     if whole.nads:
         origins = []
         for name, label in labels.items():
-            networks, source = whole.nads[name]["networks"], whole.plan.members[name].source
-            origins.append(
-                f"{networks} untrained {label}" if networks else f"{source.file} ({label})"
-            )
+            networks, file = whole.nads[name]["networks"], whole.plan.members[name].source.file
+            origins.append(f"{networks} untrained {label}" if networks else f"{file} ({label})")
         caption = f"scale {run.plan.scale} · {science} · NADs from {', '.join(origins)}"
-        sees = (
-            "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally "
-            "well. Right: NADs that v₁ and v₂ are taken from."
-        )
+        sees = "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally "
+        sees += "well. Right: NADs that v₁ and v₂ are taken from."
         figure, text = two_sufficient_channels(run, caption), "the problem and the NADs"
         pictures.append(Picture("two_sufficient_channels", figure, text, sees))
     for name, label in labels.items():
         caption = f"{run.sizes([name])} · {science}"
         marked = not_fitted(planes[name], PAIR, "hatched", "pairs")
         lines = f"{caption}{run.deviations()}\n{marked}"
-        if name in known:
+        if known[name]:
             lines += "\npublished: full width, mean of three seeds, read off the figure, ± 1"
-        sees = (
-            "Accuracy with both channels, with the first alone and with the second alone, for "
-            "pairs of NADs. Hatched: training itself did not succeed with every seed."
-        )
-        figure, text = accuracies(run, name, known, lines), f"accuracies of {label}"
+        sees = "Accuracy with both channels, with the first alone and with the second alone, for "
+        sees += "pairs of NADs. Hatched: training itself did not succeed with every seed."
+        figure, text = accuracies(run, name, known[name], lines), f"accuracies of {label}"
         pictures.append(Picture(f"linear_accuracies_{name}", figure, text, sees))
         lines = f"{caption}\nprobability: mean over seeds · tilt: mean{over_fitted}\n{marked}"
         if (planes[name].groupby(PAIR)["tilt"].count() == 0).any():
             lines += f"\nnot learned: no network is right on {learned} and has a boundary here"
-        sees = (
-            "What the network decides in the plane of the two directions. An upright boundary uses "
-            "the first channel only, a level one the second only."
-        )
+        sees = "What the network decides in the plane of the two directions. An upright boundary "
+        sees += "uses the first channel only, a level one the second only."
         figure, text = boundaries(run, planes[name], label, lines), f"boundaries of {label}"
         pictures.append(Picture(f"linear_boundaries_{name}", figure, text, sees))
     caption = f"{run.sizes()} · {science}"
     marked = not_fitted(measured, ["architecture", *PAIR], "hatched", "pairs")
     without = f"–: none of them, or for tilts none that is right on {learned} and has a boundary"
-    sees = (
-        "The same boundaries as numbers: their tilt, and how far a sample must be moved along "
-        "either direction to cross them."
-    )
-    figure = tilt_and_margins(planes, run, f"{caption}\nmean{over_fitted} · {without}\n{marked}")
+    sees = "The same boundaries as numbers: their tilt, and how far a sample must be moved along "
+    sees += "either direction to cross them."
+    figure = tilt_and_margins(run, planes, f"{caption}\nmean{over_fitted} · {without}\n{marked}")
     pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", sees))
-    return Section(
-        "linear_pairs: D(v₁) ⊕ D(v₂)",
-        f"{caption}{run.deviations()} · tilt: of the seeds that were fitted (training accuracy at "
-        f"least {100 * FITTED:g} %), have a boundary and are right on {learned} · "
-        f"used is a channel that alone gives more than {100 * USED:g} % · NAD indices begin at 0, "
-        "which for paper 2 is a choice",
-        table(run, known, planes),
-        pictures,
-        [used(run, name, known, planes[name]) for name in labels],
-        "Two channels, each of them enough",
-        "Give a network two channels at once, D(v₁) and D(v₂), both of which tell the class. "
-        "Nothing in the data says which one to use. After training one channel is switched off: "
-        "what remains of the accuracy shows what the network relied on.",
-        explorer(run, planes),
-    )
+    caption += f"{run.deviations()} · tilt: of the seeds that were fitted (training accuracy at "
+    caption += f"least {100 * FITTED:g} %), have a boundary and are right on {learned} · used is a "
+    caption += f"channel that alone gives more than {100 * USED:g} % · NAD indices begin at 0, "
+    caption += "which for paper 2 is a choice"
+    tables, live = table(run, known, planes), explorer(run, planes)
+    findings = [used(run, name, known[name], planes[name]) for name in labels]
+    heading, title = "linear_pairs: D(v₁) ⊕ D(v₂)", "Two channels, each of them enough"
+    question = "Give a network two channels at once, D(v₁) and D(v₂), both of which tell the "
+    question += "class. Nothing in the data says which one to use. After training one channel is "
+    question += "switched off: what remains of the accuracy shows what the network relied on."
+    return Section(heading, caption, tables, pictures, findings, title, question, live)

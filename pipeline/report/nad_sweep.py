@@ -1,7 +1,6 @@
 """`nad_sweep` in the report: accuracy on D(u_i), over the NAD index i (paper 1, fig. 6)."""
 
 import textwrap
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,27 +12,15 @@ from matplotlib.figure import Figure
 from pipeline.measures.ranks import early, spearman
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import (
-    accuracy,
-    all_seeds_fitted,
-    indices_text,
-    number,
-    p_text,
-    rms,
-    rms_text,
-)
-from pipeline.report.curves import over_indices, percents
+from pipeline.report.comparison import accuracy, all_seeds_fitted, indices_text, number, p_text, rms
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds, percents
 
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
 FEWEST = 5  # smallest number of indices for ρ: of 4 indices its p is 0.08 at best
 MANY = 30  # number of points above which a curve has small markers
 
-LOOKS = {
-    "secant": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
-    "gradient": {"color": style.BLUE, "linestyle": "--", "marker": "s"},
-}
+LOOKS = dict(zip(("secant", "gradient"), style.CURVES))
 
 
 def published_curves(run: Evaluated) -> Published:
@@ -41,26 +28,18 @@ def published_curves(run: Evaluated) -> Published:
     return run.beside(published.table("nad_sweep").set_index("index"))
 
 
-def sweep(
-    run: Evaluated,
-    losses: pd.DataFrame | None,
-    eigenvalues: Mapping[str, np.ndarray] | None,
-    known: Published,
-    caption: str,
-) -> Figure:
+def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure:
     """Accuracy, training loss after a third of training, and spectrum over the NAD index (fig. 6).
 
-    losses: losses.csv; eigenvalues: (K,) by '{architecture}-{estimand}-eigenvalues'. Without these
-    two the figure has the accuracies alone. ρ is Spearman's correlation of the index and the mean
-    accuracy.
+    ρ is Spearman's correlation of the index and the mean accuracy. alone: whether the figure has
+    accuracies alone, for which tables are enough.
     """
-    columns, panels = len(run.labels), 1 if losses is None else 3
-    size = max(6.4, 2.75 * columns + 0.6), (4.2 if losses is None else 7.6)
-    figure, axes = style.new(panels, columns, *size, sharex=True, sharey="row")
+    columns = len(run.labels)
+    size = max(6.4, 2.75 * columns + 0.6), 4.2 if alone else 7.6
+    figure, axes = style.new(1 if alone else 3, columns, *size, sharex=True, sharey="row")
     for (top, *_), (name, label) in zip(axes.T, run.labels.items()):
-        rows = run.of(name)
+        rows, handles = run.of(name), []
         top.axhline(50, color="0.6", linewidth=0.8)
-        handles = []
         for estimand, look in LOOKS.items():
             cells = percents(rows[rows["estimand"] == estimand], ["index"])
             if cells.empty:
@@ -71,33 +50,28 @@ def sweep(
             handles.append(_curve(top, cells, label=words, **look))
         if name in known:
             called, values = known[name]
-            # Wide enough to be seen where our curve lies on it.
-            line = {"color": style.PUBLISHED, "linewidth": 2, "zorder": 1.9}
-            handles += top.plot(values.index + 1, values, label=f"{called} (secant)", **line)
+            line = style.published_curve(top, values, label=f"{called} (secant)", linewidth=2)
+            handles.append(line)
         # Above the panel, where no curve runs through the legend.
         place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.01), "frameon": False}
         title = {"title": textwrap.fill(label, 26), "title_fontsize": 10}
         legend = top.legend(handles=handles, **title, **place)
         legend.get_title().set_multialignment("center")
         top.set_ylim(45, 102)
-    if losses is not None:
-        _losses_and_spectra(axes[1:], run, losses, eigenvalues)
+    if not alone:
+        _losses_and_spectra(axes[1:], run)
     for panel in axes.flat:
         style.index_axis(panel)
     for panel in axes[-1]:
         panel.set_xlabel("NAD index")
     axes[0, 0].set_ylabel("test accuracy (%)\n(grey: guessing)")
-    besides = "" if losses is None else ", training loss and spectrum"
+    besides = "" if alone else ", training loss and spectrum"
     title = f"Accuracy on D(u){besides} against the index of the NAD u"
     return style.finish(figure, title, caption, run.notice)
 
 
-def _losses_and_spectra(
-    panels: np.ndarray,
-    run: Evaluated,
-    losses: pd.DataFrame,
-    eigenvalues: Mapping[str, np.ndarray],
-) -> None:
+def _losses_and_spectra(panels: np.ndarray, run: Evaluated) -> None:
+    losses, spectra = artifacts.trained("nad_sweep", "losses"), artifacts.directions("nad_sweep")
     ylabel = None
     for (loss, spectrum), name in zip(panels.T, run.labels):
         epochs = losses[losses["architecture"] == name]
@@ -108,16 +82,15 @@ def _losses_and_spectra(
             if cells.empty:
                 continue
             _curve(loss, cells, label=estimand, **look)
-            values = eigenvalues[f"{name}-{estimand}-eigenvalues"]
+            values = spectra[f"{name}-{estimand}-eigenvalues"]
             # Rounding can make eigenvalues of zero negative.
             scaled = np.sqrt(np.maximum(values / values[0], 1e-9))
-            line = {key: look[key] for key in ("color", "linestyle")} | {"label": estimand}
-            spectrum.plot(np.arange(len(scaled)) + 1, scaled, **line)
+            spectrum.plot(np.arange(len(scaled)) + 1, scaled, **look | {"marker": ""})
         spectrum.set(yscale="log")
         epoch = f"training loss, epoch {first['epoch'].iloc[0]} of {epochs['epoch'].max()}"
         if ylabel != epoch:
             loss.set_ylabel(f"{epoch}\n(grey: guessing)")
-            ylabel = epoch
+        ylabel = epoch
     panels[0, 0].set_ylim(bottom=0)
     panels[1, 0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
 
@@ -125,42 +98,40 @@ def _losses_and_spectra(
 def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
     size = {"markersize": 2.5, "linewidth": 1, "elinewidth": 0.8, "capsize": 0}
     size |= {} if len(cells) > MANY else {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
-    return over_indices(panel, cells, **size, **look)
+    return style.over_indices(panel, cells, **size, **look)
 
 
-def numbers(
-    run: Evaluated, metrics: Mapping[str, Any], known: Published
-) -> tuple[Table, list[str]]:
-    """The table of accuracies, a row for each architecture and estimand, and the findings.
-
-    metrics: metrics.json, which holds the rank correlations.
-    """
+def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
+    """The table of accuracies, a row for each architecture and estimand, and the findings."""
     rows, curves, compared = [], [], []
+    metrics = artifacts.metrics(run.folder)  # with the rank correlations
     for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):
         at, label = cells.set_index("index").sort_index(), run.labels[name]
-        rho, early_rho, by_eigenvalue = (
-            _with_p(metrics[name][estimand], key) if len(at) >= FEWEST else "–"
-            for key in ("accuracy_index", "early_loss_index", "accuracy_eigenvalue")
-        )
+        about, rhos = metrics[name][estimand], {}
+        for key, rho in about["spearman"].items():
+            told = rho is not None and len(at) >= FEWEST
+            rhos[key] = f"{number(rho, 3)} ({p_text(about['p_value'][key])})" if told else "–"
         beside = ["–", "–"]
         if name in known and estimand == "secant":
             called, values = known[name]
             width = called.removeprefix("published")
             quoted = " / ".join(f"{values[i]:g}" for i in QUOTED)
-            beside = [quoted + width, rms_text(100 * at["mean"], values) + width]
             points, count = rms(100 * at["mean"], values)
+            distance = f"{points:.1f} ({count})" if count else "–"
+            beside = [quoted + width, distance + width]
             if count:
                 wide = " (of full width)" if width else ""
                 compared.append(f"{label}{wide} {points:.1f} points over {indices_text(count)}")
         values = [accuracy(at.loc[i]) if i in at.index else "–" for i in QUOTED]
         fitted = all_seeds_fitted(at)
         row = [label, estimand, f"{fitted} of {len(at)}", *values, *beside]
-        rows.append([*row, rho, by_eigenvalue, early_rho])
+        keys = "accuracy_index", "accuracy_eigenvalue", "early_loss_index"
+        rows.append([*row, *(rhos[key] for key in keys)])
         ends = [f"{accuracy(at.iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
         level = " and ".join(dict.fromkeys(ends))
         sentence = f"{label} along its {estimand} NADs {level}"
-        if rho != "–":
-            sentence += f", Spearman's ρ with the index {rho}"
+        if rhos["accuracy_index"] != "–":
+            sentence += f", Spearman's ρ with the index {rhos['accuracy_index']}"
         curves.append(f"{sentence} (fitted at {fitted} of {indices_text(len(at))})")
     sentences = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
     if compared:
@@ -169,40 +140,25 @@ def numbers(
     header = ["network", "estimand", "indices fitted", *(f"index {i} (%)" for i in QUOTED)]
     header += ["published at these", "root mean square distance from the published (indices)"]
     header += ["ρ(accuracy, index)", "ρ(accuracy, eigenvalue)", "ρ(early loss, index)"]
-    return Table(header, rows), sentences
-
-
-def _with_p(metrics: Mapping[str, Mapping[str, float | None]], key: str) -> str:
-    rho, p = metrics["spearman"][key], metrics["p_value"][key]
-    return "–" if rho is None else f"{number(rho, 3)} ({p_text(p)})"
+    return [header, *rows], sentences
 
 
 def section(whole: Run) -> Section:
     """The section of `nad_sweep`."""
     run = whole.experiments["nad_sweep"]
-    known, settings = published_curves(run), run.plan.settings
-    losses = artifacts.trained("nad_sweep", "losses") if whole.nads else None
-    eigenvalues = artifacts.directions("nad_sweep") if whole.nads else None
-    sigmas = ", ".join(f"{settings.sigma[name]:g} ({text})" for name, text in run.labels.items())
-    caption = f"{run.sizes()} · ε = {settings.eps:g}, σ = {sigmas}{run.deviations()}"
+    known, alone = published_curves(run), not whole.nads
+    caption = f"{run.sizes()} · {run.science()}{run.deviations()}"
     marked = not_fitted(run.results, ["architecture", "estimand", "index"], "hollow", "points")
     correlation = "ρ: rank correlation (Spearman) of accuracy and index"
-    figure = sweep(run, losses, eigenvalues, known, f"{caption}\n{correlation}\n{marked}")
-    table, findings = numbers(run, artifacts.metrics(run.folder), known)
+    figure = sweep(run, known, alone, f"{caption}\n{correlation}\n{marked}")
+    table, findings = numbers(run, known)
     sees = "Accuracy on new samples over the index of u, which is 50 % where nothing is learned."
-    if losses is not None:
-        sees = (
-            f"Top: {sees[0].lower()}{sees[1:]} Middle: the loss early in training; a high one is "
-            "slow. Bottom: the strength of the response, known before any training."
-        )
-    return Section(
-        "nad_sweep: D(u) along the network's own NADs",
-        caption,
-        table,
-        [Picture("nad_sweep", figure, "accuracy against the NAD index", sees)],
-        findings,
-        "Accuracy along the NADs",
-        "The same network is trained on D(u) for one of its own NADs u after another. All these "
-        "problems are equally easy for a linear classifier; only the place of u in the network's "
-        "list differs.",
-    )
+    if not alone:
+        sees = f"Top: a{sees[1:]} Middle: the loss early in training; a high one is slow. Bottom: "
+        sees += "the strength of the response, known before any training."
+    pictures = [Picture("nad_sweep", figure, "accuracy against the NAD index", sees)]
+    heading, title = "nad_sweep: D(u) along the network's own NADs", "Accuracy along the NADs"
+    question = "The same network is trained on D(u) for one of its own NADs u after another. All "
+    question += "these problems are equally easy for a linear classifier; only the place of u in "
+    question += "the network's list differs."
+    return Section(heading, caption, table, pictures, findings, title, question)

@@ -63,8 +63,7 @@ def spectra(run: Run, known: Mapping[str, pd.Series], caption: str) -> Figure:
 
     known: published √λ by index, by architecture.
     """
-    figure, axes = style.new(1, 1, 7.4, 4.6)
-    panel = axes[0, 0]
+    figure, ((panel,),) = style.new(1, 1, 7.4, 4.6)
     crosses = {"linewidth": 0.7, "markersize": 8, "markeredgewidth": 1.6}
     looks = style.SPECTRA * len(run.nads)
     for (name, nads), (colour, line) in zip(estimated(run).items(), looks):
@@ -162,10 +161,10 @@ def numbers(
         error = first * float(nads["standard_errors"][0]) / (2 * float(values[0]))
         ours = f"{first:.3g} ± {error:.2g}"
         halves = ", ".join(f"{100 * value**0.5:.3g}" for value in nads["halves"][:, 0])
-        ten, dimension = min(FIRST_TEN, len(nads["overlap"])), np.prod(nads["shape"])
-        overlap, chance = f"{nads['overlap'][ten - 1]:.2f}", f"{ten / dimension:.2f}"
+        ten = min(FIRST_TEN, len(nads["overlap"]))
+        overlap, chance = f"{nads['overlap'][ten - 1]:.2f}", f"{ten / np.prod(nads['shape']):.2f}"
         estimate = f"{label} ({networks} untrained networks)"
-        if all_equal(nads):
+        if flat := all_equal(nads):
             equal = "all eigenvalues are equal within their errors, and no direction comes first"
             level.append(f"for {estimate} {equal}")
         else:
@@ -174,28 +173,18 @@ def numbers(
             digits = 0 if factor >= 100 else 1
             text = f"{factor:,.{digits}f}" if factor < 1e6 else "more than 10⁶"
             steep.append(f"{text} for {estimate}")
-        published_first = f"{100 * known[name][0]:.3g}" if name in known else "–"
+        theirs = f"{100 * known[name][0]:.3g}" if name in known else "–"
         if name in known:
-            beside.append(f"{label} {ours} (published {published_first})")
+            beside.append(f"{label} {ours} (published {theirs})")
         if name in others:
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
-            share = (both**2).sum() / ten
-            halves_share = f"(two halves of its networks: {overlap}, chance: {chance})"
-            shared.append(f"{share:.2f} for {label} {halves_share}")
-        rows.append(
-            [
-                label,
-                networks,
-                nads["method"],
-                AVERAGED[str(nads["symmetry"])],
-                f"{float(nads['error']):.3f}",
-                # With equal eigenvalues the overlap shows the eigensolver's habits alone.
-                "–" if all_equal(nads) else f"{overlap} ({chance})",
-                ", ".join(f"{first - 1}" for first in np.unique(nads["groups"])[1:5]) or "none",
-                f"{ours} ({halves})",
-                published_first,
-            ]
-        )
+            of_halves = f"(two halves of its networks: {overlap}, chance: {chance})"
+            shared.append(f"{(both**2).sum() / ten:.2f} for {label} {of_halves}")
+        row = [label, networks, nads["method"], AVERAGED[str(nads["symmetry"])]]
+        # With equal eigenvalues the overlap shows the eigensolver's habits alone.
+        row += [f"{float(nads['error']):.3f}", "–" if flat else f"{overlap} ({chance})"]
+        row += [", ".join(f"{first - 1}" for first in np.unique(nads["groups"])[1:5]) or "none"]
+        rows.append([*row, f"{ours} ({halves})", theirs])
     if steep:
         fall = "√λ falls from the first NAD to the last by a factor of"
         level.insert(0, f"{fall} {', '.join(steep)}")
@@ -210,7 +199,7 @@ def numbers(
     header += ["span that the first ten NADs of two halves of the networks share (chance)"]
     header += ["first clear gaps after index"]
     header += ["first singular value × √10,000 ± standard error (the two halves)", "published"]
-    return Table(header, rows), sentences
+    return [header, *rows], sentences
 
 
 def explorer(run: Run) -> list[dict[str, Any]]:
@@ -225,11 +214,10 @@ def explorer(run: Run) -> list[dict[str, Any]]:
         if name in known:
             called, values = known[name]
             accuracies["published"] = {"called": called, "values": values.dropna().to_dict()}
-        shape, count = nads["shape"].tolist(), len(nads["directions"])
+        shape, file = nads["shape"].tolist(), run.plan.members[name].source.file
         source, columns = sprite(nads["directions"], shape)
-        network = {"name": run.labels[name], "shape": shape, "count": count}
+        network = {"name": run.labels[name], "shape": shape, "count": len(nads["directions"])}
         network |= {"accuracies": accuracies, "estimand": run.plan.estimator.estimand}
-        file = run.plan.members[name].source.file
         network |= {"sprite": source, "columns": columns, "file": file}
         if nads["networks"]:
             for key in ("eigenvalues", "standard_errors"):
@@ -252,30 +240,24 @@ def section(run: Run) -> Section:
         if (network := papers_network(members[name].specification)) in values
         and members[name].source.input == (1, *INPUT)
     }
-
     pictures = []
     if estimates:
         lines = f"{caption} · bands: ± 2 standard errors"
         figure = spectra(run, known, lines)
-        sees = (
-            "How strongly an untrained network responds along its NADs, from the first to the "
-            "last. A steep line is a network with strong preferences; a level one has none."
-        )
+        sees = "How strongly an untrained network responds along its NADs, from the first to the "
+        sees += "last. A steep line is a network with strong preferences; a level one has none."
         pictures.append(Picture("nad_spectra", figure, "spectra", sees))
     unequal = [name for name in run.nads if name not in estimates or not all_equal(run.nads[name])]
     for name in unequal:
-        origin, title = f"from {members[name].source.file}", f"NADs of {run.labels[name]}"
+        nads, title, nearby = run.nads[name], f"NADs of {run.labels[name]}", None
+        origin = f"from {members[name].source.file}"
         if name in estimates:
-            origin = f"{run.nads[name]['networks']} untrained networks · ≈: indices whose "
-            origin += "eigenvalues are equal within the errors"
-        nads = run.nads[name]
-        nearby = nads["nearby"] if nads["networks"] else None
+            origin, nearby = f"{nads['networks']} untrained networks · ", nads["nearby"]
+            origin += "≈: indices whose eigenvalues are equal within the errors"
         figure = gallery(nads["directions"], tuple(nads["shape"]), nearby)
         style.finish(figure, title, f"{caption} · {origin}", run.notice)
-        sees = (
-            "Some of the directions, in pixels above and as energy over spatial frequency below "
-            "(the middle is frequency 0)."
-        )
+        sees = "Some of the directions, in pixels above and as energy over spatial frequency below "
+        sees += "(the middle is frequency 0)."
         pictures.append(Picture(f"nad_gallery_{name}", figure, title, sees))
     _, second = estimands(run)
     others = {
@@ -288,23 +270,15 @@ def section(run: Run) -> Section:
         point, averaged = POINTS[str(other["point"])], AVERAGED[str(other["symmetry"])]
         lines = f"{caption} · {second}: {point}, averaged over {averaged}"
         figure = overlaps(run, others, lines)
-        sees = (
-            "Whether two ways to measure the response, over a long step and over an infinitely "
-            "short one, give the same directions. Red on the diagonal: they do; white: no more "
-            "than chance."
-        )
+        sees = "Whether two ways to measure the response, over a long step and over an infinitely "
+        sees += "short one, give the same directions. Red on the diagonal: they do; white: no more "
+        sees += "than chance."
         pictures.append(Picture("nad_overlaps", figure, "overlap of the two estimands' NADs", sees))
     table, findings = numbers(run, others, known)
-    return Section(
-        "NADs",
-        caption,
-        table,
-        pictures,
-        findings,
-        "What an untrained network looks at",
-        "Draw a network's weights at random, again and again, and ask each time which change of "
-        "the input changes the output most. The average answer is a list of directions in order of "
-        "their strength: the neural anisotropy directions, NADs, of the architecture. No data "
-        "enter. NAD 0 is what the network responds to most, before it has learned anything.",
-        explorer(run),
-    )
+    heading, title = "NADs", "What an untrained network looks at"
+    question = "Draw a network's weights at random, again and again, and ask each time which "
+    question += "change of the input changes the output most. The average answer is a list of "
+    question += "directions in order of their strength: the neural anisotropy directions, NADs, of "
+    question += "the architecture. No data enter. NAD 0 is what the network responds to most, "
+    question += "before it has learned anything."
+    return Section(heading, caption, table, pictures, findings, title, question, explorer(run))

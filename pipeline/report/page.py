@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jinja2
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED
@@ -14,13 +13,7 @@ from pipeline.report.run import Evaluated
 # Networks of `linear_pairs` up to which a variant has no figures: its table has all their numbers.
 FEW = 4
 
-
-@dataclass(frozen=True)
-class Table:
-    """A table: its header, and rows of as many cells."""
-
-    header: Sequence[Any]
-    rows: Sequence[Sequence[Any]]
+Table = Sequence[Sequence[Any]]  # the rows of a table, its header first
 
 
 @dataclass(frozen=True)
@@ -83,6 +76,12 @@ def again(name: str) -> str:
     return f"dvc repro {'estimate' if name == 'nads' else f'evaluate@{name}'} render"
 
 
+HEAD = """\
+# Report of this run
+
+Written by the stage `render`; every number comes from the tables beside it. `index.html` shows the
+same for looking around, in any browser and without a network."""
+
 # How the numbers of all sections are to be read.
 LEGEND = (
     "Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a "
@@ -90,52 +89,16 @@ LEGEND = (
     "what others do says nothing about what a network prefers."
 )
 
-TEMPLATE = """\
-{% macro line(cells) -%}
-| {{ cells | join(" | ") }} |
-{%- endmacro %}
-# Report of this run
-
-Written by the stage `render`; every number comes from the tables beside it. `index.html` shows the
-same for looking around, in any browser and without a network.
-{% if notice %}
-
-**{{ notice }}**
-{% endif %}
-
-## What was found
-
-{{ legend }}
-
-{% for section in sections.values() %}
-{% for finding in section.findings %}
-- {{ finding }}
-{% endfor %}
-{% endfor %}
-{% for name, section in sections.items() %}
-
-## {{ section.heading }}
-
-{{ section.caption }}
-
-Made again by `{{ again(name) }}`.
-
-{{ line(section.table.header) }}
-{{ line(["---"] * section.table.header | length) }}
-{% for row in section.table.rows %}
-{{ line(row) }}
-{% endfor %}
-{% for picture in section.pictures %}
-
-![{{ picture.text }}](figures/{{ picture.name }}.png)
-{% endfor %}
-{% endfor %}
-"""
-
 
 def page(sections: Mapping[str, Section], notice: str | None) -> str:
     """The report as Markdown; sections: in order, by 'nads' or the name of an experiment."""
-    template = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
-    return template.from_string(TEMPLATE).render(
-        sections=sections, notice=notice, again=again, legend=LEGEND
-    )
+    parts = [HEAD, *([f"**{notice}**"] if notice else []), "## What was found", LEGEND]
+    findings = [finding for section in sections.values() for finding in section.findings]
+    parts.append("\n".join(f"- {finding}" for finding in findings))
+    for name, section in sections.items():
+        header, *rows = section.table
+        rows = [header, ["---"] * len(header), *rows]
+        parts += [f"## {section.heading}", section.caption, f"Made again by `{again(name)}`."]
+        parts.append("\n".join(f"| {' | '.join(map(str, row))} |" for row in rows))
+        parts += [f"![{one.text}](figures/{one.name}.png)" for one in section.pictures]
+    return "\n\n".join(parts) + "\n"

@@ -10,9 +10,8 @@ from pipeline.experiments.poison import CLEAN
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, all_seeds_fitted, indices_text, rms, training
-from pipeline.report.curves import over_indices, percents
 from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Published, Run, not_fitted
+from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
 
 LOOKS = {
     "images": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
@@ -21,6 +20,7 @@ LOOKS = {
 NAMES = {"images": "images", "mixture": "Gaussian mixture"}
 DASHES = {"images": (0, (6, 2)), "mixture": (0, (3, 2))}
 
+PLACES = ["architecture", "data", "index"]  # the columns that tell points apart
 CLASSES, CARRIERS = 3, 3  # numbers of classes and of carriers' NADs in the figure of examples
 
 
@@ -28,14 +28,13 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
     """Accuracy on clean test data over the NAD index of the training data's carriers (fig. 7).
 
     The accuracy of networks trained on clean data is a horizontal line with a marker at its right
-    end. Markers are hollow where not every network was fitted.
+    end.
     """
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True)
     drawn = {}
     for panel, (name, label) in zip(axes[0], run.labels.items()):
-        rows = run.of(name)
-        rows = rows[rows["test_set"] == "clean"]
+        rows = run.of(name)[run.of(name)["test_set"] == "clean"]
         chance = 100 / len(run.images["classes"])
         drawn["guessing"] = panel.axhline(chance, color="0.6", linewidth=0.9)
         for data, look in LOOKS.items():
@@ -54,14 +53,9 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
             (end,) = panel.plot(1, clean["mean"], look["marker"], **edge)
             drawn[f"{NAMES[data]}, nothing poisoned"] = level, end
             sizes = {"linewidth": 1.3, "elinewidth": 0.9, "markersize": 4, "capsize": 2}
-            drawn[f"{NAMES[data]}, poisoned"] = over_indices(panel, cells, **sizes, **look)
+            drawn[f"{NAMES[data]}, poisoned"] = style.over_indices(panel, cells, **sizes, **look)
         if name in known:
-            # Wide enough to be seen where our curve lies on it.
-            look, values = (
-                {"color": style.PUBLISHED, "linewidth": 1.8, "zorder": 1.9},
-                known[name][1],
-            )
-            (line,) = panel.plot(values.index + 1, values, **look)
+            line = style.published_curve(panel, known[name][1], linewidth=1.8)
             drawn["published: ResNet-18, full width,\n50,000 images, poisoned"] = line
         style.index_axis(panel)
         panel.set(title=textwrap.fill(label, 28), ylim=(0, 102))
@@ -80,9 +74,8 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
     the clean image, magnified about grey until it fills the range.
     """
     draw, nads = artifacts.draw("poison", run.plan.seeds[0]), artifacts.directions("poison")[name]
-    experiment, indices = experiments.find("poison"), run.plan.members[name].grid.indices
-    places = np.linspace(0, len(indices) - 1, CARRIERS).round().astype(int)
-    indices = [indices[place] for place in np.unique(places)]
+    experiment = experiments.find("poison")
+    indices = style.evenly(run.plan.members[name].grid.indices, CARRIERS)
     # Few samples of many classes may lack one of the first.
     numbers = [n for n in range(CLASSES) if n in draw["train_labels"]]
     first = [int(np.argmax(draw["train_labels"] == n)) for n in numbers]
@@ -115,8 +108,8 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
 
 def table(run: Evaluated, known: Published) -> Table:
     """The table of accuracies, a row for each architecture, data and index of the carriers."""
-    rows, places = [], ["architecture", "data", "index"]
-    for (name, data, index), cells in run.summary.groupby(places, sort=False):
+    rows = []
+    for (name, data, index), cells in run.summary.groupby(PLACES, sort=False):
         at = cells.set_index("test_set")
         tests = [accuracy(at.loc[s]) if s in at.index else "–" for s in ("clean", "poisoned")]
         values = known[name][1] if name in known and data == "images" else {}
@@ -125,24 +118,19 @@ def table(run: Evaluated, known: Published) -> Table:
         rows.append([run.labels[name], data, carriers, *tests, training(cells.iloc[0]), beside])
     header = ["network", "data", "carriers from NAD", "clean test data (%)", "with carriers (%)"]
     header += ["training accuracy (%) (fitted seeds)", "published clean (ResNet-18, full width)"]
-    return Table(header, rows)
+    return [header, *rows]
 
 
 def findings(run: Evaluated, known: Published) -> list[str]:
-    """The sentence on the accuracies on clean data, and one for each published curve.
-
-    The first sentence tells the accuracies without carriers and with carriers along the first and
-    the last NAD of the grid.
-    """
+    """The sentence on the accuracies on clean data, and one for each published curve."""
     levels, beside = [], []
     clean = run.summary[run.summary["test_set"] == "clean"]
     for (name, data), cells in clean.groupby(["architecture", "data"], sort=False):
         at, label = cells.set_index("index").sort_index(), run.labels[name]
-        text = f"{label} on {NAMES[data]}: {accuracy(at.loc[CLEAN])} % without carriers, "
-        for index in dict.fromkeys([at.index[1], at.index[-1]]):
-            text += f"{accuracy(at.loc[index])} % with carriers from NAD {index}, "
-        text = text.removesuffix(", ") + f" (fitted: {all_seeds_fitted(at)} of {len(at)})"
-        levels.append(text)
+        parts = [f"{label} on {NAMES[data]}: {accuracy(at.loc[CLEAN])} % without carriers"]
+        ends = dict.fromkeys([at.index[1], at.index[-1]])
+        parts += [f"{accuracy(at.loc[i])} % with carriers from NAD {i}" for i in ends]
+        levels.append(f"{', '.join(parts)} (fitted: {all_seeds_fitted(at)} of {len(at)})")
         if data == "images" and name in known:
             _, values = known[name]
             points, count = rms(100 * at["mean"], values)
@@ -163,13 +151,10 @@ def section(whole: Run) -> Section:
     shown = f"coefficient ± {run.plan.settings.size:g} · images: {run.images['name']}"
     caption = f"{run.sizes()} · {shown}{run.deviations()}"
     rows = run.results[run.results["test_set"] == "clean"]
-    places = ["architecture", "data", "index"]
-    marked = not_fitted(rows, places, "hollow", "points and levels")
+    marked = not_fitted(rows, PLACES, "hollow", "points and levels")
     figure = curve(run, known, f"{caption}\n{marked}")
-    sees = (
-        "Accuracy on clean images after training on images with carriers, over the NAD index of "
-        "the carrier."
-    )
+    sees = "Accuracy on clean images after training on images with carriers, over the NAD index of "
+    sees += "the carrier."
     pictures = [Picture("poison_curve", figure, "accuracy on clean images", sees)]
     sees = "Training images as they are and with their carriers, and what the carriers change."
     for name, label in run.labels.items():
@@ -177,14 +162,9 @@ def section(whole: Run) -> Section:
             figure = examples(run, name, f"NADs of {label} · {shown}")
             text = f"images with carriers along NADs of {label}"
             pictures.append(Picture(f"poison_examples_{name}", figure, text, sees))
-    return Section(
-        "poison: images with class carriers",
-        caption,
-        table(run, known),
-        pictures,
-        findings(run, known),
-        "Writing the class into one NAD",
-        "Training images get a faint pattern that says their class, along a single NAD. A network "
-        "that takes the bait no longer needs the photographs, and fails on clean ones; one that "
-        "does not notice it learns as if nothing had been added.",
-    )
+    heading, title = "poison: images with class carriers", "Writing the class into one NAD"
+    question = "Training images get a faint pattern that says their class, along a single NAD. A "
+    question += "network that takes the bait no longer needs the photographs, and fails on clean "
+    question += "ones; one that does not notice it learns as if nothing had been added."
+    texts = findings(run, known)
+    return Section(heading, caption, table(run, known), pictures, texts, title, question)

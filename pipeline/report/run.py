@@ -40,11 +40,6 @@ class Evaluated:
     images: Mapping[str, Any]
     notice: str | None
 
-    @property
-    def needs_images(self) -> bool:
-        """Whether the experiment's data are images."""
-        return experiments.find(self.plan.experiment).needs_images
-
     def of(self, name: str) -> pd.DataFrame:
         """The results of one architecture."""
         return self.results[self.results["architecture"] == name]
@@ -56,9 +51,9 @@ class Evaluated:
     def sizes(self, architectures: Iterable[str] | None = None) -> str:
         """Scale, seeds, samples, epochs and precision of these architectures, by default of all."""
         plan, names = self.plan, list(architectures or self.labels)
-        # The data may hold fewer images than the plan asks for.
-        limits = [self.images["train"]] if self.needs_images else []
-        samples = min([plan.train_samples, *limits])
+        samples = plan.train_samples
+        if experiments.find(plan.experiment).needs_images:  # of which there may be fewer
+            samples = min(samples, self.images["train"])
         epochs = {name: plan.members[name].training.epochs for name in names}
         precision = "" if plan.precision == "float32" else f" · trained in {plan.precision}"
         return (
@@ -74,6 +69,15 @@ class Evaluated:
         """The part of a caption that explains ±; empty if there is only one seed."""
         several = max(map(self._seeds_of, self.labels)) > 1
         return " · ± standard deviation over seeds" if several else ""
+
+    def science(self) -> str:
+        """ε and σ of D(v), as part of a caption."""
+        sigma = self.plan.settings.sigma
+        if isinstance(sigma, dict):
+            text = ", ".join(f"{sigma[name]:g} ({label})" for name, label in self.labels.items())
+        else:
+            text = f"{sigma:g}"
+        return f"ε = {self.plan.settings.eps:g}, σ = {text}"
 
     def _seeds_of(self, name: str) -> int:
         return len(self.plan.seeds[: self.plan.members[name].seeds])
@@ -91,8 +95,8 @@ class Evaluated:
         published: by the network's name in `NETWORKS`. Beside a narrower network the label is
         'published, full width'; values of CIFAR-10 stand beside no other images.
         """
-        beside = {}
-        for name in {} if self.needs_images and self.notice else self.labels:
+        beside, needs_images = {}, experiments.find(self.plan.experiment).needs_images
+        for name in {} if needs_images and self.notice else self.labels:
             specification = described(self.plan.members[name])
             wide = without_width(specification)
             if (network := papers_network(wide)) in published:
@@ -107,12 +111,11 @@ class Run:
 
     plan, nads: the plan of the NADs, and by architecture the fields of `pipeline.nads.NADs`; None
     and empty in a run of tables alone, which has no figures of directions, pictures and losses;
-    images, notice: as in `Evaluated`.
+    notice: as in `Evaluated`.
     """
 
     plan: NADsPlan | None
     nads: Mapping[str, Mapping[str, np.ndarray]]
-    images: Mapping[str, Any]
     experiments: Mapping[str, Evaluated]
     notice: str | None
 
@@ -127,7 +130,7 @@ def read(names: Iterable[str]) -> Run:
     plan, images = NADsPlan.read(), artifacts.about_images()
     nads = {name: artifacts.nads(name) for name in plan.members}
     records = {name: evaluated(name, Plan.read(experiments.find(name)), images) for name in names}
-    return Run(plan, nads, images, records, notice_of(images))
+    return Run(plan, nads, records, notice_of(images))
 
 
 def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
@@ -154,7 +157,7 @@ def of_tables(records: Mapping[str, Evaluated], record: Evaluated) -> Run:
     experiment = record.plan.experiment
     if experiment == "convergence" and "fourier" not in records:
         raise InputError("convergence is drawn beside the tables of fourier; add that folder too")
-    return Run(None, {}, record.images, {**records, experiment: record}, record.notice)
+    return Run(None, {}, {**records, experiment: record}, record.notice)
 
 
 def notice_of(images: Mapping[str, Any]) -> str | None:
@@ -173,9 +176,8 @@ def evaluated(folder: str, plan: Plan, images: Mapping[str, Any]) -> Evaluated:
             f"{artifacts.REPORTS / folder} is not of the cells that are planned; `dvc repro` makes "
             f"it so, or `python -m pipeline.evaluate {plan.experiment}`"
         )
-    labels = {
-        name: label(described(plan.members[name])) for name in results["architecture"].unique()
-    }
+    members, names = plan.members, results["architecture"].unique()
+    labels = {name: label(described(members[name])) for name in names}
     summary = artifacts.evaluated(folder, "summary")
     return Evaluated(folder, plan, results, summary, labels, images, notice_of(images))
 
@@ -193,6 +195,12 @@ def over_seeds(rows: pd.DataFrame, places: Sequence[str], column: str = "accurac
     done = fitted(rows) if "train_accuracy" in rows else np.nan
     cells = rows.assign(done=done).groupby(places)
     return cells.agg(mean=(column, "mean"), std=(column, "std"), fitted=("done", "min"))
+
+
+def percents(rows: pd.DataFrame, places: Sequence[str], column: str = "accuracy") -> pd.DataFrame:
+    """`over_seeds` of fractions, with mean and std in per cent."""
+    cells = over_seeds(rows, places, column)
+    return cells.assign(**100 * cells[["mean", "std"]])
 
 
 def not_fitted(rows: pd.DataFrame, places: Sequence[str], mark: str, what: str) -> str:

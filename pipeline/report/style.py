@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
@@ -29,6 +30,14 @@ ACCURACY = "cividis"
 
 # Okabe and Ito's colours, for the colour-blind; line styles and markers tell curves apart as well.
 BLACK, BLUE, ORANGE, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
+
+# The looks of curves in one panel.
+CURVES = (
+    {"color": BLACK, "linestyle": "-", "marker": "o"},
+    {"color": BLUE, "linestyle": "--", "marker": "s"},
+    {"color": ORANGE, "linestyle": ":", "marker": "^"},
+    {"color": GREEN, "linestyle": "-.", "marker": "D"},
+)
 
 # Colours and line styles of networks, in the order in which they are drawn.
 SPECTRA = (
@@ -50,20 +59,14 @@ PUBLISHED = ORANGE  # the colour of published values beside ours
 
 # A person's own style of figures (matplotlibrc) does not change these.
 matplotlib.rcdefaults()
-matplotlib.rcParams.update(
-    {
-        "font.size": 9,
-        "axes.titlesize": 10,
-        "xtick.labelsize": 8,
-        "ytick.labelsize": 8,
-        "legend.fontsize": 8,
-        "savefig.dpi": 160,
-        "svg.hashsalt": "nads",
-        "figure.titlesize": 11,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-    }
-)
+matplotlib.rc("font", size=9)
+matplotlib.rc("axes", titlesize=10)
+matplotlib.rc("axes.spines", top=False, right=False)
+matplotlib.rc(["xtick", "ytick"], labelsize=8)
+matplotlib.rc("legend", fontsize=8)
+matplotlib.rc("figure", titlesize=11)
+matplotlib.rc("savefig", dpi=160)
+matplotlib.rc("svg", hashsalt="nads")
 
 
 def blank(width: float, height: float) -> Figure:
@@ -89,38 +92,48 @@ def bare(panels: Iterable[Axes]) -> None:
         panel.spines[:].set_visible(False)
 
 
-def curve(
-    panel: Axes,
-    x: pd.Series,
-    y: pd.Series,
-    fitted: pd.Series,
-    yerr: pd.Series,
-    xerr: pd.Series | None = None,
-    **look: Any,
-) -> ErrorbarContainer:
-    """Means over seeds with error bars, if there are any, and hollow markers where not `fitted`."""
-    if (fitted == 0).all():  # the legend then shows a hollow marker as well
+def curve(panel: Axes, x: Sequence[float], cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
+    """Means over seeds with error bars, if there are any, and hollow markers where not `fitted`.
+
+    cells: mean, std and fitted, as `over_seeds` returns them, and std_x if x has error bars too.
+    """
+    unfitted = np.asarray(cells["fitted"] == 0)
+    if unfitted.all():  # the legend then shows a hollow marker as well
         look |= {"markerfacecolor": "white"}
-    errors = [None if bars is None or bars.isna().all() else bars for bars in (yerr, xerr)]
-    drawn = panel.errorbar(x, y, *errors, **look)
-    hollow(panel, drawn, np.asarray(fitted == 0))
+    for key, name in (("yerr", "std"), ("xerr", "std_x")):
+        if name in cells and cells[name].notna().any():
+            look[key] = cells[name]
+    drawn = panel.errorbar(x, cells["mean"], **look)
+    hollow(panel, drawn, unfitted)
     return drawn
 
 
 def hollow(panel: Axes, curve: ErrorbarContainer, which: np.ndarray) -> None:
     """Draw hollow markers on the points `which` of a curve: not every network there was fitted."""
     line = curve[0]
+    look = {"marker": line.get_marker(), "markersize": line.get_markersize()}
+    look |= {"linestyle": "none", "color": line.get_color(), "markerfacecolor": "white"}
     if which.any():
-        panel.plot(
-            line.get_xdata()[which],
-            line.get_ydata()[which],
-            linestyle="none",
-            marker=line.get_marker(),
-            markersize=line.get_markersize(),
-            color=line.get_color(),
-            markerfacecolor="white",
-            zorder=line.get_zorder() + 0.5,
-        )
+        panel.plot(*line.get_xydata()[which].T, zorder=line.get_zorder() + 0.5, **look)
+
+
+def over_indices(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
+    """A `curve` of cells by NAD index over index + 1."""
+    if len(cells) <= 2:  # between two points far apart a line would tell what was not measured
+        look |= {"linewidth": 0}
+    return curve(panel, cells.index + 1, cells, **look)
+
+
+def published_curve(panel: Axes, values: pd.Series, **look: Any) -> Line2D:
+    """Draw published values by index, wide enough to be seen where our curve lies on them."""
+    (line,) = panel.plot(values.index + 1, values, color=PUBLISHED, zorder=1.9, **look)
+    return line
+
+
+def evenly(indices: Sequence[int], most: int) -> list[int]:
+    """At most `most` of the indices in ascending order, spread evenly over them."""
+    places = np.linspace(0, len(indices) - 1, most).round().astype(int)
+    return [sorted(indices)[place] for place in np.unique(places)]
 
 
 def lines(panel: Axes, corner: Place, sides: Place, hatch: str, colour: Any, width: float) -> None:

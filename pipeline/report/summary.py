@@ -1,7 +1,5 @@
 """The few numbers to watch from run to run: reports/metrics.json, the table of `dvc exp show`."""
 
-from typing import Any
-
 import numpy as np
 
 from pipeline.project import artifacts
@@ -10,13 +8,8 @@ from pipeline.report.run import Run
 NETWORK = "lenet"
 """The architecture whose numbers are shown."""
 
-
-def _first(parts: dict[str, Any]) -> Any:
-    return next(iter(parts.values()))
-
-
 NUMBERS = {
-    "nad_sweep": lambda part: {"spearman": _first(part)["spearman"]["accuracy_index"]},
+    "nad_sweep": lambda part: {"spearman": [*part.values()][0]["spearman"]["accuracy_index"]},
     "fourier": lambda part: {"highest": part["highest"]},
     "convergence": lambda part: {"learned": round(part["learned"] / part["directions"], 4)},
     "learning": lambda part: {"along_v": part["linear"]["after"]["v"]},
@@ -28,7 +21,7 @@ NUMBERS = {
         "linear_early": part["accuracy"]["low"]["linear"],
         "images_late": part["accuracy"]["high"]["images"],
     },
-    "poison": lambda part: {"poisoned_early": _first(part)["first"]},
+    "poison": lambda part: {"poisoned_early": [*part.values()][0]["first"]},
     "flip": lambda part: {"flipped": part["flipped"]},
 }
 """From one network's part of metrics.json to its numbers, by experiment.

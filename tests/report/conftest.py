@@ -1,5 +1,6 @@
 """The small run of `small_run`, laid down once, its sections, and what `render` makes of it."""
 
+import functools
 import shutil
 
 import pytest
@@ -11,7 +12,7 @@ from pipeline.report import run, style
 
 
 @pytest.fixture(scope="session")
-def _laid(tmp_path_factory):
+def laid(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -20,48 +21,34 @@ def _laid(tmp_path_factory):
 
 
 @pytest.fixture
-def whole(_laid, monkeypatch):
+def whole(laid, monkeypatch):
     """The small run, in its folder, which no test may change."""
-    monkeypatch.chdir(_laid)
+    monkeypatch.chdir(laid)
     return run.read(experiments.names())
 
 
-@pytest.fixture
-def unbroken(monkeypatch):
-    """Captions whose lines are as long as they are."""
-    monkeypatch.setattr(style, "LETTERS", 10**4)
+@pytest.fixture(scope="session")
+def section_of(laid):
+    """A function from a name to that section of the small run, made when it is first asked for."""
 
-
-class Sections(dict):
-    """The sections of the small run by their names, each made when it is first asked for."""
-
-    def __init__(self, folder):
-        super().__init__()
-        self.folder = folder
-
-    def __missing__(self, name):
-        (part,) = (part for part in render.IN_ORDER if part.__name__.endswith(f".{name}"))
+    @functools.cache
+    def section_of(name):
         with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(self.folder)
+            patch.chdir(laid)
             # seaborn draws the figure of each heat map, to turn tick labels that overlap: our
             # figures turn their own.
             patch.setattr("seaborn.matrix._draw_figure", lambda figure: None)
             patch.setattr(style, "LETTERS", 10**4)  # no caption is broken into lines
-            self[name] = part.section(run.read(experiments.names()))
-        return self[name]
+            return render.PARTS[name].section(run.read(experiments.names()))
+
+    return section_of
 
 
 @pytest.fixture(scope="session")
-def sections(_laid):
-    """`Sections` of the small run."""
-    return Sections(_laid)
-
-
-@pytest.fixture(scope="session")
-def rendered(_laid, tmp_path_factory):
+def rendered(laid, tmp_path_factory):
     """The folder reports/ of the small run after `render`."""
     folder = tmp_path_factory.mktemp("rendered")
-    shutil.copytree(_laid, folder, dirs_exist_ok=True)
+    shutil.copytree(laid, folder, dirs_exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         artifacts.FIGURES.mkdir()

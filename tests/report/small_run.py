@@ -1,5 +1,4 @@
-"""A small run laid down by hand: two networks, the narrow ResNet-18 `z` and LeNet `a`, two seeds,
-and images that are called Animals."""
+"""A small run laid down by hand: the narrow ResNet-18 `z` and LeNet `a`, of two seeds each."""
 
 import dataclasses
 
@@ -9,8 +8,8 @@ import pandas as pd
 from pipeline import experiments
 from pipeline.cells.training import Training
 from pipeline.experiments.plan import Member, Plan
+from pipeline.grid.evaluation import summary
 from pipeline.measures.boundaries import POINTS
-from pipeline.measures.fitted import fitted
 from pipeline.nads import NADs
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.plan import NADsPlan, Request
@@ -22,28 +21,20 @@ LENET = {"network": NETWORKS["lenet"]}
 NARROW = {"network": NETWORKS["resnet18"], "width": 0.125}
 SEEDS = (5, 6)
 LABELS = {"z": "ResNet-18, width ×0.125", "a": "LeNet"}
-ABOUT = {"name": "Animals", "classes": ["ape", "bee", "cat", "dog", "eel"], "train": 700}
-NOTICE = "images of this run: Animals"
-
-SIZES = (
-    "scale smoke · 2 seeds · {} training samples · epochs 3 (ResNet-18, width ×0.125), 2 (LeNet)"
-)
-SPREAD = " · ± standard deviation over seeds"
-NOT_FITTED = "where not every network was fitted (training accuracy below 99 %)"
-ALL_FITTED = "every network fitted (training accuracy at least 99 %)"
+ABOUT = {"name": "CIFAR-10", "classes": ["ape", "bee", "cat", "dog", "eel"], "train": 700}
 
 
-def plan(name, settings, grids, precision="float32", seeds=None, epochs=(3, 2)):
+def plan(name, settings, grids, precision="float32", epochs=(3, 2)):
     """The plan of an experiment; grids: the networks' parts of the grid."""
     experiment, members = experiments.find(name), {}
     for architecture, specification, grid, count in zip("za", (NARROW, LENET), grids, epochs):
         training = Training(count, 0.1, 0.9, 0.0, experiment.schedule, precision)
         part, both = experiment.Grid(**grid), ("secant", "gradient")
         members[architecture] = Member(specification, training, part, both)
-    return Plan(name, "smoke", seeds or SEEDS, 1234, 90, experiment.Settings(**settings), members)
+    return Plan(name, "smoke", SEEDS, 1234, 90, experiment.Settings(**settings), members)
 
 
-def rows_of(places, accuracy=0.5, unfitted=0, tests=("all",), seeds=None):
+def rows_of(places, accuracy=0.5, unfitted=0, tests=("all",)):
     """results.csv of both networks: the accuracy of each row is 0.2 points above the one before.
 
     unfitted: rows, the first ones, whose networks come to a training accuracy of 98 % only, the
@@ -54,43 +45,23 @@ def rows_of(places, accuracy=0.5, unfitted=0, tests=("all",), seeds=None):
         for name in "za"
         for place in places
         for test in tests
-        for seed in seeds or SEEDS
+        for seed in SEEDS
     ]
     found = pd.DataFrame(rows).assign(n=10**8)
     found["accuracy"] = found["best_accuracy"] = accuracy + np.arange(len(rows)) / 500
     return found.assign(train_accuracy=[0.98] * unfitted + [1.0] * (len(rows) - unfitted))
 
 
-def summary_of(rows):
-    """summary.csv of results."""
-    single = {"seed", "accuracy", "train_accuracy", "best_accuracy", "n", "steps"}
-    over = [column for column in rows if column not in single]
-    cells = rows.assign(fitted=fitted(rows)).groupby(over, sort=False)
-    return cells.agg(
-        mean=("accuracy", "mean"),
-        std=("accuracy", "std"),
-        seeds=("accuracy", "count"),
-        fitted=("fitted", "sum"),
-        train_accuracy=("train_accuracy", "mean"),
-        best_mean=("best_accuracy", "mean"),
-        best_std=("best_accuracy", "std"),
-    ).reset_index()
+def tables_of(name, rows):
+    """Results of the experiment `name`, and their summary."""
+    return {"results": rows, "summary": summary(rows, experiments.find(name).coordinates)}
 
 
-def evaluated(planned, rows, images=ABOUT, notice=NOTICE):
+def evaluated(planned, rows):
     """The record of one experiment; of `planned` networks there are those that have rows."""
     labels = {name: LABELS[name] for name in rows["architecture"].unique()}
-    return Evaluated(planned.experiment, planned, rows, summary_of(rows), labels, images, notice)
-
-
-def of_cifar10(run):
-    """The same run of CIFAR-10."""
-    images = run.images | {"name": "CIFAR-10"}
-    found = {
-        name: dataclasses.replace(one, images=images, notice=None)
-        for name, one in run.experiments.items()
-    }
-    return dataclasses.replace(run, images=images, notice=None, experiments=found)
+    tables = tables_of(planned.experiment, rows)
+    return Evaluated(planned.experiment, planned, *tables.values(), labels, ABOUT, None)
 
 
 def with_member(one, name, **changes):
@@ -102,7 +73,7 @@ def with_member(one, name, **changes):
 
 def with_rows(run, name, rows):
     """The same run in which an experiment has other results."""
-    one = dataclasses.replace(run.experiments[name], results=rows, summary=summary_of(rows))
+    one = dataclasses.replace(run.experiments[name], **tables_of(name, rows))
     return dataclasses.replace(run, experiments=run.experiments | {name: one})
 
 
@@ -135,18 +106,19 @@ def lay(path, rows):
     pd.DataFrame(rows).to_csv(path, index=False)
 
 
-def experiment(planned, rows):
+def experiment(planned, rows, metrics=None):
     """Lay down the plan and the tables of an experiment."""
     name = planned.experiment
     artifacts.write_json(artifacts.PLAN / f"{name}.json", dataclasses.asdict(planned))
-    lay(artifacts.REPORTS / name / "results.csv", rows)
-    lay(artifacts.REPORTS / name / "summary.csv", summary_of(rows))
-    artifacts.write_json(artifacts.REPORTS / name / "metrics.json", {})
+    for table, content in tables_of(name, rows).items():
+        lay(artifacts.REPORTS / name / f"{table}.csv", content)
+    artifacts.write_json(artifacts.REPORTS / name / "metrics.json", metrics or {})
 
 
 FREQUENCIES = [{"k_row": r, "k_col": c} for r in (-16, 0) for c in (-16, 0)]
 SWEPT = [{"estimand": e, "index": i} for e in ("secant", "gradient") for i in (0, 10)]
 PAIRS = [{"index_1": a, "index_2": b} for a in (1, 9) for b in (1, 9)]
+SIGMAS = {"eps": 1.25, "sigma": {"z": 3.5, "a": 2.0}}
 
 
 def lay_run():
@@ -155,11 +127,12 @@ def lay_run():
     artifacts.PLAN.mkdir(parents=True)
     (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
     artifacts.write_json(artifacts.IMAGES / "about.json", ABOUT)
-    both = {"eps": 1.25, "sigma": {"z": 3.5, "a": 2.0}}
 
     estimator = Estimator("secant", "plain", 50.0, "many", False, True)
-    sources = {"z": Source(file="mine.npy"), "a": Source(networks=128)}
-    asked = {name: Request(LENET if name == "a" else NARROW, sources[name]) for name in sources}
+    asked = {
+        "z": Request(NARROW, Source(file="mine.npy")),
+        "a": Request(LENET, Source(networks=128)),
+    }
     document = dataclasses.asdict(NADsPlan("smoke", 7, estimator, asked))
     artifacts.write_json(artifacts.PLAN / "nads.json", document)
     basis = np.linalg.qr(np.random.default_rng(0).normal(size=(1024, 16)))[0].T
@@ -167,28 +140,21 @@ def lay_run():
     save(artifacts.NADS / "a.npz", **nads(basis, (1, 32, 32)))
     save(artifacts.NADS / "a.gradient.npz", **nads(basis[::-1], (1, 32, 32), error=0.4))
 
-    steps = [{"step": 16}] * 2
-    experiment(plan("fourier", {"eps": 1.5, "sigma": 3.0}, steps), rows_of(FREQUENCIES))
-    rows = rows_of(FREQUENCIES)
+    steps, rows = [{"step": 16}] * 2, rows_of(FREQUENCIES)
+    experiment(plan("fourier", {"eps": 1.5, "sigma": 3.0}, steps), rows)
     rows["steps"] = np.where(rows["k_row"] == 0, 20 * rows["accuracy"], np.nan)
     experiment(plan("convergence", {"eps": 1.0, "sigma": 0.5}, steps), rows)
 
-    rows = rows_of(SWEPT, unfitted=1)
-    experiment(plan("nad_sweep", both, [{"indices": [0, 10]}] * 2), rows)
-    lay(artifacts.MODELS / "nad_sweep/losses.csv", rows.assign(epoch=1, loss=rows["accuracy"] / 2))
-    estimands = ("secant", "gradient")
-    save(
-        artifacts.DATASETS / "nad_sweep" / "directions.npz",
-        **{
-            f"{n}-{e}-eigenvalues": np.array([4, 2 + (e == "secant")])
-            for n in "za"
-            for e in estimands
-        },
-    )
+    rows, both = rows_of(SWEPT, unfitted=1), ("secant", "gradient")
     rho = {"accuracy_index": -0.5, "accuracy_eigenvalue": 0.25, "early_loss_index": None}
-    p_values = {"accuracy_index": 0.25, "accuracy_eigenvalue": 2e-5, "early_loss_index": None}
-    metrics = {n: dict.fromkeys(estimands, {"spearman": rho, "p_value": p_values}) for n in "za"}
-    artifacts.write_json(artifacts.REPORTS / "nad_sweep" / "metrics.json", metrics)
+    p = {"accuracy_index": 0.25, "accuracy_eigenvalue": 2e-5, "early_loss_index": None}
+    metrics = {n: dict.fromkeys(both, {"spearman": rho, "p_value": p}) for n in "za"}
+    experiment(plan("nad_sweep", SIGMAS, [{"indices": [0, 10]}] * 2), rows, metrics)
+    lay(artifacts.MODELS / "nad_sweep/losses.csv", rows.assign(epoch=1, loss=rows["accuracy"] / 2))
+    spectra = {
+        f"{n}-{e}-eigenvalues": np.array([4, 2 + (e == "secant")]) for n in "za" for e in both
+    }
+    save(artifacts.DATASETS / "nad_sweep" / "directions.npz", **spectra)
 
     settings = {"eps1": 1.5, "eps2": 0.75, "sigma": 2.0}
     grids = [{"indices": [9, 1]}, {"indices": [1, 9]}]
@@ -209,9 +175,8 @@ def lay_run():
     save(artifacts.DATASETS / "linear_pairs" / "directions.npz", **directions)
 
     # All eight rows of `z`.
-    tests = ("all", "images", "linear", "conflict")
-    rows = rows_of([{"index": 1}], unfitted=8, tests=tests)
-    experiment(plan("image_pairs", both, [{"indices": [1]}] * 2), rows)
+    rows = rows_of([{"index": 1}], unfitted=8, tests=("all", "images", "linear", "conflict"))
+    experiment(plan("image_pairs", SIGMAS, [{"indices": [1]}] * 2), rows)
     for seed, labels in ((5, [1, 1, 1, -1]), (6, [1, -1, -1, 1])):
         path = artifacts.DATASETS / "image_pairs" / f"draw-{seed}.npz"
         save(path, test_labels=np.array(labels, np.int8))
@@ -221,17 +186,16 @@ def lay_run():
     experiment(plan("poison", {"size": 0.25}, grids), rows)
     # Each NAD is one pixel. Classes run from the last to the first, and class 1 has no picture.
     save(artifacts.DATASETS / "poison" / "directions.npz", z=np.eye(1024), a=np.eye(1024)[::-1])
-    labels = np.array([4, 3, 2, 2, 0, 0])
     pictures = np.stack([np.full((3, 32, 32), 100 + n, np.uint8) for n in range(6)])
-    about = {"train_pictures": pictures, "train_labels": labels, "mean": np.zeros(3)}
-    save(artifacts.DATASETS / "poison" / "draw-5.npz", **about, deviation=np.ones(3))
+    draw = {"train_pictures": pictures, "train_labels": np.array([4, 3, 2, 2, 0, 0])}
+    draw |= {"mean": np.zeros(3), "deviation": np.ones(3)}
+    save(artifacts.DATASETS / "poison" / "draw-5.npz", **draw)
 
     # All four rows of `z`; of D(v) along NAD 10 every part is three times as large after training.
     cells = [{"data": "linear", "index": 10}, {"data": "images", "index": -1}]
-    rows = rows_of(cells, unfitted=4)
-    experiment(plan("learning", both, [{"indices": [10]}] * 2), rows)
+    rows, course = rows_of(cells, unfitted=4), []
+    experiment(plan("learning", SIGMAS, [{"indices": [10]}] * 2), rows)
     parts = {"linear": ("v", 0.0101), "images": ("components", 0.0401)}
-    course = []
     for row in rows.to_dict("records"):
         (part, value), add = parts[row["data"]], row["seed"] / 1000
         for epoch in (0, 1, 2):
@@ -244,20 +208,17 @@ def lay_run():
     rows = rows_of([{"images": kind} for kind in ("plain", "flipped")], unfitted=3)
     experiment(plan("flip", {}, [{}, {}]), rows)
     changes = [
-        {"architecture": name, "seed": seed, "operation": operation, "first": index, "last": index}
-        | {"changed": changed + seed / 100, "relative_change": 0.1}
+        {"architecture": name, "seed": seed, "operation": operation, "first": first, "last": last}
+        | {"changed": changed + seed / 100, "relative_change": 0.1, "train_accuracy": 0.5}
         for name, changed in (("z", 0.25), ("a", 0.75))
         for seed in (5, 6)
         for operation in ("remove", "flip")
-        for index in (0, 2)
+        for first, last in ((0, 0), (2, 2), (2, 9))
     ]
-    changes += [change | {"last": 9} for change in changes if change["first"] == 2]
     lay(artifacts.REPORTS / "flip" / "changes.csv", changes)
 
 
 def captions(section):
-    """A section's pictures as name, alternative text and caption, on one line."""
-    return [
-        (one.name, one.text, " ".join(one.figure._supxlabel.get_text().split()))
-        for one in section.pictures
-    ]
+    """The captions of a section's figures, each on one line, by the figure's name."""
+    texts = {one.name: one.figure._supxlabel.get_text() for one in section.pictures}
+    return {name: " ".join(text.split()) for name, text in texts.items()}

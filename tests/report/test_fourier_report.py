@@ -5,23 +5,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import small_run
-from small_run import ALL_FITTED, LABELS, LENET, SIZES, SPREAD
+from small_run import LABELS, LENET
 
 from pipeline.cells.fourier import frequencies
-from pipeline.report import fourier, style
+from pipeline.report import fourier
 from pipeline.report import frequencies as maps
 
-SETTINGS = {"eps": 1.5, "sigma": 3.0}
 
-
-def grid(step, transposes=True):
-    return [{"k_row": r, "k_col": c} for r, c in frequencies(step, transposes=transposes)]
-
-
-def run_of(step, transposes=True, **keywords):
-    part = {"step": step, "transposes": transposes}
-    rows = small_run.rows_of(grid(step, transposes), **keywords)
-    return small_run.evaluated(small_run.plan("fourier", SETTINGS, [part] * 2), rows)
+def run_of(step, transposes=(True, True), unfitted=0):
+    """`fourier` along multiples of `step`; transposes: of the grid of `z` and of `a`."""
+    grids = [{"step": step, "transposes": both} for both in transposes]
+    places = [{"k_row": r, "k_col": c} for r, c in frequencies(step, transposes=all(transposes))]
+    rows = small_run.rows_of(places, unfitted=unfitted)
+    settings = {"eps": 1.5, "sigma": 3.0}
+    return small_run.evaluated(small_run.plan("fourier", settings, grids), rows)
 
 
 def rows(pairs):
@@ -51,7 +48,6 @@ def test_maps_of_other_inputs_reach_as_far_as_their_own_grids():
     shown = np.isfinite(values)
     assert shown[:, 1:8].all() and not shown[:, [0, 8]].any(), "columns go from −24 to 24"
     assert values[0, 2] == values[0, 6], "(−32, ±16)"
-    assert np.array_equal(values[:, 1], values[:, 7])
     assert maps.canonical(rows([(16, 0), (-16, 0), (32, 0)]))["k_row"].tolist() == [16, 16, -32]
 
 
@@ -68,38 +64,19 @@ def test_of_k_and_minus_k_the_last_in_order_stands_for_both():
     assert found["fitted"].tolist() == [True] * 3 + [False, True]
 
 
-def test_a_direction_stands_for_its_transpose():
+def test_a_direction_stands_for_its_transpose_where_one_of_both_is_trained():
     half = maps.canonical(rows(frequencies(8, transposes=False)))
-    shown = maps.with_transposes(half)
+    run = run_of(8, (True, False))
+    shown = maps.completed(run, "a", half)
     assert len(shown) == len(frequencies(8)) and not shown.duplicated(["k_row", "k_col"]).any()
     values, given = (maps.plane(some, "value")[1] for some in (shown, half))
     assert np.array_equal(values, values.T)
     known = np.isfinite(given)
     assert np.array_equal(values[known], given[known]) and not known.all()
-
-
-@pytest.mark.parametrize("step", [16, 8, 2, 1])
-def test_maps_of_all_steps_have_one_frame(step):
-    figure, axes = style.new(1, 1, 3, 3)
-    panel, axis = axes[0, 0], np.arange(-16, 17, step)
-    frequency = lambda places: (np.array(places) * step - 16).tolist()
-    panel.imshow(np.zeros((len(axis), len(axis))))
-    maps.frame(panel, axis)
-    assert frequency(panel.get_xlim()) == [-17, 17] and frequency(panel.get_ylim()) == [17, -17]
-    for ticks in (drawing.ticks(panel.xaxis), drawing.ticks(panel.yaxis)):
-        assert frequency([place for place, _ in ticks]) == [-16, -8, 0, 8, 16]
-        assert [text for _, text in ticks] == ["−16", "−8", "0", "8", "16"]
-
-
-def test_what_a_caption_says_of_transposes():
+    assert maps.completed(run, "z", half) is half
     said = " · one of each v and its transpose, which are alike by symmetry, is trained"
-    assert maps.transposed_text(run_of(16)) == ""
-    assert maps.transposed_text(run_of(16, transposes=False)) == said
-    parts = [{"step": 16}, {"step": 16, "transposes": False}]
-    one = small_run.evaluated(
-        small_run.plan("fourier", SETTINGS, parts), small_run.rows_of(grid(16))
-    )
-    assert maps.transposed_text(one) == f"{said} (LeNet)"
+    assert maps.transposed_text(run) == f"{said} (LeNet)"
+    assert maps.transposed_text(run_of(16, (False, False))) == said
 
 
 def hatched(panel):
@@ -112,7 +89,6 @@ def test_maps_have_numbers_and_hatches_and_the_published_ones_stand_to_their_rig
     one = run_of(8, unfitted=1)
     figure = fourier.maps(one, maps.published_maps(one), "caption")
     narrow, _, lenet, published, _ = figure.axes
-    assert [bool(panel.get_ylabel()) for panel in figure.axes[:4]] == [True, False] * 2
     titles = [LABELS["z"], "published, full width", "LeNet", "published"]
     assert [panel.get_title() for panel in figure.axes[:4]] == titles
     values = [[0, 1, 2, 1, 0], [3, 4, 5, 6, 3], [7, 8, 9, 8, 7], [3, 6, 5, 4, 3], [0, 1, 2, 1, 0]]
@@ -132,45 +108,25 @@ def test_maps_have_numbers_and_hatches_and_the_published_ones_stand_to_their_rig
     assert not hatched(lenet) and not hatched(published)
     unfitted = fourier.maps(run_of(8, unfitted=20), {}, "caption").axes[0]
     assert not hatched(unfitted) and unfitted.get_title().endswith("\n(none fitted)")
+    for panel, ends in ((narrow, [-0.125, 4.125]), (published, [-0.5, 16.5])):
+        assert [*panel.get_xlim()] == ends, "±17, in cells of 8 and of 2"
+        assert [text for _, text in drawing.ticks(panel.xaxis)] == ["−16", "−8", "0", "8", "16"]
     # (−4, 0), (0, −4) and their mean with (0, 4).
     found = published.images[0].get_array()
     assert found.shape == (17, 17) and found[7, 8] != found[8, 7] and not published.texts
 
 
-def test_the_section(sections):
-    section = sections["fourier"]
-    caption = SIZES.format("1,234") + " · ε = 1.5, σ = 3" + SPREAD
-    odd = " · LeNet's published row k_row = 0 lies above its transpose, "
-    assert section.caption == f"{caption}{odd}though the network's law is symmetric"
-    text = "accuracy over frequencies"
-    assert small_run.captions(section) == [("fourier_maps", text, f"{caption} {ALL_FITTED}")]
-    level = ["4 of 4", "52.3 ± 0.1", "51.7 ± 0.1", "52.9 ± 0.1", "0"]
-    # Published of LeNet are 50.27 and 50.18 off the row, 51.13 and, the mean of k and −k, 72.46 on
-    # it; ours lie at 51.7, 52.1, 52.5 and 52.9.
-    assert section.table.rows[1] == ["LeNet", *level, "55.9", "2.0 (2)", "13.9 (2)"]
-    accuracies, distances = section.findings
-    assert accuracies.endswith(
-        "; LeNet: 52.3 ± 0.1 % in the mean, from 51.7 ± 0.1 at (−16, −16) to 52.9 ± 0.1 at (0, 0) "
-        "(fitted along 4 of 4)."
-    )
-    assert distances.endswith(
-        "LeNet: 2.0 points over 2 with k_row ≠ 0, 13.9 points over 2 with k_row = 0."
-    )
-
-
 def test_what_pooling_does_is_said_of_the_directions_that_both_have(whole):
-    rows = small_run.rows_of(grid(16))
+    rows = small_run.rows_of(small_run.FREQUENCIES)
     one = small_run.with_rows(
         whole, "fourier", rows[(rows["architecture"] == "a") | (rows["k_row"] == 0)]
     )
     network = LENET | {"downsampling": "none"}
-    one.experiments["fourier"] = small_run.with_member(
-        one.experiments["fourier"], "z", specification=network
-    )
-    section = fourier.section(one)
+    run = small_run.with_member(one.experiments["fourier"], "z", specification=network)
+    (_, *rows), (*_, sentence) = fourier.numbers(run, maps.published_maps(run))
     # Without pooling 50.8 to 51.4; with it 52.4 to 53.0 along the same two.
-    assert section.findings[-1] == (
+    assert sentence == (
         "Without pooling LeNet has 51.1 ± 0.1 % instead of 52.7 ± 0.1 %, means over the 2 "
         "directions of both; published 100.0 % without."
     )
-    assert [row[6] for row in section.table.rows] == ["100.0", "55.9"]
+    assert [row[6] for row in rows] == ["100.0", "55.9"]

@@ -7,73 +7,40 @@ import numpy as np
 import pandas as pd
 import pytest
 import small_run
-from small_run import ALL_FITTED, LABELS, NOT_FITTED, PAIRS, SIZES, SPREAD
+from small_run import LABELS, PAIRS
 
 from pipeline.measures.boundaries import EXTENT, POINTS
 from pipeline.report import linear_pairs
 
 LABEL = LABELS["z"]
-TESTS = ("all", "first", "second")
 SCIENCE = "ε₁ = 1.5, ε₂ = 0.75, σ = 2"
+PLACES = [(0.5, 0.5), (1.5, 0.5), (0.5, 1.5), (1.5, 1.5)]  # of the numbers in a map
 
 
-def test_captions_say_how_each_was_trained_and_what_is_hatched(sections):
-    section = sections["linear_pairs"]
-    assert section.caption == (
-        f"{SIZES.format('1,234')} · {SCIENCE}{SPREAD} · tilt: of the seeds that were fitted "
-        "(training accuracy at least 99 %), have a boundary and are right on more than 55 % of new "
-        "samples · used is a channel that alone gives more than 60 % · NAD indices begin at 0, "
-        "which for paper 2 is a choice"
-    )
-    below = {name: caption for name, _, caption in small_run.captions(section)}
-    origins = f"NADs from mine.npy ({LABEL}), 64 untrained LeNet"
-    assert below["two_sufficient_channels"] == f"scale smoke · {SCIENCE} · {origins}"
-    assert below["linear_accuracies_z"] == (
-        f"scale smoke · 2 seeds · 1,234 training samples · 3 epochs · {SCIENCE}{SPREAD} hatched: 1 "
-        f"of 4 pairs, {NOT_FITTED} published: full width, mean of three seeds, read off the "
-        "figure, ± 1"
-    )
-    tilt = "tilt: mean ± standard deviation over the seeds that were fitted"
-    assert below["linear_boundaries_a"].endswith(f"mean over seeds · {tilt} {ALL_FITTED}")
-    assert below["linear_tilt_and_margins"].endswith(f"hatched: 1 of 8 pairs, {NOT_FITTED}")
+@pytest.fixture
+def section(section_of):
+    return section_of("linear_pairs")
 
 
-def test_the_table_has_the_corners_and_the_diagonal(sections):
-    rows = sections["linear_pairs"].table.rows
-    trained = "100.0 (2 of 2)"
-    assert [row[:3] + row[-3:] for row in rows] == [
-        [LABEL, "(1, 1)", "56.1 ± 0.1", "not fitted", "98.0 (0 of 2)", "99.7 / 99.7 / 80.4"],
-        [LABEL, "(1, 9)", "57.3 ± 0.1", "7.4 ± 0.7°", trained, "–"],
-        [LABEL, "(9, 1)", "58.5 ± 0.1", "14.6 ± 0.7°", trained, "–"],
-        [LABEL, "(9, 9)", "59.7 ± 0.1", "15.4 ± 0.7°", trained, "–"],
-        ["LeNet", "(1, 1)", "60.9 ± 0.1", "46.6 ± 0.7°", trained, "–"],
-        ["LeNet", "(1, 9)", "62.1 ± 0.1", "47.4 ± 0.7°", trained, "–"],
-        ["LeNet", "(9, 1)", "63.3 ± 0.1", "54.6 ± 0.7°", trained, "–"],
-        ["LeNet", "(9, 9)", "64.5 ± 0.1", "55.4 ± 0.7°", trained, "–"],
-    ]
-    assert rows[0][3:6] == ["56.5 ± 0.1", "56.9 ± 0.1", "56.9 ± 0.1"]
+@pytest.fixture
+def axes(section):
+    """A function from a picture's name to its panels."""
+    figures = {picture.name: picture.figure for picture in section.pictures}
+    return lambda name: figures[name].axes
 
 
-def test_the_findings(sections):
-    narrow, lenet = sections["linear_pairs"].findings
-    assert narrow == (
-        f"linear_pairs, {LABEL} (6 of 8 networks fitted): of two sufficient channels along NADs "
-        "(v₁, v₂) it uses neither at (1, 9) (alone, they give 57.7 ± 0.1 and 58.1 ± 0.1 %), neither"
-        " at (9, 1) (58.9 ± 0.1 and 59.3 ± 0.1 %), n = 2; at (1, 1) no network was fitted; whatever"
-        " the pair, its boundaries tilt by 12.5 ± 4.0°, n = 6 networks (maximum margin: 26.6°)"
-        "; published of ResNet-18 of full width: 99.7 and 80.4 % at (1, 1)."
-    )
-    assert lenet.startswith("linear_pairs, LeNet (8 of 8 networks fitted)")
-    assert "published" not in lenet
+def hatched(panel):
+    """The corners of a panel's hatched squares."""
+    return {tuple(patch.get_xy()) for patch in panel.patches if patch.get_hatch()}
 
 
 def sentence(whole, first=0.9, second=0.7, best=0.7, trained=1.0, tilt=(10.0, 80.0)):
     """The sentence on LeNet with these accuracies of either channel alone, everywhere."""
-    rows = small_run.rows_of(PAIRS, tests=TESTS).assign(train_accuracy=trained, best_accuracy=best)
+    rows = small_run.rows_of(PAIRS, tests=linear_pairs.PANELS)
+    rows = rows.assign(train_accuracy=trained, best_accuracy=best)
     rows["accuracy"] = rows["test_set"].map({"all": 0.9, "first": first, "second": second})
     run = small_run.with_rows(whole, "linear_pairs", rows).experiments["linear_pairs"]
-    lenet = run.of("a")
-    planes = lenet[lenet["test_set"] == "all"].assign(tilt=[*tilt] * 4)
+    planes = run.of("a")[run.of("a")["test_set"] == "all"].assign(tilt=[*tilt] * 4)
     return linear_pairs.used(run, "a", {}, planes)
 
 
@@ -91,9 +58,8 @@ def test_sentences_say_which_channel_is_used(whole):
     assert sentence(whole, trained=0.9) == f"{none} fitted."
 
 
-def test_the_problem_shows_three_boundaries_and_the_nads(sections):
-    figure = sections["linear_pairs"].pictures[0].figure
-    panel, *nads = figure.axes
+def test_the_problem_shows_three_boundaries_and_the_nads(axes):
+    panel, *nads = axes("two_sufficient_channels")
     lines = {line.get_label(): drawing.points(line) for line in panel.lines}
     assert lines["class 0"] == [[-1.5, -0.75]] and lines["class 1"] == [[1.5, 0.75]]
     assert lines["first channel alone"] == [[0, -2.4], [0, 2.4]]
@@ -111,52 +77,45 @@ def test_the_problem_shows_three_boundaries_and_the_nads(sections):
     np.testing.assert_allclose(amplitude, np.fft.fftshift(np.abs(np.fft.fft2(nad))))
 
 
-def hatched(panel):
-    """The corners of a panel's hatched squares."""
-    return {tuple(patch.get_xy()) for patch in panel.patches if patch.get_hatch()}
-
-
-def test_accuracies_stand_over_the_published_ones(sections):
-    narrow, lenet = (sections["linear_pairs"].pictures[place].figure for place in (1, 3))
-    first, _, second, *below = narrow.axes
-    assert [panel.get_title() for panel in lenet.axes[:3]] == [*linear_pairs.PANELS.values()]
+def test_accuracies_stand_over_the_published_ones(axes):
+    first, _, second, *below = axes("linear_accuracies_z")
     assert below[0].get_title() == "published, ResNet-18\n(paper 2, fig. 2a)"
     (shown,) = first.collections
     np.testing.assert_allclose(shown.get_array(), [[56.1, 57.3], [58.5, 59.7]], atol=1e-9)
     assert drawing.texts(first)[1.5, 0.5] == "57\n±0.1" and shown.get_clim() == (50, 100)
     # At the first pair no network was fitted; of the four it is the one that is published.
     assert hatched(first) == {(0, 0)} and hatched(second) == {(0, 0)}
-    places = [(0.5, 0.5), (1.5, 0.5), (0.5, 1.5), (1.5, 1.5)]
     for panel, value in ((below[0], "100"), (below[2], "80")):
-        assert drawing.texts(panel) == dict(zip(places, [value, *"–––"])) and not hatched(panel)
-    assert not any(map(hatched, lenet.axes))
+        assert drawing.texts(panel) == dict(zip(PLACES, [value, *"–––"])) and not hatched(panel)
+    assert not any(map(hatched, axes("linear_accuracies_a")))
 
 
-def test_boundaries_are_titled_by_their_tilt(sections):
-    narrow, lenet = (sections["linear_pairs"].pictures[place].figure for place in (2, 4))
+def test_boundaries_are_drawn_where_they_are_learned_and_titled_by_their_tilt(axes, whole):
     # Means over two seeds, whose cross-sections are numbers 1 and 2, … of a network's eight.
-    for figure, first in ((narrow, 1.5), (lenet, 9.5)):
-        heights = [panel.images[0].get_array()[0, 0] * 32 for panel in figure.axes[:4]]
+    for name, first in (("z", 1.5), ("a", 9.5)):
+        panels = axes(f"linear_boundaries_{name}")[:4]
+        heights = [panel.images[0].get_array()[0, 0] * 32 for panel in panels]
         np.testing.assert_allclose(heights, [first + 2 * pair for pair in range(4)], atol=0.02)
-    titles = [panel.get_title() for panel in narrow.axes[:4]]
+    narrow = axes("linear_boundaries_z")
+    titles = [panel.get_title() for panel in narrow[:4]]
     assert titles == ["not fitted", "7.4 ± 0.7°", "14.6 ± 0.7°", "15.4 ± 0.7°"]
     half = EXTENT * POINTS / (POINTS - 1)
-    (corner,) = {tuple(place) for place in hatched(narrow.axes[0])}
-    assert corner == pytest.approx((-half, -half), rel=0.02) and not hatched(narrow.axes[1])
-    assert narrow.axes[2].get_ylabel() == "$v_1$: NAD 9\nalong $v_2$"
-
-
-def test_a_boundary_is_drawn_where_one_is_learned(whole):
-    run = whole.experiments["linear_pairs"]
-    slope = np.linspace(0, 1, POINTS) * np.ones((POINTS, 1))
-    rows = [(1, 1, 45.0, 1.0), (1, 9, np.nan, 1.0), (1, 20, 45.0, 0.9)]
+    (corner,) = {tuple(place) for place in hatched(narrow[0])}
+    assert corner == pytest.approx((-half, -half), rel=0.02) and not hatched(narrow[1])
+    assert narrow[2].get_ylabel() == "$v_1$: NAD 9\nalong $v_2$"
+    rows = [(1, 1, 45.0, 1.0), (1, 9, np.nan, 1.0), (9, 1, 45.0, 0.9), (9, 9, 45.0, 1.0)]
     planes = pd.DataFrame(rows, columns=["index_1", "index_2", "tilt", "train_accuracy"])
-    planes["probability"] = [slope] * 3
-    panels = linear_pairs.boundaries(run, planes, "Net", "caption").axes[:3]
-    assert [panel.get_title() for panel in panels] == ["45.0°", "not learned", "not fitted"]
-    path = panels[0].collections[0].get_paths()[0].vertices
+    planes["probability"] = [np.linspace(0, 1, POINTS) * np.ones((POINTS, 1))] * 4
+    run = whole.experiments["linear_pairs"]
+    first, *panels = linear_pairs.boundaries(run, planes, "Net", "caption").axes[:3]
+    assert [panel.get_title() for panel in (first, *panels)] == [
+        "45.0°",
+        "not learned",
+        "not fitted",
+    ]
+    path = first.collections[0].get_paths()[0].vertices
     np.testing.assert_allclose(path[:, 0], 0, atol=1e-9)
-    assert not panels[1].collections and not panels[2].collections
+    assert not panels[0].collections and not panels[1].collections
 
 
 def test_a_network_that_guesses_is_said_to_have_learned_nothing(whole):
@@ -165,40 +124,31 @@ def test_a_network_that_guesses_is_said_to_have_learned_nothing(whole):
     pair = (rows["architecture"] == "a") & (rows["index_1"] == 1) & (rows["index_2"] == 1)
     rows.loc[pair, "accuracy"] = 0.54
     section = linear_pairs.section(small_run.with_rows(whole, "linear_pairs", rows))
-    assert [row[6] for row in section.table.rows[4:6]] == ["not learned", "47.4 ± 0.7°"]
+    assert [row[6] for row in section.table[5:7]] == ["not learned", "47.4 ± 0.7°"]
     figures = {picture.name: picture.figure for picture in section.pictures}
     assert figures["linear_boundaries_a"].axes[0].get_title() == "not learned"
     assert drawing.texts(figures["linear_tilt_and_margins"].axes[3])[0.5, 0.5] == "–"
     end = "not learned: no network is right on more than 55 % of new samples and has a boundary"
-    captions = {name: caption for name, _, caption in small_run.captions(section)}
+    captions = small_run.captions(section)
     assert end in captions["linear_boundaries_a"] and end not in captions["linear_boundaries_z"]
 
 
-def test_tilts_and_margins_are_of_fitted_networks(sections):
-    figure = sections["linear_pairs"].pictures[5].figure
-    tilt, margin, endless = figure.axes[:3]
-    assert drawing.texts(tilt) == {
-        (0.5, 0.5): "–", (1.5, 0.5): "7\n±0.7", (0.5, 1.5): "15\n±0.7", (1.5, 1.5): "15\n±0.7"
-    }  # fmt: skip
+def test_tilts_and_margins_are_of_fitted_networks(axes):
+    tilt, margin, endless = axes("linear_tilt_and_margins")[:3]
+    texts = ["–", "7\n±0.7", "15\n±0.7", "15\n±0.7"]
+    assert drawing.texts(tilt) == dict(zip(PLACES, texts)) and hatched(tilt) == {(0, 0)}
     assert set(drawing.texts(margin).values()) == {"–", "1.0\n±0.0"}
     assert set(drawing.texts(endless).values()) == {"–", "∞"}
-    assert hatched(tilt) == {(0, 0)}
 
 
-def test_the_page_has_every_cell(sections):
-    data = sections["linear_pairs"].explorer
+def test_the_page_has_every_cell(section):
+    data = section.explorer
     assert (data["means"], data["points"]) == ((1.5, 0.75), POINTS)
     narrow, lenet = data["networks"]
     assert narrow["name"] == LABEL and narrow["indices"] == [1, 9]
     cell = lenet["cells"]["9,1"]
-    assert cell["all"] == (pytest.approx(0.633), pytest.approx(0.002 * 0.5**0.5), 2, 2)
+    assert cell["all"] == (0.633, 0.001414, 2, 2)
     assert cell["tilt"] == pytest.approx([54.6, 0.5**0.5]) and cell["learned"]
     assert narrow["cells"]["1,1"]["tilt"] is None and narrow["cells"]["1,1"]["first"][3] == 0
     plane = np.frombuffer(base64.b64decode(cell["plane"]), np.uint8)
     assert plane.shape == (POINTS**2,) and set(plane) == {round(255 * 13.5 / 32)}
-
-
-def test_nothing_is_published_of_other_inputs(whole):
-    run = whole.experiments["linear_pairs"]
-    assert list(linear_pairs.published_accuracies(run)) == ["z"]
-    assert not linear_pairs.published_accuracies(small_run.with_member(run, "z", input=(64, 64)))

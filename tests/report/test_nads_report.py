@@ -15,8 +15,6 @@ from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.report import nads
 
-CAPTION = "scale smoke · secant, h = 50, at a new standard-normal image for each network"
-
 
 def run_of(whole, members, compare=True, estimand="secant"):
     """A run with other NADs; members: by name the network, the source of its NADs, their arrays."""
@@ -26,65 +24,41 @@ def run_of(whole, members, compare=True, estimand="secant"):
     return dataclasses.replace(whole, plan=NADsPlan("smoke", 7, estimator, asked), nads=arrays)
 
 
-def test_the_section(whole, tmp_path, monkeypatch, unbroken):
+def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap(
+    whole, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    logreg, one = {"network": NETWORKS["logreg"]}, Source(networks=64)
+    other = arrays(np.roll(np.eye(4), 1, 0), error=0.3, point="zero", symmetry="none")
+    save(artifacts.NADS / "a.gradient.npz", **other)
     level = {"eigenvalues": np.array([1.0, 1.0, 1.0, 0.995]), "networks": 2}
     first = Source(networks=64, input=(1, 2, 2), first=4)
-    other = arrays(np.roll(np.eye(4), 1, 0), error=0.3)
-    save(artifacts.NADS / "z.gradient.npz", **other)
-    save(artifacts.NADS / "a.gradient.npz", **other | {"point": "zero", "symmetry": "none"})
-    run = run_of(
-        whole,
-        {
-            "z": (NARROW, one, arrays(np.eye(4), error=0.2)),
-            "mine": (LENET, Source(file="mine.npy"), arrays(np.eye(4), networks=0)),
-            "a": (LENET, one, arrays(np.eye(4), networks=32)),
-            "flat": (logreg, Source(networks=2), arrays(np.eye(4), **level)),
-            "first": (NARROW, first, arrays(np.eye(4))),
-        },
-    )
-    section = nads.section(run)
-    label = LABELS["z"]
-    origin = " · {} untrained networks · ≈: indices whose eigenvalues are equal within the errors"
-    other = " · gradient: at the image 0, averaged over no symmetries"
-    assert captions(section) == [
-        ("nad_spectra", "spectra", f"{CAPTION} · bands: ± 2 standard errors"),
-        ("nad_gallery_z", f"NADs of {label}", CAPTION + origin.format(64)),
-        ("nad_gallery_mine", "NADs of LeNet", f"{CAPTION} · from mine.npy"),
-        ("nad_gallery_a", "NADs of LeNet", CAPTION + origin.format(32)),
-        ("nad_gallery_first", f"NADs of {label}", CAPTION + origin.format(64)),
-        ("nad_overlaps", "overlap of the two estimands' NADs", CAPTION + other),
-    ]
+    members = {
+        "mine": (LENET, Source(file="mine.npy"), arrays(np.eye(4), networks=0)),
+        "a": (LENET, Source(networks=64), arrays(np.eye(4), networks=32)),
+        "flat": ({"network": NETWORKS["logreg"]}, Source(networks=2), arrays(np.eye(4), **level)),
+        "first": (NARROW, first, arrays(np.eye(4))),
+    }
+    section = nads.section(run_of(whole, members))
+    below = captions(section)
+    galleries = [f"nad_gallery_{name}" for name in ("mine", "a", "first")]
+    assert [*below] == ["nad_spectra", *galleries, "nad_overlaps"]
+    assert below["nad_overlaps"].endswith("gradient: at the image 0, averaged over no symmetries")
     # √λ₀ is 2, and an error of 0.5 in 4 is one of 0.125 in its root.
-    value = "200 ± 12 (300, 100)"
-    rest = ["plain", "the symmetries of the square"]
-    assert [[str(cell) for cell in row] for row in section.table.rows] == [
-        [label, "64", *rest, "0.200", "0.80 (1.00)", "1, 2", value, "–"],
-        ["LeNet", "mine.npy", *["–"] * 7],
-        ["LeNet", "32", *rest, "0.100", "0.80 (1.00)", "1, 2", value, "0.189"],
-        ["LogReg", "2", *rest, "0.100", "–", "1, 2", "100 ± 25 (300, 100)", "–"],
-        [label, "64", *rest, "0.100", "0.80 (1.00)", "1, 2", value, "–"],
-    ]
-    falls = f"2.8 for {label} (64 untrained networks)"
-    share = "(two halves of its networks: 0.80, chance: 1.00)"
-    assert section.findings == [
-        f"√λ falls from the first NAD to the last by a factor of {falls}, 2.8 for LeNet "
-        f"(32 untrained networks), {falls}; for LogReg (2 untrained networks) all eigenvalues are "
-        "equal within their errors, and no direction comes first.",
-        "First singular value × √10,000 ± standard error: LeNet 200 ± 12 (published 0.189).",
-        f"The spans of the first 10 NADs of secant and gradient share 1.00 for {label} {share}, "
-        f"1.00 for LeNet {share}.",
-    ]
-    _, gallery, imported, *_, overlaps = (picture.figure for picture in section.pictures)
-    assert [panel.get_title() for panel in gallery.axes[:3]] == ["0\n≈ 0–1", "1\n≈ 0–1", "2\nalone"]
+    assert section.table[2][5:] == ["0.80 (1.00)", "1, 2", "200 ± 12 (300, 100)", "0.189"]
+    assert section.table[3][5:] == ["–", "1, 2", "100 ± 25 (300, 100)", "–"]
+    assert section.findings[0] == (
+        "√λ falls from the first NAD to the last by a factor of 2.8 for LeNet (32 untrained "
+        f"networks), 2.8 for {LABELS['z']} (64 untrained networks); for LogReg (2 untrained "
+        "networks) all eigenvalues are equal within their errors, and no direction comes first."
+    )
+    _, imported, gallery, _, overlaps = (picture.figure for picture in section.pictures)
+    assert [panel.get_title() for panel in gallery.axes[1:3]] == ["1\n≈ 0–1", "2\nalone"]
     assert [panel.get_title() for panel in imported.axes[:2]] == ["0", "1"]
-    panels = [panel for panel in overlaps.axes[:-1] if panel.get_visible()]
-    titles = [f"{label}\nerrors of C: 0.20, 0.30", "LeNet\nerrors of C: 0.10, 0.30"]
-    assert [panel.get_title() for panel in panels] == titles
-    assert panels[0].get_xlabel() == "gradient NADs, from index"
+    panel, _ = overlaps.axes
+    assert panel.get_title() == "LeNet\nerrors of C: 0.10, 0.30"
+    assert panel.get_xlabel() == "gradient NADs, from index"
     moved = nads.overlap_of_bands(np.eye(4), np.roll(np.eye(4), 1, 0))
-    np.testing.assert_allclose(panels[0].images[0].get_array(), np.maximum(moved, 1e-6))
+    np.testing.assert_allclose(panel.images[0].get_array(), np.maximum(moved, 1e-6))
 
 
 def test_gradients_are_not_set_beside_published_secants(whole):
@@ -94,7 +68,7 @@ def test_gradients_are_not_set_beside_published_secants(whole):
     where = "at a new standard-normal image for each network"
     assert section.caption == f"scale smoke · gradient, {where}"
     assert [picture.name for picture in section.pictures] == ["nad_spectra", "nad_gallery_a"]
-    assert section.table.rows[0][-1] == "–"
+    assert section.table[1][-1] == "–"
     assert not drawing.crosses(section.pictures[0].figure.axes[0])
 
 

@@ -2,44 +2,12 @@
 
 import drawing
 import numpy as np
+import pandas as pd
 import small_run
-from small_run import LABELS, NOT_FITTED, SIZES, SPREAD
 
 from pipeline.report import poison
 
 HALF = 0.1 * 2**0.5
-
-
-def test_the_section(whole, unbroken):
-    section = poison.section(small_run.of_cifar10(whole))
-    label = LABELS["z"]
-    shown = "coefficient ± 0.25 · images: CIFAR-10"
-    caption = SIZES.format("700") + f" · {shown}{SPREAD}"
-    assert section.caption == caption
-    marked = f"{caption} hollow: 2 of 4 points and levels, {NOT_FITTED}"
-    examples = [
-        (
-            f"poison_examples_{n}",
-            f"images with carriers along NADs of {text}",
-            f"NADs of {text} · {shown}",
-        )
-        for n, text in LABELS.items()
-    ]
-    curve = ("poison_curve", "accuracy on clean images", marked)
-    assert small_run.captions(section) == [curve, *examples]
-    assert section.table.rows == [
-        [label, "images", "none", "50.1 ± 0.1", "–", "98.0 (0 of 2)", "–"],
-        [label, "images", 10, "50.5 ± 0.1", "–", "99.0 (1 of 2)", "36.7"],
-        ["LeNet", "images", "none", "50.9 ± 0.1", "–", "100.0 (2 of 2)", "–"],
-        ["LeNet", "images", 10, "51.3 ± 0.1", "–", "100.0 (2 of 2)", "–"],
-    ]
-    assert section.findings == [
-        f"Accuracy on clean test data, 2 seeds: {label} on images: 50.1 ± 0.1 % without carriers, "
-        "50.5 ± 0.1 % with carriers from NAD 10 (fitted: 0 of 2); LeNet on images: 50.9 ± 0.1 % "
-        "without carriers, 51.3 ± 0.1 % with carriers from NAD 10 (fitted: 2 of 2).",
-        "ResNet-18 of full width, trained on 50,000 images, is published with 17.6 % at NAD 0 and "
-        f"80.3 % at NAD 1020; {label} lies 13.8 points from that (root mean square over 1 index).",
-    ]
 
 
 def carried(unfitted=0):
@@ -57,11 +25,9 @@ def levels(panel):
     return [(*drawing.numbers([line.get_ydata()[0]]), drawing.colour(line)) for line in lines]
 
 
-def test_accuracies_stand_over_the_carriers_index_and_clean_training_is_a_level(whole):
-    one = small_run.of_cifar10(whole)
-    values = one.experiments["poison"].results.set_index("index")["accuracy"][:2]
-    known = {"a": ("published", values)}
-    figure = poison.curve(carried(unfitted=6), known, "caption")
+def test_accuracies_stand_over_the_carriers_index_and_clean_training_is_a_level():
+    values = pd.Series({0: 20.0, 10: 30.0})
+    figure = poison.curve(carried(unfitted=6), {"a": ("published", values)}, "caption")
     panel = figure.axes[0]
     assert levels(panel) == [(20, "#999999"), (50.1, "#000000"), (53.3, "#0072b2")]
     images, mixture = [curve for curve in panel.containers if hasattr(curve, "has_yerr")]
@@ -81,10 +47,10 @@ def test_the_legend_has_hollow_markers_where_all_points_are_hollow():
         assert [line.get_markerfacecolor() for line in lines] == colours
 
 
-def test_examples_are_the_first_pictures_of_the_first_classes(sections):
+def test_examples_are_the_first_pictures_of_the_first_classes(section_of):
     """Those of classes 0 and 2, since there is none of class 1: numbers 4 and 2, with their
     carriers in channels 0 and 2, of which the pixel of NAD 10 becomes ± 0.25."""
-    figure = sections["poison"].pictures[1].figure
+    figure = section_of("poison").pictures[1].figure
     panels = np.reshape(figure.axes, (2, 3))
     assert [panel.get_ylabel() for panel in panels[:, 0]] == ["ape", "cat"]
     assert [panel.get_title() for panel in panels[0]] == ["clean", "index 10", "difference ×0.8"]

@@ -1,46 +1,43 @@
 """The record of a run, and what all captions and tables say of an experiment."""
 
+import dataclasses
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 import small_run
-from small_run import ALL_FITTED, FREQUENCIES, LENET, NOT_FITTED, NOTICE, SIZES, SPREAD
+from small_run import ABOUT, FREQUENCIES, LENET
 
 from pipeline import experiments
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import run
-from pipeline.report.comparison import indices_text, number, p_text, percent, rms, rms_text
+from pipeline.report.comparison import indices_text, number, p_text, percent, rms
 from pipeline.report.labels import label
 
-SETTINGS = {"eps": 1.0, "sigma": 3.0}
+SPREAD = " · ± standard deviation over seeds"
 
 
 def fourier(**keywords):
-    return small_run.evaluated(
-        small_run.plan("fourier", SETTINGS, [{"step": 16}] * 2, **keywords),
-        small_run.rows_of(FREQUENCIES),
-    )
+    settings = {"eps": 1.0, "sigma": 3.0}
+    planned = small_run.plan("fourier", settings, [{"step": 16}] * 2, **keywords)
+    return small_run.evaluated(planned, small_run.rows_of(FREQUENCIES))
 
 
-def test_the_caption_says_what_differs_and_no_more():
-    one = fourier()
-    assert one.sizes() == SIZES.format("1,234")
-    assert one.sizes(["a"]) == "scale smoke · 2 seeds · 1,234 training samples · 2 epochs"
-    assert (one.seeds(), one.seeds(["z"]), one.deviations()) == ("2 seeds", "2 seeds", SPREAD)
-    alone = fourier(precision="bfloat16", seeds=(5,), epochs=(4, 4))
-    expected = "scale smoke · 1 seed · 1,234 training samples · 4 epochs · trained in bfloat16"
-    assert alone.sizes() == expected and alone.deviations() == ""
-
-
-def test_networks_may_have_fewer_seeds_than_others():
-    one = small_run.with_member(fourier(epochs=(4, 4)), "z", seeds=1)
-    seeds = "seeds 1 (ResNet-18, width ×0.125), 2 (LeNet)"
-    assert one.seeds() == seeds and one.seeds(["z"]) == "1 seed" and one.deviations() == SPREAD
-    assert one.sizes() == f"scale smoke · {seeds} · 1,234 training samples · 4 epochs"
+def test_the_caption_says_what_differs_and_no_more(monkeypatch):
+    one, narrow = fourier(), "ResNet-18, width ×0.125"
+    sizes = "scale smoke · {} · 1,234 training samples · {}"
+    assert one.sizes() == sizes.format("2 seeds", f"epochs 3 ({narrow}), 2 (LeNet)")
+    assert one.sizes(["a"]) == sizes.format("2 seeds", "2 epochs") and one.deviations() == SPREAD
+    fewer = small_run.with_member(fourier(epochs=(4, 4)), "z", seeds=1)
+    assert fewer.sizes() == sizes.format(f"seeds 1 ({narrow}), 2 (LeNet)", "4 epochs")
+    assert fewer.seeds(["z"]) == "1 seed" and fewer.deviations() == SPREAD
+    monkeypatch.setattr(small_run, "SEEDS", (5,))
+    alone = fourier(precision="bfloat16", epochs=(4, 4))
+    assert alone.sizes() == sizes.format("1 seed", "4 epochs · trained in bfloat16")
+    assert alone.deviations() == ""
 
 
 def test_published_is_what_the_same_network_came_to_or_the_wider_one():
@@ -51,13 +48,14 @@ def test_published_is_what_the_same_network_came_to_or_the_wider_one():
         assert small_run.with_member(fourier(), "a", **change).beside(published) == {"z": wide}
 
 
-def test_nothing_is_published_of_other_images(whole):
-    published = {"lenet": 1}
-    assert whole.notice == NOTICE and whole.experiments["flip"].beside(published) == {}
-    assert small_run.of_cifar10(whole).experiments["flip"].beside(published) == {
-        "a": ("published", 1)
-    }
-    assert whole.experiments["fourier"].beside(published) == {"a": ("published", 1)}
+def test_nothing_is_published_of_other_images(whole, monkeypatch):
+    published, known = {"lenet": 1}, {"a": ("published", 1)}
+    assert whole.notice is None and whole.experiments["flip"].beside(published) == known
+    notice = run.notice_of(ABOUT | {"name": "Animals"})
+    assert notice == "images of this run: Animals"
+    for name, beside in (("flip", {}), ("fourier", known)):
+        one = dataclasses.replace(whole.experiments[name], notice=notice)
+        assert one.beside(published) == beside
 
 
 def test_points_are_fitted_where_the_networks_of_every_seed_are():
@@ -69,9 +67,14 @@ def test_points_are_fitted_where_the_networks_of_every_seed_are():
     assert found["fitted"].to_dict() == {3: True, 5: False}
     assert run.over_seeds(rows[:2], ["index"])["std"].isna().all()
     assert run.over_seeds(rows.drop(columns="train_accuracy"), ["index"])["fitted"].isna().all()
-    text = run.not_fitted(rows, ["index"], "hollow", "points")
-    assert text == f"hollow: 1 of 2 points, {NOT_FITTED}"
-    assert run.not_fitted(rows[1::2], ["index"], "hollow", "points") == ALL_FITTED
+    text = lambda rows: run.not_fitted(rows, ["index"], "hollow", "points")
+    some = (
+        "hollow: 1 of 2 points, where not every network was fitted (training accuracy below 99 %)"
+    )
+    assert text(rows) == some
+    assert text(rows[1::2]) == "every network fitted (training accuracy at least 99 %)"
+    none = "at none of 1 points was every network fitted (training accuracy below 99 %)"
+    assert text(rows[2:3]) == none
 
 
 def test_results_of_other_cells_than_the_planned_ones_are_refused(whole, tmp_path, monkeypatch):
@@ -87,8 +90,7 @@ def test_differences_are_at_what_both_have():
     ours, published = pd.Series({0: 1.0, 4: 5.0, 7: 90.0}), pd.Series({4: 8.0, 1: 50.0, 0: 5.0})
     # −4 and −3.
     assert rms(ours, published) == (pytest.approx(12.5**0.5), 2)
-    assert rms_text(ours, published) == "3.5 (2)"
-    assert rms_text(pd.Series({0: 1.0}), pd.Series({1: 1.0})) == "–"
+    assert rms(pd.Series({0: 1.0}), pd.Series({1: 1.0}))[1] == 0
 
 
 def test_numbers_are_written_as_in_print():
