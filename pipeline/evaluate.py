@@ -5,7 +5,7 @@ beside the row of models/{experiment}/training.csv; summary.csv: mean and standa
 seeds; metrics.json: a few numbers for each architecture. An experiment with a plane has
 boundaries.csv, tilt and margins of the decision boundary, and cross_sections.npz, class-1
 probability in the plane. An experiment that alters test inputs has changes.csv, the fraction of
-predictions that change.
+predictions that change; one that looks at networks in the course of training has course.csv.
 """
 
 import functools

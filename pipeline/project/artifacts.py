@@ -10,7 +10,7 @@ data/datasets/{experiment}/  cells.csv, directions.npz, draw-{seed}.npz; images.
 models/{experiment}/         {cell}.safetensors, training.csv, losses.csv; grid.json: the networks'
                              specifications
 reports/{experiment}/        results.csv, summary.csv, metrics.json; some experiments also have
-                             boundaries.csv, cross_sections.npz, changes.csv
+                             boundaries.csv, cross_sections.npz, changes.csv, course.csv
 
 A stage writes its folder beside the folder's place, and moves it there when it is whole. Folders
 below data/ and models/ are sealed: their digests.json holds the sha256 of every file, by which the
