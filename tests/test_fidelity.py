@@ -10,7 +10,7 @@ from structure import ROOT
 from pipeline import fidelity
 from pipeline.project.errors import InputError
 
-PAGES = (fidelity.README, fidelity.PAGE, fidelity.REPORTS / "fidelity.csv")
+PAGES = (fidelity.README, fidelity.PAGE)
 
 
 @pytest.fixture
@@ -42,21 +42,15 @@ def test_a_value_is_the_mean_of_its_rows_with_their_spread_and_number(tmp_path, 
     table = pd.DataFrame({"k": [1, 1, 2], "accuracy": [0.5, 0.7, 0.9], "tilt": [1.0, 2.0, 9.0]})
     table.to_csv(fidelity.REPORTS / "t.csv", index=False)
     value = {"of": "k", "file": "t.csv", "where": {"k": 1}, "published": 62}
-    found = fidelity.ours(value)
-    assert found == {"mean": pytest.approx(60), "std": pytest.approx(14.1421, 1e-4), "n": 2}
-    assert fidelity.ours(value | {"column": "tilt", "range": True}) == {
-        "lowest": 1.0,
-        "highest": 2.0,
-        "n": 2,
-    }
+    assert fidelity.row(value) == ["k", "62", "60.0 ± 14.1", "2"]
+    assert fidelity.row(value | {"column": "tilt", "range": True})[2:] == ["1.0 to 2.0", "2"]
+    more = value | {"of": "k = 2", "where": {"k": 2}}
+    assert fidelity.row(more | {"range": True, "digits": 0})[2:] == ["90", "1"]
     claim = {"figure": "f", "shows": "s", "agrees": "yes", "values": [value | {"readme": True}]}
-    assert fidelity.for_readme([claim]).splitlines()[-1] == (
-        "| f | s: k | 62 | 60.0 ± 14.1 | 2, laptop | yes |"
-    )
-    more = value | {"of": "k = 2", "where": {"k": 2}, "readme": True}
-    claim["values"].append(more)
-    assert fidelity.for_readme([claim]).splitlines()[-1] == (
-        "| f | s: k; k = 2 | 62; 62 | 60.0 ± 14.1; 90.0 | 2; 1, laptop | yes |"
+    assert fidelity.for_readme([claim])[-1] == "f | s: k | 62 | 60.0 ± 14.1 | 2, laptop | yes"
+    claim["values"].append(more | {"readme": True})
+    assert fidelity.for_readme([claim])[-1] == (
+        "f | s: k; k = 2 | 62; 62 | 60.0 ± 14.1; 90.0 | 2; 1, laptop | yes"
     )
     with pytest.raises(InputError, match="has no row where {'k': 3}"):
-        fidelity.ours(value | {"where": {"k": 3}})
+        fidelity.row(value | {"where": {"k": 3}})
