@@ -2,7 +2,8 @@
 
 cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.npz (labels,
 standard-normal images, pictures) together determine each training set bit for bit, so that no
-training set is written. images.json: name, classes and digest of the pictures' images.
+training set is written. draws.json: the digests of the draws' arrays, of which keys are made.
+images.json: name, classes and digest of the pictures' images.
 """
 
 import functools
@@ -13,6 +14,7 @@ import pandas as pd
 
 from pipeline import experiments
 from pipeline.experiments.plan import Plan
+from pipeline.machine import store
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 
@@ -38,9 +40,12 @@ def main(name: str) -> None:
         np.savez(folder / "directions.npz", **directions)
         if images is not None:
             artifacts.write_json(folder / "images.json", artifacts.about_images())
+        digests = {}
         for seed in plan.seeds:
             draw = experiment.draw(plan, seed, images)
             np.savez(folder / f"draw-{seed}.npz", **draw)
+            digests[seed] = {name: store.digest(array) for name, array in sorted(draw.items())}
+        artifacts.write_json(folder / "draws.json", digests)
     for split in ("train", "test"):
         asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
         if made < asked:

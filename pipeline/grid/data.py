@@ -8,7 +8,6 @@ import torch
 
 from pipeline.cells.training import Labelled
 from pipeline.experiments.experiment import Cell, Experiment
-from pipeline.machine import store
 from pipeline.project import artifacts
 
 
@@ -39,7 +38,7 @@ class Data:
 
     def digests(self, seed: int) -> dict[str, str]:
         """The digests of the arrays of one seed's draw, by name."""
-        return {name: store.digest(array) for name, array in sorted(self.draw(seed).items())}
+        return artifacts.draw_digests(self.experiment.name)[str(seed)]
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
         """The directions from which the cell's data sets are made."""

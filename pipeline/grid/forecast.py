@@ -90,7 +90,8 @@ def _drawn(plan: Plan, seed: int) -> bool:
     about = artifacts.about_pictures(plan.experiment)
     count = min(plan.train_samples, about["train"]) if about else plan.train_samples
     with contextlib.suppress(InputError):
-        return len(artifacts.labels(plan.experiment, seed, "train")) == count
+        known = str(seed) in artifacts.draw_digests(plan.experiment)
+        return known and len(artifacts.labels(plan.experiment, seed, "train")) == count
     return False
 
 

@@ -5,8 +5,9 @@ data/plan/                   images, nads, machine, {experiment}.json: params.ya
 data/images/                 {train,test}_{images,labels}.npy, about.json
 data/nads/                   {architecture}.npz: the fields of `pipeline.nads.NADs`;
                              {architecture}.{estimand}.npz: NADs of the other estimand
-data/datasets/{experiment}/  cells.csv, directions.npz, draw-{seed}.npz; images.json: a copy of
-                             about.json where the draws hold pictures
+data/datasets/{experiment}/  cells.csv, directions.npz, draw-{seed}.npz; draws.json: the digests of
+                             their arrays; images.json: a copy of about.json where the draws hold
+                             pictures
 models/{experiment}/         {cell}.safetensors, training.csv, losses.csv; grid.json: the networks'
                              specifications
 reports/{experiment}/        results.csv, summary.csv, metrics.json; some experiments also have
@@ -169,6 +170,11 @@ def directions(experiment: str) -> dict[str, np.ndarray]:
 def draw(experiment: str, seed: int) -> dict[str, np.ndarray]:
     """The arrays of one seed's draw."""
     return _read(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}")
+
+
+def draw_digests(experiment: str) -> dict[str, dict[str, str]]:
+    """The digests of the arrays of every seed's draw, by name."""
+    return _read(DATASETS / experiment / "draws.json", f"generate {experiment}")
 
 
 def labels(experiment: str, seed: int, split: str) -> np.ndarray:

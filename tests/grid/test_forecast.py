@@ -79,8 +79,13 @@ def lay_data(plan):
     """What `generate` would lay down of a plan."""
     with artifacts.output(artifacts.DATASETS / plan.experiment) as where:
         np.savez(where / "directions.npz", **FOURIER.directions(plan, None))
-        for seed in plan.seeds:
-            np.savez(where / f"draw-{seed}.npz", **FOURIER.draw(plan, seed, None))
+        draws = {seed: FOURIER.draw(plan, seed, None) for seed in plan.seeds}
+        for seed, draw in draws.items():
+            np.savez(where / f"draw-{seed}.npz", **draw)
+        digests = {
+            seed: {n: store.digest(a) for n, a in draw.items()} for seed, draw in draws.items()
+        }
+        artifacts.write_json(where / "draws.json", digests)
 
 
 def keep(plan, cells):
