@@ -7,7 +7,7 @@ import pytest
 import yaml
 from structure import ROOT
 
-from pipeline import fidelity
+from benchmarks import fidelity
 from pipeline.project.errors import InputError
 
 PAGES = (fidelity.README, fidelity.PAGE)
@@ -32,7 +32,7 @@ def test_the_committed_tables_are_those_of_the_committed_reports(copied):
     fidelity.main()
     for page in PAGES:
         assert page.read_text(encoding="utf-8") == (ROOT / page).read_text(encoding="utf-8"), (
-            f"{page} is older than reports/; `python -m pipeline.fidelity` makes it again"
+            f"{page} is older than reports/; `python -m benchmarks.fidelity` makes it again"
         )
 
 

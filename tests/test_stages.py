@@ -19,7 +19,7 @@ FLOORS = (
     {"grid"},
     {"settings"},
     {"report"},
-    {"profile", "verify", "prune", "fidelity", *VERBS},
+    {"profile", "verify", "prune", *VERBS},
 )
 """Rooms, and the verbs, from the ground up: each imports those of lower floors alone."""
 

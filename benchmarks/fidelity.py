@@ -1,7 +1,9 @@
-"""Command `fidelity`: the published values beside ours, which docs/claims.yaml lists
--> the tables of README.md and docs/fidelity.md.
+"""The published values beside ours, as docs/claims.yaml lists them -> the tables of README.md and
+docs/fidelity.md.
 
-Not a stage: it joins the last run with the one that is kept in reports/overnight/.
+    python -m benchmarks.fidelity
+
+Ours are of the last run and of the one that is kept in reports/overnight/.
 """
 
 import json
@@ -12,7 +14,6 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from pipeline.project import command
 from pipeline.project.errors import InputError, one_sentence
 
 CLAIMS, REPORTS = Path("docs/claims.yaml"), Path("reports")
@@ -74,7 +75,7 @@ def put(page: Path, lines: list[str]) -> None:
     rule = " | ".join("---" for _ in lines[0].split(" | "))
     table = "".join(f"| {line} |\n" for line in (lines[0], rule, *lines[1:]))
     text = page.read_text(encoding="utf-8")
-    pattern = r"(<!-- made by `python -m pipeline.fidelity` -->\n).*?(<!-- to here -->)"
+    pattern = r"(<!-- made by `python -m benchmarks.fidelity` -->\n).*?(<!-- to here -->)"
     text, count = re.subn(pattern, lambda match: f"{match[1]}{table}{match[2]}", text, flags=re.S)
     if count != 1:
         raise InputError(f"{page} has {count} pairs of markers for the table, and wants one")
@@ -89,6 +90,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    command.no_arguments(__doc__, "fidelity")
     with one_sentence():
         main()
