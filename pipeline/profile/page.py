@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
@@ -17,6 +16,7 @@ from pipeline.profile import figures, trained, words
 from pipeline.profile.result import Result
 from pipeline.report.comparison import accuracy
 from pipeline.report.frequencies import pair
+from pipeline.report.site.document import templates
 
 
 def slug(name: str) -> str:
@@ -35,13 +35,7 @@ def shown(figure: Figure, text: str, caption: str | Markup) -> Markup:
 
 def rendered(template: str, results: Sequence[Result]) -> str:
     """A page of this folder's template on some networks."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = templates(Path(__file__).parent)
     environment.globals |= {"figures": figures, "trained": trained, "words": words}
     environment.globals |= {"accuracy": accuracy, "pair": pair, "shown": shown, "slug": slug}
     environment.globals |= {"training": training, "FITTED": FITTED}

@@ -22,6 +22,17 @@ SCRIPTS = ("basis", "nads", "fourier", "pairs", "start")  # in this order: all u
 SHADES = 64  # colours that the scripts draw with, from dark to light
 
 
+def templates(folder: Path) -> jinja2.Environment:
+    """The templates of a folder, which escape what is put into them."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+
+
 def with_code(text: str) -> Markup:
     """Escaped text in which `backquoted` words are code."""
     return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))
@@ -53,13 +64,7 @@ def document(
     names images other than CIFAR-10; figures: the folder of the saved figures; command: makes all
     sections again; None if each has its own.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = templates(HERE)
     environment.filters["code"] = with_code
     scripts = [(HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
     shades = matplotlib.colormaps[style.ACCURACY](np.linspace(0, 1, SHADES), bytes=True)
