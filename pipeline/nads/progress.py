@@ -112,7 +112,8 @@ def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
             # Seeds derive from the name, so two estimates share no networks and no errors.
             full_name = name if asked is plan.estimator else f"{name}.{asked.estimand}"
             try:
-                symmetry = networks.symmetry(specification) if asked.symmetry else "none"
+                square = source.input[1] == source.input[2]  # an oblong has no such symmetry
+                symmetry = networks.symmetry(specification) if asked.symmetry and square else "none"
                 network = networks.build(specification, source.input[0], 1, plan.seed)
                 estimator, estimation = begun(network, asked, source, symmetry, f"{full_name}: ")
             except InputError as error:

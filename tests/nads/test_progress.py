@@ -11,8 +11,11 @@ from pipeline.machine.store import Sums
 from pipeline.nads import progress
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
+from pipeline.nads.estimator import Estimator, Source
+from pipeline.nads.plan import NADsPlan, Request
 from pipeline.nads.progress import Task, finished
 from pipeline.nads.recipe import Recipe
+from pipeline.networks import NETWORKS
 
 SHAPE = (1, 8, 8)
 RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
@@ -28,6 +31,14 @@ def task(folder, networks, target_error=None, kept=()):
             whole.add(number, sample)
         sums.put(count, whole.state())
     return Task("net", RECIPE, Estimation(Covariance(SHAPE), networks, target_error), sums)
+
+
+@pytest.mark.parametrize(("height", "averaged"), [(8, "transposition"), (12, "none")])
+def test_oblong_inputs_have_none_of_the_symmetries_that_a_network_states(height, averaged):
+    secant, source = Estimator("secant", "readout", 100, "zero", True, False), (1, height, 8)
+    resnet = Request({"network": NETWORKS["resnet18"], "width": 0.125}, Source(2, input=source))
+    (made,) = progress.tasks(NADsPlan("smoke", 0, secant, {"resnet": resnet}), CPU)
+    assert made.estimation.accumulator.symmetry == averaged
 
 
 def test_sums_are_kept_now_and_then_and_at_the_end_in_place_of_what_this_run_kept(
