@@ -83,7 +83,7 @@ def components(run: Evaluated, name: str, changes: pd.DataFrame, caption: str) -
     for row, (chosen, xlabel) in zip(axes, ((bands, "band of NAD indices"), (single, "NAD index"))):
         for panel, operation in zip(row, OPERATIONS):
             rows = changes[chosen & (changes["operation"] == operation)]
-            images, changed = (percents(rows[[*PLACES, part]], PLACES, part) for part in PARTS)
+            images, changed = (percents(rows, PLACES, part) for part in PARTS)
             place, errors = np.arange(len(images)), images["std"]
             look = {"color": "#BBBBBB", "error_kw": {"elinewidth": 0.9, "ecolor": "0.4"}}
             look |= {"yerr": errors if errors.notna().any() else None}
@@ -146,8 +146,9 @@ def section(whole: Run) -> Section:
     sees += "or turned in sign, and how much the image itself changes."
     changes = artifacts.evaluated(run.folder, "changes")
     for name, label in run.labels.items():
-        trained = run.summary_of(name).set_index("images").loc["plain", "train_accuracy"]
-        lines = f"{caption}\ntrained to {100 * trained:.1f} % training accuracy"
+        plain = run.summary_of(name).set_index("images").loc["plain"]
+        lines = f"{caption}\ntrained to {100 * plain['train_accuracy']:.1f} % training accuracy"
+        lines += " (hollow markers: not fitted)" if plain["fitted"] < plain["seeds"] else ""
         figure = components(run, name, changes[changes["architecture"] == name], lines)
         text = f"what predictions of {label} rest on"
         pictures.append(Picture(f"flip_components_{name}", figure, text, sees))

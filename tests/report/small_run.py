@@ -209,8 +209,8 @@ def lay_run():
     experiment(plan("flip", {}, [{}, {}]), rows)
     changes = [
         {"architecture": name, "seed": seed, "operation": operation, "first": first, "last": last}
-        | {"changed": changed + seed / 100, "relative_change": 0.1, "train_accuracy": 0.5}
-        for name, changed in (("z", 0.25), ("a", 0.75))
+        | {"changed": changed + seed / 100, "relative_change": 0.1, "train_accuracy": fit}
+        for name, changed, fit in (("z", 0.25, 0.98), ("a", 0.75, 1.0))
         for seed in (5, 6)
         for operation in ("remove", "flip")
         for first, last in ((0, 0), (2, 2), (2, 9))

@@ -22,7 +22,8 @@ def test_bars_are_ours_and_to_their_right_the_published_ones(section_of):
 
 
 def test_components_are_bands_above_and_single_nads_below(section_of):
-    figure = section_of("flip").pictures[2].figure
+    unfitted, figure = (one.figure for one in section_of("flip").pictures[1:])
+    assert drawing.hollow(unfitted.axes[2])
     above, below = figure.axes[0], figure.axes[2]
     assert [text for _, text in drawing.ticks(above.xaxis)] == ["0", "2–9"]
     assert [text for _, text in drawing.ticks(below.xaxis)] == ["0", "2"]
