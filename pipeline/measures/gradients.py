@@ -1,5 +1,7 @@
 """The covariance of a network's input gradient over data, and where its response lies."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from torch import nn
@@ -8,18 +10,24 @@ SAMPLES = 1000
 """Test samples over which the covariance is taken."""
 
 
-def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
-    """C = Σ ∇f ∇fᵀ/N over inputs x (N, C, H, W), (D, D) with D = H·W, in eval mode.
-
-    This is the average gradient outer product (arXiv 2309.00570). f are the outputs less their
-    mean, which classification ignores; the sum is over inputs, outputs and channels.
-    """
+def of_outputs(network: nn.Module, x: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The gradients (N, C, H, W) at inputs x (N, C, H, W) of each output less the outputs' mean,
+    which classification ignores; in eval mode."""
     network.eval()
     x = x.detach().clone().requires_grad_()
     outputs = network(x)
-    total = torch.zeros(2 * [x[0, 0].numel()], dtype=torch.float64, device=x.device)
     for output in (outputs - outputs.mean(1, keepdim=True)).unbind(1):
-        (gradient,) = torch.autograd.grad(output.sum(), x, retain_graph=True)
+        yield torch.autograd.grad(output.sum(), x, retain_graph=True)[0]
+
+
+def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
+    """C = Σ ∇f ∇fᵀ/N over inputs x (N, C, H, W), (D, D) with D = H·W.
+
+    This is the average gradient outer product (arXiv 2309.00570); the sum is over inputs, the
+    `of_outputs` and channels.
+    """
+    total = torch.zeros(2 * [x[0, 0].numel()], dtype=torch.float64, device=x.device)
+    for gradient in of_outputs(network, x):
         rows = gradient.flatten(2).flatten(0, 1).double()
         total += rows.T @ rows
     return (total / len(x)).cpu().numpy()

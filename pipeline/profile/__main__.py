@@ -7,6 +7,7 @@ command runs from any folder as `profile`:
 
     profile my_networks:Mixer depth=4 --input 3x64x64 --minutes 10
     profile lenet resnet18 width=0.125 my_networks:Mixer depth=4
+    profile my_networks:Mixer --weights mixer.safetensors --images cifar-10-python.tar.gz
 
 Several networks share the minutes; each has its page in a folder of its own below FOLDER, and
 FOLDER/index.html compares them. More minutes give better numbers. All pages are written at the end.
@@ -31,6 +32,7 @@ from pipeline.nads.recipe import Recipe
 from pipeline.networks import Shape, Specification
 from pipeline.networks.dry_run import dry_run
 from pipeline.profile import page, trained, untrained
+from pipeline.profile.checkpoint import of_file
 from pipeline.profile.result import Result
 from pipeline.project import command
 from pipeline.project.errors import InputError, one_sentence
@@ -79,7 +81,13 @@ def main(given: argparse.Namespace) -> None:
     every, shape = named(given.networks), shape_of(given.input)
     for specification in every.values():
         dry_run(specification, shape, 1)
+    if given.weights and (len(every) > 1 or not given.images):
+        raise InputError("--weights are those of one network, and want the --images that it knows")
     notices = {name: dry_run(each, shape, 2).notices for name, each in every.items()}
+    checkpoint = None
+    if given.weights:
+        (specification,) = every.values()
+        checkpoint = of_file(specification, shape, given.weights, given.images)
     folder = Path(given.output or f"profile-{'-'.join(map(page.slug, every))}")
     folder.mkdir(parents=True, exist_ok=True)  # before any work, in case that nobody may
     steps = {name: trained.seconds_per_sample(each, shape) for name, each in every.items()}
@@ -112,6 +120,7 @@ def main(given: argparse.Namespace) -> None:
                 course=course,
                 trained=table,
                 notices=[*notices[name], *reasons],
+                checkpoint=checkpoint,
             )
         )
     page.write(results, folder)
@@ -127,6 +136,8 @@ def parsed(words: list[str]) -> argparse.Namespace:
     add("--input", default="1x32x32", metavar="CxHxW", help="shape of one input (%(default)s)")
     add("--minutes", type=float, default=10, help="about how long it shall take (%(default)s)")
     add("--lr", type=float, default=0.5, help="learning rate of the first step (%(default)s)")
+    add("--weights", metavar="FILE", help="a trained network's weights, as safetensors")
+    add("--images", metavar="PATH", help="its images: CIFAR-10's archive, or class folders")
     add("--output", metavar="FOLDER", help="where all of it goes (profile-NETWORK)")
     return reader.parse_intermixed_args(words)
 

@@ -91,6 +91,39 @@ def ratios(results: Sequence[Result]) -> Figure:
     return maps(panels, "PuOr", (np.exp(-most), np.exp(most)), "ratio of the responses")
 
 
+def learned(result: Result) -> Figure:
+    """Relative response at images along each NAD of the architecture, before and after training."""
+    figure, ((panel,),) = style.new(1, 1, 5.4, 2.9)
+    runs = {"before training": result.checkpoint.before, "trained": result.checkpoint.after}
+    for (name, run), look in zip(runs.items(), style.CURVES):
+        along = floored(run.along(result.nads.directions))
+        points = {"linestyle": "none", "marker": look["marker"], "color": look["color"]}
+        panel.plot(np.arange(len(along)) + 1, along, label=name, markersize=2.5, **points)
+    panel.legend(loc="lower left")
+    style.index_axis(panel)
+    panel.set(yscale="log", xlabel="index of the architecture's NAD", ylabel=RESPONSE)
+    panel.yaxis.set_major_formatter(TIMES)
+    return figure
+
+
+def learned_frequencies(result: Result) -> Figure:
+    """Relative response at images along the plane wave of every frequency, before and after
+    training."""
+    waves = {"before training": result.checkpoint.before.waves}
+    waves["trained"] = result.checkpoint.after.waves
+    most = max(each.max() for each in waves.values())
+    least = max(min(each.min() for each in waves.values()), most * 1e-3)
+    waves = {title: np.maximum(each, least) for title, each in waves.items()}
+    return maps(waves, style.ACCURACY, (least, most), RESPONSE)
+
+
+def learned_directions(result: Result) -> Figure:
+    """Pictures of the directions to which the trained network responds most."""
+    some = result.checkpoint.directions[:TILES]
+    titles = [times(each) for each in result.checkpoint.after.along(some)]
+    return pictures(some, titles, result.response.shape)
+
+
 def frequencies(result: Result) -> Figure:
     """Relative response along the plane wave of every frequency, a curve of one row or column."""
     waves = result.response.waves

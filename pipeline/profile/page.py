@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from pipeline.cells import training
 from pipeline.machine import store
 from pipeline.measures.fitted import FITTED
-from pipeline.profile import figures, trained, words
+from pipeline.profile import checkpoint, figures, trained, words
 from pipeline.profile.result import Result
 from pipeline.report.comparison import accuracy
 from pipeline.report.frequencies import pair
@@ -36,9 +36,14 @@ def shown(figure: Figure, text: str, caption: str | Markup) -> Markup:
 def rendered(template: str, results: Sequence[Result]) -> str:
     """A page of this folder's template on some networks."""
     environment = templates(Path(__file__).parent)
-    environment.globals |= {"figures": figures, "trained": trained, "words": words}
+    environment.globals |= {
+        "figures": figures,
+        "trained": trained,
+        "words": words,
+        "checkpoint": checkpoint,
+    }
     environment.globals |= {"accuracy": accuracy, "pair": pair, "shown": shown, "slug": slug}
-    environment.globals |= {"training": training, "FITTED": FITTED}
+    environment.globals |= {"checkpoint": checkpoint, "training": training, "FITTED": FITTED}
     return environment.get_template(template).render(results=results, result=results[0])
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from pipeline.measures.fitted import fitted
 from pipeline.nads import NADs
+from pipeline.profile.checkpoint import Checkpoint
 from pipeline.profile.response import Response
 from pipeline.profile.trained import Course
 
@@ -19,7 +20,7 @@ class Result:
     command: the shell's line that made them; parameters: number of weights; directions: by name,
     those v (D,) on whose D(v) networks were trained; trained: see
     `pipeline.profile.trained.outcomes`; notices: sentences on the network, and on the response
-    where it is not the papers'.
+    where it is not the papers'; checkpoint: one trained network of the user's own.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Result:
     course: Course
     trained: pd.DataFrame
     notices: list[str]
+    checkpoint: Checkpoint | None = None
 
     @functools.cached_property
     def relative(self) -> np.ndarray:

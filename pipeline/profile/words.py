@@ -9,6 +9,9 @@ from pipeline.report.frequencies import DIRECTION, pair
 TILES = 6
 """NADs at either end that are shown, and at the strong end are compared between networks."""
 
+FIRST = 10
+"""NADs of the architecture in which the part of a trained network's response is counted."""
+
 FLOOR = 1e-4
 """Response below which there is only rounding."""
 
@@ -45,6 +48,25 @@ def trained(result: Result) -> str:
     if not rows["fitted"].any():
         sentence += " No network was fitted: try another --lr, or more --minutes."
     return sentence
+
+
+def learned(result: Result) -> str:
+    """The sentences on a trained network's response, beside that of untrained ones."""
+    checkpoint, nads = result.checkpoint, result.nads.directions
+    first, runs = nads[:FIRST], (checkpoint.before, checkpoint.after)
+    before, after = (f"{(run.along(first) ** 2).sum() / first.shape[1]:.1%}" for run in runs)
+    bands = [
+        f"to {name} waves is {times(one[1])}, before training {times(other[1])}"
+        for (name, other), one in zip(runs[0].bands.items(), runs[1].bands.values())
+    ]
+    rho, _ = spearman(*(run.along(nads) for run in runs))
+    return (
+        f"Trained, it is right on {checkpoint.accuracy:.1%} of {checkpoint.count:,} test images of "
+        f"{checkpoint.images}. {after} of its response at them lie in the architecture's first "
+        f"{len(first)} NADs, before training {before}, by chance {len(first) / first.shape[1]:.1%}."
+        f" Its response {'; '.join(bands)}. Along the {len(nads):,} NADs the responses before and "
+        "after training have Spearman's "
+    ) + f"ρ = {rho:.2f}.".replace("-", "−")
 
 
 def stronger(a: Result, b: Result) -> str:

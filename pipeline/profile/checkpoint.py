@@ -1,0 +1,86 @@
+"""A trained network at images: what it responds to, beside its architecture before training."""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import safetensors.torch
+import torch
+from torch import nn
+
+from pipeline import networks
+from pipeline.cells import pictures, seeds, training
+from pipeline.images import sources
+from pipeline.measures.gradients import of_outputs
+from pipeline.networks import Shape, Specification
+from pipeline.profile.response import Response
+from pipeline.project.errors import InputError
+
+IMAGES, UNTRAINED, VALUES = 1000, 8, 2**26
+"""Test images at most; untrained networks; and numbers in all gradients together (512 MiB)."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """A trained network at `count` test images of the set `images`, of which it classifies the
+    fraction `accuracy` right.
+
+    before, after: the response of untrained networks and of this one by their gradients at these
+    images. C is the mean over images of Σ ∇f_k ∇f_kᵀ, f the outputs less their mean: the average
+    gradient outer product (arXiv 2309.00570).
+    """
+
+    images: str
+    count: int
+    accuracy: float
+    before: Response
+    after: Response
+
+    @functools.cached_property
+    def directions(self) -> np.ndarray:
+        """The eigenvectors (K, D) of C after training in decreasing eigenvalue."""
+        return np.linalg.svd(self.after.rows, full_matrices=False)[2]
+
+
+def of_file(specification: Specification, shape: Shape, weights: str, images: str) -> Checkpoint:
+    """The network whose weights are in a safetensors file, at the images of a path.
+
+    Images reach it as they do the pipeline's networks, in grey if it has one channel. Raises
+    InputError for weights that are not this network's, and for images that it cannot take.
+    """
+    if shape[0] not in (1, 3):
+        raise InputError(f"--weights: images have 1 or 3 channels, and --input has {shape[0]}")
+    found = sources.read(images, shape[1:])
+    build = functools.partial(networks.build, specification, shape[0], len(found.classes))
+    network = build(0)
+    try:
+        network.load_state_dict(safetensors.torch.load_file(weights))
+    except (OSError, RuntimeError, safetensors.SafetensorError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"--weights {weights} does not hold the weights of this network with "
+            f"{len(found.classes)} outputs, one for each class of the images: {reason}"
+        ) from None
+    count = min(IMAGES, max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes))))
+    test = {"test_images": found.images["test"], "test_labels": found.labels["test"]}
+    chosen, labels = pictures.chosen(seeds.stream("profile", "images"), test, "test", count)
+    statistics = dict(zip(("mean", "deviation"), found.statistics()))
+    x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
+    x = training.arranged(x.mean(1, keepdim=True) if shape[0] == 1 else x, "cpu")
+    accuracy = training.accuracy(network, x, torch.as_tensor(labels))
+    after = _response([(network, part) for part in x.split(training.BATCH)])
+    untrained = (build(seeds.derive("profile", "weights", number)) for number in range(UNTRAINED))
+    before = _response(zip(untrained, x.chunk(UNTRAINED)))
+    return Checkpoint(found.name, len(x), accuracy, before, after)
+
+
+def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:
+    """The response of networks, each at images (N, C, H, W) of its own."""
+    rows, count = [], 0
+    for network, x in pairs:
+        rows += [gradient.flatten(1).double() for gradient in of_outputs(network, x)]
+        count, shape = count + len(x), tuple(x.shape[1:])
+    rows = torch.cat(rows).numpy()
+    return Response(rows, np.full(len(rows), 1 / count), shape)

@@ -1,0 +1,97 @@
+"""A trained network's response at images, against the closed form of a linear one."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+from small_images import class_folders, pack
+from test_profile_page import page_of, profile
+
+from pipeline import networks
+from pipeline.images import sources
+from pipeline.profile import __main__ as command
+from pipeline.profile import figures
+from pipeline.profile.checkpoint import UNTRAINED, of_file
+from pipeline.project.errors import InputError
+
+SHAPE = (1, 8, 8)
+LINEAR = networks.specification({"network": "logreg", "side": 8})
+
+
+@pytest.fixture
+def images(tmp_path):
+    return class_folders(tmp_path / "mine", ("ape", "bee", "cat"), size=(8, 8))
+
+
+@pytest.fixture
+def weights(tmp_path):
+    """The file of a linear network whose outputs are 0, 3x₀ and 6x₁."""
+    network = networks.build(LINEAR, 1, 3, 0)
+    torch.nn.init.zeros_(network[1].weight)
+    network[1].weight.data[[1, 2], [0, 1]] = torch.tensor([3.0, 6.0])
+    safetensors.torch.save_file(network.state_dict(), tmp_path / "net.safetensors")
+    return str(tmp_path / "net.safetensors")
+
+
+def test_of_a_linear_network_the_response_is_that_of_its_weights_less_their_mean(images, weights):
+    """The rows are (−x₀ − 2x₁), (2x₀ − 2x₁) and (−x₀ + 4x₁): C = 6 along x₀, 24 along x₁ and −6
+    between them."""
+    found = of_file(LINEAR, SHAPE, weights, str(images))
+    assert (found.images, found.count) == ("mine", 9)
+    along = found.after.along(np.eye(64))
+    expected = np.sqrt(np.array([6, 24, 0]) / (30 / 64))
+    np.testing.assert_allclose(along[:3], expected, rtol=1e-6)
+    values, vectors = np.linalg.eigh([[6, -6], [-6, 24]])
+    assert abs(found.directions[0, :2] @ vectors[:, 1]) == pytest.approx(1)
+    np.testing.assert_allclose(
+        found.after.along(found.directions[:2]), np.sqrt(values[::-1] / (30 / 64)), rtol=1e-5
+    )
+    # Untrained weights prefer nothing: their mean square over 8 networks is even within chance.
+    assert len(found.before.rows) == 3 * found.count and UNTRAINED == 8
+    before = found.before.along(np.eye(64))
+    assert (before**2).mean() == pytest.approx(1) and 0.4 < before.min() < before.max() < 1.8
+
+
+def test_its_accuracy_is_of_the_test_images_as_the_pipelines_networks_get_them(images, weights):
+    found = of_file(LINEAR, SHAPE, weights, str(pack(images, images.parent / "mine.zip")))
+    whole = sources.read(images, (8, 8))
+    mean, deviation = (np.array(each).reshape(3, 1, 1) for each in whole.statistics())
+    x = ((whole.images["test"] / 255 - mean) / deviation).mean(1).reshape(-1, 64)
+    outputs = np.stack([0 * x[:, 0], 3 * x[:, 0], 6 * x[:, 1]], 1)
+    bias = safetensors.torch.load_file(weights)["1.bias"].numpy()
+    right = (outputs + bias).argmax(1) == whole.labels["test"]
+    assert found.accuracy == pytest.approx(right.mean())
+
+
+def test_the_page_has_what_training_did_to_the_response(images, weights):
+    some = dataclasses.replace(profile(), checkpoint=of_file(LINEAR, SHAPE, weights, str(images)))
+    seen = page_of(some)
+    nads = some.nads.directions[:10]
+    for run, text in ((some.checkpoint.after, ""), (some.checkpoint.before, "before training ")):
+        share = np.square(run.rows @ nads.T).sum() / np.square(run.rows).sum()
+        assert f"{text}{share:.1%}" in seen
+    assert "of 9 test images of mine" in seen and "by chance 15.6%" in seen
+    assert "7 Words, and how" in seen and "6 Words, and how" in page_of(profile())
+    (panel,) = figures.learned(some).axes
+    assert [len(line.get_xdata()) for line in panel.lines] == [64, 64]
+    assert len(figures.learned_frequencies(some).axes) == 3
+    figures.learned_directions(some)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("logreg", "lenet"), "--weights are those of one network"),
+        (("logreg", "side=8", "--input", "2x8x8"), "images have 1 or 3 channels"),
+        (("logreg", "side=8", "--input", "3x8x8"), "does not hold the weights of this network"),
+        (("mlp", "hidden=[4]", "side=8", "--input", "1x8x8"), "with 3 outputs, one for each"),
+    ],
+)
+def test_weights_of_another_network_are_refused_before_any_work(images, weights, words, sentence):
+    given = [*words, "--weights", weights, "--images", str(images)]
+    with pytest.raises(InputError, match=sentence):
+        command.main(command.parsed(given))
+    with pytest.raises(InputError, match="want the --images"):
+        command.main(command.parsed(["lenet", "--weights", weights]))
