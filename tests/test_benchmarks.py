@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import types
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from benchmarks import (
     nads,
     patches,
     precision,
+    prediction,
     published_maps,
     published_rows,
 )
@@ -147,3 +149,29 @@ def test_every_way_trains_the_same_cells():
     assert throughput.train_group(device, sets, cells) == pytest.approx(found, abs=0.01)
     assert throughput.usual(cells[0], sets, device) == pytest.approx(found[0], abs=0.01)
     assert len(set(found)) > 1 and all(0.4 < accuracy <= 1 for accuracy in found)
+
+
+def test_the_alignment_of_c_with_directions_is_their_response_over_a_random_one():
+    directions = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    c = types.SimpleNamespace(directions=directions, eigenvalues=np.array([4.0, 2.0, 1.0, 1.0]))
+    assert prediction.alignment(c, directions) == pytest.approx(1)
+    assert prediction.alignment(c, -3 * directions[:1]) == pytest.approx(2)
+    two = np.stack([directions[0], 2 * directions[3]])
+    assert prediction.alignment(c, two) == pytest.approx((4 + 4 * 1) / (1 + 4) / 2)
+
+
+def test_the_directions_that_separate_classes():
+    """Classes at (±1, ±1, 0) with noise along (1, −1): the means differ along (1, 1, 0) alone."""
+    rng, y = np.random.default_rng(0), np.arange(4000) % 2
+    x = np.outer(2 * y - 1, [1.0, 1, 0]) + rng.standard_normal((4000, 3)) * [1, 0.2, 1]
+    np.testing.assert_allclose(prediction.class_means(x, y), [[-1, -1, 0], [1, 1, 0]], atol=0.05)
+    (fisher,) = prediction.fisher(x, y)
+    # S_W⁻¹(μ₁ − μ₀), with S_W = diag(1, 0.04, 1)
+    assert np.abs(fisher @ [0.04, 1, 0]) / np.hypot(0.04, 1) == pytest.approx(1, abs=2e-3)
+
+
+def test_a_rank_correlation_with_its_interval_over_networks():
+    rng, x = np.random.default_rng(0), np.arange(17.0)
+    assert prediction.rank_correlation(x, x**2, rng) == pytest.approx((1, 1, 1))
+    rho, low, high = prediction.rank_correlation(x, rng.permutation(x), rng)
+    assert low < -0.3 < rho < 0.4 < high

@@ -1,0 +1,254 @@
+"""Does what an untrained network prefers tell how accurate it will be on images?
+
+    python -m benchmarks.prediction
+
+The covariance C of a network's derivative is compared with the directions that separate CIFAR-10's
+classes, in grey: the differences of the classes' means, and Fisher's discriminants. Does their
+alignment rank `NETWORKS` by the accuracy that they come to, better than their number of weights or
+their accuracy after one epoch does? Tables and figure go into reports/overnight/prediction/, where
+networks that are trained already are not trained again; images are those of the last run.
+"""
+
+import functools
+import itertools
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import threadpoolctl
+import torch
+from matplotlib.figure import Figure
+from scipy import stats
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from pipeline import networks
+from pipeline.cells import seeds, training
+from pipeline.cells.pictures import chosen, in_unit_range
+from pipeline.cells.training import Training
+from pipeline.machine import workers
+from pipeline.nads import NADs, estimate
+from pipeline.project import artifacts
+from pipeline.report import style
+from pipeline.report.labels import label
+
+FOLDER = Path("reports/overnight/prediction")
+SHAPE, CPU = (1, 32, 32), torch.device("cpu")
+
+NETWORKS = (
+    {"network": "logreg"},
+    {"network": "mlp", "hidden": [100, 20]},
+    {"network": "mlp", "hidden": [200, 50]},
+    {"network": "lenet"},
+    {"network": "lenet", "downsampling": "stride"},
+    {"network": "lenet", "downsampling": "none"},
+    {"network": "vgg11", "width": 0.125},
+    {"network": "vgg11", "width": 0.25},
+    {"network": "resnet18", "width": 0.125},
+    {"network": "resnet18", "width": 0.125, "skip": False},
+    {"network": "vit", "width": 64, "depth": 2},
+    {"network": "vit", "width": 64, "depth": 2, "patch": 8},
+    {"network": "mixer", "width": 64, "depth": 2},
+    {"network": "mixer", "width": 64, "depth": 2, "patch": 8},
+    {"network": "convmixer", "width": 64, "depth": 3},
+    {"network": "convnext"},
+    {"network": "convnext", "scale": 1.0},
+)
+
+SIZES, SEEDS = {1000: 50, 10_000: 10}, 2
+"""Training images, with epochs, and networks of each architecture."""
+
+RATE, MOMENTUM, DECAY, CLIP = 0.1, 0.9, 5e-4, 0.5
+"""SGD with the triangular schedule, the same for all networks."""
+
+UNTRAINED, ERROR = 64, 0.1
+"""Untrained networks of an estimate of C at most, and the relative error that ends it."""
+
+PREDICTORS = {
+    "class_means": "response along the classes' means",
+    "fisher": "response along Fisher's directions",
+    "weights": "number of weights",
+    "after_one_epoch": "accuracy after one epoch",
+}
+"""What shall rank the networks: two alignments of C, times a random direction's, and two rivals."""
+
+RESAMPLED = 10_000
+"""Resamplings of the networks, from which the intervals of rank correlations come."""
+
+
+@functools.cache
+def images() -> dict[str, tuple[torch.Tensor, np.ndarray]]:
+    """Grey images (N, 1, 32, 32) and class numbers (N,) of each split.
+
+    The training images have mean 0 and variance 1.
+    """
+    whole = artifacts.images()
+    grey = {
+        s: in_unit_range(np.array(whole[f"{s}_images"])).mean(1, True) for s in ("train", "test")
+    }
+    deviation, mean = torch.std_mean(grey["train"])
+    return {s: ((x - mean) / deviation, whole[f"{s}_labels"]) for s, x in grey.items()}
+
+
+def class_means(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The differences (classes, D) between the classes' means and the mean of inputs x (N, D)."""
+    return np.stack([x[y == c].mean(0) for c in np.unique(y)]) - x.mean(0)
+
+
+def fisher(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Fisher's discriminants (classes − 1, D) of inputs x (N, D) as unit vectors.
+
+    The covariance within classes is that of Ledoit and Wolf.
+    """
+    found = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto").fit(x, y).scalings_.T
+    found = found[: len(np.unique(y)) - 1]
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def alignment(nads: NADs, vectors: np.ndarray) -> float:
+    """D · Σ vᵀCv / (tr C · Σ‖v‖²) over vectors v (F, D): 1 where C prefers nothing."""
+    along = ((vectors @ nads.directions.T) ** 2).sum(0)
+    return float(along @ nads.eigenvalues / nads.eigenvalues.mean() / along.sum())
+
+
+def aligned(vectors: dict[str, np.ndarray], architecture: dict) -> dict:
+    """The row of one architecture: its alignments, and its number of weights."""
+    specification = networks.specification(architecture)
+    make = networks.constructor(specification["network"])
+    build = functools.partial(make, 1, **networks.keywords(specification))
+    symmetry = networks.symmetry(specification)
+    nads = estimate(lambda: build(1), SHAPE, UNTRAINED, symmetry=symmetry, error=ERROR)
+    weights = sum(each.numel() for each in build(10).parameters())
+    row = {"network": label(specification), "weights": weights}
+    row |= {name: alignment(nads, each) for name, each in vectors.items()}
+    return row | {"untrained": nads.networks, "error": nads.error}
+
+
+def trained(_: object, job: tuple[dict, int, int]) -> dict:
+    """The row of one network that a worker trains; job: architecture, training images, seed."""
+    (architecture, count, seed), started = job, time.monotonic()
+    specification = networks.specification(architecture)
+    rng = seeds.stream("prediction", count, seed)
+    (x, y), (x_test, y_test) = images().values()
+    x, y = chosen(rng, {"train_images": x.numpy(), "train_labels": y}, "train", count)
+    row = {"network": label(specification), "images": count, "seed": seed}
+    test = training.arranged(x_test, CPU), torch.as_tensor(y_test).long()
+    identity = ("prediction", row["network"], count, seed)
+    network = networks.build(specification, 1, 10, seeds.derive(*identity, "weights"))
+
+    def note(epochs):
+        if epochs == 1:
+            row["after_one_epoch"] = training.accuracy(network, *test)
+            network.train()
+
+    course = Training(SIZES[count], RATE, MOMENTUM, DECAY, clip=CLIP)
+    x, y = training.arranged(torch.as_tensor(x), CPU), torch.as_tensor(y).long()
+    outcome = training.train(network, x, y, course, seeds.derive(*identity, "order"), note)
+    row |= {"accuracy": training.accuracy(network, *test), "train_accuracy": outcome.accuracy}
+    return row | {"seconds": time.monotonic() - started}
+
+
+def completed(
+    table: Path, function: Callable, jobs: Mapping[tuple, Any], make_context: Callable
+) -> pd.DataFrame:
+    """The rows of jobs in a file; those that it lacks are made by workers and added at once.
+
+    jobs: by the values in the first columns of their rows.
+    """
+    made = set()
+    if table.exists():
+        keys = pd.read_csv(table).iloc[:, : len(next(iter(jobs)))]
+        made = set(keys.itertuples(index=False, name=None))
+    lacking = [job for key, job in jobs.items() if key not in made]
+    for _, row in workers.run(function, lacking, make_context, CPU):
+        if isinstance(row, Exception):
+            raise row
+        line = pd.DataFrame([row])
+        line.to_csv(table, mode="a", header=not table.exists(), index=False, float_format="%.5g")
+        print(line.to_string(header=False, index=False), flush=True)
+    return pd.read_csv(table)
+
+
+def rank_correlation(
+    predictor: np.ndarray, accuracy: np.ndarray, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Spearman's ρ over networks, and the ends of its interval of 95 per cent.
+
+    The interval is the percentile bootstrap's over networks.
+    """
+    rows = rng.integers(len(accuracy), size=(RESAMPLED, len(accuracy)))
+    ranks = [stats.rankdata(each[rows], axis=1) for each in (predictor, accuracy)]
+    a, b = (each - each.mean(1, keepdims=True) for each in ranks)
+    with np.errstate(invalid="ignore"):  # where all of a sample are one network
+        sampled = (a * b).sum(1) / np.sqrt((a * a).sum(1) * (b * b).sum(1))
+    return stats.spearmanr(predictor, accuracy).statistic, *np.nanquantile(sampled, (0.025, 0.975))
+
+
+def correlations(table: pd.DataFrame) -> pd.DataFrame:
+    """Rank correlation of each predictor with accuracy, and its interval, at each number of images.
+
+    table: mean over seeds by network and number of images.
+    """
+    rows, rng = [], np.random.default_rng(0)
+    for count, cells in table.groupby("images"):
+        for name in PREDICTORS:
+            rho, low, high = rank_correlation(cells[name].values, cells["accuracy"].values, rng)
+            rows.append({"images": count, "predictor": name, "networks": len(cells), "rho": rho})
+            rows[-1] |= {"low": low, "high": high}
+    return pd.DataFrame(rows)
+
+
+def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
+    """Accuracy over each predictor, a number for each network; table, ranked: see above."""
+    figure, panels = style.new(len(SIZES), len(PREDICTORS), 11, 6.4, sharey="row")
+    names = list(table["network"].unique())
+    for row, (count, cells) in zip(panels, table.groupby("images")):
+        accuracy = 100 * cells["accuracy"]
+        for panel, (name, text) in zip(row, PREDICTORS.items()):
+            percent = 100 if "accuracy" in text else 1
+            for x, y, network in zip(percent * cells[name], accuracy, cells["network"]):
+                panel.plot(x, y, "none")
+                number = names.index(network) + 1
+                panel.text(x, y, number, ha="center", va="center", fontsize=8, color=style.BLUE)
+            if percent == 1:
+                panel.set_xscale("log")
+            panel.set_xlabel(text + (" (%)" if percent > 1 else ""))
+            one = ranked[(ranked["images"] == count) & (ranked["predictor"] == name)].iloc[0]
+            interval = f"ρ = {one['rho']:+.2f} ({one['low']:+.2f} to {one['high']:+.2f})"
+            panel.set_title(interval.replace("-", "−"))
+        row[0].set_ylabel(f"test accuracy (%), {count:,} images")
+    epochs = " and ".join(f"{each} epochs of {count:,}" for count, each in SIZES.items())
+    caption = style.DOT.join(f"{number} {name}" for number, name in enumerate(names, 1))
+    caption += f"\nCIFAR-10 in grey · {SEEDS} seeds · {epochs} images"
+    caption += " · ρ: rank correlation over networks, with its interval of 95 %"
+    title = "Does what an untrained network prefers tell how accurate it will be?"
+    return style.finish(figure, title, caption)
+
+
+def main() -> None:
+    """Estimate, train what is not trained yet, and write tables and figure."""
+    FOLDER.mkdir(exist_ok=True)
+    by_label = {label(networks.specification(each)): each for each in NETWORKS}
+    x, y = images()["train"]
+    x = x.flatten(1).double().numpy()
+    vectors = functools.partial(dict, class_means=class_means(x, y), fisher=fisher(x, y))
+    jobs = {(name,): each for name, each in by_label.items()}
+    alignments = completed(FOLDER / "alignments.csv", aligned, jobs, vectors)
+    jobs = {
+        (name, count, seed): (each, count, seed)
+        for seed, count, (name, each) in itertools.product(range(SEEDS), SIZES, by_label.items())
+    }
+    table = completed(FOLDER / "networks.csv", trained, jobs, dict)
+    means = table.groupby(["network", "images"]).mean().reset_index().merge(alignments)
+    means = means.sort_values("network", key=lambda names: names.map(list(by_label).index))
+    ranked = correlations(means)
+    ranked.to_csv(FOLDER / "correlations.csv", index=False, float_format="%.3f")
+    drawn(means, ranked).savefig(FOLDER / "prediction.png", metadata={"Software": None})
+    print(ranked.to_string(index=False))
+
+
+if __name__ == "__main__":
+    with threadpoolctl.threadpool_limits(1):
+        main()
