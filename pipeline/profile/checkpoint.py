@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import math
+import textwrap
 from collections.abc import Iterable
 
 import numpy as np
@@ -58,7 +59,7 @@ def of_file(specification: Specification, shape: Shape, weights: str, images: st
     try:
         network.load_state_dict(safetensors.torch.load_file(weights))
     except (OSError, RuntimeError, safetensors.SafetensorError) as error:
-        reason = " ".join(str(error).split())
+        reason = textwrap.shorten(str(error), 300)  # PyTorch names every key that is wrong
         raise InputError(
             f"--weights {weights} does not hold the weights of this network with "
             f"{len(found.classes)} outputs, one for each class of the images: {reason}"
