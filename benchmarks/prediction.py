@@ -4,9 +4,10 @@
 
 The covariance C of a network's derivative is compared with the directions that separate CIFAR-10's
 classes, in grey: the differences of the classes' means, and Fisher's discriminants. Does their
-alignment rank `NETWORKS` by the accuracy that they come to, better than their number of weights or
-their accuracy after one epoch does? Tables and figure go into reports/overnight/prediction/, where
-networks that are trained already are not trained again; images are those of the last run.
+alignment rank `NETWORKS` by the accuracy that they come to, and better than the alignment with the
+images' principal components, the number of weights, or a training of one epoch? Tables and figure
+go into reports/overnight/prediction/, where networks that are trained already are not trained
+again; images are those of the last run.
 """
 
 import functools
@@ -29,6 +30,8 @@ from pipeline.cells import seeds, training
 from pipeline.cells.pictures import chosen, in_unit_range
 from pipeline.cells.training import Training
 from pipeline.machine import workers
+from pipeline.measures.fitted import fitted
+from pipeline.measures.gradients import components
 from pipeline.nads import NADs, estimate
 from pipeline.project import artifacts
 from pipeline.report import style
@@ -58,7 +61,7 @@ NETWORKS = (
 )
 
 SIZES, SEEDS = {1000: 50, 10_000: 10}, 2
-"""Training images, with epochs, and networks of each architecture."""
+"""Training images, with epochs, and networks of each architecture for each number of epochs."""
 
 RATE, MOMENTUM, DECAY, CLIP = 0.1, 0.9, 5e-4, 0.5
 """SGD with the triangular schedule, the same for all networks."""
@@ -69,10 +72,11 @@ UNTRAINED, ERROR = 64, 0.1
 PREDICTORS = {
     "class_means": "response along the classes' means",
     "fisher": "response along Fisher's directions",
+    "components": "response along principal components",
     "weights": "number of weights",
-    "after_one_epoch": "accuracy after one epoch",
+    "one_epoch": "accuracy after one epoch (%)",
 }
-"""What shall rank the networks: two alignments of C, times a random direction's, and two rivals."""
+"""What shall rank the networks: alignments of C, times a random direction's, and two rivals."""
 
 RESAMPLED = 10_000
 """Resamplings of the networks, from which the intervals of rank correlations come."""
@@ -126,26 +130,21 @@ def aligned(vectors: dict[str, np.ndarray], architecture: dict) -> dict:
     return row | {"untrained": nads.networks, "error": nads.error}
 
 
-def trained(_: object, job: tuple[dict, int, int]) -> dict:
-    """The row of one network that a worker trains; job: architecture, training images, seed."""
-    (architecture, count, seed), started = job, time.monotonic()
+def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
+    """The row of one network that a worker trains; job: architecture, training images, seed,
+    epochs."""
+    (architecture, count, seed, epochs), started = job, time.monotonic()
     specification = networks.specification(architecture)
     rng = seeds.stream("prediction", count, seed)
     (x, y), (x_test, y_test) = images().values()
     x, y = chosen(rng, {"train_images": x.numpy(), "train_labels": y}, "train", count)
-    row = {"network": label(specification), "images": count, "seed": seed}
+    row = {"network": label(specification), "images": count, "seed": seed, "epochs": epochs}
     test = training.arranged(x_test, CPU), torch.as_tensor(y_test).long()
     identity = ("prediction", row["network"], count, seed)
     network = networks.build(specification, 1, 10, seeds.derive(*identity, "weights"))
-
-    def note(epochs):
-        if epochs == 1:
-            row["after_one_epoch"] = training.accuracy(network, *test)
-            network.train()
-
-    course = Training(SIZES[count], RATE, MOMENTUM, DECAY, clip=CLIP)
+    course = Training(epochs, RATE, MOMENTUM, DECAY, clip=CLIP)
     x, y = training.arranged(torch.as_tensor(x), CPU), torch.as_tensor(y).long()
-    outcome = training.train(network, x, y, course, seeds.derive(*identity, "order"), note)
+    outcome = training.train(network, x, y, course, seeds.derive(*identity, "order"))
     row |= {"accuracy": training.accuracy(network, *test), "train_accuracy": outcome.accuracy}
     return row | {"seconds": time.monotonic() - started}
 
@@ -201,28 +200,37 @@ def correlations(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
-    """Accuracy over each predictor, a number for each network; table, ranked: see above."""
-    figure, panels = style.new(len(SIZES), len(PREDICTORS), 11, 6.4, sharey="row")
+    """Accuracy over each predictor, a number for each network.
+
+    table, ranked: argument and result of `correlations`.
+    """
+    figure, panels = style.new(len(SIZES), len(PREDICTORS), 13, 6.4, sharey="row")
     names = list(table["network"].unique())
     for row, (count, cells) in zip(panels, table.groupby("images")):
         accuracy = 100 * cells["accuracy"]
         for panel, (name, text) in zip(row, PREDICTORS.items()):
-            percent = 100 if "accuracy" in text else 1
+            percent = 100 if "%" in text else 1
             for x, y, network in zip(percent * cells[name], accuracy, cells["network"]):
                 panel.plot(x, y, "none")
                 number = names.index(network) + 1
                 panel.text(x, y, number, ha="center", va="center", fontsize=8, color=style.BLUE)
-            if percent == 1:
+            if cells[name].max() > 10 * cells[name].min():
                 panel.set_xscale("log")
-            panel.set_xlabel(text + (" (%)" if percent > 1 else ""))
+            panel.set_xlabel(text)
             one = ranked[(ranked["images"] == count) & (ranked["predictor"] == name)].iloc[0]
             interval = f"ρ = {one['rho']:+.2f} ({one['low']:+.2f} to {one['high']:+.2f})"
             panel.set_title(interval.replace("-", "−"))
         row[0].set_ylabel(f"test accuracy (%), {count:,} images")
-    epochs = " and ".join(f"{each} epochs of {count:,}" for count, each in SIZES.items())
+    courses = [
+        f"{SIZES[count]} epochs of {count:,} images ({sum(cells['fitted'] == 1)} fitted)"
+        for count, cells in table.groupby("images")
+    ]
     caption = style.DOT.join(f"{number} {name}" for number, name in enumerate(names, 1))
-    caption += f"\nCIFAR-10 in grey · {SEEDS} seeds · {epochs} images"
-    caption += " · ρ: rank correlation over networks, with its interval of 95 %"
+    caption += f"\nCIFAR-10 in grey · {SEEDS} seeds · {' and '.join(courses)}"
+    caption += (
+        "\nresponse: times a random direction's · ρ: rank correlation over networks, with its "
+    )
+    caption += "interval of 95 %"
     title = "Does what an untrained network prefers tell how accurate it will be?"
     return style.finish(figure, title, caption)
 
@@ -233,18 +241,27 @@ def main() -> None:
     by_label = {label(networks.specification(each)): each for each in NETWORKS}
     x, y = images()["train"]
     x = x.flatten(1).double().numpy()
-    vectors = functools.partial(dict, class_means=class_means(x, y), fisher=fisher(x, y))
+    vectors = {"class_means": class_means(x, y), "fisher": fisher(x, y)}
+    vectors["components"] = components(images()["train"][0], len(vectors["fisher"]))
     jobs = {(name,): each for name, each in by_label.items()}
-    alignments = completed(FOLDER / "alignments.csv", aligned, jobs, vectors)
+    alignments = completed(
+        FOLDER / "alignments.csv", aligned, jobs, functools.partial(dict, vectors)
+    )
     jobs = {
-        (name, count, seed): (each, count, seed)
-        for seed, count, (name, each) in itertools.product(range(SEEDS), SIZES, by_label.items())
+        (name, count, seed, epochs): (each, count, seed, epochs)
+        for seed, (count, all_epochs) in itertools.product(range(SEEDS), SIZES.items())
+        for epochs in (1, all_epochs)
+        for name, each in by_label.items()
     }
     table = completed(FOLDER / "networks.csv", trained, jobs, dict)
-    means = table.groupby(["network", "images"]).mean().reset_index().merge(alignments)
+    keys, one = ["network", "images"], table["epochs"] == 1
+    whole = table[~one].assign(fitted=fitted(table)).groupby(keys, as_index=False)
+    means = whole.agg({"accuracy": "mean", "fitted": "min"}).merge(alignments)
+    short = table[one].rename(columns={"accuracy": "one_epoch"})
+    means = means.merge(short.groupby(keys, as_index=False)["one_epoch"].mean())
     means = means.sort_values("network", key=lambda names: names.map(list(by_label).index))
     ranked = correlations(means)
-    ranked.to_csv(FOLDER / "correlations.csv", index=False, float_format="%.3f")
+    ranked.to_csv(FOLDER / "correlations.csv", index=False, float_format="%.4f")
     drawn(means, ranked).savefig(FOLDER / "prediction.png", metadata={"Software": None})
     print(ranked.to_string(index=False))
 

@@ -161,6 +161,44 @@ def test_where_the_response_lies_after_training(page):
     assert (100 * mlp.groupby("index")["nads"].mean()).round().eq(1).all()
 
 
+def test_what_ranks_networks_by_their_accuracy(page):
+    folder = ROOT / "reports/overnight/prediction"
+    rows = pd.read_csv(folder / "correlations.csv").set_index(["predictor", "images"])
+    signed = lambda value: f"{value:.2f}".replace("-", "−")
+    rho = lambda name: [signed(rows.loc[(name, count), "rho"]) for count in (10_000, 1000)]
+    ends = lambda name, count: "({low:.2f} to {high:.2f})".format(**rows.loc[(name, count)])
+    means, components = rho("class_means"), rho("components")
+    assert f"correlation of {means[0]} with the accuracy from 10,000" in page
+    assert f"(95 % over networks: {ends('class_means', 10_000)[1:]}" in page
+    assert f"of {means[1]} {ends('class_means', 1000)} with that from 1,000" in page
+    assert (
+        "does as well: {0} {2} and {1} {3}".format(
+            *components, *(ends("components", count) for count in (10_000, 1000))
+        )
+        in page
+    )
+    assert "Number of weights: {} and {}.".format(*rho("weights")) in page
+    assert "of one epoch: {} and {},".format(*rho("one_epoch")) in page
+    assert "say the opposite: {} and {}.".format(*rho("fisher")) in page
+    alignments = pd.read_csv(folder / "alignments.csv")
+    assert (alignments["fisher"] > 1).sum() == 2 and len(alignments) == 17
+    table = pd.read_csv(folder / "networks.csv")
+    whole = table[table["epochs"] > 1].merge(alignments)
+    seeds = whole[whole["images"] == 10_000].pivot(index="network", columns="seed")["accuracy"]
+    assert f"(ρ = {stats.spearmanr(seeds[0], seeds[1]).statistic:.2f} with 10,000" in page
+    cells = whole.groupby(["images", "network"]).agg(
+        accuracy=("accuracy", "mean"),
+        fit=("train_accuracy", "min"),
+        components=("components", "mean"),
+    )
+    fitted, large = cells.loc[1000].query("fit >= 0.99"), cells.loc[10_000]
+    assert len(fitted) == 8 and (large["fit"] < 0.99).all()
+    among = lambda some: f"{stats.spearmanr(some['components'], some['accuracy']).statistic:.2f}"
+    assert f"among which the components give {among(fitted)}" in page
+    rest = large.drop(["LogReg", "MLP (100, 20)", "MLP (200, 50)", "ConvNeXt"])
+    assert f"it is {among(rest)} with 10,000 images" in page
+
+
 def test_leading_nads_of_networks_of_patches():
     text = (ROOT / "docs/estimator.md").read_text(encoding="utf-8")
     for row in pd.read_csv(ROOT / "docs/data/patches.csv", dtype=str).to_dict("records"):
