@@ -226,11 +226,10 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
         for count, cells in table.groupby("images")
     ]
     caption = style.DOT.join(f"{number} {name}" for number, name in enumerate(names, 1))
-    caption += f"\nCIFAR-10 in grey · {SEEDS} seeds · {' and '.join(courses)}"
-    caption += (
-        "\nresponse: times a random direction's · ρ: rank correlation over networks, with its "
-    )
-    caption += "interval of 95 %"
+    known = artifacts.about_images()["name"]
+    caption += f"\n{known} in grey · {SEEDS} seeds · {' and '.join(courses)}"
+    caption += "\nresponse: times a random direction's · "
+    caption += "ρ: rank correlation over networks, with its interval of 95 %"
     title = "Does what an untrained network prefers tell how accurate it will be?"
     return style.finish(figure, title, caption)
 
