@@ -81,8 +81,8 @@ def main(given: argparse.Namespace) -> None:
     every, shape = named(given.networks), shape_of(given.input)
     for specification in every.values():
         dry_run(specification, shape, 1)
-    if given.weights and (len(every) > 1 or not given.images):
-        raise InputError("--weights are those of one network, and want the --images that it knows")
+    if bool(given.weights) != bool(given.images) or given.weights and len(every) > 1:
+        raise InputError("--weights, of one network, and --images, which it knows, go together")
     notices = {name: dry_run(each, shape, 2).notices for name, each in every.items()}
     checkpoint = None
     if given.weights:

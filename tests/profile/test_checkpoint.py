@@ -83,7 +83,7 @@ def test_the_page_has_what_training_did_to_the_response(images, weights):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("logreg", "lenet"), "--weights are those of one network"),
+        (("logreg", "lenet"), "--weights, of one network, and --images"),
         (("logreg", "side=8", "--input", "2x8x8"), "images have 1 or 3 channels"),
         (("logreg", "side=8", "--input", "3x8x8"), "does not hold the weights of this network"),
         (("mlp", "hidden=[4]", "side=8", "--input", "1x8x8"), "with 3 outputs, one for each"),
@@ -93,5 +93,6 @@ def test_weights_of_another_network_are_refused_before_any_work(images, weights,
     given = [*words, "--weights", weights, "--images", str(images)]
     with pytest.raises(InputError, match=sentence):
         command.main(command.parsed(given))
-    with pytest.raises(InputError, match="want the --images"):
-        command.main(command.parsed(["lenet", "--weights", weights]))
+    for alone in (given[-2:], given[-4:-2]):
+        with pytest.raises(InputError, match="go together"):
+            command.main(command.parsed(["lenet", *alone]))
