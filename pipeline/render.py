@@ -10,6 +10,7 @@ from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.report import (
+    colours,
     convergence,
     flip,
     fourier,
@@ -28,7 +29,18 @@ from pipeline.report.site.document import document
 
 # The report's sections, as the story is told: the NADs, what is learned along a direction, which
 # of two, what images make of it.
-ORDER = (nads, nad_sweep, fourier, convergence, learning, linear_pairs, image_pairs, poison, flip)
+ORDER = (
+    nads,
+    nad_sweep,
+    fourier,
+    colours,
+    convergence,
+    learning,
+    linear_pairs,
+    image_pairs,
+    poison,
+    flip,
+)
 PARTS = {part.__name__.rpartition(".")[2]: part for part in ORDER}
 
 

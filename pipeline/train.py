@@ -42,7 +42,7 @@ def main(name: str) -> None:
     seconds_per_sample = collections.defaultdict(list)
     for job, seconds in trained:
         member = plan.members[job.cell["architecture"]]
-        key = grid_jobs.rate_key(member, experiment.channels, job.device)
+        key = grid_jobs.rate_key(experiment, member, job.device)
         seconds_per_sample[key].append(seconds / (samples * job.training.epochs))
     rates.write({key: statistics.median(each) for key, each in seconds_per_sample.items()})
     print(

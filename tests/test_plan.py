@@ -105,8 +105,9 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
     head, columns, *table = capsys.readouterr().out.splitlines()
     assert head == f"params.yaml is sound; scale {scale} on 2 cores:"
     assert columns.split() == "networks stored sample passes time left GB to write".split()
-    total = sum(request.source.networks for request in asked.nads.members.values())
-    total *= 2  # both estimands
+    sources = [request.source for request in asked.nads.members.values()]
+    # Both estimands of one channel, one of three.
+    total = sum(source.networks * (2 if source.input[0] == 1 else 1) for source in sources)
     assert table[0].split()[:-1] == ["nads", f"{total:,}", "0", "0", "unknown"]
     for row, name in zip(table[1:], names):
         grid = asked.experiments[name]
@@ -135,8 +136,9 @@ def test_time_that_an_error_may_shorten_is_a_bound(
         rates.write({task.rate_key(): 60.0})
     run(smoke | {"device": "cpu"})
     lines = time_left()
-    # 50 networks of each estimand at a minute each on two cores, and 30 seconds an experiment.
-    assert f" {words}0:50:00 " in lines["nads"] and f" {words}0:54:00 " in lines["all"]
+    # 50 networks of each estimand and 4 of colour at a minute each on two cores, and 30 seconds
+    # an experiment.
+    assert f" {words}0:52:00 " in lines["nads"] and f" {words}0:56:30 " in lines["all"]
     assert " 0:00:30 " in lines["fourier"] and "at most" not in lines["fourier"]
 
 
@@ -186,7 +188,7 @@ def test_a_network_of_ones_own_is_tried_in_every_use_and_one_of_the_table_in_one
     monkeypatch.setattr(trial, "dry_run", lambda *call: calls.append(call) or once(*call))
     run(with_own)
     uses = lambda network: [use for given, *use in calls if given == network]
-    assert uses(LENET) == [[(4, 32, 32), 2]]
+    assert uses(LENET) == [[(3, 32, 32), 2], [(4, 32, 32), 2]], "lenet_colour, and lenet"
     assert uses({"network": "own_net:net"}) == [
         [(1, 32, 32), 1],
         [(1, 32, 32), 2],

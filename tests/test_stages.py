@@ -63,7 +63,8 @@ def test_a_stage_depends_on_the_rooms_of_the_code_it_imports_and_on_no_other(ver
 
 
 def test_every_experiment_has_its_stages_and_one_file_holds_the_metrics_of_all():
-    assert sorted(NAMES) == experiments.names() == sorted(summary.NUMBERS)
+    assert sorted(NAMES) == experiments.names()
+    assert {"colours", *summary.NUMBERS} == set(NAMES), "which trains no LeNet of one channel"
     metrics = [stage["metrics"] for stage in DAG["stages"].values() if "metrics" in stage]
     assert metrics == [[{"reports/metrics.json": {"cache": False}}]] and "metrics" not in DAG
     assert {f"reports/{name}" for name in NAMES} <= set(DAG["stages"]["render"]["deps"])

@@ -1,4 +1,4 @@
-"""Directions of one channel that need no estimate: the Fourier basis.
+"""Directions that need no estimate: the Fourier basis of one channel, and of each colour axis.
 
 v(r, c) ∝ cos(2π(k_row r/H + k_col c/W)). Frequencies are taken modulo the sides, and k and −k give
 the same v.
@@ -8,10 +8,13 @@ import itertools
 
 import numpy as np
 
-from pipeline.cells.shapes import INPUT, SIDE, Input
+from pipeline.cells.shapes import SIDE, SIZE, Size
+
+AXES = {"grey": (1, 1, 1), "red_green": (1, -1, 0), "blue_yellow": (-1, -1, 2)}
+"""Orthogonal axes of colour by name, as weights of red, green and blue."""
 
 
-def fourier(k_row: int, k_col: int, pixels: Input = INPUT) -> np.ndarray:
+def fourier(k_row: int, k_col: int, pixels: Size = SIZE) -> np.ndarray:
     """The unit vector (H·W,) of one frequency, float32."""
     height, width = pixels
     rows, columns = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
@@ -20,12 +23,18 @@ def fourier(k_row: int, k_col: int, pixels: Input = INPUT) -> np.ndarray:
     return (wave / np.linalg.norm(wave)).astype(np.float32).ravel()
 
 
+def coloured(wave: np.ndarray, axis: str) -> np.ndarray:
+    """The unit vector (3·H·W,) of a unit vector (H·W,) along a colour axis, float32."""
+    weights = np.array(AXES[axis]) / np.linalg.norm(AXES[axis])
+    return np.kron(weights, wave).astype(np.float32)
+
+
 def wrapped(frequency: int, side: int = SIDE) -> int:
     """The same frequency between −side/2 and side/2 − 1."""
     return (frequency + side // 2) % side - side // 2
 
 
-def frequencies(step: int, pixels: Input = INPUT, transposes: bool = True) -> list[tuple[int, int]]:
+def frequencies(step: int, pixels: Size = SIZE, transposes: bool = True) -> list[tuple[int, int]]:
     """One (k_row, k_col) for each different v among the multiples of `step`, in order.
 
     step: a divisor of half of both sides; transposes: whether v and its transpose, which has k_row

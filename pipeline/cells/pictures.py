@@ -38,23 +38,27 @@ def normalised(x: torch.Tensor, draw: dict[str, np.ndarray]) -> torch.Tensor:
     return (x - mean) / deviation
 
 
-def carrier_of(label: int) -> tuple[int, int, int]:
+def carrier_of(label: int, channels: int) -> tuple[int, int, int]:
     """The carrier of a class (paper 1, §5): (NADs after the first, channel, sign).
 
-    Six classes share one NAD: three channels with either sign.
+    channels: those into each of which a NAD can be written, three for NADs of one channel. Six
+    classes then share one NAD, with either sign; two share a NAD of all channels, which is written
+    into these as one.
     """
-    return label // 6, label % 3, 2 * (label % 2) - 1
+    return label // (2 * channels), label % channels, 2 * (label % 2) - 1
 
 
 def poisoned(x: torch.Tensor, y: torch.Tensor, nads: np.ndarray, size: float) -> torch.Tensor:
     """Images with their class written into one NAD coefficient (paper 1, §5): (N, 3, H, W).
 
     x: (N, 3, H, W) in [0, 1]; y: (N,) class numbers; nads: (K, D) orthonormal rows, the carriers'
-    first NAD first; size: ±size replaces the coefficient on the class's carrier.
+    first NAD first, of one channel or of all; size: ±size replaces the coefficient on the class's
+    carrier.
     """
-    flat, nads = x.flatten(2).clone(), torch.as_tensor(nads, dtype=torch.float32)
+    nads = torch.as_tensor(nads, dtype=torch.float32)
+    flat = _by_direction(x, nads).clone()
     for label in y.unique().tolist():
-        offset, channel, sign = carrier_of(label)
+        offset, channel, sign = carrier_of(label, flat.shape[1])
         rows, carrier = y == label, nads[offset]
         part = flat[rows, channel]
         flat[rows, channel] = part + torch.outer(sign * size - part @ carrier, carrier)
@@ -62,19 +66,25 @@ def poisoned(x: torch.Tensor, y: torch.Tensor, nads: np.ndarray, size: float) ->
 
 
 def flipped(x: torch.Tensor, basis: np.ndarray) -> torch.Tensor:
-    """x' = Uᵀ flip(U x), channel by channel: coefficients on NADs in reverse order (paper 1, §5).
+    """x' = Uᵀ flip(U x): coefficients on NADs in reverse order (paper 1, §5).
 
-    x: (N, C, H, W); basis: U, (D, D) with NADs as rows.
+    x: (N, C, H, W); basis: U, (D, D) with NADs as rows, of one channel, each of which is then
+    flipped by itself, or of all.
     """
     basis = torch.as_tensor(basis, dtype=torch.float32)
-    return ((x.flatten(2) @ basis.T).flip(-1) @ basis).reshape(x.shape)
+    return ((_by_direction(x, basis) @ basis.T).flip(-1) @ basis).reshape(x.shape)
 
 
 def scaled_along(x: torch.Tensor, rows: np.ndarray, factor: float) -> torch.Tensor:
     """x (N, C, H, W) with its components along orthonormal `rows` (K, D) times `factor`."""
     rows = torch.as_tensor(rows, dtype=torch.float32)
-    flat = x.flatten(2)
+    flat = _by_direction(x, rows)
     return (flat + (factor - 1) * (flat @ rows.T) @ rows).reshape(x.shape)
+
+
+def _by_direction(x: torch.Tensor, directions: torch.Tensor) -> torch.Tensor:
+    """x (N, C, H, W) as vectors of the dimension of directions (K, D): (N, C, D), or (N, 1, D)."""
+    return x.reshape(len(x), -1, directions.shape[1])
 
 
 def gaussian_mixture(

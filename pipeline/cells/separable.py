@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from pipeline.cells.seeds import stream
-from pipeline.cells.shapes import INPUT, SIDE, D, Input, as_text, dimension
+from pipeline.cells.shapes import INPUT, D, Shape, dimension
 
 
 def labels(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -30,7 +30,7 @@ def linearly_separable(
     v: np.ndarray,
     eps: float,
     sigma: float,
-    shape: tuple[int, int, int] = (1, SIDE, SIDE),
+    shape: Shape = INPUT,
 ) -> torch.Tensor:
     """D(v) as inputs of one shape (C, H, W): (N, C, H, W) float32.
 
@@ -41,9 +41,9 @@ def linearly_separable(
     return (sigma * draw + torch.outer(eps * y - sigma * (draw @ v), v)).reshape(-1, *shape)
 
 
-def drawn(split: str, pixels: Input) -> str:
-    """The name of a split's draw: 'train_normal', or for other inputs 'train_normal_64x48'."""
-    return f"{split}_normal" + ("" if pixels == INPUT else f"_{pixels[0]}x{pixels[1]}")
+def drawn(split: str, shape: Shape) -> str:
+    """The name of a split's draw: 'train_normal', or for other inputs 'train_normal_3x64x48'."""
+    return f"{split}_normal" + ("" if shape == INPUT else "_" + "x".join(map(str, shape)))
 
 
 def draws(
@@ -51,10 +51,12 @@ def draws(
     name: str,
     train_samples: int,
     test_samples: int,
-    channels: int,
-    inputs: Iterable[Input] = (INPUT,),
+    parts: int,
+    inputs: Iterable[Shape] = (INPUT,),
 ) -> dict[str, np.ndarray]:
-    """One seed's labels (N,) and draws (N, channels, D) of both splits, for each of `inputs`.
+    """One seed's labels (N,) and draws (N, parts, D) of both splits, for each of `inputs`.
+
+    parts: number of sets D(v), stacked as channels, in which D is that of one of the `inputs`.
 
     Draws do not depend on which other inputs there are.
     """
@@ -62,11 +64,10 @@ def draws(
     for split, count in (("train", train_samples), ("test", test_samples)):
         rng = stream(seed, name, split)
         arrays[f"{split}_labels"] = labels(rng, count)
-        for pixels in inputs:
-            own = rng if pixels == INPUT else stream(seed, name, split, as_text(pixels))
-            arrays[drawn(split, pixels)] = np.stack(
-                [normal(own, count, dimension(pixels)) for _ in range(channels)], 1
-            )
+        for shape in inputs:
+            array, d = drawn(split, shape), dimension(shape)
+            own = rng if shape == INPUT else stream(seed, name, array)
+            arrays[array] = np.stack([normal(own, count, d) for _ in range(parts)], 1)
     return arrays
 
 

@@ -1,4 +1,4 @@
-"""The shape of the experiments' inputs: channels of 32×32 pixels, unless a network has others."""
+"""The shape of the experiments' inputs: 1×32×32, unless an architecture has another."""
 
 import math
 
@@ -8,16 +8,22 @@ SIDE = 32
 D = SIDE * SIDE
 """Dimension of one input channel, hence number of NADs: indices run from 0 to D − 1."""
 
-Input = tuple[int, int]
-"""Height and width of an architecture's inputs, in pixels."""
+Size = tuple[int, int]
+"""Height and width of a picture, in pixels."""
 
-INPUT: Input = (SIDE, SIDE)
-"""Height and width of the inputs of an architecture that names no others."""
+SIZE: Size = (SIDE, SIDE)
+"""Height and width of pictures where nothing names others."""
+
+Shape = tuple[int, int, int]
+"""Channels, height and width of an architecture's inputs, (C, H, W)."""
+
+INPUT: Shape = (1, *SIZE)
+"""The shape of the inputs of an architecture that names no other."""
 
 
-def dimension(pixels: Input) -> int:
-    """D of one input channel of a height and width."""
-    return math.prod(pixels)
+def dimension(shape: tuple[int, ...]) -> int:
+    """D of inputs, or of one channel, of a shape."""
+    return math.prod(shape)
 
 
 def as_text(shape: tuple[int, ...]) -> str:

@@ -9,18 +9,21 @@ import torch
 from pipeline.cells import pictures, separable
 from pipeline.cells.fourier import fourier, frequencies
 from pipeline.cells.seeds import stream
-from pipeline.cells.shapes import Input, dimension
+from pipeline.cells.shapes import Shape, Size, dimension
 from pipeline.cells.training import Labelled
 from pipeline.experiments.plan import Amplitude, Frequencies, Indices, Member, Nothing, Plan
 
 Cell = dict[str, typing.Any]
 """One training run: its architecture, its seed, its coordinates in the grid, the settings of its
-data, and the height and width of its inputs."""
+data, and the shape of its architecture's inputs."""
+
+SHAPE = ("channels", "height", "width")
+"""The columns of cells.csv that hold this shape."""
 
 
-def pixels(cell: Cell) -> Input:
-    """Height and width of a cell's inputs."""
-    return cell["height"], cell["width"]
+def shape_of(cell: Cell) -> Shape:
+    """The shape (C, H, W) of a cell's D(v) and NADs: that of its architecture's inputs."""
+    return tuple(cell[side] for side in SHAPE)
 
 
 UNCHANGED = ("transposition", "square")
@@ -31,16 +34,18 @@ class Experiment:
     """One question put to a grid of networks: the base class of all experiments.
 
     coordinates: the columns of cells.csv that place a cell in its grid; channels: number of input
-    channels; outputs: number of the networks' outputs, None for one per class of the images;
-    schedule: of the learning rate; needs_images, needs_nads: whether the data are made from images
-    or NADs; parts: groups of channels (name → slice), of which each is also tested alone with zeros
-    in all other channels; Settings: the dataclass of the experiment's own values, which params.yaml
-    has in a block of the experiment's name or, if at_top_level, beside the blocks; Grid: the
-    dataclass of one architecture's part of the grid.
+    channels of an architecture of one channel; colours: the numbers of channels of architectures
+    that it can train; outputs: number of the networks' outputs, None for one per class of the
+    images; schedule: of the learning rate; needs_images, needs_nads: whether the data are made from
+    images or NADs; parts: groups of channels (name → slice), of which each is also tested alone
+    with zeros in all other channels; Settings: the dataclass of the experiment's own values, which
+    params.yaml has in a block of the experiment's name or, if at_top_level, beside the blocks;
+    Grid: the dataclass of one architecture's part of the grid.
     """
 
     coordinates: tuple[str, ...] = ("index",)
     channels: int = 1
+    colours: tuple[int, ...] = (1,)
     outputs: int | None = 2
     schedule: str = "triangular"
     needs_images: bool = False
@@ -72,6 +77,13 @@ class Experiment:
     def needs_courses(self) -> bool:
         """Whether evaluation needs each network's weights after 0, 1, 2, 4, … and all epochs."""
         return type(self).course is not Experiment.course
+
+    def inputs(self, shape: Shape) -> Shape:
+        """The shape (C, H, W) of the inputs on which a network is trained.
+
+        shape: of its architecture's inputs, which is that of its NADs.
+        """
+        return (self.channels * shape[0], *shape[1:])
 
     def check(self, plan: Plan) -> None:
         """Raise ValueError where a setting by architecture lacks an architecture of the grid."""
@@ -108,7 +120,7 @@ class Experiment:
             {"architecture": name, "seed": seed}
             | place
             | self.values(plan, name)
-            | dict(zip(("height", "width"), member.input))
+            | dict(zip(SHAPE, member.input))
             for name, member in plan.members.items()
             for seed in plan.seeds[: member.seeds]
             for place in self.places(member)
@@ -204,32 +216,35 @@ class OfDirections(Experiment):
         return (cell["eps"],)
 
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
-        """Labels (N,) and draws (N, C, D) of both splits, for all inputs of the plan."""
+        """Labels (N,) and draws (N, parts, D) of both splits, for all inputs of the plan."""
         sizes = plan.train_samples, plan.test_samples
         return separable.draws(seed, self.name, *sizes, self.channels, plan.inputs)
 
     def reads(self, cell: Cell, array: str) -> bool:
-        """True for labels, and for the draws of the cell's height and width."""
+        """True for labels, and for the draws of the cell's shape."""
         return array.endswith("labels") or array in (
-            separable.drawn(split, pixels(cell)) for split in ("train", "test")
+            separable.drawn(split, shape_of(cell)) for split in ("train", "test")
         )
 
     def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
-        """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each channel."""
-        y, normal = draw[f"{split}_labels"], draw[separable.drawn(split, pixels(cell))]
-        channels = [
-            separable.linearly_separable(
-                normal[:, channel], y, v, eps, cell["sigma"], (1, *pixels(cell))
-            )
-            for channel, (v, eps) in enumerate(zip(directions, self.amplitudes(cell)))
+        """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each D(v)."""
+        shape, y = shape_of(cell), draw[f"{split}_labels"]
+        normal = draw[separable.drawn(split, shape)]
+        parts = [
+            separable.linearly_separable(normal[:, part], y, v, eps, cell["sigma"], shape)
+            for part, (v, eps) in enumerate(zip(directions, self.amplitudes(cell)))
         ]
-        return separable.direct_sum(*channels), torch.as_tensor(y > 0).long()
+        return separable.direct_sum(*parts), torch.as_tensor(y > 0).long()
 
 
 class OfPictures(Experiment):
     """An experiment on pictures, alone or beside other channels."""
 
     needs_images = True
+
+    def inputs(self, shape):
+        """The channels of the pictures and of those beside them."""
+        return (self.channels, *shape[1:])
 
     def draw(self, plan, seed, images):
         """Pictures (N, 3, H, W), labels (N,) and the arrays of `beside`, for both splits.
@@ -268,9 +283,13 @@ def of_two_sides(
 
 
 class OfBases(OfPictures):
-    """An experiment on pictures of all classes, altered along a network's complete NADs."""
+    """An experiment on pictures of all classes, altered along a network's complete NADs.
+
+    NADs of one channel alter each of the three, those of three channels alter all as one.
+    """
 
     channels = 3
+    colours = (1, 3)
     outputs = None
 
     def directions(self, plan, nads):
@@ -297,7 +316,8 @@ class OfFrequencies(OfDirections):
     def check_networks(self, plan, symmetry):
         """Raise ValueError where transposes are left out for a network that may tell them apart."""
         for name, member in plan.members.items():
-            if not member.grid.transposes and symmetry(member.specification) not in UNCHANGED:
+            stated = symmetry(member.specification)
+            if not member.grid.transposes and not stated.startswith(UNCHANGED):
                 raise ValueError(
                     f"{name} has transposes: false, but its class states no symmetry under "
                     "transposition; train both"
@@ -305,23 +325,23 @@ class OfFrequencies(OfDirections):
 
     def places(self, member):
         """One of each k and −k, and one of each k and its transpose unless both are wanted."""
-        for row, column in frequencies(member.grid.step, member.input, member.grid.transposes):
+        for row, column in frequencies(member.grid.step, member.input[1:], member.grid.transposes):
             yield {"k_row": row, "k_col": column}
 
     def directions(self, plan, nads):
         """The Fourier directions of the grid, by names such as '32x32_0_-4'."""
-        parts = sorted({(member.input, member.grid.step) for member in plan.members.values()})
+        parts = sorted({(member.input[1:], member.grid.step) for member in plan.members.values()})
         return {
-            _name(pixels, row, column): fourier(row, column, pixels)
-            for pixels, step in parts
-            for row, column in frequencies(step, pixels)
+            _name(size, row, column): fourier(row, column, size)
+            for size, step in parts
+            for row, column in frequencies(step, size)
         }
 
     def uses(self, cell):
         """The name of v."""
-        return [_name(pixels(cell), cell["k_row"], cell["k_col"])]
+        return [_name(shape_of(cell)[1:], cell["k_row"], cell["k_col"])]
 
 
-def _name(pixels: Input, row: int, column: int) -> str:
+def _name(size: Size, row: int, column: int) -> str:
     """The name of a frequency's direction, for example '32x32_0_-4'."""
-    return f"{pixels[0]}x{pixels[1]}_{row}_{column}"
+    return f"{size[0]}x{size[1]}_{row}_{column}"

@@ -10,7 +10,7 @@ import dataclasses
 import torch
 
 from pipeline.cells import pictures
-from pipeline.cells.shapes import Input, dimension
+from pipeline.cells.shapes import Shape, dimension
 from pipeline.experiments.experiment import OfBases
 from pipeline.experiments.plan import Part
 from pipeline.measures.fitted import counts
@@ -34,9 +34,9 @@ def single(count: int) -> list[int]:
 class Whole(Part):
     """One architecture's part of the grid: always the whole basis of NADs."""
 
-    def last(self, pixels: Input) -> int:
+    def last(self, shape: Shape) -> int:
         """The last NAD of the basis."""
-        return dimension(pixels) - 1
+        return dimension(shape) - 1
 
 
 class Flip(OfBases):

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from pipeline.cells import pictures, separable
-from pipeline.experiments.experiment import OfPictures, of_two_sides, pixels
+from pipeline.experiments.experiment import OfPictures, of_two_sides, shape_of
 from pipeline.experiments.plan import AmplitudePerArchitecture
 from pipeline.measures.boundaries import mean_tilt
 from pipeline.measures.fitted import counts, switches_at
@@ -78,8 +78,8 @@ class ImagePairs(OfPictures):
         """Inputs (N, 4, H, W) and class numbers (N,) of a cell; directions: v alone, (H·W,)."""
         y, (v,) = draw[f"{split}_labels"], directions
         channels = pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw)
-        normal, shape = draw[f"{split}_normal"], (1, *pixels(cell))
-        linear = separable.linearly_separable(normal, y, v, cell["eps"], cell["sigma"], shape)
+        normal, amplitudes = draw[f"{split}_normal"], (cell["eps"], cell["sigma"])
+        linear = separable.linearly_separable(normal, y, v, *amplitudes, shape_of(cell))
         return separable.direct_sum(channels, linear), torch.as_tensor(y > 0).long()
 
     def test_sets(self, cell, draw, directions):
@@ -103,9 +103,10 @@ class ImagePairs(OfPictures):
         Images have no v₁, so the gap between their class means replaces it (choice). With half the
         gap as unit, the class means lie at ±1.
         """
-        first, second = torch.zeros(4, *pixels(cell)), torch.zeros(4, *pixels(cell))
+        shape = self.inputs(shape_of(cell))
+        first, second = torch.zeros(shape), torch.zeros(shape)
         first[:3] = torch.as_tensor(draw["half_gap"])
-        second[3] = torch.as_tensor(directions[0]).reshape(pixels(cell))
+        second[3] = torch.as_tensor(directions[0]).reshape(shape[1:])
         return first, second
 
     def summary(self, tables, directions):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from pipeline.cells import pictures, separable
-from pipeline.experiments.experiment import OfBases, of_two_sides, pixels
+from pipeline.experiments.experiment import OfBases, of_two_sides, shape_of
 from pipeline.experiments.plan import AmplitudePerArchitecture
 from pipeline.measures.fitted import counts
 from pipeline.measures.gradients import components, part_along
@@ -26,7 +26,7 @@ class Learning(OfBases):
     """One channel: D(v) along a NAD, or images in grey, the two halves of whose classes are told
     apart."""
 
-    channels = 1
+    channels, colours = 1, (1,)
     outputs = 2
     coordinates = ("data", "index")
     schedule = "linear"
@@ -54,9 +54,9 @@ class Learning(OfBases):
             channels = pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw)
             x = channels.mean(1, keepdim=True)
         else:
-            v, shape = directions[0][cell["index"]], (1, *pixels(cell))
-            normal = draw[f"{split}_normal"]
-            x = separable.linearly_separable(normal, y, v, cell["eps"], cell["sigma"], shape)
+            v, normal = directions[0][cell["index"]], draw[f"{split}_normal"]
+            amplitudes, shape = (cell["eps"], cell["sigma"]), shape_of(cell)
+            x = separable.linearly_separable(normal, y, v, *amplitudes, shape)
         return x, torch.as_tensor(y > 0).long()
 
     def course(self, cell, directions, x, covariance):

@@ -11,7 +11,7 @@ import itertools
 import torch
 from pydantic import NonNegativeFloat, PositiveFloat
 
-from pipeline.experiments.experiment import OfDirections, pixels
+from pipeline.experiments.experiment import OfDirections, shape_of
 from pipeline.measures.boundaries import mean_tilt, of_learners
 from pipeline.measures.fitted import counts, switches_at
 
@@ -45,8 +45,9 @@ class LinearPairs(OfDirections):
 
     def plane(self, cell, draw, directions):
         """v₁⊕0 and 0⊕v₂, each (2, H, W)."""
-        first, second = torch.zeros(2, *pixels(cell)), torch.zeros(2, *pixels(cell))
-        first[0], second[1] = (torch.as_tensor(v).reshape(pixels(cell)) for v in directions)
+        _, *size = shape_of(cell)
+        first, second = torch.zeros(2, *size), torch.zeros(2, *size)
+        first[0], second[1] = (torch.as_tensor(v).reshape(size) for v in directions)
         return first, second
 
     def summary(self, tables, directions):

@@ -31,9 +31,10 @@ def swept(member):
 
 
 class NADSweep(OfDirections):
-    """One linearly separable channel along single NADs."""
+    """D(u) along single NADs u, of one channel or of colour."""
 
     coordinates = ("estimand", "index")
+    colours = (1, 3)
     schedule = "linear"
     Settings = AmplitudePerArchitecture
     Grid = Sweep

@@ -5,7 +5,7 @@ import typing
 
 from pydantic import NonNegativeFloat, PositiveFloat
 
-from pipeline.cells.shapes import INPUT, Input, as_text, dimension
+from pipeline.cells.shapes import INPUT, Shape, as_text, dimension
 from pipeline.cells.training import Training
 from pipeline.project import artifacts
 
@@ -21,11 +21,11 @@ class Nothing:
 class Part:
     """One architecture's part of a grid.
 
-    An experiment that needs NADs defines `last(pixels)`, the largest index of a NAD that it takes.
+    An experiment that needs NADs defines `last(shape)`, the largest index of a NAD that it takes.
     """
 
-    def check(self, pixels: Input) -> None:
-        """Raise ValueError unless the part fits inputs of this height and width."""
+    def check(self, shape: Shape) -> None:
+        """Raise ValueError unless the part fits inputs of this shape."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,20 +34,20 @@ class Indices(Part):
 
     indices: tuple[int, ...]
 
-    def check(self, pixels: Input) -> None:
+    def check(self, shape: Shape) -> None:
         """Raise ValueError unless there are indices, all different and in range."""
         if not self.indices:
             raise ValueError("indices is empty; name at least one NAD index")
-        check_indices(self.indices, "indices", pixels)
+        check_indices(self.indices, "indices", shape)
 
-    def last(self, pixels: Input) -> int:
+    def last(self, shape: Shape) -> int:
         """The largest index, up to which the NADs must be known."""
         return max(self.indices)
 
 
-def check_indices(indices: tuple[int, ...], name: str, pixels: Input) -> None:
+def check_indices(indices: tuple[int, ...], name: str, shape: Shape) -> None:
     """Raise ValueError unless all indices are different and each is that of a NAD."""
-    count = dimension(pixels)
+    count = dimension(shape)
     for index in indices:
         if not 0 <= index < count:
             raise ValueError(
@@ -68,17 +68,18 @@ class Frequencies(Part):
     step: int
     transposes: bool = True
 
-    def check(self, pixels: Input) -> None:
+    def check(self, shape: Shape) -> None:
         """Raise ValueError unless `step` divides the highest frequency of both even sides."""
-        for side in pixels:
+        size = shape[1:]
+        for side in size:
             if side % 2:
                 raise ValueError(
                     f"frequencies go up to half of each side, so sides must be even, not {side}"
                 )
             if self.step <= 0 or side // 2 % self.step:
                 raise ValueError(f"step must divide {side // 2}, so that 0 and −{side // 2} are in")
-        if not self.transposes and pixels[0] != pixels[1]:
-            raise ValueError(f"only square inputs can do without transposes, not {as_text(pixels)}")
+        if not self.transposes and size[0] != size[1]:
+            raise ValueError(f"only square inputs can do without transposes, not {as_text(size)}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Member(typing.Generic[Grid]):
 
     specification: its network's place and arguments (see `pipeline.networks`); estimands: of its
     NADs, the chosen one first; seeds: number of the plan's seeds with which it is trained, None for
-    all; input: height and width of its inputs; own: sha256, by path, of a person's own files that
+    all; input: the shape of its inputs; own: sha256, by path, of a person's own files that
     decide its network.
     """
 
@@ -112,7 +113,7 @@ class Member(typing.Generic[Grid]):
     grid: Grid
     estimands: tuple[str, ...] = ()
     seeds: int | None = None
-    input: Input = INPUT
+    input: Shape = INPUT
     own: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
@@ -137,8 +138,8 @@ class Plan(typing.Generic[Settings, Grid]):
         return artifacts.planned(experiment.name, cls[experiment.Settings, experiment.Grid])
 
     @property
-    def inputs(self) -> list[Input]:
-        """The different heights and widths of inputs."""
+    def inputs(self) -> list[Shape]:
+        """The different shapes of architectures' inputs."""
         return sorted({member.input for member in self.members.values()})
 
     @property

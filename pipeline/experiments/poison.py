@@ -11,7 +11,7 @@ import torch
 from pydantic import PositiveFloat
 
 from pipeline.cells import pictures
-from pipeline.cells.shapes import Input, dimension
+from pipeline.cells.shapes import Shape, dimension
 from pipeline.experiments.experiment import OfBases
 from pipeline.experiments.plan import Part, check_indices
 from pipeline.measures.fitted import counts
@@ -19,6 +19,11 @@ from pipeline.project.errors import InputError
 
 CLEAN = -1
 """The index of cells that are trained on clean data."""
+
+
+def nads_of(classes: int, shape: Shape) -> int:
+    """The number of NADs (D,) of a shape that hold the carriers of so many classes."""
+    return pictures.carrier_of(classes - 1, 3 // shape[0])[0] + 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,21 +44,26 @@ class FirstIndices(Part):
     indices: tuple[int, ...]
     mixture_indices: tuple[int, ...]
 
-    def check(self, pixels: Input) -> None:
-        """Raise ValueError unless there are indices, different, in range, and followed by
-        another."""
+    def check(self, shape: Shape) -> None:
+        """Raise ValueError unless there are indices, different, in range, and not too late for ten
+        classes."""
         if not (self.indices or self.mixture_indices):
             raise ValueError("indices and mixture_indices are both empty")
         for name, indices in vars(self).items():
-            check_indices(indices, name, pixels)
-        if self.last(pixels) >= (count := dimension(pixels)):
+            check_indices(indices, name, shape)
+        self.check_classes(10, shape)
+
+    def check_classes(self, classes: int, shape: Shape) -> None:
+        """Raise ValueError where there are too few NADs from the last index on for the classes."""
+        needed, last = nads_of(classes, shape), max(self.indices + self.mixture_indices)
+        if last > (most := dimension(shape) - needed):
             raise ValueError(
-                f"ten classes take two NADs, so the last index is {count - 2}, not {count - 1}"
+                f"{classes} classes take {needed} NADs, so the last index is {most}, not {last}"
             )
 
-    def last(self, pixels: Input) -> int:
-        """The NAD after the largest of these indices (ten classes take two NADs)."""
-        return max(self.indices + self.mixture_indices) + 1
+    def last(self, shape: Shape) -> int:
+        """The last NAD of the carriers of ten classes."""
+        return max(self.indices + self.mixture_indices) + nads_of(10, shape) - 1
 
 
 class Poison(OfBases):
@@ -76,14 +86,11 @@ class Poison(OfBases):
 
         Raises InputError where there are too few NADs after the last index for all classes.
         """
-        count = len(images["classes"])
-        last = max(member.grid.last(member.input) for member in plan.members.values()) - 1
-        needed = pictures.carrier_of(count - 1)[0] + 1
-        if last > (most := dimension(images["train_images"].shape[2:]) - needed):
-            raise InputError(
-                f"poison: {count} classes take {needed} NADs, so the last index is {most}, not "
-                f"{last}"
-            )
+        for member in plan.members.values():
+            try:
+                member.grid.check_classes(len(images["classes"]), member.input)
+            except ValueError as error:
+                raise InputError(f"poison: {error}") from None
         if not any(member.grid.mixture_indices for member in plan.members.values()):
             return {}
         train = images["train_images"], images["train_labels"]

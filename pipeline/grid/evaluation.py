@@ -38,7 +38,7 @@ def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]
         states = jobs.course(arrays)
         *_, arrays = states.values()
     if experiment.needs_networks:
-        network = jobs.restored(data, trained.specification, arrays, device)
+        network = jobs.restored(data, cell, trained.specification, arrays, device)
     rows, section = {"results": []}, None
     for position, (test_set, x, y) in enumerate(data.test_sets(cell)):
         outputs = arrays[test_set] if network is None else jobs.logits(network, x, device)
@@ -59,7 +59,7 @@ def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]
         if changes := reliance.changes(predict, x, y, altered):
             rows["changes"] = changes
         for epochs, weights in states.items():
-            then = jobs.restored(data, trained.specification, weights, device)
+            then = jobs.restored(data, cell, trained.specification, weights, device)
             covariance = gradients.covariance(then, x[: gradients.SAMPLES].to(device))
             measured = experiment.course(cell, data.directions(cell), x, covariance)
             measured["accuracy"] = training.accuracy(then, x.to(device), y.to(device))

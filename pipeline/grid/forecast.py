@@ -34,7 +34,7 @@ def forecast(
     cells, measured = experiment.cells(plan), rates.read()
     drawn = {seed for seed in plan.seeds if _drawn(plan, seed)}
     stored = _stored(experiment, plan, cells, drawn, device)
-    values = sum(map(dimension, plan.inputs)) * experiment.channels
+    values = sum(dimension(experiment.inputs(shape)) for shape in plan.inputs)
     samples = plan.train_samples + plan.test_samples
     to_write = (len(plan.seeds) - len(drawn)) * samples * values * FLOAT
     outputs = plan.test_samples * (1 + len(experiment.parts)) * (experiment.outputs or 10) * FLOAT
@@ -44,7 +44,7 @@ def forecast(
         left = len(grid - stored if reuse else grid)
         each = plan.train_samples * member.training.epochs
         passes += len(grid) * each
-        key = grid_jobs.rate_key(member, experiment.channels, device.type)
+        key = grid_jobs.rate_key(experiment, member, device.type)
         seconds += left * each * measured.get(key, math.nan) / _at_once(device) if left else 0.0
         to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {

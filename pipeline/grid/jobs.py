@@ -19,7 +19,7 @@ from pipeline import networks as table
 from pipeline.cells import stack, training
 from pipeline.cells.seeds import derive
 from pipeline.cells.training import Outcome, Training
-from pipeline.experiments.experiment import Cell, Experiment
+from pipeline.experiments.experiment import Cell, Experiment, shape_of
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.data import Data
 from pipeline.machine import code, store
@@ -110,11 +110,11 @@ def decisive_files(experiment: type[Experiment], place: str) -> list[Path]:
     return [*code.room("cells"), *classes, *network]
 
 
-def rate_key(member: Member, channels: int, device: str) -> str:
+def rate_key(experiment: Experiment, member: Member, device: str) -> str:
     """Digest of all that decides the seconds per training sample: network, inputs, precision,
     device."""
-    precision = member.training.precision
-    return store.digest([member.specification, (channels, *member.input), precision, device])
+    shape, precision = experiment.inputs(member.input), member.training.precision
+    return store.digest([member.specification, shape, precision, device])
 
 
 def train_group(data: Data, jobs: list[Job]) -> list[Result | Exception]:
@@ -135,7 +135,7 @@ def _alone(data: Data, job: Job) -> Result | Exception:
     started = time.monotonic()
     try:
         device, (x, y) = torch.device(job.device), data.dataset(job.cell, "train")
-        network = _built(data, job.specification, derive(*job.identity, "weights"))
+        network = _built(data, job.cell, job.specification, derive(*job.identity, "weights"))
         x = training.arranged(x, device)
         order, course = derive(*job.identity, "order"), {}
 
@@ -156,7 +156,9 @@ def _alone(data: Data, job: Job) -> Result | Exception:
 
 def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     started, first = time.monotonic(), jobs[0]
-    networks = [_built(data, job.specification, derive(*job.identity, "weights")) for job in jobs]
+    networks = [
+        _built(data, job.cell, job.specification, derive(*job.identity, "weights")) for job in jobs
+    ]
     sets = (data.dataset(job.cell, "train") for job in jobs)
     orders = [derive(*job.identity, "order") for job in jobs]
     outcomes = stack.train(networks, sets, first.training, orders, torch.device(first.device))
@@ -169,9 +171,9 @@ def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     ]
 
 
-def _built(data: Data, specification: table.Specification, seed: int) -> nn.Module:
-    make = table.constructor(specification["network"])
-    channels, keywords = data.experiment.channels, table.keywords(specification)
+def _built(data: Data, cell: Cell, specification: table.Specification, seed: int) -> nn.Module:
+    make, keywords = table.constructor(specification["network"]), table.keywords(specification)
+    channels, *_ = data.experiment.inputs(shape_of(cell))
     return training.initialised(lambda: make(channels, data.outputs, **keywords), seed)
 
 
@@ -180,7 +182,7 @@ def _arrays(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:
     if not data.experiment.needs_networks:
         # Built anew, as a network that is read from a file is: the layout of weights in memory
         # decides the last bits.
-        network = restored(data, job.specification, weights, device)
+        network = restored(data, job.cell, job.specification, weights, device)
         weights = {name: logits(network, x, device) for name, x, _ in data.test_sets(job.cell)}
     return _as_numpy(weights)
 
@@ -205,12 +207,13 @@ def course(arrays: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor]
 
 def restored(
     data: Data,
+    cell: Cell,
     specification: table.Specification,
     weights: dict[str, torch.Tensor],
     device: torch.device,
 ) -> nn.Module:
     """A cell's network with the given weights, on a device."""
-    network = _built(data, specification, 0)
+    network = _built(data, cell, specification, 0)
     network.load_state_dict(weights)
     return network.to(device)
 

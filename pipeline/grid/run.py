@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from pipeline import networks as table
 from pipeline.cells.shapes import dimension
-from pipeline.experiments.experiment import pixels
+from pipeline.experiments.experiment import shape_of
 from pipeline.grid.data import Data
 from pipeline.grid.jobs import Job, train_group
 from pipeline.machine import workers
@@ -79,11 +79,11 @@ def grouped(
     if device.type == "cpu" or data.experiment.needs_courses:
         yield from ([job] for job in jobs)
         return
-    alike = lambda job: (job.specification, job.training, pixels(job.cell))
+    alike = lambda job: (job.specification, job.training, shape_of(job.cell))
     for (specification, _, shape), similar in itertools.groupby(jobs, alike):
         size = 1
         if table.together(specification) == "stack":
-            each = 4 * samples * data.experiment.channels * dimension(shape)
+            each = 4 * samples * dimension(data.experiment.inputs(shape))
             size = max(1, min(STACK, int(STACK_BYTES // each)))
         while group := list(itertools.islice(similar, size)):
             yield group

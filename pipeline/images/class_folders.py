@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import PIL.Image
 
-from pipeline.cells.shapes import Input
+from pipeline.cells.shapes import Size
 from pipeline.images.files import Files
 from pipeline.images.image_set import SPLITS, ImageSet, image_set
 from pipeline.project.errors import InputError
@@ -18,7 +18,7 @@ DROPPINGS = {"Thumbs.db", "desktop.ini", "__MACOSX"}
 """Files of Windows and macOS that are no images; names that begin with a dot are skipped too."""
 
 
-def read(files: Files, name: str, source: str, size: Input) -> ImageSet:
+def read(files: Files, name: str, source: str, size: Size) -> ImageSet:
     """The images in class folders, which may lie in an outer folder.
 
     source: the origin of the images, in words. A notice counts the files that are left out. Raises

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 import PIL.Image
 
-from pipeline.cells.shapes import INPUT, SIDE, Input
+from pipeline.cells.shapes import SIDE, SIZE, Size
 from pipeline.images.image_set import ImageSet, image_set
 
 
-def digits(size: Input = INPUT) -> ImageSet:
+def digits(size: Size = SIZE) -> ImageSet:
     """scikit-learn's 1,797 handwritten digits, 8×8 grey, enlarged to 32×32 and then to `size`.
 
     Every sixth is a test image.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import PIL.Image
 
-from pipeline.cells.shapes import Input
+from pipeline.cells.shapes import Size
 from pipeline.project.errors import InputError
 
 SPLITS = ("train", "test")
@@ -55,7 +55,7 @@ def image_set(
     name: str,
     source: str,
     pictures: Iterable[tuple[str, str, PIL.Image.Image]],
-    size: Input,
+    size: Size,
     notices: Iterable[str] = (),
 ) -> ImageSet:
     """The set of pictures (split, class, picture), in RGB and resized to the height and width

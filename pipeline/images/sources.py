@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path, PurePosixPath
 
-from pipeline.cells.shapes import INPUT, Input
+from pipeline.cells.shapes import SIZE, Size
 from pipeline.images import cifar10, class_folders
 from pipeline.images.digits import digits
 from pipeline.images.files import files
@@ -25,7 +25,7 @@ says so. With a copy at hand:
 """
 
 
-def read(path: str | Path, size: Input = INPUT) -> ImageSet:
+def read(path: str | Path, size: Size = SIZE) -> ImageSet:
     """The images at `path`, resized to the height and width `size`.
 
     Raises InputError where `path` holds no set of images.
@@ -56,7 +56,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "neural-anisotropy"
 
 
-def find(wanted: Wanted, size: Input = INPUT) -> ImageSet:
+def find(wanted: Wanted, size: Size = SIZE) -> ImageSet:
     """The images that params.yaml asks for, of the height and width `size`.
 
     Prints a banner where digits replace CIFAR-10. Raises InputError where no images can be had.

@@ -7,7 +7,7 @@ import sys
 import typing
 from pathlib import Path
 
-from pipeline.cells.shapes import INPUT, Input
+from pipeline.cells.shapes import SIZE, Size
 from pipeline.project import artifacts
 
 VARIABLE = "CIFAR10"
@@ -27,7 +27,7 @@ class Wanted:
 class WantedOfSize(Wanted):
     """The images with the height and width of the networks that are trained on them."""
 
-    size: Input = INPUT
+    size: Size = SIZE
 
 
 def notice_of_other_images(wanted: Wanted) -> None:

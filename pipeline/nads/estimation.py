@@ -13,13 +13,14 @@ from tqdm import tqdm
 from pipeline.cells.shapes import as_text
 from pipeline.cells.training import initialised
 from pipeline.nads.covariance import Covariance, parts_of
-from pipeline.nads.directions import NADs
+from pipeline.nads.directions import NADs, in_channels
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import check, jacobian_of_untrained
 from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
-from pipeline.nads.symmetry import ORDERS, SYMMETRIES
+from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
 from pipeline.nads.uncertainty import groups_of, nearby_of, standard_errors
+from pipeline.networks import CHANNELS
 from pipeline.networks.untrained import check_untrained
 from pipeline.project.errors import InputError
 
@@ -30,15 +31,20 @@ FIRST_CHECK, CHECK_GROWTH = 4, 1.2
 class Estimation:
     """One estimate of NADs under way, which adds networks in their order and stops by itself.
 
-    accumulator: the estimate of C; networks: their number at most; target_error: the relative error
-    of C at which fewer are enough, or None. trace: the looks at the error, (number of networks,
-    error), which depend on the networks alone.
+    accumulator: the estimate of C, or of A where C is A ⊗ I over so many `channels`; networks:
+    their number at most; target_error: the relative error of C at which fewer are enough, or None.
+    trace: the looks at the error, (number of networks, error), which depend on the networks alone.
     """
 
     def __init__(
-        self, accumulator: Covariance | Leading, networks: int, target_error: float | None = None
+        self,
+        accumulator: Covariance | Leading,
+        networks: int,
+        target_error: float | None = None,
+        channels: int = 1,
     ) -> None:
         self.accumulator, self.networks, self.target_error = accumulator, networks, target_error
+        self.channels = channels
         self.waiting, self.trace = {}, []
 
     @property
@@ -49,7 +55,7 @@ class Estimation:
 
     def add(self, number: int, jacobian: np.ndarray) -> None:
         """Take the Jacobian of network `number`, which waits for those before it."""
-        self.waiting[number] = jacobian
+        self.waiting[number] = of_one_channel(jacobian, self.channels)
         while not self.finished and self.accumulator.count in self.waiting:
             self.accumulator.add(self.waiting.pop(self.accumulator.count))
             last = self.trace[-1][0] if self.trace else 0
@@ -80,7 +86,7 @@ class Estimation:
         spectrum, symmetry = self.accumulator.spectrum(), self.accumulator.averaged_over()
         eigenvalues, parts, sizes = spectrum.eigenvalues, spectrum.parts, spectrum.sizes
         errors = standard_errors(eigenvalues, parts, sizes)
-        return NADs(
+        nads = NADs(
             directions=spectrum.directions,
             shape=self.accumulator.shape,
             eigenvalues=eigenvalues,
@@ -98,6 +104,7 @@ class Estimation:
             symmetry=symmetry,
             asymmetry=self.accumulator.asymmetry(symmetry),
         )
+        return in_channels(nads, self.channels) if self.channels > 1 else nads
 
 
 def stopping_count(trace: Iterable[tuple[int, float]], target_error: float | None) -> int | None:
@@ -121,18 +128,21 @@ def begun(
     if reason:
         notice = f"notice: {name}{reason}; `plain` is used, which needs far more networks"
         print(notice, file=sys.stderr)
-    shape, first, networks = source.input, source.first, source.networks
-    size, dimension = as_text(shape), math.prod(shape)
+    first, networks, size = source.first, source.networks, as_text(source.input)
+    channels = source.input[0] if symmetry.endswith(CHANNELS) else 1
+    shape = (source.input[0] // channels, *source.input[1:])
+    symmetry = symmetry.removesuffix(CHANNELS)
+    whole, dimension = math.prod(source.input), math.prod(shape)
     if symmetry in ("transposition", "square") and shape[1] != shape[2]:
         raise InputError(
             f"inputs of {size} are not square, so nothing can be averaged over the symmetry "
             f"{symmetry}"
         )
     # The sums and the work space of three decompositions, or vectors and Gram matrices.
-    needed = (parts_of(shape) + 13) * 8 * dimension**2
+    needed = ((parts_of(shape) + 13) * dimension**2 + 2 * (channels > 1) * whole**2) * 8
     if first is not None:
         symmetry = "none" if symmetry == "measured" else symmetry
-        rows = networks * vectors * ORDERS[symmetry]
+        rows = networks * vectors * channels * ORDERS[symmetry]
         if rows < first:
             raise InputError(
                 f"{networks} networks give {rows} vectors, too few for the first {first} directions"
@@ -140,12 +150,15 @@ def begun(
         needed = 8 * rows * dimension + 40 * rows**2
     if needed > (free := psutil.virtual_memory().available):
         raise InputError(
-            f"NADs of inputs {size} (D = {dimension:,}) from {networks} networks need "
+            f"NADs of inputs {size} (D = {whole:,}) from {networks} networks need "
             f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for the first "
             "directions (first: 100), for fewer networks, or for method: plain"
         )
-    empty = Covariance(shape, symmetry) if first is None else Leading(shape, first, symmetry)
-    return estimator, Estimation(empty, networks, source.error)
+    if first is None:
+        empty = Covariance(shape, symmetry)
+    else:
+        empty = Leading(shape, -(-first // channels), symmetry)
+    return estimator, Estimation(empty, networks, source.error, channels)
 
 
 def estimate(
@@ -167,8 +180,9 @@ def estimate(
     make: builds a torch module from (N, C, H, W) to (N, 1), its weights drawn anew at each call;
     shape: (C, H, W) of one input; networks: their number, at most; estimand, method, step, point:
     see `pipeline.nads.estimator.Estimator`; symmetry: one of `SYMMETRIES` over which C is averaged,
-    or 'measured', that of the least error; error: relative error of C at which the estimate stops;
-    first: number of leading directions, without any D×D matrix; seed: decides weights and image.
+    or 'measured', that of the least error, and with `CHANNELS` at its end also over the channels;
+    error: relative error of C at which the estimate stops; first: number of leading directions,
+    without any D×D matrix; seed: decides weights and image.
 
     Raises InputError for values that cannot be run, for weights that are the same at each call, for
     a C that is zero or not finite, and for estimates that do not fit into memory.
@@ -178,12 +192,13 @@ def estimate(
             "estimate needs a function that builds a new network, such as `lambda: Net()`, not a "
             "network"
         )
-    if symmetry not in (*SYMMETRIES, "measured"):
+    if symmetry.removesuffix(CHANNELS) not in (*SYMMETRIES, "measured"):
         raise InputError(
-            f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, not {symmetry!r}"
+            f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or without "
+            f"{CHANNELS}, not {symmetry!r}"
         )
     try:
-        symmetric = symmetry in ("transposition", "square")
+        symmetric = symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, float(step), point, symmetric, False)
         source = Source(networks, error, tuple(shape), first)
     except ValueError as problem:

@@ -5,7 +5,7 @@ import math
 import typing
 from typing import Literal, Self
 
-from pipeline.cells.shapes import SIDE, Input, as_text
+from pipeline.cells.shapes import INPUT, Shape, as_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Source:
 
     networks: int | None = None
     error: float | None = None
-    input: tuple[int, ...] = (1, SIDE, SIDE)
+    input: tuple[int, ...] = INPUT
     first: int | None = None
     file: str | None = None
 
@@ -83,17 +83,19 @@ class Source:
             raise ValueError(f"first must lie between 1 and {dimension}, not {self.first}")
 
     def estimators(self, chosen: Estimator) -> list[Estimator]:
-        """The chosen estimator, and the other estimand's where its NADs are estimated too."""
-        both = chosen.compare and self.file is None and self.first is None
+        """The chosen estimator, and the other estimand's where its NADs are estimated too: all of
+        them, and of one channel, since the gradient's C is of no symmetry."""
+        whole = self.file is None and self.first is None
+        both = chosen.compare and whole and self.input[0] == 1
         return [chosen, chosen.other()] if both else [chosen]
 
-    def check(self, last: int, pixels: Input) -> None:
-        """Raise ValueError unless these NADs are of one channel of a height and width, and go up to
-        the index `last`."""
-        if self.input != (1, *pixels):
+    def check(self, last: int, shape: Shape) -> None:
+        """Raise ValueError unless these NADs are of inputs of a shape, and go up to the index
+        `last`."""
+        if self.input != shape:
             raise ValueError(
-                f"its NADs are for inputs {as_text(self.input)}; experiments have channels of "
-                f"{as_text(pixels)}; give the architecture and its NADs the same input"
+                f"its NADs are for inputs {as_text(self.input)}, and the architecture's are "
+                f"{as_text(shape)}; give both the same input"
             )
         if self.first is not None and last >= self.first:
             raise ValueError(

@@ -112,15 +112,15 @@ def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
             # Seeds derive from the name, so two estimates share no networks and no errors.
             full_name = name if asked is plan.estimator else f"{name}.{asked.estimand}"
             try:
-                square = source.input[1] == source.input[2]  # an oblong has no such symmetry
-                symmetry = networks.symmetry(specification) if asked.symmetry and square else "none"
+                stated = networks.symmetry_of_inputs(specification, source.input)
+                symmetry = stated if asked.symmetry else "none"
                 network = networks.build(specification, source.input[0], 1, plan.seed)
                 estimator, estimation = begun(network, asked, source, symmetry, f"{full_name}: ")
             except InputError as error:
                 raise InputError(f"nads.{name}: {error}") from None
             identity, shape = (plan.seed, full_name), source.input
             recipe = Recipe(specification, request.own, shape, identity, estimator, str(device))
-            sums = store.Sums(store.default_folder(), key(recipe, estimation.accumulator))
+            sums = store.Sums(store.default_folder(), key(recipe, estimation))
             yield Task(full_name, recipe, estimation, sums)
 
 

@@ -10,10 +10,9 @@ import torch
 
 from pipeline import networks
 from pipeline.machine import code, store
-from pipeline.nads.covariance import Covariance
+from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.jacobian import jacobian_of_untrained
-from pipeline.nads.leading import Leading
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +42,7 @@ def jacobian(_: object, work: tuple[Recipe, int]) -> np.ndarray:
     )
 
 
-def key(recipe: Recipe, accumulator: Covariance | Leading) -> str:
+def key(recipe: Recipe, estimation: Estimation) -> str:
     """The digest of everything that determines an estimate's sums but the number of networks."""
     place, estimator = recipe.specification["network"], recipe.estimator
     files = [file for file in code.room("nads") if file.stem != "gallery"]  # a picture
@@ -64,7 +63,7 @@ def key(recipe: Recipe, accumulator: Covariance | Leading) -> str:
             "identity": recipe.identity,
             "estimator": [estimator.estimand, estimator.method, estimator.step, estimator.point],
             "device": torch.device(recipe.device).type,
-            "kind": type(accumulator).__name__,
-            "symmetry": accumulator.symmetry,
+            "kind": type(estimation.accumulator).__name__,
+            "symmetry": [estimation.accumulator.symmetry, estimation.channels],
         }
     )

@@ -1,9 +1,14 @@
-"""The symmetries of the square: vectors moved by them, and covariances averaged over them.
+"""The symmetries of the square and of the channels: vectors moved by them, and covariances averaged
+over them.
 
 Where a symmetry P of the square changes neither the law of the weights nor the layers' geometry, C
 at Px is P C Pᵀ. C may be averaged over P if the point x is as likely as Px (point `many` or `zero`)
 or does not matter (the secant, whose step of 100 dwarfs it). The gradient at one fixed image has no
 symmetry: its ReLUs are switched by that image.
+
+Where the law draws the weights of each input channel independently and with either sign, nothing
+tells channels apart, nor a channel from its negative. C is then A ⊗ I, A for each channel and
+nothing between two: such a network prefers no colour before training.
 """
 
 import numpy as np
@@ -13,6 +18,11 @@ ORDERS = {"none": 1, "transposition": 2, "square": 8}
 
 SYMMETRIES = tuple(ORDERS)
 """Names of the groups, each holding the one before it."""
+
+
+def of_one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:
+    """The Jacobian (F·C, H·W) whose JᵀJ is one network's estimate of A; jacobian: (F, C·H·W)."""
+    return jacobian.reshape(len(jacobian) * channels, -1) * np.float32(channels**-0.5)
 
 
 def images_of_vectors(

@@ -39,6 +39,10 @@ NETWORKS = {
 its arguments: the symmetries of the square that leave the weights' law and the geometry unchanged.
 It states `together = "stack"` where a GPU may train several as one, which batch norm forbids."""
 
+CHANNELS = "+channels"
+"""What ends the name of a symmetry, as in square+channels, that holds for the channels too: the law
+draws the weights of each input channel independently, and with either sign."""
+
 OWN = Path("own")
 """The folder of a person's own networks, below the current folder."""
 
@@ -122,9 +126,20 @@ def build(specification: Specification, channels: int, outputs: int, seed: int) 
 
 
 def symmetry(specification: Specification) -> str:
-    """The symmetry of the square that a network states, or 'measured' where it states none."""
+    """The symmetry that a network states, or 'measured' where it states none.
+
+    Those of the table state the square's; that of the channels holds for all of them.
+    """
     stated = getattr(constructor(specification["network"]), "symmetry", "measured")
-    return stated(**keywords(specification)) if callable(stated) else stated
+    stated = stated(**keywords(specification)) if callable(stated) else stated
+    return stated + CHANNELS if specification["network"] in NETWORKS.values() else stated
+
+
+def symmetry_of_inputs(specification: Specification, shape: Shape) -> str:
+    """The part of a network's `symmetry` that inputs (C, H, W) can have."""
+    stated = symmetry(specification)
+    square = stated.removesuffix(CHANNELS) if shape[1] == shape[2] else "none"
+    return square + CHANNELS if stated.endswith(CHANNELS) and shape[0] > 1 else square
 
 
 def together(specification: Specification) -> str:

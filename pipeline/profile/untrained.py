@@ -59,9 +59,10 @@ def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response]:
     """
     shape, estimator, dimension = recipe.shape, recipe.estimator, math.prod(recipe.shape)
     network = networks.build(recipe.specification, shape[0], 1, 0)
-    symmetry = networks.symmetry(recipe.specification) if shape[1] == shape[2] else "none"
+    symmetry = networks.symmetry_of_inputs(recipe.specification, shape)
     source = Source(MOST, input=shape)
     if dimension > LARGEST:
+        symmetry = symmetry.removesuffix(networks.CHANNELS)  # the response is that of all channels
         # A network's vectors count once for each element of a symmetry; none is measured here.
         vectors = usable(network, estimator, shape)[1]
         vectors *= ORDERS["none" if symmetry == "measured" else symmetry]

@@ -45,16 +45,15 @@ def maps(run: Evaluated, known: Published, caption: str) -> Figure:
         for panel in panels[len(row) :]:
             panel.set_visible(False)
         for panel, (title, directions) in zip(panels, row):
-            image = _map(panel, directions)
-            nowhere = "\n(none fitted)" if (directions["fitted"] == 0).all() else ""
-            panel.set_title(textwrap.fill(title, 26) + nowhere)
+            image = accuracy_map(panel, directions, title)
         for panel in panels[1:]:
             panel.set_ylabel("")
     figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
     return style.finish(figure, "Accuracy on D(v) over the frequency of v", caption, run.notice)
 
 
-def _map(panel: Axes, directions: pd.DataFrame) -> AxesImage:
+def accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> AxesImage:
+    """Draw one map; directions: as `frequencies.by_direction`, of one architecture."""
     axis, means = frequencies.plane(directions, "mean")
     deviations, fitted = (frequencies.plane(directions, name)[1] for name in ("std", "fitted"))
     image = panel.imshow(100 * means, cmap=style.ACCURACY, vmin=50, vmax=100, aspect="equal")
@@ -68,6 +67,8 @@ def _map(panel: Axes, directions: pd.DataFrame) -> AxesImage:
         sides, ground = (last[c] - first[c], last[r] - first[r]), image.to_rgba(100 * means[r, c])
         ink, number = "black" if black[r, c] else "white", texts.get((r, c))
         style.hatch(panel, (first[c], first[r]), sides, ground, ink, number)
+    nowhere = "\n(none fitted)" if (directions["fitted"] == 0).all() else ""
+    panel.set_title(textwrap.fill(title, 26) + nowhere)
     return image
 
 
@@ -147,7 +148,7 @@ def explorer(run: Evaluated, known: Published) -> dict[str, Any]:
     for name, label in run.labels.items():
         own = frequencies.completed(run, name, frequencies.canonical(run.summary_of(name)))
         cells = {key(row): value(row) for row in own.to_dict("records")}
-        maps.append({"name": label, "cells": cells, "sides": run.plan.members[name].input})
+        maps.append({"name": label, "cells": cells, "sides": run.plan.members[name].input[1:]})
         if name in known:
             called, theirs = known[name]
             cells = {key(row): [row["mean"]] for row in theirs.to_dict("records")}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.cells.shapes import SIDE, as_text
+from pipeline.cells.shapes import INPUT, SIDE, as_text
 from pipeline.networks import NETWORKS
 
 # Labels of the project's own networks, by their dotted path.
@@ -24,16 +24,17 @@ LABELS = {
 TODAY = {NETWORKS[name] for name in ("vit", "mixer", "convmixer", "convnext")}
 
 
-def label(specification: Mapping[str, Any]) -> str:
+def label(specification: Mapping[str, Any], shape: tuple[int, ...] = INPUT) -> str:
     """The label of an architecture: 'ResNet-18, width ×0.125', or one's own with all arguments.
 
-    specification: `network`, its arguments, and its `input` if that is not 32×32.
+    specification: `network` and its arguments; shape: of its inputs, which the label has where they
+    are not the papers'.
     """
     arguments = dict(specification)
-    network, pixels = arguments.pop("network"), arguments.pop("input", None)
+    network = arguments.pop("network")
     if network not in LABELS:
         parts = [f"{key} {value}" for key, value in arguments.items()]
-        parts += [as_text(pixels)] if pixels else []
+        parts += [as_text(shape)] if shape != INPUT else []
         return network.rpartition(":")[2] + (f" ({', '.join(parts)})" if parts else "")
     name = LABELS[network]
     if "hidden" in arguments:
@@ -50,9 +51,10 @@ def label(specification: Mapping[str, Any]) -> str:
         name += ", no skip connections"
     if arguments.get("growth", 32) != 32:
         name += f", growth {arguments['growth']}"
-    side = arguments.get("side", SIDE)
-    if pixels or side != SIDE:
-        name += f", {as_text(pixels or (side, side))}"
+    if shape != INPUT:
+        name += f", {as_text(shape)}"
+    elif (side := arguments.get("side", SIDE)) != SIDE:
+        name += f", {as_text((side, side))}"
     return name
 
 

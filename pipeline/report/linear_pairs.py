@@ -69,7 +69,7 @@ def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     for row, (name, label) in zip(panels, run.labels.items()):
         row[0].set_ylabel(label.replace(", width", ",\nwidth"), fontsize=7.5)
         for pixels, amplitude, index in zip(row[::2], row[1::2], indices[name]):
-            nad = vectors[f"{name}-{index}"].reshape(members[name].input)
+            nad = vectors[f"{name}-{index}"].reshape(members[name].input[1:])
             bound = np.abs(nad).max()
             pixels.imshow(nad, cmap="gray", vmin=-bound, vmax=bound)
             amplitude.imshow(np.fft.fftshift(np.abs(np.fft.fft2(nad))), cmap=style.ACCURACY)

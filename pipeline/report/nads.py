@@ -1,5 +1,6 @@
 """NADs in the report: spectra, directions, and the overlap of the two estimands (paper 1, §4)."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from matplotlib.figure import Figure
 
 from pipeline.cells.shapes import INPUT
 from pipeline.nads.gallery import gallery
+from pipeline.networks import CHANNELS
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.labels import papers_network
@@ -28,6 +30,9 @@ PUBLISHED_FIRST = {"lenet": 0.189}
 # states it; ResNet-18's spectrum looks like one of 5,000 (`benchmarks/published_rows.py`).
 PUBLISHED_ROWS = 10_000
 
+# Numbers in all NADs of a network on the page: those of a whole basis of one channel of 32×32.
+TILES = 2**20
+
 MARKED = (0, 3, 9, 30, 102, 302, 1002)  # indices at which a published spectrum has crosses
 FIRST_TEN = 10  # directions whose span is compared between halves of an estimate and estimands
 
@@ -44,6 +49,7 @@ AVERAGED = {
     "transposition": "the transposition",
     "square": "the symmetries of the square",
 }
+AVERAGED |= {name + CHANNELS: f"{words} and of the channels" for name, words in AVERAGED.items()}
 
 
 def published_spectra() -> dict[str, pd.Series]:
@@ -215,14 +221,15 @@ def explorer(run: Run) -> list[dict[str, Any]]:
             called, values = known[name]
             accuracies["published"] = {"called": called, "values": values.dropna().to_dict()}
         shape, file = nads["shape"].tolist(), run.plan.members[name].source.file
-        source, columns = sprite(nads["directions"], shape)
-        network = {"name": run.labels[name], "shape": shape, "count": len(nads["directions"])}
+        count = min(len(nads["directions"]), TILES // math.prod(shape))
+        source, columns = sprite(nads["directions"][:count], shape)
+        network = {"name": run.labels[name], "shape": shape, "count": count}
         network |= {"accuracies": accuracies, "estimand": run.plan.estimator.estimand}
         network |= {"sprite": source, "columns": columns, "file": file}
         if nads["networks"]:
             for key in ("eigenvalues", "standard_errors"):
-                network[key] = [float(f"{number:.3e}") for number in nads[key]]
-            network |= {"networks": nads["networks"], "nearby": nads["nearby"]}
+                network[key] = [float(f"{number:.3e}") for number in nads[key][:count]]
+            network |= {"networks": nads["networks"], "nearby": nads["nearby"][:count]}
         networks.append(network)
     return networks
 
@@ -238,7 +245,7 @@ def section(run: Run) -> Section:
         name: values[network]
         for name in estimates
         if (network := papers_network(members[name].specification)) in values
-        and members[name].source.input == (1, *INPUT)
+        and members[name].source.input == INPUT
     }
     pictures = []
     if estimates:
@@ -263,7 +270,7 @@ def section(run: Run) -> Section:
     others = {
         name: artifacts.nads(name, second)
         for name in unequal
-        if name in estimates and estimator.compare and members[name].source.first is None
+        if name in estimates and len(members[name].source.estimators(estimator)) > 1
     }
     if others:
         *_, other = others.values()

@@ -122,7 +122,10 @@ class Run:
     @property
     def labels(self) -> dict[str, str]:
         """The labels in figures of the architectures that have NADs."""
-        return {name: label(member.specification) for name, member in self.plan.members.items()}
+        return {
+            name: label(request.specification, request.source.input)
+            for name, request in self.plan.members.items()
+        }
 
 
 def read(names: Iterable[str]) -> Run:
@@ -177,13 +180,13 @@ def evaluated(folder: str, plan: Plan, images: Mapping[str, Any]) -> Evaluated:
             f"it so, or `python -m pipeline.evaluate {plan.experiment}`"
         )
     members, names = plan.members, results["architecture"].unique()
-    labels = {name: label(described(members[name])) for name in names}
+    labels = {name: label(members[name].specification, members[name].input) for name in names}
     summary = artifacts.evaluated(folder, "summary")
     return Evaluated(folder, plan, results, summary, labels, images, notice_of(images))
 
 
 def described(member: Member) -> dict[str, Any]:
-    """The specification of a network, with its input if that is not the papers' 32×32."""
+    """The specification of a network, with its input if that is not the papers' 1×32×32."""
     return member.specification | ({} if member.input == INPUT else {"input": member.input})
 
 

@@ -10,7 +10,7 @@ import typing
 import pydantic
 
 from pipeline import experiments, networks
-from pipeline.cells.shapes import INPUT, Input, as_text
+from pipeline.cells.shapes import INPUT, SIZE, Shape, as_text
 from pipeline.cells.training import Training
 from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Member, Plan
@@ -62,7 +62,7 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
         except InputError as error:
             mistakes.add(path, f": {error}")
         if architecture := mistakes.typed(Architecture, given, path):
-            inputs[name] = architecture.input
+            inputs[name] = architecture.shape
     if top.scale not in top.scales:
         mistakes.add((), f": scale {top.scale!r} is unknown; {nearest(top.scale, top.scales)}")
     checked = {
@@ -84,18 +84,18 @@ class _Scale:
     document: dict[str, typing.Any]
     top: Top
     specifications: dict[str, networks.Specification]
-    inputs: dict[str, Input]
+    inputs: dict[str, Shape]
     name: str
 
     def plans(self, questions: dict[str, Experiment]) -> Plans | None:
         """The plans of the scale."""
         path, sources = ("scales", self.name), {}
         for name, values in value_at(self.document, (*path, "nads"), {}).items():
-            values = {"input": [1, *self.inputs.get(name, INPUT)]} | values
+            values = {"input": self.inputs.get(name, INPUT)} | values
             sources[name] = self.mistakes.typed(Source, values, (*path, "nads", name))
         planned = {name: self._plan(each, sources) for name, each in questions.items()}
         sizes = {
-            member.input: f"{as_text(member.input)} pixels ({architecture} in {name})"
+            member.input[1:]: f"{as_text(member.input[1:])} pixels ({architecture} in {name})"
             for name, plan in planned.items()
             if plan and questions[name].needs_images
             for architecture, member in plan.members.items()
@@ -110,7 +110,7 @@ class _Scale:
             name: Request(self.specifications.get(name), source) for name, source in sources.items()
         }
         return Plans(
-            WantedOfSize(**vars(self.top.images), size=next(iter(sizes), INPUT)),
+            WantedOfSize(**vars(self.top.images), size=next(iter(sizes), SIZE)),
             Machine(self.top.device, self.top.reuse),
             NADsPlan(self.name, self.top.seed, self.top.estimator, requests),
             planned,
@@ -147,7 +147,7 @@ class _Scale:
         self, experiment: Experiment, name: str, block: dict, sources: dict[str, Source | None]
     ) -> Member | None:
         """One architecture's part of an experiment, from its line in the experiment's block."""
-        mistakes, pixels = self.mistakes, self.inputs.get(name, INPUT)
+        mistakes, shape = self.mistakes, self.inputs.get(name, INPUT)
         path, line = ("scales", self.name, experiment.name), block["networks"][name]
         place, outer = (*path, "networks", name), (path, path[:2], path[2:])
         values = merged(line, block.get("training", {})) | {
@@ -165,13 +165,17 @@ class _Scale:
             mistakes.add(place, text, absence=True)
         if source:
             estimands = tuple(each.estimand for each in source.estimators(self.top.estimator))
+        if shape[0] not in experiment.colours:
+            can = " or ".join(map(str, experiment.colours))
+            can += " channel" if can == "1" else " channels"
+            mistakes.add(place, f": its input is {as_text(shape)}; the experiment takes {can}")
         try:
             if grid:
-                grid.check(pixels)
+                grid.check(shape)
             if grid and source:
-                source.check(grid.last(pixels), pixels)
+                source.check(grid.last(shape), shape)
         except ValueError as error:
             mistakes.add(place, f": {error}")
         if not (training and grid):
             return None
-        return Member(self.specifications.get(name), training, grid, estimands, seeds, pixels)
+        return Member(self.specifications.get(name), training, grid, estimands, seeds, shape)

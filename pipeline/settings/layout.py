@@ -5,7 +5,7 @@ import typing
 
 from pydantic import PositiveInt
 
-from pipeline.cells.shapes import INPUT
+from pipeline.cells.shapes import INPUT, Shape
 from pipeline.experiments.experiment import Experiment
 from pipeline.images.wanted import Wanted
 from pipeline.nads.estimator import Estimator
@@ -41,13 +41,22 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True)
 class Architecture:
-    """An architecture's own key beside its network's arguments: height and width of its inputs."""
+    """An architecture's own key beside its network's arguments: the shape of its inputs, whose
+    channels are 1 unless they are given."""
 
     input: tuple[int, ...] = INPUT
 
     def __post_init__(self) -> None:
-        if len(self.input) != 2 or min(self.input) < 1:
-            raise ValueError(f"input must be [height, width], not {list(self.input)}")
+        if len(self.input) not in (2, 3) or min(self.input) < 1:
+            raise ValueError(
+                f"input must be [height, width] or [channels, height, width], not "
+                f"{list(self.input)}"
+            )
+
+    @property
+    def shape(self) -> Shape:
+        """The shape (C, H, W) of its inputs."""
+        return self.input if len(self.input) == 3 else (1, *self.input)
 
 
 def keys(kind: type) -> dict[str, None]:

@@ -63,7 +63,7 @@ def _run_networks(scales: dict[str, Plans]) -> tuple[dict[str, int], dict[str, d
         for plan in plans.experiments.values():
             experiment = experiments.find(plan.experiment)
             for name, member in plan.members.items():
-                shape = (experiment.channels, *member.input)
+                shape = experiment.inputs(member.input)
                 specifications[name] = member.specification
                 uses[name].add((shape, experiment.outputs or CLASSES))
     for name, specification in specifications.items():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.cells.fourier import fourier, frequencies, wrapped
+from pipeline.cells.fourier import AXES, coloured, fourier, frequencies, wrapped
 
 
 @pytest.mark.parametrize(("step", "count"), [(1, 514), (2, 130), (4, 34), (8, 10), (16, 4)])
@@ -64,3 +64,13 @@ def test_inputs_need_not_be_square():
         assert {(r % 6, c % 4) for r, c in ((row, column), (-row, -column))} == set(
             zip(*(axis.tolist() for axis in np.nonzero(energy > 0.01)))
         )
+
+
+def test_a_wave_of_one_colour_is_the_wave_with_a_weight_in_each_channel():
+    waves = [fourier(*k) for k in ((0, 0), (3, -5))]
+    colours = np.stack([coloured(wave, axis) for wave in waves for axis in AXES])
+    np.testing.assert_allclose(colours @ colours.T, np.eye(6), atol=1e-6)
+    grey, red_green, blue_yellow = colours[3:].reshape(3, 3, 1024)
+    np.testing.assert_allclose(grey * 3**0.5, [waves[1]] * 3, atol=1e-6)
+    np.testing.assert_allclose(red_green * 2**0.5, [waves[1], -waves[1], 0 * waves[1]], atol=1e-6)
+    np.testing.assert_allclose(blue_yellow[2], -blue_yellow[:2].sum(0), atol=1e-6)

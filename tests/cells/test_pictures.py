@@ -51,11 +51,14 @@ def test_each_channel_is_normalised_by_its_own_mean_and_deviation():
 def test_the_carriers_of_ten_classes():
     """Class t: the first NAD if t < 6, else the next; channel t mod 3; sign − for even t (paper 1,
     §5)."""
-    assert [pictures.carrier_of(label) for label in range(10)] == [
+    assert [pictures.carrier_of(label, 3) for label in range(10)] == [
         (0, 0, -1), (0, 1, 1), (0, 2, -1), (0, 0, 1), (0, 1, -1), (0, 2, 1),
         (1, 0, -1), (1, 1, 1), (1, 2, -1), (1, 0, 1),
     ]  # fmt: skip
-    assert len({pictures.carrier_of(label) for label in range(100)}) == 100
+    assert len({pictures.carrier_of(label, 3) for label in range(100)}) == 100
+    # A NAD of colour is written into all channels as one.
+    of_colour = [(0, 0, -1), (0, 0, 1), (1, 0, -1), (1, 0, 1)]
+    assert [pictures.carrier_of(label, 1) for label in range(4)] == of_colour
 
 
 @pytest.mark.parametrize("size", [0.05, 5.0])

@@ -1,5 +1,5 @@
 """What all experiments share: how they are found, what their grids may be, and what their data are,
-also for networks whose inputs are not 32×32 pixels."""
+also for networks whose inputs are not 1×32×32."""
 
 import contextlib
 import dataclasses
@@ -11,43 +11,57 @@ import torch
 from small_grids import SMALL, data_of, plan_of, separable
 
 from pipeline import experiments
-from pipeline.cells.fourier import fourier, frequencies
+from pipeline.cells.fourier import AXES, coloured, fourier, frequencies
 from pipeline.cells.separable import drawn
-from pipeline.experiments.experiment import pixels
+from pipeline.experiments.experiment import SHAPE, shape_of
 from pipeline.grid import jobs
 from pipeline.project.errors import InputError
 
 WIDE = (6, 4)
-BASIS = np.linalg.qr(np.random.default_rng(0).standard_normal((24, 24)))[0].T
+BASES = {
+    channels: np.linalg.qr(np.random.default_rng(0).standard_normal((24 * channels,) * 2))[0].T
+    for channels in (1, 3)
+}
 GRIDS = {name: experiments.find(name).Grid for name in SMALL}
-SEPARABLE = ("linear_pairs", "nad_sweep", "fourier", "convergence")
+SEPARABLE = ("linear_pairs", "nad_sweep", "fourier", "convergence", "colours")
 PICTURES = ("image_pairs", "poison", "flip", "learning")
 
 
-def nads(name, estimand=None):
-    """NADs of LeNet, the coordinate axes, and of a network of 6×4 pixels."""
-    return {
-        "directions": np.eye(1024) if name == "lenet" else BASIS,
+def in_colour(*names):
+    """Each experiment with each number of channels that its architectures may have."""
+    return [(name, channels) for name in names for channels in experiments.find(name).colours]
+
+
+def nads_of(channels):
+    """From an architecture to its NADs: LeNet's are the coordinate axes."""
+    return lambda name, estimand=None: {
+        "directions": np.eye(1024 * channels) if name == "lenet" else BASES[channels],
         "eigenvalues": np.linspace(1, 0, 24),
     }
 
 
-def plans_of(name):
+def plans_of(name, channels):
     """A plan with LeNet alone, and one with logistic regression on 6×4 pixels beside it."""
     values, grid = SMALL[name]
     if "sigma" in values and isinstance(values["sigma"], dict):
         values = values | {"sigma": {"lenet": 1.0, "logreg": 0.5}}
     grids = {"lenet": grid, "logreg": {"step": 1} if "step" in grid else grid}
     both = plan_of(name, values, grids, seeds=(3,))
-    wide = dataclasses.replace(both.members["logreg"], input=WIDE)
-    alone = dataclasses.replace(both, members={"lenet": both.members["lenet"]})
-    return alone, dataclasses.replace(both, members=both.members | {"logreg": wide})
+    shapes = {"lenet": (channels, 32, 32), "logreg": (channels, *WIDE)}
+    members = {
+        network: dataclasses.replace(both.members[network], input=shape)
+        for network, shape in shapes.items()
+    }
+    alone = dataclasses.replace(both, members={"lenet": members["lenet"]})
+    return alone, dataclasses.replace(both, members=members)
 
 
 def test_experiments_are_found_by_the_names_of_their_files():
     assert experiments.names() == list(SMALL)
     assert [experiments.find(name).name for name in SMALL] == list(SMALL)
-    with pytest.raises(InputError, match="the experiment 'cats' is unknown; known are: converg"):
+    with pytest.raises(
+        InputError, match="the experiment 'cats' is unknown; known are: colours, converg"
+    ):
         experiments.find("cats")
 
 
@@ -62,22 +76,27 @@ PLACES = {
 }
 """The places of a network in the grids of `SMALL`, where these are not frequencies."""
 
+wave = lambda cell: fourier(cell["k_row"], cell["k_col"], (cell["height"], cell["width"]))
 VECTORS = {
     "linear_pairs": lambda cell, basis: list(basis[[cell["index_1"], cell["index_2"]]]),
     "image_pairs": lambda cell, basis: [basis[cell["index"]]],
     "nad_sweep": lambda cell, basis: [basis[cell["index"]]],
-    "fourier": lambda cell, basis: [fourier(cell["k_row"], cell["k_col"], pixels(cell))],
+    "fourier": lambda cell, basis: [wave(cell)],
+    "convergence": lambda cell, basis: [wave(cell)],
+    "colours": lambda cell, basis: [coloured(wave(cell), cell["axis"])],
 }
 """The directions of a cell's data; the others take the whole basis."""
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells(name):
-    experiment, (_, plan) = experiments.find(name), plans_of(name)
-    plan, vectors = dataclasses.replace(plan, seeds=(3, 5)), experiment.directions(plan, nads)
-    expected = []
+@pytest.mark.parametrize(("name", "channels"), in_colour(*SMALL))
+def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells(name, channels):
+    experiment, (_, plan) = experiments.find(name), plans_of(name, channels)
+    plan, nads, expected = dataclasses.replace(plan, seeds=(3, 5)), nads_of(channels), []
+    vectors = experiment.directions(plan, nads)
     for architecture, size, step in (("lenet", (32, 32), 16), ("logreg", WIDE, 1)):
         waves = [{"k_row": row, "k_col": column} for row, column in frequencies(step, size)]
+        if name == "colours":
+            waves = [{"axis": axis} | place for axis in AXES for place in waves]
         settings = {
             key: v[architecture] if isinstance(v, dict) else v
             for key, v in vars(plan.settings).items()
@@ -85,17 +104,17 @@ def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells
         }
         for seed, place in itertools.product((3, 5), PLACES.get(name, waves)):
             cell = {"architecture": architecture, "seed": seed} | place | settings
-            expected.append(cell | {"height": size[0], "width": size[1]})
+            expected.append(cell | dict(zip(SHAPE, (channels, *size))))
     assert experiment.cells(plan) == expected
     for cell in expected:
         used, basis = experiment.uses(cell), nads(cell["architecture"])["directions"]
-        make = VECTORS.get("fourier" if name == "convergence" else name, lambda _, basis: [basis])
+        make = VECTORS.get(name, lambda _, basis: [basis])
         for direction, vector in zip(used, make(cell, basis), strict=True):
             np.testing.assert_array_equal(vectors[direction], vector)
 
 
 @pytest.mark.parametrize(
-    ("grid", "size", "sentence"),
+    ("grid", "shape", "sentence"),
     [
         (GRIDS["linear_pairs"]((0, 47)), (8, 6), None),
         (GRIDS["linear_pairs"]((0, 48)), (8, 6), "NAD index 48 is out of range; indices run from"),
@@ -105,29 +124,31 @@ def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells
         (GRIDS["fourier"](1), (64, 33), "frequencies go up to half of each side, so sides must"),
         (GRIDS["fourier"](8, False), (64, 48), "only square inputs can do without transposes"),
         (GRIDS["poison"]((0, 1022), ()), (32, 32), None),
-        (GRIDS["poison"]((1023,), ()), (32, 32), "ten classes take two NADs, so the last index is"),
-        (GRIDS["poison"]((47,), ()), (8, 6), "ten classes .* so the last index is 46, not 47"),
+        (GRIDS["poison"]((1023,), ()), (32, 32), "10 classes take 2 NADs, so the last index is"),
+        (GRIDS["poison"]((47,), ()), (8, 6), "10 classes .* so the last index is 46, not 47"),
+        (GRIDS["poison"]((3067,), ()), (3, 32, 32), None),
+        (GRIDS["poison"]((0,), (3068,)), (3, 32, 32), "10 classes take 5 NADs, .* 3067, not 3068"),
         (GRIDS["poison"]((), ()), (32, 32), "indices and mixture_indices are both empty"),
         (GRIDS["poison"]((0,), (2, 2)), (32, 32), "^mixture_indices repeat a value"),
     ],
 )
-def test_what_a_grid_may_be(grid, size, sentence):
+def test_what_a_grid_may_be(grid, shape, sentence):
     with pytest.raises(ValueError, match=sentence) if sentence else contextlib.nullcontext():
-        grid.check(size)
+        grid.check(shape if len(shape) == 3 else (1, *shape))
 
 
 def test_the_last_nad_that_a_grid_takes():
-    assert GRIDS["linear_pairs"]((4, 9, 3)).last((32, 32)) == 9
-    assert GRIDS["poison"]((0, 5), (3,)).last((32, 32)) == 6
-    assert GRIDS["poison"]((), (7,)).last((32, 32)) == 8
-    assert GRIDS["flip"]().last((6, 4)) == 23
+    assert GRIDS["linear_pairs"]((4, 9, 3)).last((1, 32, 32)) == 9
+    assert GRIDS["poison"]((0, 5), (3,)).last((1, 32, 32)) == 6
+    assert GRIDS["poison"]((), (7,)).last((3, 32, 32)) == 11
+    assert GRIDS["flip"]().last((3, 6, 4)) == 71
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_names_of_arrays_that_decide_only_the_test_begin_with_test(name, images):
+@pytest.mark.parametrize(("name", "channels"), in_colour(*SMALL))
+def test_names_of_arrays_that_decide_only_the_test_begin_with_test(name, channels, images):
     """What a cell's key leaves out is what its training set does not depend on."""
-    experiment, (plan, _) = experiments.find(name), plans_of(name)
-    draw, vectors = experiment.draw(plan, 3, images), experiment.directions(plan, nads)
+    experiment, (plan, _) = experiments.find(name), plans_of(name, channels)
+    draw, vectors = experiment.draw(plan, 3, images), experiment.directions(plan, nads_of(channels))
     trained = {key: array for key, array in draw.items() if not key.startswith("test")}
     for cell in experiment.cells(plan):
         used = [vectors[direction] for direction in experiment.uses(cell)]
@@ -137,27 +158,28 @@ def test_names_of_arrays_that_decide_only_the_test_begin_with_test(name, images)
         assert torch.equal(x, full) and torch.equal(y, same)
 
 
-@pytest.mark.parametrize("name", SEPARABLE)
-def test_every_channel_is_linearly_separable_along_its_direction(name):
-    experiment, (_, plan) = experiments.find(name), plans_of(name)
-    vectors, draw = experiment.directions(plan, nads), experiment.draw(plan, 3, None)
+@pytest.mark.parametrize(("name", "channels"), in_colour(*SEPARABLE))
+def test_every_part_is_linearly_separable_along_its_direction(name, channels):
+    experiment, (_, plan) = experiments.find(name), plans_of(name, channels)
+    vectors, draw = experiment.directions(plan, nads_of(channels)), experiment.draw(plan, 3, None)
     for cell in experiment.cells(plan):
         directions = [vectors[used] for used in experiment.uses(cell)]
         amplitudes = [cell[key] for key in ("eps", "eps1", "eps2") if key in cell]
         for split, count in (("train", 50), ("test", 30)):
             x, classes = experiment.dataset(cell, split, draw, directions)
-            assert x.shape == (count, experiment.channels, *pixels(cell))
-            y, normal = draw[f"{split}_labels"], draw[drawn(split, pixels(cell))]
+            assert x.shape == (count, *experiment.inputs(shape_of(cell)))
+            y, normal = draw[f"{split}_labels"], draw[drawn(split, shape_of(cell))]
             assert classes.dtype == torch.int64 and classes.tolist() == (y == 1).tolist()
-            for channel, (v, eps) in enumerate(zip(directions, amplitudes, strict=True)):
-                expected = separable(normal[:, channel], y, v.astype(float), eps, cell["sigma"])
-                np.testing.assert_allclose(x[:, channel].flatten(1), expected, atol=5e-5)
+            parts = x.chunk(experiment.channels, 1)
+            for part, (v, eps) in enumerate(zip(directions, amplitudes, strict=True)):
+                expected = separable(normal[:, part], y, v.astype(float), eps, cell["sigma"])
+                np.testing.assert_allclose(parts[part].flatten(1), expected, atol=5e-5)
 
 
-@pytest.mark.parametrize("name", SEPARABLE)
-def test_a_network_of_other_inputs_changes_no_cell_of_those_beside_it(name):
-    experiment, keys, sets = experiments.find(name), [], []
-    for plan in plans_of(name):
+@pytest.mark.parametrize(("name", "channels"), in_colour(*SEPARABLE))
+def test_a_network_of_other_inputs_changes_no_cell_of_those_beside_it(name, channels):
+    experiment, keys, sets, nads = experiments.find(name), [], [], nads_of(channels)
+    for plan in plans_of(name, channels):
         cells = [cell for cell in experiment.cells(plan) if cell["architecture"] == "lenet"]
         data = data_of(name, {3: experiment.draw(plan, 3, None)}, experiment.directions(plan, nads))
         keys.append([job.key for job in jobs.of_cells(plan, data, cells, torch.device("cpu"))])
@@ -165,14 +187,14 @@ def test_a_network_of_other_inputs_changes_no_cell_of_those_beside_it(name):
     assert keys[0] == keys[1] and torch.equal(*sets)
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_pictures_of_another_size_are_kept_as_they_are(name, images):
-    experiment, (_, plan) = experiments.find(name), plans_of(name)
+@pytest.mark.parametrize(("name", "channels"), in_colour(*PICTURES))
+def test_pictures_of_another_size_are_kept_as_they_are(name, channels, images):
+    experiment, (_, plan) = experiments.find(name), plans_of(name, channels)
     plan = dataclasses.replace(plan, members={"logreg": plan.members["logreg"]})
     small = images | {
         f"{split}_images": images[f"{split}_images"][..., :6, :4] for split in ("train", "test")
     }
-    vectors, draw = experiment.directions(plan, nads), experiment.draw(plan, 3, small)
+    vectors, draw = experiment.directions(plan, nads_of(channels)), experiment.draw(plan, 3, small)
     for cell in experiment.cells(plan):
         directions = [vectors[used] for used in experiment.uses(cell)]
         for _, x, classes in experiment.test_sets(cell, draw, directions):
@@ -186,6 +208,9 @@ def test_pictures_of_another_size_are_kept_as_they_are(name, images):
             assert not first[3].any() and not second[:3].any()
             np.testing.assert_array_equal(second[3].flatten(), directions[0].astype(np.float32))
         elif name == "flip":
-            places = [place for place, _ in experiment.alterations(cell, [BASIS], x)][::2]
-            last = [0, 1, 3, 7, 15, 23, 2, 4, 8, 16] if cell["images"] == "plain" else []
-            assert [place["last"] for place in places] == last, "the last band ends with the basis"
+            altered = experiment.alterations(cell, [BASES[channels]], x)
+            last = {1: [0, 1, 3, 7, 15, 23, 2, 4, 8, 16]}
+            last[3] = [0, 1, 3, 7, 15, 31, 63, 71, 2, 4, 8, 16, 32, 64]
+            places = [place["last"] for place, _ in altered][::2]
+            expected = last[channels] if cell["images"] == "plain" else []
+            assert places == expected, "the last band ends with the basis"

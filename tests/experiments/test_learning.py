@@ -72,7 +72,8 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     course = jobs.course({name: torch.as_tensor(a) for name, a in result.arrays.items()})
     assert list(course) == [0, 1, 2, 3]
     # The weights after k epochs are those of the same training, of which each epoch is seen.
-    seen, network = {}, jobs.restored(data, job.specification, course[0], torch.device("cpu"))
+    seen, place = {}, (job.cell, job.specification)
+    network = jobs.restored(data, *place, course[0], torch.device("cpu"))
     x, y = data.dataset(job.cell, "train")
     order = jobs.derive(*job.identity, "order")
     note = lambda epochs: seen.update({epochs: network.state_dict()["1.weight"].clone()})

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from small_grids import ARCHITECTURES, data_of, lay_down_plan, orthonormal, plan_of
+from small_grids import ARCHITECTURES, SQUARE, data_of, lay_down_plan, orthonormal, plan_of
 
 from pipeline import evaluate, experiments
 from pipeline.grid.evaluation import Trained, evaluate_one
@@ -57,7 +57,7 @@ def test_a_linear_network_on_two_channels(tmp_path):
     }
     data = data_of("linear_pairs", {4: draw}, {"logreg-1": BASIS[1], "logreg-9": BASIS[9]})
     cell = {"architecture": "logreg", "seed": 4, "index_1": 1, "index_2": 9}
-    cell |= {"eps1": 1.0, "eps2": 0.5, "sigma": 0.7, "height": 32, "width": 32}
+    cell |= {"eps1": 1.0, "eps2": 0.5, "sigma": 0.7} | SQUARE
     normal = np.concatenate([2 * BASIS[1], 6 * BASIS[9]])
     # Half of it from either output: only the difference counts, which is also that of 100 more on
     # both.
@@ -104,7 +104,7 @@ def test_which_predictions_change_when_a_component_is_removed_or_turned(tmp_path
     weights = linear(normals, [0.0, 0.5, 0.0])
     data = data_of("flip", {0: draw}, {"logreg": BASIS})
     data.outputs = 3
-    cell = {"architecture": "logreg", "seed": 0, "images": "plain"}
+    cell = {"architecture": "logreg", "seed": 0, "images": "plain"} | SQUARE
     tables, section = evaluate_one(data, trained(tmp_path, cell, weights))
     assert section is None and set(tables) == {"results", "changes"}
     assert tables["results"] == [{"test_set": "all", "accuracy": 0.75, "n": 4}]

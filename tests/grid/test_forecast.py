@@ -52,9 +52,9 @@ def forecast_of(plan, reuse=True, device=CPU):
     return [None if np.isnan(value) else pytest.approx(value) for value in found.values()]
 
 
-def note(plan, device=CPU, channels=1, **seconds):
+def note(plan, device=CPU, experiment=FOURIER, **seconds):
     """Note the seconds that a sample of each architecture took."""
-    keys = (grid_jobs.rate_key(plan.members[name], channels, device.type) for name in seconds)
+    keys = (grid_jobs.rate_key(experiment, plan.members[name], device.type) for name in seconds)
     rates.write(dict(zip(keys, seconds.values())))
 
 
@@ -64,7 +64,7 @@ def test_a_forecast_worked_out_by_hand(folder):
     left = 40 * KEPT + 2 * DRAW
     assert forecast_of(plan) == [40, 0, 160_000, None, left]
     note(plan, lenet=0.0003)
-    note(plan, channels=2, logreg=7)
+    note(plan, experiment=experiments.find("linear_pairs"), logreg=7)
     note(plan, device=GPU, logreg=0.002)
     assert forecast_of(plan) == [40, 0, 160_000, None, left], "no logistic regression was timed yet"
     note(plan, logreg=0.0001)

@@ -38,7 +38,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     cells = artifacts.cells("linear_pairs")
     assert cells == experiment.cells(PLAN) and type(cells[0]["index_1"]) is int
     places, values = ["architecture", "seed", "index_1", "index_2"], ["eps1", "eps2", "sigma"]
-    columns = [*places, *values, "height", "width"]
+    columns = [*places, *values, "channels", "height", "width"]
     assert list(pd.read_csv(stale.parent / "cells.csv")) == columns
     data = Data(experiment)
     for cell in cells:

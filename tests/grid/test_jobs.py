@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from small_grids import ARCHITECTURES, HOW, data_of, orthonormal, plan_of
+from small_grids import ARCHITECTURES, HOW, SQUARE, data_of, orthonormal, plan_of
 
 from pipeline import experiments, networks
 from pipeline.cells import seeds, training
@@ -181,7 +181,7 @@ def test_a_gpu_trains_neighbours_of_one_architecture_and_training_in_stacks(made
     resnet = {"network": networks.NETWORKS["resnet18"], "width": 0.125}
     long = dataclasses.replace(HOW, epochs=3)
     work = [
-        jobs.Job({"height": 32, "width": 32}, specification, how, (), "cuda", "")
+        jobs.Job(SQUARE, specification, how, (), "cuda", "")
         for specification, how, count in (
             (lenet, HOW, run.STACK + 2),
             (lenet, long, 2),

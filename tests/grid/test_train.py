@@ -95,8 +95,10 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys):
         "architectures": {name: ARCHITECTURES[name] for name in GRIDS},
     }
     assert len(laid_down()) == 5 + 4, "networks, two tables, grid.json and digests.json"
-    measured = rates.read()
-    assert set(measured) == {jobs.rate_key(member, 2, "cpu") for member in plan.members.values()}
+    measured, experiment = rates.read(), experiments.find("linear_pairs")
+    assert set(measured) == {
+        jobs.rate_key(experiment, member, "cpu") for member in plan.members.values()
+    }
     assert min(measured.values()) > 0
 
 

@@ -12,10 +12,12 @@ from torch import nn
 
 from pipeline.nads import estimate
 from pipeline.nads.covariance import Covariance
+from pipeline.nads.directions import imported, in_channels
 from pipeline.nads.estimation import Estimation, begun
 from pipeline.nads.estimator import Source
 from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.nads.leading import Leading
+from pipeline.nads.spectrum import overlaps
 from pipeline.project.errors import InputError
 
 SHAPE = (1, 4, 4)
@@ -147,6 +149,41 @@ def test_the_library_call_averages_over_symmetries(symmetry, capsys):
     assert nads.method == "plain"
     assert "notice: the network does not end in a linear layer" in capsys.readouterr().err
     assert nads.symmetry == ("square" if symmetry == "measured" else symmetry)
+
+
+@pytest.mark.parametrize("first", [None, 4])
+def test_channels_that_are_alike_have_the_nads_of_one_each_in_every_colour(first):
+    """The mean of the channels' blocks of a C that is found without this symmetry has them."""
+    layers = lambda: (nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 1, 6), nn.Flatten())
+    make, shape = lambda: nn.Sequential(*layers()), (3, 6, 6)
+    arguments = {"networks": 12, "seed": 2}
+    nads = estimate(make, shape, symmetry="square+channels", first=first, **arguments)
+    whole = estimate(make, shape, symmetry="square", **arguments)
+    u, values = whole.directions.reshape(108, 3, 36), whole.eigenvalues
+    c = np.kron(np.eye(3), np.einsum("k,kci,kcj->ij", values, u, u) / 3)
+    count = 6 if first else 108
+    assert nads.directions.shape == (count, 108)
+    assert (nads.shape, nads.symmetry) == (shape, "square+channels")
+    products = nads.directions @ nads.directions.T
+    np.testing.assert_allclose(products, np.eye(count), atol=1e-5)
+    expected = nads.eigenvalues[:, None] * nads.directions
+    np.testing.assert_allclose(nads.directions @ c, expected, atol=1e-5 * nads.eigenvalues[0])
+    grey, red_green, blue_yellow = nads.directions[:3].reshape(3, 3, 36)
+    np.testing.assert_allclose(grey, grey[[1, 2, 0]])
+    np.testing.assert_allclose(red_green, [red_green[0], -red_green[0], np.zeros(36)], atol=1e-6)
+    np.testing.assert_allclose(blue_yellow.sum(0), 0, atol=1e-6)
+    assert nads.error < 0.6 * whole.error
+    assert (nads.nearby % 3 == [0, 2]).all() and not (nads.groups % 3).any()
+
+
+def test_the_overlap_in_colours_is_that_of_the_spans():
+    """Of two halves whose directions are those of one channel in the same colours."""
+    rng = np.random.default_rng(0)
+    one, other = (np.linalg.qr(rng.standard_normal((4, 4)))[0] for _ in range(2))
+    nads, second = (imported(half, (1, 2, 2)) for half in (one, other))
+    nads = in_channels(dataclasses.replace(nads, overlap=overlaps(one @ other.T)), 3)
+    products = nads.directions @ in_channels(second, 3).directions.T
+    np.testing.assert_allclose(nads.overlap, overlaps(products))
 
 
 def test_some_fixed_weights_are_noticed(capsys):

@@ -12,11 +12,13 @@ from nads_samples import GRADIENT, SECANT, SMALL
 from pipeline import networks
 from pipeline.machine import code
 from pipeline.nads.covariance import Covariance
+from pipeline.nads.estimation import Estimation
 from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.nads.leading import Leading
 from pipeline.nads.recipe import Recipe, jacobian, key
 
 SHAPE = (1, 8, 8)
+of = functools.partial(Estimation, networks=9)
 RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
 
 
@@ -30,11 +32,11 @@ def test_a_worker_makes_the_jacobian_of_the_networks_number():
 
 
 def test_a_key_holds_all_that_decides_the_sums_and_nothing_else():
-    covariance = Covariance(SHAPE)
+    covariance = of(Covariance(SHAPE))
     changed = lambda **fields: key(dataclasses.replace(RECIPE, **fields), covariance)
     same = key(RECIPE, covariance)
     not_of_the_sums = dataclasses.replace(GRADIENT, compare=True, symmetry=False)
-    assert changed(estimator=not_of_the_sums) == key(RECIPE, Covariance(SHAPE)) == same
+    assert changed(estimator=not_of_the_sums) == key(RECIPE, of(Covariance(SHAPE))) == same
     assert changed(device="cuda:0") == changed(device="cuda:1")
     others = [
         changed(device="cuda:0"),
@@ -49,14 +51,15 @@ def test_a_key_holds_all_that_decides_the_sums_and_nothing_else():
         changed(estimator=dataclasses.replace(GRADIENT, method="plain")),
         changed(estimator=dataclasses.replace(GRADIENT, step=99.0)),
         changed(estimator=dataclasses.replace(GRADIENT, point="many")),
-        key(RECIPE, Covariance(SHAPE, "square")),
-        key(RECIPE, Leading(SHAPE, 3)),
+        key(RECIPE, of(Covariance(SHAPE, "square"))),
+        key(RECIPE, of(Covariance(SHAPE), channels=3)),
+        key(RECIPE, of(Leading(SHAPE, 3))),
     ]
     assert len({same, *others}) == len(others) + 1
 
 
 def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatch):
-    files, covariance = [], Covariance(SHAPE)
+    files, covariance = [], of(Covariance(SHAPE))
     monkeypatch.setattr(code, "digest", lambda given: files.extend(given) or "code")
     before = key(RECIPE, covariance)
     names = {str(Path(file).relative_to(code.PACKAGE)) for file in files}
@@ -74,7 +77,7 @@ def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatc
 def test_a_library_counts_by_its_version_but_not_for_a_network_of_the_table(monkeypatch):
     squeezenet = {"network": "torchvision.models:squeezenet1_1"}
     of_library = dataclasses.replace(RECIPE, specification=squeezenet, shape=(3, 32, 32))
-    keys = lambda: [key(recipe, Covariance(SHAPE)) for recipe in (RECIPE, of_library)]
+    keys = lambda: [key(recipe, of(Covariance(SHAPE))) for recipe in (RECIPE, of_library)]
     before, version = keys(), metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: version(name) + "+other")
     assert [one == other for one, other in zip(keys(), before)] == [True, False]

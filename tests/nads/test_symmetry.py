@@ -1,4 +1,7 @@
-"""Symmetries of the square: images under them, and the average over them as a projection."""
+"""Symmetries of the square and the channels: images under them, and the average over them as a
+projection."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ from pipeline.nads.symmetry import (
     ORDERS,
     SYMMETRIES,
     images_of_vectors,
+    of_one_channel,
     square_of_symmetrised,
     symmetrised,
 )
@@ -55,3 +59,18 @@ def test_the_elements_of_each_group(channels):
         assert set(found) == {tuple(p.ravel()) for p in expected}
         diagonals = images_of_covariance(symmetry, np.diag(picture.ravel()), shape)
         assert [tuple(np.diag(image)) for image in diagonals] == found
+
+
+def test_the_average_over_channels_and_their_signs_is_that_of_one_channel_in_each():
+    """Over all 48 exchanges of three channels and turnings of their signs, one by one."""
+    jacobian = np.random.default_rng(0).standard_normal((2, 3 * 4)).astype(np.float32)
+    images = [
+        (np.array(signs)[:, None] * jacobian.reshape(2, 3, 4)[:, order]).reshape(2, 12)
+        for order in itertools.permutations(range(3))
+        for signs in itertools.product((1, -1), repeat=3)
+    ]
+    mean = sum(image.T @ image for image in images) / 48
+    one = of_one_channel(jacobian, 3)
+    assert one.shape == (6, 4) and one.dtype == np.float32
+    np.testing.assert_allclose(np.kron(np.eye(3), one.T @ one), mean, atol=1e-6)
+    np.testing.assert_array_equal(of_one_channel(jacobian, 1), jacobian)

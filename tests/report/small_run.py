@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline import experiments
+from pipeline.cells.fourier import AXES
 from pipeline.cells.training import Training
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.evaluation import summary
@@ -144,6 +145,9 @@ def lay_run():
     experiment(plan("fourier", {"eps": 1.5, "sigma": 3.0}, steps), rows)
     rows["steps"] = np.where(rows["k_row"] == 0, 20 * rows["accuracy"], np.nan)
     experiment(plan("convergence", {"eps": 1.0, "sigma": 0.5}, steps), rows)
+
+    rows = rows_of([{"axis": axis} | k for axis in AXES for k in FREQUENCIES], unfitted=2)
+    experiment(plan("colours", {"eps": 1.0, "sigma": 0.75}, steps), rows)
 
     rows, both = rows_of(SWEPT, unfitted=1), ("secant", "gradient")
     rho = {"accuracy_index": -0.5, "accuracy_eigenvalue": 0.25, "early_loss_index": None}

@@ -48,7 +48,7 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
     assert section.table[3][5:] == ["–", "1, 2", "100 ± 25 (300, 100)", "–"]
     assert section.findings[0] == (
         "√λ falls from the first NAD to the last by a factor of 2.8 for LeNet (32 untrained "
-        f"networks), 2.8 for {LABELS['z']} (64 untrained networks); for LogReg (2 untrained "
+        f"networks), 2.8 for {LABELS['z']}, 1×2×2 (64 untrained networks); for LogReg (2 untrained "
         "networks) all eigenvalues are equal within their errors, and no direction comes first."
     )
     _, imported, gallery, _, overlaps = (picture.figure for picture in section.pictures)

@@ -59,7 +59,7 @@ def test_every_figure_is_there_with_the_same_bytes_each_time(rendered, whole, tm
         {path.name: path.read_bytes() for path in folder.iterdir()}
         for folder in (rendered / "figures", tmp_path)
     )
-    assert here == again and len(here) == 2 * 21
+    assert here == again and len(here) == 2 * 22
     assert REPORT.read_bytes().startswith((rendered / "report.md").read_bytes())
 
 
@@ -124,7 +124,7 @@ def test_one_seed_other_images_and_a_network_of_ones_own_are_drawn(tmp_path, mon
     note = lambda figure, *where: titles.append(figure._suptitle.get_text()) or save(figure, *where)
     monkeypatch.setattr(style, "save", note)
     render.main()
-    assert len(list((artifacts.REPORTS / "figures").iterdir())) == 2 * len(titles) == 2 * 21
+    assert len(list((artifacts.REPORTS / "figures").iterdir())) == 2 * len(titles) == 2 * 22
     notice = "images of this run: Animals"
     assert all(title.endswith(f"\n{notice}") for title in titles)
     html = (artifacts.REPORTS / "index.html").read_text(encoding="utf-8")

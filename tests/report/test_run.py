@@ -109,11 +109,17 @@ def test_numbers_are_written_as_in_print():
         (NETWORKS["lenet"], {"downsampling": "pool", "side": 32}, "LeNet"),
         (NETWORKS["lenet"], {"downsampling": "stride"}, "LeNet, stride for pooling"),
         (NETWORKS["vgg11"], {"width": 0.125, "side": 224}, "VGG-11, width ×0.125, 224×224"),
-        (NETWORKS["resnet18"], {"width": 1, "input": (64, 48)}, "ResNet-18, 64×48"),
+        (NETWORKS["resnet18"], {"width": 1}, "ResNet-18"),
         (NETWORKS["resnet18"], {"skip": False}, "ResNet-18, no skip connections"),
         (NETWORKS["densenet121"], {"growth": 4}, "DenseNet-121, growth 4"),
-        ("my.package:tiny", {"filters": 3, "input": (64, 48)}, "tiny (filters 3, 64×48)"),
+        ("my.package:tiny", {"filters": 3}, "tiny (filters 3)"),
     ],
 )
 def test_networks_are_called_by_what_differs_from_the_papers(network, arguments, text):
     assert label({"network": network, **arguments}) == text
+
+
+def test_other_inputs_than_the_papers_are_in_the_label():
+    shape = (3, 64, 48)
+    assert label({"network": NETWORKS["vgg11"], "side": 64}, shape) == "VGG-11, 3×64×48"
+    assert label({"network": "mine:net", "filters": 3}, shape) == "net (filters 3, 3×64×48)"

@@ -14,7 +14,7 @@ def test_the_summary_has_a_dozen_numbers_of_lenet(whole, monkeypatch):
     monkeypatch.setattr(artifacts, "metrics", committed)
     run = type("Run", (), {"nads": {"lenet": whole.nads["a"]}, "experiments": whole.experiments})
     numbers = summary.summary(run)
-    assert set(numbers) == {"nads", *whole.experiments}
+    assert {"colours", *numbers} == {"nads", *whole.experiments}, "it trains no LeNet of grey"
     assert sum(map(len, numbers.values())) == 12
     assert numbers["nads"] == {"first_singular_value": 200.0, "relative_error": 0.1}
     lenet = committed("linear_pairs")["lenet"]

@@ -124,5 +124,5 @@ def test_nads_grids_and_images_have_the_inputs_of_their_architecture(shipped):
     assert found.images.size == (64, 48) and plans(document)["laptop"].images.size == (32, 32)
     for name in ("linear_pairs", "fourier"):
         members = found.experiments[name].members
-        assert (members["wide"].input, members["lenet"].input) == ((64, 48), (32, 32))
+        assert (members["wide"].input, members["lenet"].input) == ((1, 64, 48), (1, 32, 32))
     assert members["wide"].specification == {"network": "pipeline.networks.mlp:LogReg", "side": 64}

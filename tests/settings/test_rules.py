@@ -16,7 +16,7 @@ SOURCE = "scales.laptop.nads.lenet"
 
 MISTAKES = [
     # Keys that nobody knows, keys and mappings that are missing.
-    ("colour", 1, "unknown key 'colour'; known are: seed, images, estimator"),
+    ("nothing", 1, "unknown key 'nothing'; known are: seed, images, estimator"),
     ("scale", GONE, "the key 'scale' is missing"),
     ("scales", GONE, "the key 'scales' is missing"),
     ("architectures", GONE, "the key 'architectures' is missing"),
@@ -99,7 +99,7 @@ def test_a_misspelt_key_gives_one_sentence_wherever_it_stands(shipped):
     ("source", "words"),
     [
         (GONE, "it has no NADs at this scale; name it in scales.laptop.nads"),
-        ({"networks": 9, "input": [3, 64, 64]}, "its NADs are for inputs 3×64×64; experiments"),
+        ({"networks": 9, "input": [3, 64, 64]}, "its NADs are for inputs 3×64×64, and the"),
         ({"networks": 9, "first": 1001}, "is not among the first 1001; give nads a larger first"),
     ],
 )
@@ -111,13 +111,27 @@ def test_every_experiment_says_which_nads_it_lacks(shipped, source, words):
     assert named == (["flip", "poison"] if "first" in words else needing)
 
 
+def test_experiments_of_one_channel_or_of_three(shipped):
+    document = changed(shipped, "scales", {"smoke": shipped["scales"]["smoke"]}) | {
+        "scale": "smoke"
+    }
+    for name, shape, place, taken in (
+        ("lenet_colour", [32, 32], "colours", "3 channels"),
+        ("mlp_200_50", [3, 32, 32], "image_pairs", "1 channel"),
+    ):
+        size = "×".join(map(str, shape)) if len(shape) == 3 else "1×32×32"
+        (sentence,) = sentences(changed(document, f"architectures/{name}/input", shape))
+        line = f"scales.smoke.{place}.networks.{name}"
+        assert sentence == f"{line}: its input is {size}; the experiment takes {taken}"
+
+
 def test_images_that_do_not_fit_the_inputs_of_their_networks(shipped):
     document = changed(shipped, "architectures/logreg/input", [64, 64])
     document = changed(document, "scales", {"laptop": document["scales"]["laptop"]})
     assert sentences(document) == [
         "scales.laptop: all images of a scale have one size, the inputs of the networks trained on "
-        "them, not 32×32 pixels (lenet in poison) and 64×64 pixels (logreg in learning); give "
-        "these networks one `input`"
+        "them, not 32×32 pixels (lenet_colour in poison) and 64×64 pixels (logreg in learning); "
+        "give these networks one `input`"
     ]
 
 

@@ -19,10 +19,11 @@ ARCHITECTURES = {
     "logreg": {"network": networks.NETWORKS["logreg"]},
     "mlp": {"network": networks.NETWORKS["mlp"], "hidden": [6, 4]},
 }
-SQUARE = {"height": 32, "width": 32}
-"""What the cells of directions say of inputs of 32×32 pixels."""
+SQUARE = {"channels": 1, "height": 32, "width": 32}
+"""What cells say of inputs of 1×32×32."""
 
 SMALL = {
+    "colours": ({"eps": 1.0, "sigma": 1.0}, {"step": 16}),
     "convergence": ({"eps": 1.0, "sigma": 1.0}, {"step": 16}),
     "flip": ({}, {}),
     "fourier": ({"eps": 1.0, "sigma": 1.0}, {"step": 16}),
@@ -42,7 +43,13 @@ def plan_of(name, settings, grids, seeds=(0, 1), samples=(50, 30), estimands=("s
     of its part of the grid."""
     experiment = experiments.find(name)
     members = {
-        architecture: Member(ARCHITECTURES[architecture], how, experiment.Grid(**grid), estimands)
+        architecture: Member(
+            ARCHITECTURES[architecture],
+            how,
+            experiment.Grid(**grid),
+            estimands,
+            input=(experiment.colours[0], 32, 32),
+        )
         for architecture, grid in grids.items()
     }
     return Plan(name, "smoke", seeds, *samples, experiment.Settings(**settings), members)

@@ -1,0 +1,41 @@
+"""`colours` (not in the papers): test accuracy on D(v) for v a wave of one colour.
+
+The Fourier directions of paper 1, §2, are of one channel. Here v is such a wave along an axis of
+colour, grey, red–green or blue–yellow: is the same wave learned better in one colour?
+"""
+
+from pipeline.cells.fourier import AXES, coloured
+from pipeline.experiments.experiment import OfFrequencies
+from pipeline.measures.fitted import counts
+
+
+class Colours(OfFrequencies):
+    """Three channels along each vector of the Fourier basis times each colour axis."""
+
+    coordinates = ("axis", "k_row", "k_col")
+    colours = (3,)
+
+    def places(self, member):
+        """Every frequency of every axis."""
+        for axis in AXES:
+            for place in super().places(member):
+                yield {"axis": axis} | place
+
+    def directions(self, plan, nads):
+        """The coloured waves of the grid, by names such as '32x32_0_-4_grey'."""
+        return {
+            f"{name}_{axis}": coloured(wave, axis)
+            for name, wave in super().directions(plan, nads).items()
+            for axis in AXES
+        }
+
+    def uses(self, cell):
+        """The name of v."""
+        (wave,) = super().uses(cell)
+        return [f"{wave}_{cell['axis']}"]
+
+    def summary(self, tables, directions):
+        """Counts of cells, and the mean accuracy over all frequencies by axis."""
+        rows = tables["results"]
+        means = rows.groupby("axis")["accuracy"].mean()
+        return counts(rows) | {axis: round(float(means[axis]), 4) for axis in AXES}

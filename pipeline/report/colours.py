@@ -1,0 +1,73 @@
+"""`colours` in the report: accuracy on D(v), v a wave of one colour (not in the papers)."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from pipeline.cells.fourier import AXES
+from pipeline.report import frequencies, style
+from pipeline.report.comparison import accuracy, mean_text
+from pipeline.report.fourier import accuracy_map, level_of
+from pipeline.report.frequencies import DIRECTION
+from pipeline.report.page import Picture, Section, Table
+from pipeline.report.run import Evaluated, Run, not_fitted
+
+NAMES = {axis: axis.replace("_", "–") for axis in AXES}
+
+
+def maps(run: Evaluated, caption: str) -> Figure:
+    """Accuracy over the frequency of v, a row for each network and a column for each colour."""
+    rows, columns = len(run.labels), len(NAMES)
+    figure, axes = style.new(rows, columns, 3 * columns + 1.1, 3.2 * rows + 0.8)
+    for panels, (name, label) in zip(axes, run.labels.items()):
+        for panel, (axis, colour) in zip(panels, NAMES.items()):
+            directions = frequencies.by_direction(_along(run, name, axis))
+            directions = frequencies.completed(run, name, directions)
+            image = accuracy_map(panel, directions, f"{label}, {colour}")
+    figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
+    title = "Accuracy on D(v) over the frequency of v, by its colour"
+    return style.finish(figure, title, caption, run.notice)
+
+
+def _along(run: Evaluated, name: str, axis: str) -> pd.DataFrame:
+    rows = run.of(name)
+    return rows[rows["axis"] == axis]
+
+
+def numbers(run: Evaluated) -> tuple[Table, list[str]]:
+    """The table, a row for each network and colour, and the sentence on grey and the colours."""
+    rows, compared = [], []
+    for name, label in run.labels.items():
+        for axis, colour in NAMES.items():
+            cells = frequencies.canonical(_along(run, name, axis))
+            directions = frequencies.by_direction(cells)
+            ends = [directions.loc[place] for place in directions["mean"].agg(["argmin", "argmax"])]
+            fitted = f"{int(directions['fitted'].sum())} of {len(directions)}"
+            low, high = (f"{accuracy(end)} at {frequencies.pair(end)}" for end in ends)
+            rows.append([label, colour, fitted, level_of(cells), low, high])
+        of_axis = run.of(name).pivot(index=["seed", *DIRECTION], columns="axis", values="accuracy")
+        texts = []
+        for axis, colour in list(NAMES.items())[1:]:
+            points = 100 * (of_axis[axis] - of_axis["grey"])
+            texts.append(f"{colour} {mean_text(points.mean(), points.sem(), 2)} points")
+        compared.append(f"{label} {' and '.join(texts)}, over {len(of_axis)} networks each")
+    start = "Accuracy less that along the same wave in grey (± standard error of the mean)"
+    header = ["network", "colour", "directions fitted", "mean accuracy (%)", "lowest", "highest"]
+    return [header, *rows], [f"{start}: {'; '.join(compared)}."]
+
+
+def section(whole: Run) -> Section:
+    """The section of `colours`."""
+    run = whole.experiments["colours"]
+    caption = f"{run.sizes()} · {run.science()}{run.deviations()}"
+    caption += frequencies.transposed_text(run)
+    places = ["architecture", "axis", *DIRECTION]
+    marked = not_fitted(run.results, places, "hatched or “none fitted”", "directions")
+    figure = maps(run, f"{caption}\n{marked}")
+    sees = "Test accuracy over the frequency of v, by the colour of the wave. Maps of one row that "
+    sees += "look alike belong to a network that does not care for colour."
+    pictures = [Picture("colours_maps", figure, "accuracy over frequencies, by colour", sees)]
+    table, findings = numbers(run)
+    heading, title = "colours: D(v) along waves of one colour", "Does the colour matter?"
+    question = "Inputs get three channels, and the same wave is written into them in grey, from "
+    question += "red to green, or from blue to yellow. Is one colour learned better?"
+    return Section(heading, caption, table, pictures, findings, title, question)
