@@ -4,8 +4,8 @@ results.csv: accuracy on every test set, for two classes also at the best thresh
 beside the row of models/{experiment}/training.csv; summary.csv: mean and standard deviation over
 seeds; metrics.json: a few numbers for each architecture. An experiment with a plane has
 boundaries.csv, tilt and margins of the decision boundary, and cross_sections.npz, class-1
-probability in the plane. An experiment that alters test inputs has changes.csv, the fraction of
-predictions that change; one that looks at networks in the course of training has course.csv.
+probability in the plane. One that looks at networks in the course of
+training has course.csv.
 """
 
 import functools

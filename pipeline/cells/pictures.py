@@ -75,13 +75,6 @@ def flipped(x: torch.Tensor, basis: np.ndarray) -> torch.Tensor:
     return ((_by_direction(x, basis) @ basis.T).flip(-1) @ basis).reshape(x.shape)
 
 
-def scaled_along(x: torch.Tensor, rows: np.ndarray, factor: float) -> torch.Tensor:
-    """x (N, C, H, W) with its components along orthonormal `rows` (K, D) times `factor`."""
-    rows = torch.as_tensor(rows, dtype=torch.float32)
-    flat = _by_direction(x, rows)
-    return (flat + (factor - 1) * (flat @ rows.T) @ rows).reshape(x.shape)
-
-
 def _by_direction(x: torch.Tensor, directions: torch.Tensor) -> torch.Tensor:
     """x (N, C, H, W) as vectors of the dimension of directions (K, D): (N, C, D), or (N, 1, D)."""
     return x.reshape(len(x), -1, directions.shape[1])

@@ -19,6 +19,11 @@ def labels(rng: np.random.Generator, count: int) -> np.ndarray:
     return (2 * rng.integers(0, 2, count) - 1).astype(np.int8)
 
 
+def mislabelled(y: np.ndarray, numbers: np.ndarray, rate: float) -> np.ndarray:
+    """Labels (N,) of which the rate η is turned: those whose number (N,) in [0, 1) lies below η."""
+    return np.where(numbers < rate, -y, y)
+
+
 def normal(rng: np.random.Generator, count: int, dimension: int = D) -> np.ndarray:
     """One draw: (count, dimension) independent standard-normal numbers, float32."""
     return rng.standard_normal((count, dimension), dtype=np.float32)

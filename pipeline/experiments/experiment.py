@@ -62,16 +62,11 @@ class Experiment:
 
     @property
     def needs_networks(self) -> bool:
-        """Whether evaluation needs trained networks, for boundaries or for altered inputs.
+        """Whether evaluation needs trained networks, for boundaries or for courses of training.
 
         Otherwise the outputs on the test sets are stored in place of the weights.
         """
-        kind = type(self)
-        return (
-            kind.plane is not Experiment.plane
-            or kind.alterations is not Experiment.alterations
-            or self.needs_courses
-        )
+        return type(self).plane is not Experiment.plane or self.needs_courses
 
     @property
     def needs_courses(self) -> bool:
@@ -174,12 +169,6 @@ class Experiment:
         """Two directions (C, H, W), in whose plane the decision boundary is measured, or None."""
         return None
 
-    def alterations(
-        self, cell: Cell, directions: list, x: torch.Tensor
-    ) -> Iterator[tuple[dict, torch.Tensor]]:
-        """Yields (columns of changes.csv, altered inputs) for each alteration of test inputs x."""
-        return iter(())
-
     def course(
         self, cell: Cell, directions: list, x: torch.Tensor, covariance: np.ndarray
     ) -> dict[str, float]:
@@ -215,6 +204,10 @@ class OfDirections(Experiment):
         """ε of each channel."""
         return (cell["eps"],)
 
+    def carried(self, cell: Cell, split: str, draw: dict) -> list[np.ndarray]:
+        """The labels (N,) that each D(v) carries: those of the samples."""
+        return [draw[f"{split}_labels"]] * self.channels
+
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
         """Labels (N,) and draws (N, parts, D) of both splits, for all inputs of the plan."""
         sizes = plan.train_samples, plan.test_samples
@@ -230,9 +223,10 @@ class OfDirections(Experiment):
         """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each D(v)."""
         shape, y = shape_of(cell), draw[f"{split}_labels"]
         normal = draw[separable.drawn(split, shape)]
+        carried, amplitudes = self.carried(cell, split, draw), self.amplitudes(cell)
         parts = [
-            separable.linearly_separable(normal[:, part], y, v, eps, cell["sigma"], shape)
-            for part, (v, eps) in enumerate(zip(directions, self.amplitudes(cell)))
+            separable.linearly_separable(normal[:, part], *each, cell["sigma"], shape)
+            for part, each in enumerate(zip(carried, directions, amplitudes))
         ]
         return separable.direct_sum(*parts), torch.as_tensor(y > 0).long()
 

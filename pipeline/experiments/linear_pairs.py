@@ -3,26 +3,38 @@
 v₁ and v₂ are NADs of the network itself, at every pair of the grid's indices. The first channel has
 amplitude ε₁, the second ε₂; both have noise σ and share the label. Indices of NADs begin at 0,
 which is a choice, since paper 2 does not say.
+
+With label noise, which paper 2 has not, a channel carries the other label in a part η of the
+training samples, drawn for each channel by itself: is the preferred channel still used if it lies?
+Test samples have none, so that accuracies say what is used.
 """
 
 import dataclasses
 import itertools
+import typing
 
 import torch
-from pydantic import NonNegativeFloat, PositiveFloat
+from pydantic import Field, NonNegativeFloat, PositiveFloat
 
+from pipeline.cells import separable
+from pipeline.cells.seeds import stream
 from pipeline.experiments.experiment import OfDirections, shape_of
 from pipeline.measures.boundaries import mean_tilt, of_learners
 from pipeline.measures.fitted import counts, switches_at
 
+Rate = typing.Annotated[float, Field(ge=0, le=1)]
+
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Amplitudes of the two channels and the noise of both, at the top level of params.yaml."""
+    """Amplitudes of the two channels, the noise of both, and the label noise η of each, at the top
+    level of params.yaml."""
 
     eps1: NonNegativeFloat
     eps2: NonNegativeFloat
     sigma: PositiveFloat
+    eta1: Rate = 0.0
+    eta2: Rate = 0.0
 
 
 class LinearPairs(OfDirections):
@@ -42,6 +54,27 @@ class LinearPairs(OfDirections):
     def amplitudes(self, cell):
         """ε₁ and ε₂."""
         return cell["eps1"], cell["eps2"]
+
+    def draw(self, plan, seed, images):
+        """Also a number in [0, 1) for each training sample and channel, where there is label
+        noise."""
+        arrays = super().draw(plan, seed, images)
+        if plan.settings.eta1 or plan.settings.eta2:
+            rng = stream(seed, self.name, "label noise")
+            arrays["train_numbers"] = rng.random((plan.train_samples, 2))
+        return arrays
+
+    def reads(self, cell, array):
+        """True also for the numbers that decide the label noise."""
+        return array == "train_numbers" or super().reads(cell, array)
+
+    def carried(self, cell, split, draw):
+        """The samples' labels, in training with the label noise of each channel."""
+        labels = super().carried(cell, split, draw)
+        if split == "test" or "train_numbers" not in draw:
+            return labels
+        rates = cell["eta1"], cell["eta2"]
+        return [*map(separable.mislabelled, labels, draw["train_numbers"].T, rates)]
 
     def plane(self, cell, draw, directions):
         """v₁⊕0 and 0⊕v₂, each (2, H, W)."""

@@ -22,7 +22,7 @@ EQUAL = 8
 class Sweep(Indices):
     """The indices of one architecture; compare: whether the other estimand's NADs are swept too."""
 
-    compare: bool = True
+    compare: bool = False
 
 
 def swept(member):

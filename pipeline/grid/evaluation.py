@@ -27,7 +27,7 @@ class Trained:
 
 
 Rows = dict[str, list[dict]]
-"""Rows of each table, by its name: 'results', 'boundaries', 'changes', 'course'."""
+"""Rows of each table, by its name: 'results', 'boundaries', 'course'."""
 
 
 def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]:
@@ -54,10 +54,6 @@ def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]
             score = lambda x: training.logits(network, training.arranged(x, device)).diff()[:, 0]
             section, row = reliance.boundary(score, training.arranged(x, device), *plane)
             rows["boundaries"] = [row]
-        altered = experiment.alterations(cell, data.directions(cell), x)
-        predict = lambda x: jobs.logits(network, x, device).argmax(1)
-        if changes := reliance.changes(predict, x, y, altered):
-            rows["changes"] = changes
         for epochs, weights in states.items():
             then = jobs.restored(data, cell, trained.specification, weights, device)
             covariance = gradients.covariance(then, x[: gradients.SAMPLES].to(device))

@@ -1,6 +1,6 @@
-"""Measures of what a trained network relies on: its boundary, its predictions on altered inputs."""
+"""Measures of what a trained network relies on: its boundary, and its score."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -45,26 +45,3 @@ def best_accuracy(score: np.ndarray, y: np.ndarray) -> float:
     right = np.concatenate([[y.sum()], y.sum() + np.cumsum(1 - 2 * y)])
     between = np.concatenate([[True], score[1:] != score[:-1], [True]])
     return float(right[between].max() / len(y))
-
-
-def changes(
-    predict: Callable[[torch.Tensor], torch.Tensor],
-    x: torch.Tensor,
-    y: torch.Tensor,
-    alterations: Iterable[tuple[dict, torch.Tensor]],
-) -> list[dict]:
-    """A row for each alteration of the inputs: the share of predictions that change, and accuracy.
-
-    predict: from inputs to class numbers; alterations: pairs (columns of the row, altered inputs
-    x′). `relative_change` is the mean of ‖x′ − x‖/‖x‖ over the normalised inputs x.
-    """
-    before, size, rows = predict(x), x.flatten(1).norm(dim=1), []
-    for columns, altered in alterations:
-        after, moved = predict(altered), (altered - x).flatten(1).norm(dim=1)
-        means = {
-            "changed": (after != before).float().mean(),
-            "relative_change": (moved / size).mean(),
-            "accuracy": (after == y).float().mean(),
-        }
-        rows.append(columns | {k: round(float(v), 6) for k, v in means.items()} | {"n": len(y)})
-    return rows

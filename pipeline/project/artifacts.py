@@ -11,7 +11,7 @@ data/datasets/{experiment}/  cells.csv, directions.npz, draw-{seed}.npz; draws.j
 models/{experiment}/         {cell}.safetensors, training.csv, losses.csv; grid.json: the networks'
                              specifications
 reports/{experiment}/        results.csv, summary.csv, metrics.json; some experiments also have
-                             boundaries.csv, cross_sections.npz, changes.csv, course.csv
+                             boundaries.csv, cross_sections.npz, course.csv
 
 A stage writes its folder beside the folder's place, and moves it there when it is whole. Folders
 below data/ and models/ are sealed: their digests.json holds the sha256 of every file, by which the
@@ -200,7 +200,7 @@ def grid(experiment: str) -> dict[str, typing.Any]:
 
 
 def evaluated(experiment: str, name: str) -> pd.DataFrame:
-    """A table of reports/{experiment}: 'results', 'summary', 'boundaries' or 'changes'."""
+    """A table of reports/{experiment}: 'results', 'summary', 'boundaries' or 'course'."""
     return _read(REPORTS / experiment / f"{name}.csv", f"evaluate {experiment}")
 
 

@@ -1,11 +1,9 @@
-"""`flip` in the report: accuracy on flipped images, and what predictions rest on (paper 1, §5)."""
+"""`flip` in the report: accuracy on images with their NADs in reverse order (paper 1, §5)."""
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, all_seeds_fitted, mean_text, training
 from pipeline.report.page import Picture, Section, Table
@@ -18,12 +16,6 @@ BARS = {
 }
 WIDTH, NARROW = 0.25, 0.16  # widths of our bars and of the published bars beside them
 UNFITTED = (0, (2, 1.5))  # the outline of a bar where not every network was fitted
-
-OPERATIONS = {"remove": "removed", "flip": "with their sign turned"}
-PREDICTIONS = {"color": style.ORANGE, "linestyle": "-", "marker": "o", "markersize": 5}
-
-# Columns of changes.csv: of a band of NAD indices, and of what changes with it.
-PLACES, PARTS = ["first", "last"], ["relative_change", "changed"]
 
 
 def bars(run: Evaluated, known: Published, caption: str) -> Figure:
@@ -71,39 +63,6 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def components(run: Evaluated, name: str, changes: pd.DataFrame, caption: str) -> Figure:
-    """The share of predictions that change with a part of an image's NADs; not in the papers.
-
-    The upper panels have the bands of `pipeline.experiments.flip.bands`, the lower panels single
-    NADs. changes: the architecture's rows of changes.csv.
-    """
-    figure, axes = style.new(2, len(OPERATIONS), 8.6, 6.2, sharey="row")
-    single = changes["first"] == changes["last"]
-    bands = ~single | (changes["last"] < 2)
-    for row, (chosen, xlabel) in zip(axes, ((bands, "band of NAD indices"), (single, "NAD index"))):
-        for panel, operation in zip(row, OPERATIONS):
-            rows = changes[chosen & (changes["operation"] == operation)]
-            images, changed = (percents(rows, PLACES, part) for part in PARTS)
-            place, errors = np.arange(len(images)), images["std"]
-            look = {"color": "#BBBBBB", "error_kw": {"elinewidth": 0.9, "ecolor": "0.4"}}
-            look |= {"yerr": errors if errors.notna().any() else None}
-            panel.bar(place, images["mean"], 0.7, label="relative change of the image", **look)
-            look = PREDICTIONS | {"label": "predictions that change", "capsize": 2}
-            style.curve(panel, place, changed, **look)
-            texts = [f"{a}" if a == b else f"{a}–{b}" for a, b in images.index]
-            panel.set_xticks(place, texts, rotation=90)
-            panel.set_xlabel(xlabel)
-        row[0].set(ylabel="per cent", ylim=(0, None))
-    for panel, word in zip(axes[0], OPERATIONS.values()):
-        panel.set_title(f"components {word}")
-    axes[0, 0].legend(loc="upper left", frameon=False)
-    # Room for the legend above the bars.
-    axes[0, 0].set_ylim(0, 1.25 * axes[0, 0].get_ylim()[1])
-    title = f"What the predictions of {run.labels[name]} rest on: "
-    title += "test images with NAD components altered"
-    return style.finish(figure, title, caption, run.notice)
-
-
 def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     """The table, a row for each architecture, and the sentence on the accuracy that flips cost."""
     rows, costs = [], []
@@ -142,16 +101,6 @@ def section(whole: Run) -> Section:
     figure = bars(run, known, f"{caption}\n{marked}")
     sees = "Accuracy on images as they are and on reversed ones, each trained and tested alike."
     pictures = [Picture("flip_bars", figure, "accuracy on plain and flipped images", sees)]
-    sees = "How many predictions change when a part of the image's NAD coefficients is taken away "
-    sees += "or turned in sign, and how much the image itself changes."
-    changes = artifacts.evaluated(run.folder, "changes")
-    for name, label in run.labels.items():
-        plain = run.summary_of(name).set_index("images").loc["plain"]
-        lines = f"{caption}\ntrained to {100 * plain['train_accuracy']:.1f} % training accuracy"
-        lines += " (hollow markers: not fitted)" if plain["fitted"] < plain["seeds"] else ""
-        figure = components(run, name, changes[changes["architecture"] == name], lines)
-        text = f"what predictions of {label} rest on"
-        pictures.append(Picture(f"flip_components_{name}", figure, text, sees))
     table, findings = numbers(run, known)
     heading, title = "flip: images in reverse order of NADs", "The same images, in the wrong order"
     question = "Every image is written as a sum of the network's NADs, and the coefficients are "

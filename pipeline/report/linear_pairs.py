@@ -307,6 +307,8 @@ def section(whole: Run) -> Section:
     theirs = {"resnet18": published.table("linear_pairs").set_index(PAIR).to_dict("index")}
     known = dict.fromkeys(labels, {}) | {name: of for name, (_, of) in run.beside(theirs).items()}
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
+    if settings.eta1 or settings.eta2:
+        science += f", label noise η₁ = {settings.eta1:g}, η₂ = {settings.eta2:g}"
     rows = artifacts.evaluated(run.folder, "boundaries")
     measured = measures.of_learners(rows, run.results, PAIR)
     cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))

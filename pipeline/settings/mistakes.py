@@ -21,6 +21,7 @@ WANTED = {
     "dict": "must be a mapping",
     "greater_than_equal": "must not be negative",
     "greater_than": "must be positive",
+    "less_than_equal": "must be at most 1",
 }
 """What each of pydantic's errors asks for, by the beginning of the error's type."""
 

@@ -207,10 +207,3 @@ def test_pictures_of_another_size_are_kept_as_they_are(name, channels, images):
             first, second = experiment.plane(cell, draw, directions)
             assert not first[3].any() and not second[:3].any()
             np.testing.assert_array_equal(second[3].flatten(), directions[0].astype(np.float32))
-        elif name == "flip":
-            altered = experiment.alterations(cell, [BASES[channels]], x)
-            last = {1: [0, 1, 3, 7, 15, 23, 2, 4, 8, 16]}
-            last[3] = [0, 1, 3, 7, 15, 31, 63, 71, 2, 4, 8, 16, 32, 64]
-            places = [place["last"] for place, _ in altered][::2]
-            expected = last[channels] if cell["images"] == "plain" else []
-            assert places == expected, "the last band ends with the basis"

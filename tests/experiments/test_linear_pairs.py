@@ -8,7 +8,8 @@ from pipeline import experiments
 
 EXPERIMENT = experiments.find("linear_pairs")
 VALUES = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.5}
-PLAN = plan_of("linear_pairs", VALUES, {"lenet": {"indices": (1, 800)}, "mlp": {"indices": (3,)}})
+GRIDS = {"lenet": {"indices": (1, 800)}, "mlp": {"indices": (3,)}}
+PLAN = plan_of("linear_pairs", VALUES, GRIDS)
 BASIS = orthonormal()
 COLUMNS = ("architecture", "seed", "index_1", "index_2", "test_set", "accuracy", "train_accuracy")
 
@@ -25,6 +26,28 @@ def test_it_is_tested_with_both_channels_and_with_each_alone():
     for channel, direction in enumerate((first, second)):
         np.testing.assert_allclose(direction[channel].flatten(), v[channel].astype(np.float32))
         assert not direction[1 - channel].any()
+
+
+def test_label_noise_is_of_each_channel_by_itself_and_of_training_alone():
+    rates, v = (0.3, 0.1), list(BASIS[[1, 800]])
+    values = VALUES | dict(zip(("eta1", "eta2"), rates))
+    noisy, plain = (
+        plan_of("linear_pairs", each, GRIDS, samples=(4000, 50)) for each in (values, VALUES)
+    )
+    cell, draw = EXPERIMENT.cells(noisy)[1], EXPERIMENT.draw(noisy, 3, None)
+    without = EXPERIMENT.draw(plain, 3, None)
+    assert all(np.array_equal(draw[name], array) for name, array in without.items())
+    assert set(draw) - set(without) == {"train_numbers"}
+    assert EXPERIMENT.reads(cell, "train_numbers")
+    x, classes = EXPERIMENT.dataset(cell, "train", draw, v)
+    carried = [np.sign(x[:, part].flatten(1).numpy() @ v[part]) for part in (0, 1)]
+    wrong = [label != 2 * classes.numpy() - 1 for label in carried]
+    for part, rate in ((wrong[0], 0.3), (wrong[1], 0.1), (wrong[0] & wrong[1], 0.03)):
+        assert abs(part.mean() - rate) < 5 * (rate / 4000) ** 0.5
+    for found, expected in zip(
+        EXPERIMENT.dataset(cell, "test", draw, v), EXPERIMENT.dataset(cell, "test", without, v)
+    ):
+        assert torch.equal(found, expected)
 
 
 def test_metrics():

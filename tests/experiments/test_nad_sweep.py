@@ -10,8 +10,12 @@ from pipeline import experiments
 EXPERIMENT = experiments.find("nad_sweep")
 SETTINGS = {"eps": 1.0, "sigma": {"lenet": 1.0, "mlp": 3.0}}
 BOTH = ("secant", "gradient")
+GRIDS = {"lenet": {"indices": (0, 10)}, "mlp": {"indices": (7,)}}
 PLAN = plan_of(
-    "nad_sweep", SETTINGS, {"lenet": {"indices": (0, 10)}, "mlp": {"indices": (7,)}}, estimands=BOTH
+    "nad_sweep",
+    SETTINGS,
+    {name: grid | {"compare": True} for name, grid in GRIDS.items()},
+    estimands=BOTH,
 )
 COLUMNS = ("architecture", "seed", "estimand", "index", "accuracy", "train_accuracy")
 BASES = {"secant": orthonormal(0), "gradient": orthonormal(1)}
@@ -31,8 +35,7 @@ def test_the_grid_is_every_index_of_every_estimand_with_each_networks_own_noise(
     for cell in cells:
         (name,) = EXPERIMENT.uses(cell)
         assert np.array_equal(directions[name], BASES[cell["estimand"]][cell["index"]])
-    members = {"lenet": {"indices": (0, 10), "compare": False}}
-    alone = plan_of("nad_sweep", SETTINGS, members, estimands=BOTH)
+    alone = plan_of("nad_sweep", SETTINGS, GRIDS, estimands=BOTH)
     assert {cell["estimand"] for cell in EXPERIMENT.cells(alone)} == {"secant"}
 
 

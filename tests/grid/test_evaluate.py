@@ -80,48 +80,6 @@ def test_a_linear_network_on_two_channels(tmp_path):
     np.testing.assert_allclose(section.astype(float), 1 / (1 + np.exp(-scores)), atol=1e-3)
 
 
-def test_which_predictions_change_when_a_component_is_removed_or_turned(tmp_path):
-    """A network that reads one coefficient of the first channel, u₁₀₀₀ of pictures of ±u₁₀₀₀ + u₄.
-
-    Its logits are (c, 0.5, −c) of that coefficient c = ±20: turned, all answers change, removed,
-    all become the middle class.
-    """
-    amplitude = 20.0
-    signs = np.array([1, 1, -1, 1])
-    images = amplitude * np.outer(signs, BASIS[1000]) + 15.0 * BASIS[4]
-    # What is read as pictures is 8 bits a value; here the numbers themselves are put in their
-    # place.
-    raw = np.zeros((4, 3, 32, 32), np.float32)
-    raw[:, 0] = images.reshape(4, 32, 32)
-    draw = {
-        "test_labels": np.array([0, 0, 2, 2]),
-        "test_pictures": raw * 255,
-        "mean": np.zeros(3),
-        "deviation": np.ones(3),
-    }
-    normals = np.zeros((3, 3072))
-    normals[0, :1024], normals[2, :1024] = BASIS[1000], -BASIS[1000]
-    weights = linear(normals, [0.0, 0.5, 0.0])
-    data = data_of("flip", {0: draw}, {"logreg": BASIS})
-    data.outputs = 3
-    cell = {"architecture": "logreg", "seed": 0, "images": "plain"} | SQUARE
-    tables, section = evaluate_one(data, trained(tmp_path, cell, weights))
-    assert section is None and set(tables) == {"results", "changes"}
-    assert tables["results"] == [{"test_set": "all", "accuracy": 0.75, "n": 4}]
-    rows = {(row["operation"], row["first"], row["last"]): row for row in tables["changes"]}
-    assert len(rows) == len(tables["changes"]) == 42
-    for (operation, first, last), row in rows.items():
-        # Of the norm 25, 20 lie along u₁₀₀₀ and 15 along u₄.
-        parts = [size for index, size in ((1000, 20), (4, 15)) if first <= index <= last]
-        moved = math.hypot(*parts) / 25 * (2 if operation == "flip" else 1)
-        decides = first <= 1000 <= last
-        assert row["relative_change"] == pytest.approx(moved, abs=1e-5) and row["n"] == 4
-        assert row["changed"] == float(decides)
-        assert row["accuracy"] == (0.75 if not decides else 0.25 if operation == "flip" else 0.0)
-    tables, _ = evaluate_one(data, trained(tmp_path, cell | {"images": "flipped"}, weights))
-    assert set(tables) == {"results"}, "of networks on flipped images nothing is altered"
-
-
 @pytest.fixture
 def fourier_run(folder):
     """`fourier` with two cells and two seeds, whose networks are right for 3, 1, 4 and 4 of four

@@ -37,7 +37,10 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     assert names == made, "what an earlier run left is gone"
     cells = artifacts.cells("linear_pairs")
     assert cells == experiment.cells(PLAN) and type(cells[0]["index_1"]) is int
-    places, values = ["architecture", "seed", "index_1", "index_2"], ["eps1", "eps2", "sigma"]
+    places, values = (
+        ["architecture", "seed", "index_1", "index_2"],
+        ["eps1", "eps2", "sigma", "eta1", "eta2"],
+    )
     columns = [*places, *values, "channels", "height", "width"]
     assert list(pd.read_csv(stale.parent / "cells.csv")) == columns
     data = Data(experiment)
@@ -56,7 +59,7 @@ def test_the_chosen_estimands_nads_are_the_architectures_own_file_and_the_others
     plan = plan_of(
         "nad_sweep",
         {"eps": 1.0, "sigma": {"lenet": 1.0}},
-        {"lenet": {"indices": (0, 3)}},
+        {"lenet": {"indices": (0, 3), "compare": True}},
         estimands=("gradient", "secant"),
     )
     bases = {"gradient": orthonormal(0), "secant": orthonormal(1)}

@@ -46,30 +46,3 @@ def test_the_boundary_of_a_linear_score():
 )
 def test_the_accuracy_at_the_best_threshold(score, y, accuracy):
     assert reliance.best_accuracy(np.array(score), np.array(y)) == pytest.approx(accuracy)
-
-
-def predict(x):
-    """Class 1 where the first value is positive: a network for which the sign of its input
-    matters."""
-    return (x[:, 0, 0, 0] > 0).long()
-
-
-def test_changes_of_a_network_for_which_the_sign_matters():
-    """Four inputs of norm 5; what is altered turns the first value of some of them."""
-    x = torch.zeros(4, 1, 2, 2)
-    x[:, 0, 0, 0], x[:, 0, 1, 1] = torch.tensor([3.0, 3.0, 3.0, -3.0]), 4.0
-    y = torch.tensor([1, 1, 0, 0])
-    turned, shifted = x.clone(), x.clone()
-    turned[0, 0, 0, 0] = -3.0
-    shifted[:, 0, 0, 0] -= 4.0
-    found = reliance.changes(
-        predict, x, y, iter([({"of": "one"}, turned), ({"of": "all"}, shifted), ({"of": 0}, x)])
-    )
-    assert found == [
-        # The first sample is now taken for class 0, and was moved by 6 of its 5; the third was
-        # wrong already.
-        {"of": "one", "changed": 0.25, "relative_change": 0.3, "accuracy": 0.5, "n": 4},
-        # All are now taken for class 0.
-        {"of": "all", "changed": 0.75, "relative_change": 0.8, "accuracy": 0.5, "n": 4},
-        {"of": 0, "changed": 0.0, "relative_change": 0.0, "accuracy": 0.75, "n": 4},
-    ]

@@ -153,7 +153,9 @@ def lay_run():
     rho = {"accuracy_index": -0.5, "accuracy_eigenvalue": 0.25, "early_loss_index": None}
     p = {"accuracy_index": 0.25, "accuracy_eigenvalue": 2e-5, "early_loss_index": None}
     metrics = {n: dict.fromkeys(both, {"spearman": rho, "p_value": p}) for n in "za"}
-    experiment(plan("nad_sweep", SIGMAS, [{"indices": [0, 10]}] * 2), rows, metrics)
+    experiment(
+        plan("nad_sweep", SIGMAS, [{"indices": [0, 10], "compare": True}] * 2), rows, metrics
+    )
     lay(artifacts.MODELS / "nad_sweep/losses.csv", rows.assign(epoch=1, loss=rows["accuracy"] / 2))
     spectra = {
         f"{n}-{e}-eigenvalues": np.array([4, 2 + (e == "secant")]) for n in "za" for e in both
@@ -211,15 +213,6 @@ def lay_run():
     # Both networks of `z` on plain images, and one of two on flipped ones.
     rows = rows_of([{"images": kind} for kind in ("plain", "flipped")], unfitted=3)
     experiment(plan("flip", {}, [{}, {}]), rows)
-    changes = [
-        {"architecture": name, "seed": seed, "operation": operation, "first": first, "last": last}
-        | {"changed": changed + seed / 100, "relative_change": 0.1, "train_accuracy": fit}
-        for name, changed, fit in (("z", 0.25, 0.98), ("a", 0.75, 1.0))
-        for seed in (5, 6)
-        for operation in ("remove", "flip")
-        for first, last in ((0, 0), (2, 2), (2, 9))
-    ]
-    lay(artifacts.REPORTS / "flip" / "changes.csv", changes)
 
 
 def captions(section):

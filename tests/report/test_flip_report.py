@@ -19,16 +19,3 @@ def test_bars_are_ours_and_to_their_right_the_published_ones(section_of):
     assert ticks == ["ResNet-18,\nwidth ×0.125\n(published, full width)", "LeNet"]
     (guessing,) = [line for line in panel.lines if line.get_label() == "guessing"]
     assert list(guessing.get_ydata()) == [20, 20]
-
-
-def test_components_are_bands_above_and_single_nads_below(section_of):
-    unfitted, figure = (one.figure for one in section_of("flip").pictures[1:])
-    assert drawing.hollow(unfitted.axes[2])
-    above, below = figure.axes[0], figure.axes[2]
-    assert [text for _, text in drawing.ticks(above.xaxis)] == ["0", "2–9"]
-    assert [text for _, text in drawing.ticks(below.xaxis)] == ["0", "2"]
-    points, whiskers, *_ = drawing.curves(below)["predictions that change"]
-    assert points == [[0, 80.5], [1, 80.5]] and not drawing.hollow(below)
-    half = 0.5**0.5
-    assert whiskers == drawing.numbers([[x, 80.5 - half, 80.5 + half] for x in (0, 1)])
-    assert [round(bar.get_height(), 6) for bar in below.patches] == [10, 10]

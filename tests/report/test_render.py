@@ -59,7 +59,7 @@ def test_every_figure_is_there_with_the_same_bytes_each_time(rendered, whole, tm
         {path.name: path.read_bytes() for path in folder.iterdir()}
         for folder in (rendered / "figures", tmp_path)
     )
-    assert here == again and len(here) == 2 * 22
+    assert here == again and len(here) == 2 * 20
     assert REPORT.read_bytes().startswith((rendered / "report.md").read_bytes())
 
 
@@ -103,12 +103,12 @@ def test_the_data_say_what_the_tables_say(html):
 def test_what_cannot_be_rendered_leaves_the_last_report(rendered, tmp_path, monkeypatch):
     shutil.copytree(rendered.parent, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    (artifacts.REPORTS / "flip" / "changes.csv").unlink()
+    (artifacts.REPORTS / "learning" / "course.csv").unlink()
     files = lambda: {
         path: path.read_bytes() for path in artifacts.REPORTS.rglob("*") if path.is_file()
     }
     before = files()
-    with pytest.raises(InputError, match=r"changes.csv is missing; `python -m pipeline.evaluate"):
+    with pytest.raises(InputError, match=r"course.csv is missing; `python -m pipeline.evaluate"):
         render.main()
     assert files() == before
 
@@ -124,7 +124,7 @@ def test_one_seed_other_images_and_a_network_of_ones_own_are_drawn(tmp_path, mon
     note = lambda figure, *where: titles.append(figure._suptitle.get_text()) or save(figure, *where)
     monkeypatch.setattr(style, "save", note)
     render.main()
-    assert len(list((artifacts.REPORTS / "figures").iterdir())) == 2 * len(titles) == 2 * 22
+    assert len(list((artifacts.REPORTS / "figures").iterdir())) == 2 * len(titles) == 2 * 20
     notice = "images of this run: Animals"
     assert all(title.endswith(f"\n{notice}") for title in titles)
     html = (artifacts.REPORTS / "index.html").read_text(encoding="utf-8")
@@ -217,7 +217,7 @@ def test_a_folder_of_tables_alone_is_drawn_with_a_section_for_each(laid, rendere
     again += ["linear_accuracies_z_a_again", "linear_boundaries_z_a_again"]
     same = set(here) - {"nad_sweep_plain", *again}
     assert set(again) < set(here) and all(here[name] == whole[name] for name in same)
-    assert len(same) > 8 and {"poison_curve", "flip_components_a"} < same
+    assert len(same) > 8 and {"poison_curve", "flip_bars"} < same
     assert not any(name.startswith(("nad_gallery", "two_", "poison_examples")) for name in here)
     text = unescape((folder / "index.html").read_text(encoding="utf-8"))
     sections = re.findall(r'<section id="(\w+)"', text)

@@ -66,7 +66,7 @@ def test_the_narrower_value_goes_before_the_wider_one(shipped):
 
 def test_whole_numbers_stand_for_real_ones_and_ranges_for_their_numbers(shipped):
     found = smoke(shipped | {"eps1": 2, "sigma": 3}).settings
-    assert repr(dataclasses.astuple(found)) == "(2.0, 0.5, 3.0)"
+    assert repr(dataclasses.astuple(found)) == "(2.0, 0.5, 3.0, 0.0, 0.0)"
     given, indices = [3, [10, 20, 5], [100, 101, 7], [5, 5, 1]], (3, 10, 15, 20, 100, 5)
     document = changed(shipped, "scales/smoke/linear_pairs/networks/lenet/indices", given)
     document = changed(document, "scales/smoke/poison/networks/lenet/mixture_indices", given)

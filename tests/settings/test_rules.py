@@ -38,6 +38,7 @@ MISTAKES = [
     ("images/fallback", "mnist", "images.fallback must be digits or null, not 'mnist'"),
     ("nad_sweep/sigma/lenet", -1.0, "nad_sweep.sigma.lenet must be positive, not -1.0"),
     ("poison/size", 0, "poison.size must be positive, not 0"),
+    ("eta1", 1.5, "eta1 must be at most 1, not 1.5"),
     ("eps1", float("nan"), "eps1 must not be negative, not nan"),
     (f"{LENET}/seeds", 0, f"{LINE}.seeds must be positive, not 0"),
     (f"{LENET}/momentum", 1, f"{LINE}: momentum must lie in [0, 1), not 1.0"),
