@@ -80,8 +80,8 @@ def prepare(copy):
     smoke = document["scales"]["smoke"]
     smoke["nads"] = {"mine": 2, "lenet": 2}
     for name in experiments.names():
-        one = smoke[name]["networks"]
-        smoke[name]["networks"] = NETWORKS.get(name, {"lenet": one["lenet"]})
+        one, lenet = smoke[name]["networks"], "lenet_colour" if name == "colours" else "lenet"
+        smoke[name]["networks"] = NETWORKS.get(name, {lenet: one[lenet]})
     copy.write("params.yaml", yaml.safe_dump(document, sort_keys=False))
 
 

@@ -18,7 +18,8 @@ def smallest(step):
     smoke = document["scales"]["smoke"] | {"nads": {"lenet": 2}}
     for name, part in smoke.items():
         if isinstance(part, dict) and "networks" in part:
-            smoke[name] = {"networks": {"lenet": part["networks"]["lenet"]}}
+            lenet = "lenet_colour" if name == "colours" else "lenet"
+            smoke[name] = {"networks": {lenet: part["networks"][lenet]}}
     smoke["fourier"]["networks"] = {"logreg": {"step": step}}
     document |= {"scale": "smoke", "scales": {"smoke": smoke}}
     document["images"]["url"] = "http://127.0.0.1:9/cifar-10-python.tar.gz"
