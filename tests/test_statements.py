@@ -239,3 +239,27 @@ def test_vgg11_beside_the_published(page):
     assert f"single indices differ by {rms((ours - known)[between]):.0f} points rms" in page
     rho = [f"−{-stats.spearmanr(ours.index, values).statistic:.2f}" for values in (ours, known)]
     assert "with the index is {}, published {} at the same 25".format(*rho) in page
+
+
+def test_no_colour_is_learned_better(page):
+    rows = table("colours", "lenet_colour")
+    place = {"index": FREQUENCY, "columns": "axis"}
+    accuracy = rows.pivot(**place, values="accuracy")
+    fitted = rows.pivot(**place, values="train_accuracy") >= 0.99
+    everywhere, others = accuracy[fitted.all(axis=1)], accuracy[~fitted.all(axis=1)]
+    assert f"fits the same {len(everywhere)} waves in every colour" in page
+    apart = (everywhere.max(axis=1) - everywhere.min(axis=1)).max()
+    assert f"accuracies that differ by at most {apart:.1f} points" in page
+    *guessing, third, second, first = np.sort(others.to_numpy(), axis=None)
+    text = "Along the other {} it guesses (at most {:.0f} %), but for three"
+    assert text.format(len(others), guessing[-1]) in page
+    assert f"(−16, −12) in grey, {first:.1f} %, and in red–green, {third:.1f}," in page
+    assert f"and (−16, −4) in red–green, {second:.1f}." in page
+    steep, level = others.loc[(-16, -12)], others.loc[(-16, -4)]
+    assert [steep["grey"], level["red_green"], steep["red_green"]] == [first, second, third]
+    differences = accuracy[["red_green", "blue_yellow"]].sub(accuracy["grey"], axis=0)
+    texts = [
+        f"{mean:+.1f} ± {error:.1f}".replace("-", "−")
+        for mean, error in zip(differences.mean(), differences.sem())
+    ]
+    assert "red–green lies {} and blue–yellow {} points from grey".format(*texts) in page
