@@ -3,6 +3,9 @@
 - `secant`: d_i = (f(x + h e_i) − f(x − h e_i)) / 2h with h = 100, which is what the published NADs
   are;
 - `gradient`: d = ∇ₓ f(x), the formula as printed (paper 2, eq. 2).
+
+Networks from images to images have no single output to derive. Of them `output` takes f(x) itself
+in the place of d, and the eigenvectors are score anisotropy directions (arXiv 2510.22899).
 """
 
 import math

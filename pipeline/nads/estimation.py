@@ -123,7 +123,7 @@ def begun(
     symmetry that such inputs cannot have, for more directions than the networks' vectors span, and
     for what does not fit into memory. A notice of another method begins with `name`.
     """
-    check(network, source.input)
+    check(network, source.input, estimator.estimand)
     estimator, vectors, reason = usable(network, estimator, source.input)
     if reason:
         notice = f"notice: {name}{reason}; `plain` is used, which needs far more networks"

@@ -19,7 +19,7 @@ class Estimator:
     estimand is estimated too. Raises ValueError for values that no estimate can have.
     """
 
-    estimand: Literal["secant", "gradient"]
+    estimand: Literal["secant", "gradient", "output"]
     method: Literal["readout", "plain"]
     step: float
     point: Literal["normal", "many", "zero"]
@@ -34,9 +34,9 @@ class Estimator:
         # Smaller steps drown in float32's rounding; outputs of larger ones leave its range.
         if not 1e-3 <= self.step <= 1e6:
             raise ValueError(f"step must lie between 0.001 and 1e+06, not {self.step}")
-        if self.symmetry and self.estimand == "gradient" and self.point == "normal":
+        if self.symmetry and self.estimand != "secant" and self.point == "normal":
             raise ValueError(
-                "symmetry does not hold for the gradient at one fixed image; "
+                f"symmetry does not hold for the {self.estimand} at one fixed image; "
                 "set symmetry: false, or point: many or zero"
             )
 

@@ -26,9 +26,11 @@ def evaluation_point(kind: str, seed: int, number: int, dimension: int) -> np.nd
     return stream(seed, *parts).standard_normal(dimension, dtype=np.float32)
 
 
-def check(network: nn.Module, shape: tuple[int, ...]) -> None:
-    """Raise InputError unless `network` maps inputs of `shape` (C, H, W) to one output each."""
+def check(network: nn.Module, shape: tuple[int, ...], estimand: str) -> None:
+    """Raise InputError unless `network` maps inputs of `shape` (C, H, W) to one output each, or to
+    images of that shape for the estimand `output`."""
     size = as_text(shape)
+    wanted, what = ((2, *shape), "images") if estimand == "output" else ((2, 1), "one output")
     try:
         with torch.no_grad():
             output = network.eval()(torch.zeros(2, *shape))
@@ -36,10 +38,10 @@ def check(network: nn.Module, shape: tuple[int, ...]) -> None:
         reason = " ".join(str(error).split())
         raise InputError(f"the network does not take inputs of {size}: {reason}") from error
     made = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
-    if made != (2, 1):
+    if made != wanted:
         raise InputError(
-            f"the network maps two inputs of {size} to {made}, not to (2, 1): NADs are those of "
-            "one output"
+            f"the network maps two inputs of {size} to {made}, not to {wanted}: the {estimand} is "
+            f"that of {what}"
         )
 
 
@@ -48,10 +50,14 @@ def jacobian_of(
 ) -> np.ndarray:
     """The Jacobian J (F, D) float32 of a network, which is put in eval mode.
 
-    point: x, (D,); shape: (C, H, W). Raises ValueError for a read-out that cannot be averaged over.
+    For the estimand `output` it is the one row f(x). point: x, (D,); shape: (C, H, W). Raises
+    ValueError for a read-out that cannot be averaged over.
     """
     network.to(memory_format=torch.channels_last).eval().requires_grad_(False)
     point = torch.as_tensor(point, device=next(network.parameters()).device)
+    if estimator.estimand == "output":
+        with torch.no_grad():
+            return network(point.reshape(1, *shape)).flatten(1).cpu().numpy()
     function, scale, batch = network, np.float32(1), images_per_pass(network, shape)
     if estimator.method == "readout":
         last, variance = readout(network, point.reshape(1, *shape))

@@ -56,8 +56,8 @@ def usable(
 
     For a read-out that cannot be averaged over: the estimator with `plain`, 1, and the reason.
     """
-    if estimator.method == "plain":
-        return estimator, 1, None
+    if estimator.method == "plain" or estimator.estimand == "output":
+        return dataclasses.replace(estimator, method="plain"), 1, None
     try:
         last, _ = readout(network.eval(), torch.zeros(1, *shape))
     except ValueError as error:
