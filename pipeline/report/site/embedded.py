@@ -17,7 +17,7 @@ ZERO, LEVELS = 128, 63
 def data_uri(picture: Image.Image) -> str:
     """A picture as a data URI of lossless WebP, half as long as PNG."""
     buffer = io.BytesIO()
-    picture.convert("RGB").save(buffer, "WEBP", lossless=True, method=1, quality=0)
+    picture.convert("RGB").save(buffer, "WEBP", lossless=True, method=4, quality=50)
     return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
