@@ -263,3 +263,50 @@ def test_no_colour_is_learned_better(page):
         for mean, error in zip(differences.mean(), differences.sem())
     ]
     assert "red–green lies {} and blue–yellow {} points from grey".format(*texts) in page
+
+
+def test_the_preferred_channel_is_used_though_it_lies(page):
+    rows = pd.read_csv(ROOT / "docs/data/linear_pairs_mislabelled.csv")
+    rows["accuracy"] *= 100
+    runs = [of_one for _, of_one in rows.groupby("eta1")]
+    assert rows["eta1"].unique().tolist() == [0, 0.02, 0.1, 0.3]
+    kept = table("linear_pairs_30_percent_mislabelled", "lenet")
+    assert kept["accuracy"].tolist() == pytest.approx(runs[-1]["accuracy"].tolist())
+    assert all((rows["train_accuracy"] >= 0.99).all() for rows in runs)
+    assert f"all {sum(len(rows) for rows in runs) // 3} networks are fitted" in page
+    cells = [rows.groupby([*PAIR, "test_set"])["accuracy"] for rows in runs]
+    assert {int(count) for each in cells for count in each.count()} == {2}
+    most = max((each.max() - each.min()).max() for each in cells)
+    assert f"which differ by at most {most:.1f} points;" in page
+    means = [each.mean().unstack()[["all", "first", "second"]] for each in cells]
+    tilts = [of_one.groupby(PAIR)["tilt"].mean() for of_one in runs]
+    for pair in [(1, 1), (1, 128), (1, 1000), (128, 1), (128, 128), (128, 1000)]:
+        texts = [
+            " / ".join(f"{value:.1f}" for value in mean.loc[pair]) + f"; {tilt[pair]:.0f}°"
+            for mean, tilt in zip(means, tilts)
+        ]
+        assert f"| {pair} | {' | '.join(texts)} |" in page
+    lost = means[0].loc[(1, 128), "all"] - means[3].loc[(1, 128), "all"]
+    assert f"cost {lost:.0f} points of accuracy" in page
+    turned = [tilts[run][1, 128] - tilts[0][1, 128] for run in (2, 3)]
+    assert "turns by {:.0f}° at 10 % and by {:.0f}° at 30 %".format(*turned) in page
+    turned = [tilts[run][128, 128] - tilts[0][128, 128] for run in (2, 3)]
+    assert "it turns by {:.0f} and {:.0f}°".format(*turned) in page
+    changes = [(mean - means[0]).loc[1000].abs().to_numpy().max() for mean in means]
+    assert f"lies change no accuracy by more than {max(changes):.1f} points" in page
+
+
+def test_networks_of_patches_along_their_own_nads():
+    page = (ROOT / "docs/estimator.md").read_text(encoding="utf-8")
+    names = {"convnext": "ConvNeXt, p = 16", "convmixer": "ConvMixer, p = 4"}
+    for name, title in (names | {"mixer": "MLP-Mixer, p = 4"}).items():
+        rows = table("nad_sweep_patches", name).set_index("index")
+        assert rows.index.tolist() == [0, 8, 16, 64, 200, 800] and set(rows["seed"]) == {0}
+        cells = [
+            f"{accuracy:.1f} ({f'{steps:,.0f}' if fitted >= 0.99 else 'not fitted'})"
+            for accuracy, steps, fitted in rows[["accuracy", "steps", "train_accuracy"]].to_numpy()
+        ]
+        assert f"| {title} | {' | '.join(cells)} |" in page
+    ends = rows.loc[[0, 800]]
+    assert round(ends["steps"].iloc[1] / ends["steps"].iloc[0]) == 9
+    assert round(-ends["accuracy"].diff().iloc[1]) == 3
