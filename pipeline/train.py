@@ -33,9 +33,6 @@ def main(name: str) -> None:
     check_unchanged()
     outcomes = {job.key: store.get(job.key) for job in jobs} if machine.reuse else {}
     missing = [job for job in jobs if outcomes.get(job.key) is None]
-    for job in missing:
-        if machine.reuse:
-            store.drop(job.key)  # an entry that exists and could not be read is damaged
     started, samples = time.monotonic(), plan.train_samples
     trained, failed = run.train(missing, samples, data, device, store, machine.reuse)
     minutes = (time.monotonic() - started) / 60

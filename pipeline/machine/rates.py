@@ -26,4 +26,4 @@ def read() -> dict[str, float]:
 def write(rates: dict[str, float]) -> None:
     """Add new rates, which replace earlier ones of the same key."""
     text = json.dumps(read() | rates)
-    store.atomically(_path(), lambda path: Path(path).write_text(text, encoding="utf-8"))
+    store.atomically(_path(), lambda path: path.write_text(text, encoding="utf-8"))

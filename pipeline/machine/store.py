@@ -24,8 +24,6 @@ import safetensors
 import safetensors.torch
 import torch
 
-from pipeline.project.errors import InputError
-
 NOTE = "kept"
 """The only key of a file's metadata: safetensors would write several keys in an order that differs
 from run to run."""
@@ -48,7 +46,7 @@ def default_folder() -> Path:
     return Path(os.environ.get("DVC_ROOT", ".")) / ".cells"
 
 
-def atomically(path: Path, write: Callable[[str], None], mode: int = 0o644) -> None:
+def atomically(path: Path, write: Callable[[Path], None], mode: int = 0o644) -> None:
     """Call `write` on a temporary file beside `path`, which then takes the place of `path`.
 
     Raises OSError where the disk refuses.
@@ -56,14 +54,9 @@ def atomically(path: Path, write: Callable[[str], None], mode: int = 0o644) -> N
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        write(str(temporary))
+        write(temporary)
         temporary.chmod(mode)
         temporary.replace(path)
-    except safetensors.SafetensorError as error:
-        # It names the operating system's error in its text alone.
-        if not (number := re.search(r"os error (\d+)", str(error))):
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -79,21 +72,20 @@ def _note(tensors: dict[str, torch.Tensor], outcome: typing.Any, key: str) -> st
 
 
 def _save(path: Path, tensors: dict[str, torch.Tensor], outcome: typing.Any, key: str) -> None:
-    metadata = {NOTE: _note(tensors, outcome, key)}
-    atomically(path, lambda file: safetensors.torch.save_file(tensors, file, metadata), 0o444)
+    contents = safetensors.torch.save(tensors, {NOTE: _note(tensors, outcome, key)})
+    atomically(path, lambda file: file.write_bytes(contents), 0o444)
 
 
-def _load(path: Path | str, key: str | None) -> tuple[dict[str, torch.Tensor], typing.Any]:
-    """The tensors and the outcome of a file.
+def _load(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any]:
+    """The tensors and the outcome of the file of `key`.
 
-    key: the key that the file must have; None for any. Raises ValueError or SafetensorError where a
-    byte differs from what was written.
+    Raises ValueError or SafetensorError where a byte differs from what was written.
     """
     with safetensors.safe_open(path, "pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}
         note = (file.metadata() or {}).get(NOTE, "{}")
     fields = dict(json.loads(note))
-    if note != _note(tensors, fields.get("outcome"), key or fields.get("key")):
+    if note != _note(tensors, fields.get("outcome"), key):
         raise ValueError("the digest is not that of the contents")
     return tensors, fields["outcome"]
 
@@ -101,7 +93,7 @@ def _load(path: Path | str, key: str | None) -> tuple[dict[str, torch.Tensor], t
 def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | None:
     """The tensors and the outcome of a file of the store, or None where it is missing or damaged.
 
-    The file's access time becomes now, for `prune`. A line on stderr names a damaged file.
+    The file's access time becomes now, for `prune`. A damaged file is named on stderr and removed.
     """
     try:
         contents = _load(path, key)
@@ -113,8 +105,9 @@ def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | N
             file=sys.stderr,
         )
         # The file may be one with DVC's copy, which DVC trusts until mode or time change.
-        os.chmod(path, 0o644)
+        path.chmod(0o644)
         os.utime(path)
+        path.unlink(missing_ok=True)
         return None
     with contextlib.suppress(PermissionError):  # another user's
         # A new modification time would make DVC read all links of the file again.
@@ -122,23 +115,9 @@ def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | N
     return contents
 
 
-def tensors(path: Path | str, stage: str) -> dict[str, torch.Tensor]:
-    """The tensors of a copy of a cell's file.
-
-    Raises InputError, which names the stage that makes the copy, where it is damaged.
-    """
-    try:
-        return _load(path, None)[0]
-    except (TypeError, ValueError, safetensors.SafetensorError) as error:
-        raise InputError(
-            f"{path} is damaged ({' '.join(str(error).split())}); "
-            f"`python -m pipeline.{stage}` makes it again"
-        ) from None
-
-
-def _link(source: Path, target: Path | str) -> None:
+def _link(source: Path, target: Path) -> None:
     """Replace `target` by a hard link to `source`, or by a copy where no link can be made."""
-    Path(target).unlink(missing_ok=True)
+    target.unlink(missing_ok=True)
     try:
         os.link(source, target)
     except FileNotFoundError:
@@ -167,16 +146,11 @@ class Store:
         return None if contents is None else contents[1]
 
     def put(self, key: str, tensors: dict[str, torch.Tensor], outcome: dict) -> None:
-        """Write a cell's tensors, by name, and its outcome, a dict of numbers."""
-        # Cloned, since safetensors refuses tensors that share their memory, as tied weights do.
-        tensors = {
-            name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()
-        }
-        _save(self.path(key), tensors, outcome, key)
+        """Write a cell's tensors, by name, and its outcome, a dict of numbers.
 
-    def drop(self, key: str) -> None:
-        """Remove a cell's file."""
-        self.path(key).unlink(missing_ok=True)
+        Tensors are contiguous and share no memory.
+        """
+        _save(self.path(key), tensors, outcome, key)
 
     def lay_down(self, key: str, path: Path) -> None:
         """Make `path` a hard link to a cell's file, or a copy where no link can be made."""
