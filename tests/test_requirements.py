@@ -1,14 +1,10 @@
 """requirements.txt names exact versions, and the tests run with them; requirements.lock has these
 and all that they need, with hashes."""
 
-import ast
 import re
-import sys
 from importlib.metadata import version
 
-from structure import ROOT, files
-
-import pipeline
+from structure import ROOT
 
 PINNED = [
     line.split("==")
@@ -21,20 +17,6 @@ LOCK = (ROOT / "requirements.lock").read_text()
 def test_requirements_are_pinned_and_installed():
     for name, pinned in PINNED:
         assert version(name).split("+")[0] == pinned, name
-
-
-def test_every_package_that_the_code_imports_is_looked_for_at_its_start():
-    nodes = [
-        node
-        for path in files()
-        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
-    ]
-    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
-    imported = {name.split(".")[0] for name in names} - sys.stdlib_module_names
-    # Of its own, of a cluster, of networks from elsewhere, and what DVC and Jinja bring along.
-    others = {"pipeline", "ray", "timm", "dvc", "markupsafe"}
-    assert imported - others == {name.split(".")[0] for name in pipeline.NEEDED}
 
 
 def test_the_lock_has_every_requirement_in_its_version_with_hashes():
