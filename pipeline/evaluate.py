@@ -30,7 +30,7 @@ def main(name: str) -> None:
     artifacts.check(models, f"train {name}")
     for member in Plan.read(experiment).members.values():
         artifacts.check_own(member.own)
-    cells, grid = artifacts.cells(name), artifacts.grid(name)
+    cells, grid = artifacts.cells(name), artifacts.trained(name, "grid.json")
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
     work = [
         evaluation.Trained(
@@ -52,7 +52,7 @@ def main(name: str) -> None:
             raise result
         outcomes[position] = result
     rows = [rows_of_cell for rows_of_cell, _ in outcomes]
-    tables = evaluation.tables(cells, rows, artifacts.trained(name, "training"), experiment)
+    tables = evaluation.tables(cells, rows, artifacts.trained(name, "training.csv"), experiment)
     sections = {name: section for name, (_, section) in zip(names, outcomes) if section is not None}
     with artifacts.output(artifacts.REPORTS / name, sealed=False) as folder:
         for table, frame in tables.items():
@@ -64,8 +64,8 @@ def main(name: str) -> None:
         pictures = artifacts.about_pictures(name)
         about = {key: grid[key] for key in ("scale", "seeds", "precision")}
         about |= {"images": pictures["name"]} if pictures else {}
-        tables["losses"] = artifacts.trained(name, "losses")
-        metrics = experiment.metrics(tables, artifacts.directions(name))
+        tables["losses"] = artifacts.trained(name, "losses.csv")
+        metrics = experiment.metrics(tables, artifacts.generated(name, "directions.npz"))
         artifacts.write_json(folder / "metrics.json", about | metrics)
 
 

@@ -2,7 +2,7 @@
 
 cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.npz (labels,
 standard-normal images, pictures) together determine each training set bit for bit, so that no
-training set is written. draws.json: the digests of the draws' arrays, of which keys are made.
+training set is written. arrays.json: the digests of those arrays, of which keys are made.
 images.json: name, classes and digest of the pictures' images.
 """
 
@@ -37,15 +37,19 @@ def main(name: str) -> None:
     images = artifacts.images() if experiment.needs_images else None
     with artifacts.output(artifacts.DATASETS / name) as folder:
         pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
-        np.savez(folder / "directions.npz", **directions)
         if images is not None:
             artifacts.write_json(folder / "images.json", artifacts.about_images())
         digests = {}
+
+        def save(name, arrays):
+            np.savez(folder / f"{name}.npz", **arrays)
+            digests[name] = {key: store.digest(array) for key, array in sorted(arrays.items())}
+
+        save("directions", directions)
         for seed in plan.seeds:
             draw = experiment.draw(plan, seed, images)
-            np.savez(folder / f"draw-{seed}.npz", **draw)
-            digests[seed] = {name: store.digest(array) for name, array in sorted(draw.items())}
-        artifacts.write_json(folder / "draws.json", digests)
+            save(f"draw-{seed}", draw)
+        artifacts.write_json(folder / "arrays.json", digests)
     for split in ("train", "test"):
         asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
         if made < asked:

@@ -20,7 +20,7 @@ class Data:
     @functools.cached_property
     def vectors(self) -> dict[str, np.ndarray]:
         """The experiment's directions by name."""
-        return artifacts.directions(self.experiment.name)
+        return artifacts.generated(self.experiment.name, "directions.npz")
 
     @functools.cached_property
     def outputs(self) -> int:
@@ -33,12 +33,13 @@ class Data:
         """The arrays of one seed's draw."""
         if seed not in self.draws:
             # Cells of one seed follow each other, and a draw may take 250 MB: only one is kept.
-            self.draws = {seed: artifacts.draw(self.experiment.name, seed)}
+            self.draws = {seed: artifacts.generated(self.experiment.name, f"draw-{seed}.npz")}
         return self.draws[seed]
 
-    def digests(self, seed: int) -> dict[str, str]:
-        """The digests of the arrays of one seed's draw, by name."""
-        return artifacts.draw_digests(self.experiment.name)[str(seed)]
+    @functools.cached_property
+    def digests(self) -> dict[str, dict[str, str]]:
+        """The digests, by name, of the arrays of each file: 'directions', 'draw-0' for seed 0."""
+        return artifacts.generated(self.experiment.name, "arrays.json")
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
         """The directions from which the cell's data sets are made."""

@@ -90,7 +90,7 @@ def _drawn(plan: Plan, seed: int) -> bool:
     about = artifacts.about_pictures(plan.experiment)
     count = min(plan.train_samples, about["train"]) if about else plan.train_samples
     with contextlib.suppress(InputError):
-        known = str(seed) in artifacts.draw_digests(plan.experiment)
+        known = f"draw-{seed}" in artifacts.generated(plan.experiment, "arrays.json")
         return known and len(artifacts.labels(plan.experiment, seed, "train")) == count
     return False
 
@@ -103,7 +103,8 @@ def _stored(
     known = [
         n
         for n, cell in enumerate(cells)
-        if cell["seed"] in drawn and all(v in data.vectors for v in experiment.uses(cell))
+        if cell["seed"] in drawn
+        and all(v in data.digests["directions"] for v in experiment.uses(cell))
     ]
     jobs = grid_jobs.of_cells(plan, data, [cells[n] for n in known], device)
     return {n for n, job in zip(known, jobs) if finished.holds(job.key)}

@@ -57,9 +57,7 @@ class Result:
 
 def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device) -> Iterator[Job]:
     """The jobs of cells; a key is the digest of everything that decides its result's arrays."""
-    experiment = data.experiment
-    directions = {name: store.digest(vector) for name, vector in data.vectors.items()}
-    draws = functools.cache(data.digests)
+    experiment, directions = data.experiment, data.digests["directions"]
     for cell in cells:
         member, seed = plan.members[cell["architecture"]], cell["seed"]
         places = (cell[name] for name in experiment.coordinates)
@@ -67,7 +65,7 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
         # Weights do not depend on test data.
         draw = {
             name: digest
-            for name, digest in draws(seed).items()
+            for name, digest in data.digests[f"draw-{seed}"].items()
             if experiment.reads(cell, name)
             and not (experiment.needs_networks and name.startswith("test"))
         }

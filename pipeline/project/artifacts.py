@@ -5,8 +5,8 @@ data/plan/                   images, nads, machine, {experiment}.json: params.ya
 data/images/                 {train,test}_{images,labels}.npy, about.json
 data/nads/                   {architecture}.npz: the fields of `pipeline.nads.NADs`;
                              {architecture}.{estimand}.npz: NADs of the other estimand
-data/datasets/{experiment}/  cells.csv, directions.npz, draw-{seed}.npz; draws.json: the digests of
-                             their arrays; images.json: a copy of about.json where the draws hold
+data/datasets/{experiment}/  cells.csv, directions.npz, draw-{seed}.npz; arrays.json: the digests
+                             of their arrays; images.json: a copy of about.json where the draws hold
                              pictures
 models/{experiment}/         {cell}.safetensors, training.csv, losses.csv; grid.json: the networks'
                              specifications
@@ -162,19 +162,9 @@ def nads(name: str, estimand: str | None = None) -> dict[str, np.ndarray]:
     return _read(NADS / (f"{name}.{estimand}.npz" if estimand else f"{name}.npz"), "estimate")
 
 
-def directions(experiment: str) -> dict[str, np.ndarray]:
-    """An experiment's directions by name."""
-    return _read(DATASETS / experiment / "directions.npz", f"generate {experiment}")
-
-
-def draw(experiment: str, seed: int) -> dict[str, np.ndarray]:
-    """The arrays of one seed's draw."""
-    return _read(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}")
-
-
-def draw_digests(experiment: str) -> dict[str, dict[str, str]]:
-    """The digests of the arrays of every seed's draw, by name."""
-    return _read(DATASETS / experiment / "draws.json", f"generate {experiment}")
+def generated(experiment: str, file: str) -> typing.Any:
+    """The contents of a file of data/datasets/{experiment}/."""
+    return _read(DATASETS / experiment / file, f"generate {experiment}")
 
 
 def labels(experiment: str, seed: int, split: str) -> np.ndarray:
@@ -186,32 +176,17 @@ def labels(experiment: str, seed: int, split: str) -> np.ndarray:
 
 def cells(experiment: str) -> list[dict[str, typing.Any]]:
     """The grid of an experiment, in the order of cells.csv."""
-    return _read(DATASETS / experiment / "cells.csv", f"generate {experiment}").to_dict("records")
+    return generated(experiment, "cells.csv").to_dict("records")
 
 
-def trained(experiment: str, name: str) -> pd.DataFrame:
-    """A table of models/{experiment}, 'training' or 'losses'."""
-    return _read(MODELS / experiment / f"{name}.csv", f"train {experiment}")
+def trained(experiment: str, file: str) -> typing.Any:
+    """The contents of a file of models/{experiment}/, but for its networks."""
+    return _read(MODELS / experiment / file, f"train {experiment}")
 
 
-def grid(experiment: str) -> dict[str, typing.Any]:
-    """Scale, seeds, precision and specifications of an experiment's trained networks."""
-    return _read(MODELS / experiment / "grid.json", f"train {experiment}")
-
-
-def evaluated(experiment: str, name: str) -> pd.DataFrame:
-    """A table of reports/{experiment}: 'results', 'summary', 'boundaries' or 'course'."""
-    return _read(REPORTS / experiment / f"{name}.csv", f"evaluate {experiment}")
-
-
-def metrics(experiment: str) -> dict[str, typing.Any]:
-    """The metrics of each architecture, from reports/{experiment}/metrics.json."""
-    return _read(REPORTS / experiment / "metrics.json", f"evaluate {experiment}")
-
-
-def cross_sections(experiment: str) -> dict[str, np.ndarray]:
-    """Class-1 probabilities in the planes of all cells' decision boundaries, by `cell_name`."""
-    return _read(REPORTS / experiment / "cross_sections.npz", f"evaluate {experiment}")
+def evaluated(experiment: str, file: str) -> typing.Any:
+    """The contents of a file of reports/{experiment}/."""
+    return _read(REPORTS / experiment / file, f"evaluate {experiment}")
 
 
 def cell_name(cell: dict[str, typing.Any], coordinates: tuple[str, ...]) -> str:

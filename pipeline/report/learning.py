@@ -94,7 +94,7 @@ def numbers(run: Evaluated, course: pd.DataFrame) -> tuple[Table, list[str]]:
 def section(whole: Run) -> Section:
     """The section of `learning`."""
     run = whole.experiments["learning"]
-    course = artifacts.evaluated(run.folder, "course")
+    course = artifacts.evaluated(run.folder, "course.csv")
     caption = f"{run.sizes()} · {run.science()} · images: {run.images['name']}, in grey, the two "
     caption += f"halves of their classes told apart{run.deviations()}"
     marked = not_fitted(run.results, PLACE, "hollow", "courses")

@@ -42,7 +42,7 @@ CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
 
 def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     """Boundaries that all separate the classes in the plane of v₁ and v₂, and NADs (fig. 1)."""
-    vectors, members = artifacts.directions("linear_pairs"), run.plan.members
+    vectors, members = artifacts.generated("linear_pairs", "directions.npz"), run.plan.members
     indices = {name: style.evenly(members[name].grid.indices, GALLERY) for name in run.labels}
     widest = max(map(len, indices.values()))
     size, columns = min(1.3, 5 / widest), 2 * widest
@@ -309,10 +309,10 @@ def section(whole: Run) -> Section:
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
     if settings.eta1 or settings.eta2:
         science += f", label noise η₁ = {settings.eta1:g}, η₂ = {settings.eta2:g}"
-    rows = artifacts.evaluated(run.folder, "boundaries")
+    rows = artifacts.evaluated(run.folder, "boundaries.csv")
     measured = measures.of_learners(rows, run.results, PAIR)
     cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
-    measured["probability"] = cells.map(artifacts.cross_sections(run.folder).get)
+    measured["probability"] = cells.map(artifacts.evaluated(run.folder, "cross_sections.npz").get)
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     spread = " ± standard deviation" if run.deviations() else ""
     over_fitted = f"{spread} over the seeds that were fitted"

@@ -71,7 +71,8 @@ def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure
 
 
 def _losses_and_spectra(panels: np.ndarray, run: Evaluated) -> None:
-    losses, spectra = artifacts.trained("nad_sweep", "losses"), artifacts.directions("nad_sweep")
+    losses = artifacts.trained("nad_sweep", "losses.csv")
+    spectra = artifacts.generated("nad_sweep", "directions.npz")
     ylabel = None
     for (loss, spectrum), name in zip(panels.T, run.labels):
         epochs = losses[losses["architecture"] == name]
@@ -104,7 +105,7 @@ def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
 def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     """The table of accuracies, a row for each architecture and estimand, and the findings."""
     rows, curves, compared = [], [], []
-    metrics = artifacts.metrics(run.folder)  # with the rank correlations
+    metrics = artifacts.evaluated(run.folder, "metrics.json")  # with the rank correlations
     for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):
         at, label = cells.set_index("index").sort_index(), run.labels[name]
         about, rhos = metrics[name][estimand], {}

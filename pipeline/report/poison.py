@@ -73,7 +73,8 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
     Images with carriers are clipped to [0, 1]. Beside each stands its unclipped difference from
     the clean image, magnified about grey until it fills the range.
     """
-    draw, nads = artifacts.draw("poison", run.plan.seeds[0]), artifacts.directions("poison")[name]
+    draw = artifacts.generated("poison", f"draw-{run.plan.seeds[0]}.npz")
+    nads = artifacts.generated("poison", "directions.npz")[name]
     experiment = experiments.find("poison")
     indices = style.evenly(run.plan.members[name].grid.indices, CARRIERS)
     # Few samples of many classes may lack one of the first.

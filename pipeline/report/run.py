@@ -170,7 +170,8 @@ def notice_of(images: Mapping[str, Any]) -> str | None:
 
 def evaluated(folder: str, plan: Plan, images: Mapping[str, Any]) -> Evaluated:
     """One experiment; raises InputError unless its results are of the cells that are planned."""
-    experiment, results = experiments.find(plan.experiment), artifacts.evaluated(folder, "results")
+    experiment = experiments.find(plan.experiment)
+    results = artifacts.evaluated(folder, "results.csv")
     keys = ["architecture", "seed", *experiment.coordinates]
     tables = results, pd.DataFrame(experiment.cells(plan))
     trained, planned = (set(rows[keys].itertuples(index=False, name=None)) for rows in tables)
@@ -181,7 +182,7 @@ def evaluated(folder: str, plan: Plan, images: Mapping[str, Any]) -> Evaluated:
         )
     members, names = plan.members, results["architecture"].unique()
     labels = {name: label(members[name].specification, members[name].input) for name in names}
-    summary = artifacts.evaluated(folder, "summary")
+    summary = artifacts.evaluated(folder, "summary.csv")
     return Evaluated(folder, plan, results, summary, labels, images, notice_of(images))
 
 

@@ -47,7 +47,7 @@ def summary(run: Run) -> dict[str, dict[str, float | None]]:
             "relative_error": round(float(error), 3),
         }
     for name, chosen in NUMBERS.items():
-        metrics = artifacts.metrics(name) if name in run.experiments else {}
+        metrics = artifacts.evaluated(name, "metrics.json") if name in run.experiments else {}
         if NETWORK in metrics:
             numbers[name] = chosen(metrics[NETWORK])
     return numbers

@@ -78,14 +78,14 @@ def test_a_forecast_worked_out_by_hand(folder):
 def lay_data(plan):
     """What `generate` would lay down of a plan."""
     with artifacts.output(artifacts.DATASETS / plan.experiment) as where:
-        np.savez(where / "directions.npz", **FOURIER.directions(plan, None))
-        draws = {seed: FOURIER.draw(plan, seed, None) for seed in plan.seeds}
-        for seed, draw in draws.items():
-            np.savez(where / f"draw-{seed}.npz", **draw)
+        files = {f"draw-{seed}": FOURIER.draw(plan, seed, None) for seed in plan.seeds}
+        files["directions"] = FOURIER.directions(plan, None)
+        for name, arrays in files.items():
+            np.savez(where / f"{name}.npz", **arrays)
         digests = {
-            seed: {n: store.digest(a) for n, a in draw.items()} for seed, draw in draws.items()
+            name: {n: store.digest(a) for n, a in arrays.items()} for name, arrays in files.items()
         }
-        artifacts.write_json(where / "draws.json", digests)
+        artifacts.write_json(where / "arrays.json", digests)
 
 
 def keep(plan, cells):

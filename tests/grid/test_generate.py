@@ -33,8 +33,10 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     generate.main("linear_pairs")
     assert capsys.readouterr().out == "linear_pairs: 8 cells, 2 directions\n"
     names = {path.name for path in stale.parent.iterdir()}
-    made = {"cells.csv", "digests.json", "directions.npz", "draw-0.npz", "draw-1.npz", "draws.json"}
-    assert names == made, "what an earlier run left is gone"
+    arrays = {"directions.npz", "draw-0.npz", "draw-1.npz"}
+    assert names == arrays | {"arrays.json", "cells.csv", "digests.json"}, (
+        "what an earlier run left is gone"
+    )
     cells = artifacts.cells("linear_pairs")
     assert cells == experiment.cells(PLAN) and type(cells[0]["index_1"]) is int
     places, values = (
@@ -46,7 +48,8 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     data = Data(experiment)
     for cell in cells:
         draw = experiment.draw(PLAN, cell["seed"], None)
-        assert data.digests(cell["seed"]) == {n: store.digest(array) for n, array in draw.items()}
+        digests = {name: store.digest(array) for name, array in draw.items()}
+        assert data.digests[f"draw-{cell['seed']}"] == digests
         expected = experiment.dataset(
             cell, "train", draw, [basis[cell["index_1"]], basis[cell["index_2"]]]
         )
@@ -66,7 +69,7 @@ def test_the_chosen_estimands_nads_are_the_architectures_own_file_and_the_others
     lay_down_plan(plan)
     lay_down_nads(**{"lenet": bases["gradient"], "lenet.secant": bases["secant"]})
     generate.main("nad_sweep")
-    directions = artifacts.directions("nad_sweep")
+    directions = artifacts.generated("nad_sweep", "directions.npz")
     for estimand, basis in bases.items():
         assert np.array_equal(directions[f"lenet-{estimand}-3"], basis[3])
 
@@ -82,7 +85,7 @@ def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(folder, im
     assert output.out == "flip: 4 cells, 1 directions\n"
     assert json.loads((artifacts.DATASETS / "flip/images.json").read_text()) == about
     assert artifacts.about_pictures("flip") == about and Data(experiments.find("flip")).outputs == 4
-    draw = artifacts.draw("flip", 2)
+    draw = artifacts.generated("flip", "draw-2.npz")
     assert np.array_equal(draw["train_pictures"], images["train_images"])
     assert draw["train_pictures"].dtype == np.uint8
     assert draw["mean"].tolist() == [0.5] * 3

@@ -43,7 +43,7 @@ def test_early_is_a_third_of_training_and_rounding_is_no_negative_eigenvalue(run
         f"{n}-{e}-eigenvalues": np.array([4.0, 1, -1e-9]) for n in "za" for e in nad_sweep.LOOKS
     }
     monkeypatch.setattr(artifacts, "trained", lambda *_: losses)
-    monkeypatch.setattr(artifacts, "directions", lambda _: values)
+    monkeypatch.setattr(artifacts, "generated", lambda *_: values)
     panels = np.reshape(nad_sweep.sweep(run, {}, False, "caption").axes, (3, 2))
     assert drawing.curves(panels[1, 0])["secant"][0] == [[1, 0.5], [11, 0.5]]
     assert panels[1, 0].get_ylabel().startswith("training loss, epoch 2 of 6")
@@ -59,7 +59,7 @@ def test_a_rank_correlation_stands_where_accuracy_varies(run, monkeypatch):
                           (None, None, "")):  # fmt: skip
         about = {"spearman": dict.fromkeys(places, rho), "p_value": dict.fromkeys(places, p)}
         metrics = dict.fromkeys("za", dict.fromkeys(nad_sweep.LOOKS, about))
-        monkeypatch.setattr(artifacts, "metrics", lambda _, metrics=metrics: metrics)
+        monkeypatch.setattr(artifacts, "evaluated", lambda *_, metrics=metrics: metrics)
         table, (sentence,) = nad_sweep.numbers(run, {})
         assert f"% at index 10{words} (fitted at " in sentence
         assert table[1][-1] == ("−0.500 (p = 0.25)" if rho else "–")

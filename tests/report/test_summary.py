@@ -10,8 +10,10 @@ from pipeline.report import summary
 
 
 def test_the_summary_has_a_dozen_numbers_of_lenet(whole, monkeypatch):
-    committed = lambda name: json.loads((ROOT / "reports" / name / "metrics.json").read_text())
-    monkeypatch.setattr(artifacts, "metrics", committed)
+    committed = lambda name, file="metrics.json": json.loads(
+        (ROOT / "reports" / name / file).read_text()
+    )
+    monkeypatch.setattr(artifacts, "evaluated", committed)
     run = type("Run", (), {"nads": {"lenet": whole.nads["a"]}, "experiments": whole.experiments})
     numbers = summary.summary(run)
     assert {"colours", *numbers} == {"nads", *whole.experiments}, "it trains no LeNet of grey"

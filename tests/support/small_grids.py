@@ -75,7 +75,11 @@ def data_of(name, draws, vectors):
     """An experiment's data, in memory instead of on disk; draws: by seed; vectors: by name."""
     data = Data(experiments.find(name))
     data.draw, data.vectors = draws.__getitem__, vectors
-    data.digests = lambda seed: {name: store.digest(array) for name, array in draws[seed].items()}
+    files = {"directions": vectors} | {f"draw-{seed}": draw for seed, draw in draws.items()}
+    data.digests = {
+        file: {name: store.digest(array) for name, array in arrays.items()}
+        for file, arrays in files.items()
+    }
     return data
 
 
