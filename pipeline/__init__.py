@@ -13,7 +13,7 @@ anisotropic view of underspecification in deep learning" (ICLR workshop 2021, pa
     render                 figures and two pages          -> reports/
 
 Stages are verbs and run as `python -m pipeline.train linear_pairs`; the rooms hold nouns, which
-never import a verb. `prune`, `profile` and `verify` are commands that no stage needs.
+never import a verb. `profile` and `verify` are commands that no stage needs.
 
 Rooms, from the ground up: project (files and their places, errors); cells (the making of one
 trained network); networks, machine, images and measures; nads; experiments; grid (an experiment's

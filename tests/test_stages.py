@@ -19,7 +19,7 @@ FLOORS = (
     {"grid"},
     {"settings"},
     {"report"},
-    {"profile", "verify", "prune", *VERBS},
+    {"profile", "verify", *VERBS},
 )
 """Rooms, and the verbs, from the ground up: each imports those of lower floors alone."""
 

@@ -22,6 +22,6 @@ def check_room(size: int, what: str) -> None:
         if (free := shutil.disk_usage(path).free) < size:
             raise InputError(
                 f"{what} has {size / 1e9:,.2f} GB still to write, and the disk of {path} has "
-                f"{free / 1e9:,.2f} GB free; free space there (`python -m pipeline.prune DAYS` and "
-                "`dvc gc -w` remove what is no longer used) or ask for less"
+                f"{free / 1e9:,.2f} GB free; free space there (`find .cells -type f -atime +30 "
+                "-delete` and `dvc gc -w` remove what is no longer used) or ask for less"
             )

@@ -93,7 +93,8 @@ def _load(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any]:
 def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | None:
     """The tensors and the outcome of a file of the store, or None where it is missing or damaged.
 
-    The file's access time becomes now, for `prune`. A damaged file is named on stderr and removed.
+    The file's access time becomes now, also where the disk notes none. A damaged file is named on
+    stderr and removed.
     """
     try:
         contents = _load(path, key)

@@ -22,6 +22,6 @@ def test_each_disk_needs_the_room(full, tmp_path, monkeypatch):
         disk.check_room(5_010_000_000, "scale mine")
     assert str(caught.value) == (
         f"scale mine has 5.01 GB still to write, and the disk of {tmp_path / full} has 5.00 GB "
-        "free; free space there (`python -m pipeline.prune DAYS` and `dvc gc -w` remove what is no "
-        "longer used) or ask for less"
+        "free; free space there (`find .cells -type f -atime +30 -delete` and `dvc gc -w` remove "
+        "what is no longer used) or ask for less"
     )
