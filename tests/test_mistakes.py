@@ -18,12 +18,11 @@ from repository import Copy, ran, smallest, trained
 from structure import ROOT
 from torch import nn
 
-from pipeline import experiments, generate, nads, networks, settings, train
+from pipeline import generate, nads, networks, settings, train
 from pipeline.images import sources
 from pipeline.images.wanted import Wanted
-from pipeline.machine import disk, workers
 from pipeline.networks.dry_run import dry_run
-from pipeline.project import artifacts, command
+from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
 
@@ -87,28 +86,6 @@ def test_outside_the_environment_the_missing_package_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "torch" else name)
     with pytest.raises(SystemExit, match="package torch is not installed.*pip install -r require"):
         runpy.run_path(str(ROOT / "pipeline" / "__init__.py"))
-
-
-@table(
-    "arguments, words",
-    ("a misspelt experiment", ["linear_pair"], "invalid choice: 'linear_pair' (choose from"),
-    ("no experiment", [], "the following arguments are required: experiment"),
-    ("two experiments", ["flip", "poison"], "unrecognized arguments: poison"),
-)
-def test_the_command_line(arguments, words, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        command.experiment("What it is.", "train", experiments.names(), arguments)
-    assert words in capsys.readouterr().err
-
-
-def test_a_stage_without_arguments_takes_none_and_shows_its_docstring_as_help(capsys):
-    assert command.no_arguments("What it is.", "plan", []) is None
-    with pytest.raises(SystemExit, match="2"):
-        command.no_arguments("What it is.", "plan", ["smoke"])
-    with pytest.raises(SystemExit, match="0"):
-        command.no_arguments("What it is.", "plan", ["--help"])
-    said = capsys.readouterr()
-    assert "unrecognized arguments: smoke" in said.err and "What it is." in said.out
 
 
 # Images ------------------------------------------------------------------------------------------
@@ -217,12 +194,6 @@ def text_named_as_a_picture(root):
 )
 def test_images(make, words, tmp_path):
     assert words in answer(sources.read, make(tmp_path / "birds"))
-
-
-def test_images_behind_a_link_are_the_same(tmp_path):
-    (tmp_path / "link").symlink_to(birds(tmp_path / "birds"))
-    digests = {sources.read(f"{tmp_path}/{name}").digest() for name in ("birds", "birds/", "link")}
-    assert len(digests) == 1
 
 
 def test_cifar10_without_a_network(tmp_path, monkeypatch):
@@ -521,16 +492,3 @@ def test_a_stage_before_the_plan(tmp_path, monkeypatch):
 def test_a_stage_after_an_edit_of_params_without_a_plan(planned, shipped):
     (planned / "params.yaml").write_text(yaml.safe_dump(shipped | {"eps2": 0.3}))
     assert "params.yaml was edited since it was planned" in answer(train.main, "linear_pairs")
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_there():
-    assert "PyTorch finds no CUDA device here; set device: auto" in answer(
-        workers.device_of, "cuda"
-    )
-
-
-def test_a_disk_without_room_for_the_scale():
-    assert "1,000,000,000.00 GB still to write" in answer(
-        disk.check_room, 10**18, "scale overnight"
-    )

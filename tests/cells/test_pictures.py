@@ -41,13 +41,6 @@ def test_pictures_are_chosen_once_each_in_the_order_in_which_they_lie():
     assert classes.tolist() == [4, 5, 6]
 
 
-def test_each_channel_is_normalised_by_its_own_mean_and_deviation():
-    x = torch.tensor([[[[1.0]], [[1.0]], [[1.0]]], [[[0.0]], [[0.5]], [[2.0]]]])
-    found = pictures.normalised(x, {"mean": [0.5, 0.0, 1.0], "deviation": [0.5, 0.25, 2.0]})
-    expected = torch.tensor([[1.0, 4.0, 0.0], [-1.0, 2.0, 0.5]])
-    torch.testing.assert_close(found.reshape(2, 3), expected)
-
-
 def test_the_carriers_of_ten_classes():
     """Class t: the first NAD if t < 6, else the next; channel t mod 3; sign − for even t (paper 1,
     §5)."""

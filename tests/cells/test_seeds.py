@@ -2,9 +2,7 @@
 
 import hashlib
 
-import numpy as np
-
-from pipeline.cells.seeds import derive, stream
+from pipeline.cells.seeds import derive
 
 
 def test_a_seed_is_the_first_63_bits_of_a_digest_so_that_it_is_the_same_everywhere():
@@ -15,8 +13,3 @@ def test_seeds_depend_on_every_part_its_type_and_its_place():
     different = [(0, "a", 1), (1, "a", 1), (0, "b", 1), (0, "a", 2), (0, "a", "1"), ("0a", 1)]
     different += [("a", 1), ("a1",), (1, "a"), ("a", "bc"), ("ab", "c"), (1,), ("1",), ()]
     assert len({derive(*parts) for parts in different}) == len(different)
-
-
-def test_a_stream_draws_from_its_seed():
-    expected = np.random.Generator(np.random.Philox(derive(3, "x"))).random(4)
-    assert np.array_equal(stream(3, "x").random(4), expected)

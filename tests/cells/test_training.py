@@ -205,16 +205,3 @@ def test_only_the_last_loss_tells_divergence():
     for last in (float("inf"), -float("inf"), float("nan")):
         with pytest.raises(training.Diverged, match=f"became {last}"):
             training.outcome(torch.tensor([[1.0, 1.0], [last, 2.0]]), torch.tensor(0), 160)
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"epochs": 0}, "epochs must be positive, not 0"),
-        ({"momentum": 1.0}, r"momentum must lie in \[0, 1\), not 1.0"),
-        ({"weight_decay": -1e-9}, "weight_decay must not be negative, not -1e-09"),
-    ],
-)
-def test_what_training_may_not_be(change, sentence):
-    with pytest.raises(ValueError, match=f"^{sentence}$"):
-        dataclasses.replace(HOW, **change)

@@ -137,13 +137,6 @@ def test_what_a_grid_may_be(grid, shape, sentence):
         grid.check(shape if len(shape) == 3 else (1, *shape))
 
 
-def test_the_last_nad_that_a_grid_takes():
-    assert GRIDS["linear_pairs"]((4, 9, 3)).last((1, 32, 32)) == 9
-    assert GRIDS["poison"]((0, 5), (3,)).last((1, 32, 32)) == 6
-    assert GRIDS["poison"]((), (7,)).last((3, 32, 32)) == 11
-    assert GRIDS["flip"]().last((3, 6, 4)) == 71
-
-
 @pytest.mark.parametrize(("name", "channels"), in_colour(*SMALL))
 def test_names_of_arrays_that_decide_only_the_test_begin_with_test(name, channels, images):
     """What a cell's key leaves out is what its training set does not depend on."""

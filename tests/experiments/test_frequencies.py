@@ -1,38 +1,14 @@
 """`fourier` and `convergence` (paper 1, §2 and fig. 2): D(v) along every different vector of the
 Fourier basis."""
 
-import contextlib
-
 import pandas as pd
 import pytest
-from small_grids import plan_of, table
+from small_grids import table
 
 from pipeline import experiments
-from pipeline.cells.fourier import frequencies
 
 FOURIER = experiments.find("fourier")
 COLUMNS = ("architecture", "seed", "k_row", "k_col", "accuracy", "train_accuracy")
-
-
-def plan_with(lines):
-    return plan_of("fourier", {"eps": 1.5, "sigma": 3.0}, lines, estimands=())
-
-
-def test_one_of_each_direction_and_its_transpose_can_be_left_out():
-    plan = plan_with({"lenet": {"step": 8, "transposes": False}})
-    places = [(cell["k_row"], cell["k_col"]) for cell in FOURIER.cells(plan)]
-    assert places == 2 * frequencies(8, transposes=False)
-
-
-@pytest.mark.parametrize(
-    ("stated", "transposes", "fits"),
-    [("none", True, True), ("measured", False, False), ("transposition", False, True)],
-)
-def test_only_networks_that_state_the_symmetry_do_without_transposes(stated, transposes, fits):
-    plan = plan_with({"lenet": {"step": 8, "transposes": transposes}})
-    sentence = "^lenet has transposes: false, but its class states no symmetry under transposition"
-    with contextlib.nullcontext() if fits else pytest.raises(ValueError, match=sentence):
-        FOURIER.check_networks(plan, lambda specification: stated)
 
 
 def test_metrics_of_fourier():

@@ -3,40 +3,12 @@
 import math
 
 import numpy as np
-from small_grids import SQUARE, nads_of, orthonormal, plan_of, table
+from small_grids import table
 
 from pipeline import experiments
 
 EXPERIMENT = experiments.find("nad_sweep")
-SETTINGS = {"eps": 1.0, "sigma": {"lenet": 1.0, "mlp": 3.0}}
-BOTH = ("secant", "gradient")
-GRIDS = {"lenet": {"indices": (0, 10)}, "mlp": {"indices": (7,)}}
-PLAN = plan_of(
-    "nad_sweep",
-    SETTINGS,
-    {name: grid | {"compare": True} for name, grid in GRIDS.items()},
-    estimands=BOTH,
-)
 COLUMNS = ("architecture", "seed", "estimand", "index", "accuracy", "train_accuracy")
-BASES = {"secant": orthonormal(0), "gradient": orthonormal(1)}
-
-
-def test_the_grid_is_every_index_of_every_estimand_with_each_networks_own_noise():
-    expected = [
-        ("lenet", s, estimand, index, 1.0) for s in (0, 1) for estimand in BOTH for index in (0, 10)
-    ]
-    expected += [("mlp", s, estimand, 7, 3.0) for s in (0, 1) for estimand in BOTH]
-    cells = EXPERIMENT.cells(PLAN)
-    assert cells == [
-        dict(zip((*COLUMNS[:4], "sigma"), place)) | {"eps": 1.0} | SQUARE for place in expected
-    ]
-    directions = EXPERIMENT.directions(PLAN, nads_of(BASES))
-    assert len(directions) == 3 * 2 + 2 * 2, "with all eigenvalues of every estimand"
-    for cell in cells:
-        (name,) = EXPERIMENT.uses(cell)
-        assert np.array_equal(directions[name], BASES[cell["estimand"]][cell["index"]])
-    alone = plan_of("nad_sweep", SETTINGS, GRIDS, estimands=BOTH)
-    assert {cell["estimand"] for cell in EXPERIMENT.cells(alone)} == {"secant"}
 
 
 def test_metrics():

@@ -2,10 +2,6 @@
 local run, though a node is killed."""
 
 import dataclasses
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -102,24 +98,3 @@ def test_a_node_that_is_killed_changes_no_byte(second, monkeypatch, capfd):
         assert laid_down(folder) == expected[name], name
     assert not killer.is_alive()
     assert "linear_pairs: 6 cells trained, 0 reused, 0 failed; " in capfd.readouterr().out
-
-
-def test_ctrl_c_ends_a_stage_and_its_own_ray(project, monkeypatch):
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pipeline.train", "linear_pairs"],
-        env=os.environ | {"NADS_EXECUTOR": "ray"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    while not any(Path(".cells").rglob("*.safetensors")):
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    family = psutil.Process(process.pid).children(recursive=True)
-    os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130 and "stopped: " in said
-    assert not psutil.wait_procs(family, 30)[1]

@@ -102,20 +102,6 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys):
     assert min(measured.values()) > 0
 
 
-def test_finished_cells_are_reused_and_one_more_index_trains_its_own_cells_alone(plan, capsys):
-    train.main("linear_pairs")
-    before = laid_down()
-    capsys.readouterr()
-    train.main("linear_pairs")
-    assert counts(capsys) == (0, 5, 0) and laid_down() == before
-    larger = lay_down(GRIDS | {"mlp": {"indices": (1, 9)}})
-    train.main("linear_pairs")
-    assert counts(capsys) == (3, 5, 0)
-    lay_down_plan(larger, reuse=False)
-    train.main("linear_pairs")
-    assert counts(capsys) == (8, 0, 0), "where reuse is not wanted"
-
-
 def test_more_test_samples_train_nothing_and_other_directions_do(plan, capsys):
     train.main("linear_pairs")
     lay_down_plan(dataclasses.replace(plan, test_samples=70))
@@ -129,6 +115,9 @@ def test_more_test_samples_train_nothing_and_other_directions_do(plan, capsys):
     generate.main("linear_pairs")
     train.main("linear_pairs")
     assert counts(capsys) == (3, 2, 0), "all but logreg at (1, 1), and the MLP"
+    lay_down_plan(dataclasses.replace(plan, test_samples=70), reuse=False)
+    train.main("linear_pairs")
+    assert counts(capsys) == (5, 0, 0), "where reuse is not wanted"
 
 
 @pytest.mark.parametrize(

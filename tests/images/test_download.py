@@ -103,6 +103,7 @@ def test_what_is_laid_down_is_the_same_from_every_copy(tmp_path, capsys):
     assert first == {path.name: path.read_bytes() for path in artifacts.IMAGES.iterdir()}
     about, images = artifacts.about_images(), artifacts.images()
     np.testing.assert_allclose(about["mean"], (images["train_images"] / 255).mean((0, 2, 3)))
+    np.testing.assert_allclose(about["deviation"], (images["train_images"] / 255).std((0, 2, 3)))
     assert images["train_labels"].dtype == np.int64 and images["test_labels"].shape == (6,)
     flat = [image.tobytes() for image in images["train_images"]]
     assert flat == sorted(flat), "in the order of their content"

@@ -42,16 +42,6 @@ def test_each_split_is_sorted_by_content_and_the_digest_is_of_classes_pixels_and
         assert (images.name, images.source, images.notices) == ("x", "somewhere", [])
 
 
-def test_statistics_are_those_of_the_pixels():
-    rng = np.random.default_rng(0)
-    noise = lambda: PIL.Image.fromarray(rng.integers(0, 256, (32, 32, 3), np.uint8))
-    images = image_set("x", "", [(*place, noise()) for *place, _ in FOUR * 50], (32, 32))
-    mean, deviation = images.statistics()
-    pixels = images.images["train"] / 255
-    np.testing.assert_allclose(mean, pixels.mean((0, 2, 3)))
-    np.testing.assert_allclose(deviation, pixels.std((0, 2, 3)))
-
-
 def test_other_sizes_are_resized_with_a_notice():
     halves = np.repeat(np.array([[9, 200]], np.uint8), 12, 1).repeat(18, 0)
     pictures = [*FOUR, ("train", "a", PIL.Image.fromarray(halves)), shade("test", "b", 8, (64, 48))]

@@ -1,7 +1,6 @@
 """Runs that end before their time: their workers end with them, and what was finished is kept."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -10,11 +9,7 @@ import time
 
 import psutil
 import pytest
-import torch
 from structure import ROOT
-
-from pipeline.machine import store
-from pipeline.project.errors import one_sentence
 
 pytestmark = pytest.mark.slow
 
@@ -90,22 +85,3 @@ def test_code_that_was_changed_before_a_worker_read_it_gives_no_result(tmp_path)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 1 and "program.py was changed while this ran" in said
     assert not (tmp_path / "begun").exists()
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
-def test_a_full_disk_is_said_in_one_sentence_and_leaves_what_is_whole(tmp_path):
-    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", tmp_path]
-    if (done := subprocess.run(mount, capture_output=True, text=True)).returncode:
-        pytest.skip(f"a small disk cannot be mounted: {done.stderr.strip()}")
-    try:
-        cells = store.Store(tmp_path)
-        cells.put("ab12", {"w": torch.ones(1000)}, {"loss": 0.5})
-        with pytest.raises(SystemExit) as caught, one_sentence():
-            cells.put("cd34", {"w": torch.ones(100_000)}, {"loss": 0.5})
-        path = f"{tmp_path}/cd/cd34.safetensors"
-        assert re.match(f"error: the disk is full: {path} cannot be written", caught.value.code)
-        assert cells.get("ab12") == {"loss": 0.5}
-        files = [path.name for path in tmp_path.rglob("*") if path.is_file()]
-        assert files == ["ab12.safetensors"]
-    finally:
-        subprocess.run(["umount", tmp_path], check=True)

@@ -41,14 +41,6 @@ def test_what_is_kept_is_found_again_and_may_be_replaced(kept):
     assert files(kept.folder) == ["ab12.safetensors"]
 
 
-def test_the_same_cell_has_the_same_bytes(kept):
-    tensors = {name: torch.full((3,), float(n)) for n, name in enumerate("cab")}
-    kept.put(KEYS[0], tensors, {"loss": 0.5})
-    before = kept.path(KEYS[0]).read_bytes()
-    kept.put(KEYS[0], dict(sorted(tensors.items())), {"loss": 0.5})
-    assert kept.path(KEYS[0]).read_bytes() == before
-
-
 def test_sums_are_kept_under_the_number_of_networks(tmp_path):
     sums, other = (store.Sums(tmp_path, key) for key in ("key", "other"))
     arrays = {
@@ -90,13 +82,6 @@ def test_digests_tell_values_shapes_and_types_apart():
     assert store.digest({"a": 1}) != store.digest({"a": 2}) != store.digest(b"x")
     with pytest.raises(ValueError, match="JSON compliant"):
         store.digest({"sigma": float("nan")})
-
-
-def test_the_store_lies_in_the_main_repository(tmp_path, monkeypatch):
-    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
-    assert store.default_folder() == tmp_path / ".cells"
-    monkeypatch.delenv("DVC_ROOT")
-    assert str(store.default_folder()) == ".cells"
 
 
 @pytest.mark.slow

@@ -1,11 +1,10 @@
-"""A network tried before any work: what it turns out to be, and the words of its mistakes."""
+"""A network tried before any work: what it turns out to be, and what is odd about it."""
 
 import pytest
 import torch
 
 from pipeline import networks
 from pipeline.networks.dry_run import DryRun, dry_run
-from pipeline.project.errors import InputError
 
 NETWORKS = """
 import torch
@@ -21,14 +20,6 @@ def partly(channels, outputs):
     network = flat(channels, outputs)
     network[1].weight.data = torch.arange(8 * 1024.0).reshape(8, -1) / 10_000
     return network
-
-
-def softmax(channels, outputs):
-    return nn.Sequential(flat(channels, outputs), nn.Softmax(1))
-
-
-def sized(width=1, depth=1, slope=0.1):
-    return nn.Sequential(nn.Conv2d(3, width, 32), nn.Flatten(), nn.Linear(width, depth))
 
 
 """
@@ -54,33 +45,6 @@ def test_the_size_is_that_of_the_state(mine):
     parameters = sum(parameter.numel() for parameter in network.parameters())
     size = 4 * (parameters + 2 * sum(norm.num_features for norm in norms)) + 8 * len(norms)
     assert len(norms) == 20 and dry_run(specification, (1, 32, 32), 1) == DryRun(size)
-
-
-LENET, MLP = "pipeline.networks.lenet:LeNet", "pipeline.networks.mlp:MLP"
-FIRST_TWO = "; its first two parameters (width, depth) must be the numbers of input channels and of"
-
-
-@pytest.mark.parametrize(
-    ("specification", "words"),
-    [
-        (
-            of("softmax", width=3),
-            "mine:softmax takes (channels, outputs), but a network is called with the numbers of "
-            "input channels and of outputs, softmax(1, 2, width=3): got an unexpected keyword",
-        ),
-        (of("flat", width="a"), "the network mine:flat cannot be built with {'width': 'a'}: "),
-        ({"network": LENET, "side": 64}, "mat1 and mat2 shapes cannot be multiplied (2x400 and"),
-        ({"network": MLP}, "MLP(1, 2): missing a required argument: 'hidden'"),
-        (of("sized"), "mine:sized cannot be run on inputs (2, 1, 32, 32), sized(1, 2): Run"),
-        (of("sized"), FIRST_TWO),
-        (of("sized", width=4), f"multiple values for argument 'width'{FIRST_TWO}"),
-    ],
-)
-def test_a_mistake_ends_in_one_sentence(specification, words, mine):
-    """Beside those of tests/test_mistakes.py."""
-    with pytest.raises(InputError) as caught:
-        dry_run(specification, (1, 32, 32), 2)
-    assert words in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_weights_of_which_some_are_fixed_get_a_notice_and_the_callers_chance_is_left_alone(mine):

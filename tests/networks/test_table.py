@@ -31,11 +31,6 @@ def test_a_specification_holds_the_place_of_the_network_instead_of_its_name():
     assert networks.specification(own) == own and networks.keywords(own) == {"depth": 3}
 
 
-def test_a_name_that_is_in_no_table_is_refused_with_those_that_are():
-    with pytest.raises(InputError, match="known are: logreg, mlp, lenet, vgg11, resnet18"):
-        networks.specification({"network": "cnn"})
-
-
 @pytest.mark.parametrize(
     ("architecture", "words"),
     [
@@ -81,18 +76,3 @@ def test_every_network_has_a_label():
     lenet = {"network": networks.NETWORKS["lenet"]}
     assert label(lenet | {"downsampling": "none"}) == "LeNet, no pooling"
     assert label({"network": "my_networks:Mixer", "depth": 3}) == "Mixer (depth 3)"
-
-
-def test_installed_networks_count_by_their_versions_and_ours_by_their_code(monkeypatch):
-    versions = {"torchvision": "0.5", "timm": "1.2", "their_networks": "3"}
-
-    def version(name):
-        if name not in versions:
-            raise networks.metadata.PackageNotFoundError
-        return versions[name]
-
-    monkeypatch.setattr(networks.metadata, "version", version)
-    assert networks.version(networks.NETWORKS["lenet"]) == ""
-    assert networks.version("their_networks:net") == "their_networks 3, timm 1.2, torchvision 0.5"
-    del versions["timm"]
-    assert networks.version("my_networks:net") == "torchvision 0.5"

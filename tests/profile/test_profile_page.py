@@ -100,13 +100,6 @@ def test_the_weakest_and_the_strongest_waves_are_those_of_the_response():
     assert "of all waves most to (2, −1) (×4.5)" in page_of(some)
 
 
-def test_what_is_not_known_of_large_inputs_is_said_and_the_weakest_waves_stand_in():
-    part, whole = page_of(profile(complete=False)), page_of(profile())
-    assert "The last NADs are not known here: of 64 directions only the first 10 were" in part
-    assert "The waves that it responds to least" in part
-    assert "not known here" not in whole and "The last NADs: patterns" in whole
-
-
 def known(name, vectors, error=0.0, agreement=1.0):
     """A profile of inputs 1×8×8 with C = 1 and 100 more along each of some orthonormal vectors,
     whose eigenvalues have a relative standard error."""
@@ -169,14 +162,6 @@ def test_ratios_have_a_panel_for_each_pair():
     assert ratio[0, 0] == pytest.approx(1)
 
 
-def test_inputs_of_one_row_or_column_have_curves():
-    some = profile(shape=(2, 16, 1))
-    (curve,) = figures.frequencies(some).axes[0].lines
-    np.testing.assert_allclose(curve.get_ydata(), some.response.waves.ravel()[8:])
-    seen = page_of(some)
-    assert "NADs as curves" in seen and "8 here" in seen and "Bright frequencies" not in seen
-
-
 @pytest.mark.parametrize(
     ("shape", "complete"),
     [((1, 8, 8), True), ((3, 6, 8), False), ((2, 5, 5), True), ((1, 1, 16), False)],
@@ -195,6 +180,8 @@ def test_pages_say_what_the_tables_beside_them_hold_and_ask_for_nothing_else(
     for part in ("Mind this.", "1,234 weights", "python profile my_networks:Net"):
         assert part in seen
     assert not re.search(r"\bnan\b|\binf\b", seen)
+    assert ("The last NADs are not known here" in seen) != complete
+    assert ("NADs as curves" in seen) == (1 in shape[1:])
 
     for row in pd.read_csv(tmp_path / "directions.csv").itertuples():
         accuracy = f"{100 * row.mean:.1f}" + (
@@ -206,19 +193,3 @@ def test_pages_say_what_the_tables_beside_them_hold_and_ask_for_nothing_else(
         place = f"({row.k_row:.0f}, {row.k_col:.0f}) ({words.times(row.response)})"
         assert f"{word} to {place.replace('-', '−')}" in seen
     np.testing.assert_array_equal(NADs.load(tmp_path / "nads.npz").directions, some.nads.directions)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("shape", "complete"), [((3, 6, 8), True), ((1, 1, 16), False)])
-def test_the_page_that_compares_names_and_links_every_network(shape, complete, tmp_path):
-    some = [profile(complete, shape, notices=["Mind this."]), profile(complete, shape, name="B")]
-    some.append(profile(complete, shape, name="C (x -1)", trained=DIVERGED))
-    page.write(some, tmp_path)
-    document = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "What does one of My &lt;net&gt;, B and C (x -1) see" in document
-    assert "<net>" not in document
-    for link in ("My-net", "B", "C-x--1"):
-        assert document.count(f'<a href="{link}/index.html">') == 2
-        assert (tmp_path / link / "index.html").exists()
-    assert document.count("Mind this.") == 1 and document.count('class="finding"') == 6
-    assert not re.search(r"\bnan\b|\binf\b", text(document))

@@ -78,18 +78,3 @@ def test_an_edit_of_a_file_of_ones_own_needs_another_plan(tmp_path):
         change()
         with pytest.raises(InputError, match="mine.py was edited since it was planned"):
             artifacts.check_own(files)
-
-
-def test_the_numbers_of_a_cell_come_back_from_the_table_as_they_were(tmp_path, monkeypatch):
-    monkeypatch.setattr(artifacts, "DATASETS", tmp_path)
-    values = [0.1, 1 / 3, 1e-5, 0.1 + 0.2, *np.random.default_rng(0).standard_normal(1000).tolist()]
-    (tmp_path / "linear_pairs").mkdir()
-    table = pd.DataFrame({"architecture": "lenet", "sigma": values, "index": 3})
-    table.to_csv(tmp_path / "linear_pairs" / "cells.csv", index=False)
-    cells = artifacts.cells("linear_pairs")
-    assert [cell["sigma"] for cell in cells] == values and type(cells[0]["index"]) is int
-
-
-def test_the_name_of_a_cell():
-    cell = {"architecture": "lenet", "seed": 2, "index_1": 1, "index_2": 800, "eps1": 0.5}
-    assert artifacts.cell_name(cell, ("index_1", "index_2")) == "lenet-1-800-seed2"

@@ -25,18 +25,11 @@ def test_a_document_is_what_dvc_takes_it_for(text, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [
-        (b"a:\n\tb: 1\n", "not valid YAML: while scanning for the next token found character"),
-        (b"a: [1, 2\nb: 3\n", 'in "<unicode string>", line 2, column 2'),
-        (b"- a\n- b\n", "must hold a mapping"),
-        (b"", "must hold a mapping"),
-        ("a: é".encode("latin-1"), "save it as UTF-8"),
-    ],
+    [(b"", "must hold a mapping"), ("a: é".encode("latin-1"), "save it as UTF-8")],
 )
-def test_what_is_no_document_is_refused_in_one_sentence(content, words, tmp_path):
+def test_what_is_no_document_is_refused(content, words, tmp_path):
+    """Beside those of tests/test_mistakes.py."""
     path = tmp_path / "params.yaml"
     path.write_bytes(content)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=words):
         read(path)
-    assert str(caught.value).startswith(f"{path} ") and words in str(caught.value)
-    assert "\n" not in str(caught.value)
