@@ -2,6 +2,8 @@
 cores), params.yaml, pictures, and a folder to run stages in."""
 
 import copy
+import linecache
+import sys
 
 import numpy as np
 import pytest
@@ -76,6 +78,23 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DVC_ROOT", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch, request):
+    """An empty repository as the current folder, with own/ in it, whose modules each test imports
+    anew."""
+    root = tmp_path / "repository"
+    (root / "own").mkdir(parents=True)
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    loaded = set(sys.modules)
+    # PyTorch reads the source of all that is being called when it sets a seed, this test's as well.
+    linecache.getlines(str(request.path))
+    yield root
+    for name in set(sys.modules) - loaded:
+        if str(tmp_path) in str(vars(sys.modules[name]).get("__spec__")):
+            del sys.modules[name]
 
 
 @pytest.fixture

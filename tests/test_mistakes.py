@@ -2,19 +2,20 @@
 answered with: one sentence, no traceback."""
 
 import io
-import json
 import runpy
+import shutil
 import subprocess
 import sys
 import tarfile
 
 import numpy as np
-import PIL.Image
 import pytest
 import torch
 import yaml
 from documents import GONE, changed
+from hand_overs import lay_down_plans
 from repository import Copy, ran, smallest, trained
+from small_images import class_folders, pack, png, write
 from structure import ROOT
 from torch import nn
 
@@ -22,7 +23,6 @@ from pipeline import generate, nads, networks, settings, train
 from pipeline.images import sources
 from pipeline.images.wanted import Wanted
 from pipeline.networks.dry_run import dry_run
-from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
 
@@ -91,29 +91,8 @@ def test_outside_the_environment_the_missing_package_is_named(monkeypatch):
 # Images ------------------------------------------------------------------------------------------
 
 
-def save(path, shade=None, seed=0):
-    """Write a picture of noise, or of one shade."""
-    pixels = np.random.default_rng(seed).integers(0, 256, (32, 32, 3), np.uint8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    PIL.Image.fromarray(pixels if shade is None else np.full_like(pixels, shade)).save(path)
-
-
-def birds(root, splits=("train", "test"), classes=("auk", "finch")):
-    """Class folders of two pictures each."""
-    for number, (split, label) in enumerate((s, c) for s in splits for c in classes):
-        for picture in range(2):
-            save(root / split / label / f"{picture}.png", seed=2 * number + picture)
-    return root
-
-
-def packed(root):
-    with tarfile.open(root.with_suffix(".tar.gz"), "w:gz") as archive:
-        archive.add(root, root.name)
-    return root.with_suffix(".tar.gz")
-
-
 def half_a_download(root):
-    path = packed(birds(root))
+    path = pack(class_folders(root), root.with_suffix(".tar.gz"))
     path.write_bytes(path.read_bytes()[:-2000])
     return path
 
@@ -141,38 +120,18 @@ def cifar_10_of_another_source(root):
     return root
 
 
-def without_splits(root):
-    for label in ("auk", "finch"):
-        save(root / label / "0.png")
-    return root
-
-
 def equal_splits(root):
-    birds(root, splits=["train"])
-    for path in sorted((root / "train").rglob("*.png")):
-        copied = root / "test" / path.relative_to(root / "train")
-        copied.parent.mkdir(parents=True, exist_ok=True)
-        copied.write_bytes(path.read_bytes())
+    class_folders(root, splits=["train"])
+    shutil.copytree(root / "train", root / "test")
     return root
 
 
-def a_class_that_is_not_tested(root):
-    birds(root)
-    save(root / "train" / "heron" / "0.png")
-    return root
+def having(name, data):
+    """Class folders with a file of these bytes."""
+    return lambda root: write(class_folders(root), {name: data})
 
 
-def a_corrupt_picture(root):
-    birds(root)
-    path = root / "train" / "auk" / "0.png"
-    path.write_bytes(path.read_bytes()[:500])
-    return root
-
-
-def text_named_as_a_picture(root):
-    birds(root)
-    (root / "test" / "auk" / "1.png").write_text("not a picture")
-    return root
+PICTURE = png(np.random.default_rng(1).integers(0, 256, (32, 32, 3), np.uint8))
 
 
 @table(
@@ -182,15 +141,15 @@ def text_named_as_a_picture(root):
     ("a web page in the archive's place", a_web_page, "is a web page"),
     ("CIFAR-100", cifar_100, "is CIFAR-100, not CIFAR-10"),
     ("CIFAR-10's batches made anew", cifar_10_of_another_source, "official"),
-    ("no train/ and test/", without_splits, "as train/<class>/* and test/<class>/*"),
-    ("no test/", lambda root: birds(root, splits=["train"]), "test/ of 0"),
-    ("one class", lambda root: birds(root, classes=["auk"]), "at least two are needed"),
-    ("a class in train/ alone", a_class_that_is_not_tested, "the same classes (heron"),
+    ("no train/ and test/", lambda root: class_folders(root, splits=["."]), "as train/<class>/*"),
+    ("no test/", lambda root: class_folders(root, splits=["train"]), "test/ of 0"),
+    ("one class", lambda root: class_folders(root, ["auk"]), "at least two are needed"),
+    ("a class in train/ alone", having("train/auk/0.png", PICTURE), "the same classes (auk"),
     ("equal splits", equal_splits, "every test image is a training image too"),
-    ("a corrupt picture", a_corrupt_picture, "train/auk/0.png cannot be read as an image"),
-    ("a text as picture", text_named_as_a_picture, "test/auk/1.png cannot be read as an"),
+    ("a corrupt picture", having("train/cat/0.png", PICTURE[:500]), "train/cat/0.png cannot be"),
+    ("a text as picture", having("test/cat/1.png", b"not a picture"), "test/cat/1.png cannot be"),
     ("an empty folder", lambda root: root.mkdir() or root, "at least two are needed"),
-    ("a single picture", lambda root: save(root / "a.png") or root / "a.png", "archive"),
+    ("a single picture", lambda root: write(root, {"a.png": PICTURE}) / "a.png", "archive"),
 )
 def test_images(make, words, tmp_path):
     assert words in answer(sources.read, make(tmp_path / "birds"))
@@ -351,16 +310,10 @@ FILES = {"nets": NETWORKS, "lacking": "import einops_that_nobody_has", "broken":
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
-    """A folder own/ with modules of one's own, below the one in which this process is."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path / "own")
-    (tmp_path / "own").mkdir()
+def own(repository):
+    """These files as modules of one's own."""
     for name, text in FILES.items():
-        (tmp_path / "own" / f"{name}.py").write_text(text)
-    yield
-    for name in FILES:
-        sys.modules.pop(name, None)
+        (repository / f"own/{name}.py").write_text(text)
 
 
 @table(
@@ -462,18 +415,13 @@ def test_a_file_of_nads_that_is_not_there_or_is_none(tmp_path):
 
 
 @pytest.fixture
-def planned(tmp_path, monkeypatch, shipped):
+def planned(folder, shipped):
     """A folder in which the stage `plan` has run at smoke scale."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(shipped | {"scale": "smoke"}))
+    (folder / "params.yaml").write_text(yaml.safe_dump(shipped | {"scale": "smoke"}))
     plans = settings.plans(settings.read())["smoke"]
     documents = {"images": plans.images, "machine": plans.machine, "nads": plans.nads}
-    with artifacts.output(artifacts.PLAN, sealed=False) as folder:
-        for name, plan in (documents | plans.experiments).items():
-            (folder / f"{name}.json").write_text(json.dumps(plan, default=vars))
-        (folder / "params.sha256").write_text(artifacts.params_digest())
-    return tmp_path
+    lay_down_plans(**documents, **plans.experiments)
+    return folder
 
 
 @pytest.mark.parametrize(("stage", "before"), [(generate, "estimate"), (train, "generate flip")])

@@ -3,7 +3,6 @@
 import functools
 import json
 import shutil
-import sys
 
 import numpy as np
 import pytest
@@ -40,13 +39,10 @@ def tried_once(specification, shape, outputs):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(repository, monkeypatch):
     """An empty repository in which every network of the table is tried once by all tests together,
     on a disk with room for everything."""
-    (tmp_path / "own").mkdir()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DVC_ROOT", str(tmp_path))
-    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("DVC_ROOT", str(repository))
 
     def once(specification, *use):
         if specification["network"].startswith("pipeline."):
@@ -55,11 +51,9 @@ def folder(tmp_path, monkeypatch):
 
     monkeypatch.setattr(trial, "dry_run", once)
     monkeypatch.setattr(workers, "cores", lambda: 2)
-    usage = shutil.disk_usage(tmp_path)
+    usage = shutil.disk_usage(repository)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=10**15))
-    yield tmp_path
-    for name in ("own_net", "helper"):
-        sys.modules.pop(name, None)
+    return repository
 
 
 def run(document):

@@ -1,30 +1,17 @@
 """A grid that one person trained and pushed to a folder, and another pulls from a plain web server:
 a finer grid then trains its own cells and nothing else."""
 
-import contextlib
 import functools
-import http.server
 import re
 import sys
-import threading
 
 import pytest
 from repository import Copy, run, smallest
+from web_server import web_server
 
 pytestmark = pytest.mark.slow
 
 TARGET = "train@fourier"
-
-
-@contextlib.contextmanager
-def web_server(folder):
-    """The address of a plain web server that shows a folder's files, for as long as the context
-    lasts."""
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def test_after_a_pull_a_finer_grid_trains_its_own_cells_alone(tmp_path):

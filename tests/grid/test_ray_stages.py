@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from hand_overs import lay_down_plans
 from small_grids import ARCHITECTURES, HOW, lay_down_nads, lay_down_plan, orthonormal, plan_of
 from structure import ROOT
 
@@ -42,9 +43,7 @@ def project(folder, monkeypatch):
     lay_down_nads(**dict.fromkeys(grids, orthonormal()))
     generate.main("linear_pairs")
     members = {"lenet": Request(ARCHITECTURES["lenet"], Source(48, None, (1, 32, 32), 8))}
-    artifacts.write_json(
-        artifacts.PLAN / "nads.json", dataclasses.asdict(NADsPlan("smoke", 7, ESTIMATOR, members))
-    )
+    lay_down_plans(nads=NADsPlan("smoke", 7, ESTIMATOR, members))
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     return folder
 

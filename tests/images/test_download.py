@@ -1,15 +1,14 @@
 """The stage `download`: where the images are looked for, and what it lays down."""
 
-import functools
 import hashlib
-import http.server
 import json
-import threading
 
 import numpy as np
 import pytest
+from hand_overs import lay_down_plans
 from small_images import class_folders, official, pack
 from torchvision.datasets import CIFAR10
+from web_server import web_server
 
 from pipeline import download
 from pipeline.images.sources import cache_folder, find
@@ -29,26 +28,14 @@ def _elsewhere(tmp_path, monkeypatch):
 
 def plan(**wanted):
     """Lay down a plan of these images."""
-    artifacts.PARAMS.write_text("seed: 0")
-    artifacts.write_json(
-        artifacts.PLAN / "images.json", {"url": NOWHERE, "fallback": None} | wanted
-    )
-    (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
+    lay_down_plans(images={"url": NOWHERE, "fallback": None} | wanted)
 
 
 @pytest.fixture
 def mirror(tmp_path):
     """The address of CIFAR-10's archive on a server of this machine, whose folder is mirror/."""
-    handler = functools.partial(Quiet, directory=tmp_path / "mirror")
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
-        yield f"http://127.0.0.1:{server.server_port}/{CIFAR10.filename}"
-        server.shutdown()
+    with web_server(tmp_path / "mirror") as address:
+        yield f"{address}/{CIFAR10.filename}"
 
 
 def test_the_path_comes_before_the_variable(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Many jobs: every one's result or error comes back, whichever finishes first and whatever dies."""
 
 import functools
+import multiprocessing
 import os
 import pickle
 import signal
@@ -12,7 +13,6 @@ import psutil
 import pytest
 import threadpoolctl
 import torch
-from worker_processes import worker_processes
 
 from pipeline.machine import workers
 from pipeline.project.errors import InputError
@@ -180,7 +180,7 @@ def test_whatever_a_job_gives_is_its_own_result(capfd):
 def test_workers_end_where_no_more_results_are_wanted(tmp_path):
     results = workers.run(wait_at_first, [1, 0, 0, 0], functools.partial(str, tmp_path), CPU)
     next(results)
-    there = worker_processes()
+    there = [psutil.Process(child.pid) for child in multiprocessing.active_children()]
     results.close()
     assert there and not psutil.wait_procs(there, 20)[1]
 

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from hand_overs import lay_down_plans
 from nads_samples import SECANT, nads_of
 from structure import ROOT
 
@@ -34,13 +35,10 @@ def source(networks, **others):
 
 def write(specification=NETWORK, reuse=True, estimator=SECANT, own=(), **sources):
     """The plan of these NADs."""
-    artifacts.PARAMS.write_text("seed: 7\n")
     own = {file: artifacts.file_digest(file) for file in own}
     members = {name: Request(specification, each, own) for name, each in sources.items()}
-    plan = NADsPlan("smoke", 7, estimator, members)
-    artifacts.write_json(artifacts.PLAN / "nads.json", dataclasses.asdict(plan))
-    artifacts.write_json(artifacts.PLAN / "machine.json", {"device": "cpu", "reuse": reuse})
-    (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
+    machine = {"device": "cpu", "reuse": reuse}
+    lay_down_plans(nads=NADsPlan("smoke", 7, estimator, members), machine=machine)
 
 
 def contents():

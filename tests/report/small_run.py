@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
+from hand_overs import lay_down_plans, nads_of_file
 
 from pipeline import experiments
 from pipeline.cells.fourier import AXES
@@ -11,7 +12,6 @@ from pipeline.cells.training import Training
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.evaluation import summary
 from pipeline.measures.boundaries import POINTS
-from pipeline.nads import NADs
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.plan import NADsPlan, Request
 from pipeline.networks import NETWORKS
@@ -81,20 +81,17 @@ def with_rows(run, name, rows):
 def nads(directions, shape=(1, 2, 2), **known):
     """The arrays of a file of data/nads; those of four eigenvalues, of which two are alike."""
     count = len(directions)
-    found = dict.fromkeys(("split_half", "step", "asymmetry"), np.nan)
-    found |= {"estimand": "secant", "method": "plain", "point": "many", "symmetry": "square"}
-    found |= {"networks": 64, "error": 0.1, "directions": directions, "shape": shape}
-    found |= {
+    alike = {"estimand": "secant", "method": "plain", "point": "many", "symmetry": "square"}
+    alike |= {
+        "error": 0.1,
         "eigenvalues": np.r_[4.0, 2.0, 1.0, np.full(count - 3, 0.5)],
         "standard_errors": np.r_[0.5, 0.25, np.zeros(count - 2)],
         "nearby": np.r_[[[0, 1], [0, 1]], [[n, n] for n in range(2, count)]],
         "groups": np.r_[0, 0, np.arange(2, count)],
         "halves": np.c_[[9.0, 1.0], np.ones((2, count - 1))],
         "overlap": np.full(count, 0.8),
-        "trace": np.zeros((0, 2)),
     }
-    assert set(found) == {field.name for field in dataclasses.fields(NADs)}
-    return {name: np.asarray(value) for name, value in (found | known).items()}
+    return nads_of_file(directions, shape, **alike | known)
 
 
 def save(path, **arrays):
@@ -110,7 +107,7 @@ def lay(path, rows):
 def experiment(planned, rows, metrics=None):
     """Lay down the plan and the tables of an experiment."""
     name = planned.experiment
-    artifacts.write_json(artifacts.PLAN / f"{name}.json", dataclasses.asdict(planned))
+    lay_down_plans(**{name: planned})
     for table, content in tables_of(name, rows).items():
         lay(artifacts.REPORTS / name / f"{table}.csv", content)
     artifacts.write_json(artifacts.REPORTS / name / "metrics.json", metrics or {})
@@ -124,9 +121,6 @@ SIGMAS = {"eps": 1.25, "sigma": {"z": 3.5, "a": 2.0}}
 
 def lay_run():
     """Lay down the whole run."""
-    artifacts.PARAMS.write_text("a: 1\n")
-    artifacts.PLAN.mkdir(parents=True)
-    (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
     artifacts.write_json(artifacts.IMAGES / "about.json", ABOUT)
 
     estimator = Estimator("secant", "plain", 50.0, "many", False, True)
@@ -134,8 +128,7 @@ def lay_run():
         "z": Request(NARROW, Source(file="mine.npy")),
         "a": Request(LENET, Source(networks=128)),
     }
-    document = dataclasses.asdict(NADsPlan("smoke", 7, estimator, asked))
-    artifacts.write_json(artifacts.PLAN / "nads.json", document)
+    lay_down_plans(nads=NADsPlan("smoke", 7, estimator, asked))
     basis = np.linalg.qr(np.random.default_rng(0).normal(size=(1024, 16)))[0].T
     save(artifacts.NADS / "z.npz", **nads(basis, (1, 32, 32), networks=0))
     save(artifacts.NADS / "a.npz", **nads(basis, (1, 32, 32)))

@@ -19,6 +19,17 @@ ABOUT = {
 """about.json of some images, and images.json of data that are made of them."""
 
 
+def lay_down_plans(**documents):
+    """Write what the stage `plan` leaves, by name a document or a dataclass, and params.yaml where
+    there is none."""
+    if not artifacts.PARAMS.exists():
+        artifacts.PARAMS.write_text("scale: smoke\n")
+    for name, plan in documents.items():
+        document = dataclasses.asdict(plan) if dataclasses.is_dataclass(plan) else plan
+        artifacts.write_json(artifacts.PLAN / f"{name}.json", document)
+    (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
+
+
 def lay_down_images(arrays, about=ABOUT):
     """Write what the stage `download` leaves of {train,test}_{images,labels}, and return their
     about.json."""

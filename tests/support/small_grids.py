@@ -1,10 +1,8 @@
 """Small grids for the tests: plans made by hand, directions, draws, and a table of rows."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
-from hand_overs import nads_of_file
+from hand_overs import lay_down_plans, nads_of_file
 from scipy.linalg import hadamard
 
 from pipeline import experiments, networks
@@ -97,11 +95,8 @@ def separable(normal, y, v, eps, sigma):
 
 def lay_down_plan(plan, device="cpu", reuse=True):
     """Write what the stage `plan` leaves for an experiment, below the current folder."""
-    artifacts.PARAMS.write_text("scale: smoke\n")
-    with artifacts.output(artifacts.PLAN, sealed=False) as folder:
-        artifacts.write_json(folder / "machine.json", {"device": device, "reuse": reuse})
-        artifacts.write_json(folder / f"{plan.experiment}.json", dataclasses.asdict(plan))
-        (folder / "params.sha256").write_text(artifacts.params_digest())
+    machine = {"device": device, "reuse": reuse}
+    lay_down_plans(machine=machine, **{plan.experiment: plan})
 
 
 def lay_down_nads(**bases):
