@@ -8,7 +8,6 @@ import torch
 from small_grids import HOW, plan_of
 
 from pipeline import experiments
-from pipeline.experiments.plan import Frequencies
 from pipeline.grid import forecast as told
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
@@ -107,30 +106,6 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     seconds = (20 * 8 * 3 + 20 * 8 * 5) / 2
     assert forecast_of(plan, reuse=False) == [40, 8, 20 * 8 * 8, seconds, 40 * KEPT]
     assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"
-
-
-def test_what_is_stored_is_told_as_far_as_the_data_go(folder):
-    plan = fourier_plan((0, 1), train_samples=8, logreg=5)
-    lay_data(plan)
-    keep(plan, FOURIER.cells(plan))
-    stored = lambda plan: [forecast_of(plan)[n] for n in (1, 4)]
-    assert stored(plan) == [20, 0]
-    more = 508 * 1024 * 4 / 1e9
-    assert stored(dataclasses.replace(plan, seeds=(2, 0, 1))) == [20, 10 * KEPT + more], (
-        "seed 2 has no data"
-    )
-    assert stored(dataclasses.replace(plan, train_samples=9))[0] == 0, "data of another plan"
-    finer = dataclasses.replace(plan.members["logreg"], grid=Frequencies(4))
-    finer = dataclasses.replace(plan, members={"logreg": finer})
-    assert stored(finer)[0] == 20, "some directions are not there"
-
-
-def test_where_there_are_fewer_pictures_all_of_them_are_drawn(folder):
-    plan = fourier_plan(train_samples=8, logreg=5)
-    lay_data(plan)
-    for there, drawn in ((7, False), (9, True)):
-        artifacts.write_json(artifacts.DATASETS / "fourier" / "images.json", {"train": there})
-        assert (forecast_of(plan)[4] == 10 * KEPT) == drawn
 
 
 def nads_plan(networks, error=None):

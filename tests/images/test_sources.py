@@ -1,7 +1,5 @@
 """Images from every kind of source are the same images; a mistake is told in one sentence."""
 
-import os
-import pickle
 import tarfile
 
 import numpy as np
@@ -41,21 +39,6 @@ def test_cifar10s_batches_give_what_class_folders_give(tmp_path, monkeypatch):
         assert images.digest() == read(root).digest() and images.name == "CIFAR-10"
         assert images.source == f"official batches in {path.name}"
     assert read(batches, (16, 24)).notices == ["images of up to 32×32 pixels were resized to 24×16"]
-
-
-@pytest.mark.parametrize("batch", ["data_batch_1", "test_batch"])
-def test_batches_with_another_md5_are_not_unpickled(tmp_path, monkeypatch, batch):
-    class Hostile:
-        def __reduce__(self):
-            return os.mkdir, (str(tmp_path / "executed"),)
-
-    root = class_folders(tmp_path / "source")
-    folder = official(root, tmp_path / "batches", monkeypatch)
-    (folder / batch).write_bytes(pickle.dumps(Hostile()))
-    words = "some of CIFAR-10's batches are missing, or are not the official ones by their md5, and"
-    for path in (folder, pack(folder, tmp_path / "cifar-10-python.tar.gz")):
-        assert words in refusal(path)
-    assert not (tmp_path / "executed").exists()
 
 
 def test_what_systems_leave_there_is_passed_over_and_what_else_is_left_out_is_said(tmp_path):

@@ -173,22 +173,6 @@ def test_cells_that_were_pulled_are_kept_under_the_key_that_their_files_name(kep
     assert kept.adopt(models) == 0 == kept.adopt(tmp_path / "none")
 
 
-def test_no_pulled_file_can_say_that_it_lies_elsewhere_or_is_another_cell(kept, tmp_path, capsys):
-    models = laid_down(tmp_path)
-    notes = [store._note(W, {}, key) for key in ("../../" + "a" * 58, "A" * 64, 7, None)]
-    for number, note in enumerate([*notes, "[1]", "{"]):
-        safetensors.torch.save_file(W, models / f"odd{number}.safetensors", {store.NOTE: note})
-    safetensors.torch.save_file(W, models / "no_note.safetensors")
-    (models / "empty.safetensors").touch()
-    assert kept.adopt(models) == 4
-    assert files(kept.folder) == [f"{key}.safetensors" for key in KEYS]
-    # The key counts for the digest, so a file that is given another cell's is not that cell.
-    forged = store._note(W, {}, KEYS[0]).replace(KEYS[0], "e" * 64)
-    safetensors.torch.save_file(W, models / "forged.safetensors", {store.NOTE: forged})
-    assert kept.adopt(models) == 1 and kept.get("e" * 64) is None
-    assert "the digest is not that of the contents" in capsys.readouterr().err
-
-
 def test_use_is_noted_beside_the_time_of_the_contents_and_damage_with_it(kept, tmp_path, capsys):
     """DVC, whose cache may hold the same file, takes it for unchanged as long as mode, time and
     size are."""

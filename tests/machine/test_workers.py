@@ -3,9 +3,7 @@
 import functools
 import multiprocessing
 import os
-import pickle
 import signal
-import struct
 import time
 from pathlib import Path
 
@@ -133,23 +131,6 @@ def wait_at_first(folder, job):
     if noted(folder, job) == 1 and job == 0:
         time.sleep(600)
     return job
-
-
-def cut_short(connection):
-    """A worker that dies in the midst of the first answer of all, of 1000 bytes."""
-    recipe, job = connection.recv()
-    if noted(pickle.loads(recipe)[1](), "answers") == 1:
-        os.write(connection.fileno(), struct.pack("!i", 1000) + b"x" * 10)
-        os._exit(1)
-    connection.send_bytes(workers.answer(recipe, job))
-    connection.recv()
-
-
-def test_a_worker_that_dies_while_it_sends_its_result_is_replaced(tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(workers, "_serve", cut_short)
-    monkeypatch.setattr(workers, "cores", lambda: 1)
-    assert run(add_or_fail, ["/5"], functools.partial(str, tmp_path)) == {0: f"{tmp_path}/5"}
-    assert "notice: a worker ended with status 1; " in capfd.readouterr().err
 
 
 class Strange(Exception):

@@ -69,10 +69,3 @@ def test_the_part_that_a_symmetry_removes_is_measured_without_the_noise():
         np.hypot(given.error(), corner.asymmetry("transposition")), rel=1e-12
     )
     assert corner.asymmetry("none") == 0
-
-
-def test_eight_parts_are_kept_of_small_inputs_and_two_of_large_ones():
-    assert Covariance((1, 32, 32)).sums.shape == (8, 1024, 1024)
-    assert Covariance((1, 25, 41)).sums.shape == (2, 1025, 1025)
-    few = filled(Covariance((1, 4, 4)), jacobians(3, 2, (1, 4, 4)))
-    assert few.spectrum().parts.shape == (3, 16), "those without a network are left out"

@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-from torch import nn
 
-from pipeline.nads.derivative import gradient, images_per_pass, secant
+from pipeline.nads.derivative import gradient, secant
 
 
 class Cubes:
@@ -36,10 +35,3 @@ def test_derivatives_of_cubes_in_passes_of_any_size(batch):
     assert function.batches[0] == 1
     assert sum(function.batches[1:]) == 9
     assert max(function.batches) == min(9, batch)
-
-
-def test_passes_hold_fewer_images_where_layers_are_large():
-    large = nn.Sequential(nn.Conv2d(1, 64, 1), nn.Flatten())
-    assert images_per_pass(large, (1, 64, 64)) == 2**21 // 64**3
-    assert images_per_pass(nn.Sequential(nn.Flatten(), nn.Linear(16_384, 1)), (1, 128, 128)) == 128
-    assert images_per_pass(nn.Sequential(nn.Conv2d(3, 1, 1100)), (3, 1100, 1100)) == 1

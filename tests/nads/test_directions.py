@@ -1,5 +1,5 @@
 """The record of NADs: its line, file, picture and overlaps; NADs made elsewhere, which stay as they
-are, are completed to a basis, and are refused where they cannot be."""
+are and are completed to a basis."""
 
 import dataclasses
 import subprocess
@@ -11,7 +11,7 @@ from nads_samples import SECANT, SMALL, nads_of
 from structure import ROOT
 
 from pipeline.nads import NADs, imported, overlap
-from pipeline.nads.gallery import edge_of, gallery
+from pipeline.nads.gallery import gallery
 from pipeline.nads.recipe import Recipe
 from pipeline.project.errors import InputError
 
@@ -25,18 +25,6 @@ def test_imported_rows_are_kept_and_completed_to_a_basis(count, kind):
     np.testing.assert_allclose(nads.directions @ nads.directions.T, np.eye(64), atol=1e-6)
     assert nads.directions.dtype == np.float64
     assert nads.shape == (1, 8, 8)
-
-
-def test_nothing_else_is_known_of_imported_nads():
-    nads = imported(np.eye(8)[:3], (2, 2, 2))
-    unknown = [nads.eigenvalues, nads.standard_errors, nads.overlap, *nads.halves]
-    assert np.isnan(unknown).all() and np.shape(unknown) == (5, 8)
-    assert np.isnan([nads.error, nads.split_half, nads.step, nads.asymmetry]).all()
-    assert nads.trace.shape == (0, 2) and (nads.networks, nads.estimand) == (0, "file")
-    # Rows may be off by a thousandth.
-    assert imported(np.eye(4) * (1 + 4e-4), (1, 2, 2)).directions[0, 0] == 1 + 4e-4
-    with pytest.raises(InputError, match=r"^the array holds rows .* not orthonormal .* by 0.002\)"):
-        imported(np.eye(4) * (1 + 1e-3), (1, 2, 2))
 
 
 def estimated():
@@ -110,36 +98,6 @@ def test_a_gallery_shows_pixels_and_energies(shape):
     np.testing.assert_allclose(pixels.get_array(), expected if shape[0] == 3 else np.hstack(nad))
     expected = np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0))
     np.testing.assert_allclose(energy.get_array(), expected)
-
-
-def test_a_gallery_ends_where_the_energy_does():
-    rows, columns = np.meshgrid(np.arange(32), np.arange(32), indexing="ij")
-    waves = np.cos(2 * np.pi * np.stack([0 * rows, 3 * rows, 2 * columns, rows]) / 32)
-    assert edge_of(np.fft.fftshift(np.abs(np.fft.fft2(waves[1])) ** 2)) == 3
-    axes = gallery(waves.reshape(4, -1), (1, 32, 32), None).axes
-    assert axes[4].images[0].get_array().shape == (7, 7)
-    assert list(axes[4].images[0].get_extent()) == [-3.5, 3.5, 3.5, -3.5]
-
-
-@pytest.mark.parametrize("sides", [(1, 16), (16, 1)])
-def test_inputs_of_one_row_or_column_are_drawn_as_curves(sides):
-    """cos(2π·3t/16) has all its energy at ±3 periods."""
-    wave = np.cos(2 * np.pi * 3 * np.arange(16) / 16)
-    pixels, frequencies = gallery(wave[None], (1, *sides), None).axes
-    np.testing.assert_allclose(pixels.lines[0].get_ydata(), wave)
-    where, energy = frequencies.lines[0].get_xydata().T
-    assert where.tolist() == list(range(-3, 4)) and not pixels.images
-    np.testing.assert_allclose(energy, [64, 0, 0, 0, 0, 0, 64], atol=1e-9)
-
-
-def test_the_picture_of_nads_says_what_they_are_and_what_equals_them():
-    nads = dataclasses.replace(estimated(), nearby=np.array([[0, 0], *[[1, 63]] * 63]))
-    figure = nads.plot()
-    assert figure.get_suptitle() == repr(nads)
-    assert [panel.get_title() for panel in figure.axes[:2]] == ["0\nalone", "1\n≈ 1–63"]
-    assert "same within the errors" in figure.get_supxlabel()
-    elsewhere = imported(np.eye(16), (1, 4, 4)).plot()
-    assert elsewhere.axes[1].get_title() == "1" and "errors" not in elsewhere.get_supxlabel()
 
 
 def test_nads_are_estimated_without_matplotlib():

@@ -1,6 +1,5 @@
 """Estimates under way: in what order samples are added, when they end; and the library call."""
 
-import copy
 import dataclasses
 
 import numpy as np
@@ -32,15 +31,6 @@ def added(estimation, samples, numbers=None):
     for number in range(len(samples)) if numbers is None else numbers:
         estimation.add(number, samples[number])
     return estimation
-
-
-def test_the_error_is_looked_at_after_numbers_of_networks_that_grow_by_a_fifth():
-    found = added(estimation(100), jacobians(100, 1, SHAPE))
-    looks = [4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 38, 44, 52, 62, 74, 88]
-    assert [count for count, _ in found.trace] == looks
-    first = added(estimation(12), jacobians(100, 1, SHAPE))
-    assert first.trace == found.trace[:5]
-    assert first.trace[-1][1] == first.accumulator.error()
 
 
 def test_an_estimate_stops_at_its_error_whatever_the_order():
@@ -184,12 +174,6 @@ def test_the_overlap_in_colours_is_that_of_the_spans():
     nads = in_channels(dataclasses.replace(nads, overlap=overlaps(one @ other.T)), 3)
     products = nads.directions @ in_channels(second, 3).directions.T
     np.testing.assert_allclose(nads.overlap, overlaps(products))
-
-
-def test_some_fixed_weights_are_noticed(capsys):
-    convolution = Tiny()[0]
-    assert call(lambda: nn.Sequential(copy.deepcopy(convolution), *list(Tiny())[1:])).networks == 6
-    assert "notice: 0.weight, 0.bias: the same under two seeds" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # in the sums

@@ -12,7 +12,6 @@ from test_profile_page import page_of, profile
 from pipeline import networks
 from pipeline.images import sources
 from pipeline.profile import __main__ as command
-from pipeline.profile import figures
 from pipeline.profile.checkpoint import UNTRAINED, of_file
 from pipeline.project.errors import InputError
 
@@ -74,10 +73,6 @@ def test_the_page_has_what_training_did_to_the_response(images, weights):
         assert f"{text}{share:.1%}" in seen
     assert "of 9 test images of mine" in seen and "by chance 15.6%" in seen
     assert "7 Words, and how" in seen and "6 Words, and how" in page_of(profile())
-    (panel,) = figures.learned(some).axes
-    assert [len(line.get_xdata()) for line in panel.lines] == [64, 64]
-    assert len(figures.learned_frequencies(some).axes) == 3
-    figures.learned_directions(some)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.leading import Leading
-from pipeline.profile import figures, page, words
+from pipeline.profile import page, words
 from pipeline.profile.response import Response, wave
 from pipeline.profile.result import Result
 from pipeline.profile.trained import Course
@@ -150,16 +150,6 @@ def test_a_ratio_counts_where_it_exceeds_two_by_two_standard_errors(error, count
     assert f"to {count} of 34 waves" in sentences and "Coarse to 1: NAD 0" in sentences
     other = known("Flat", np.zeros((0, 64)), error)
     assert f"to {count} of 34 waves" in words.stronger(COARSE, other)
-
-
-def test_ratios_have_a_panel_for_each_pair():
-    third = known("Third", wave(0, 3, (1, 8, 8))[None])
-    *panels, _ = figures.ratios([COARSE, FLAT, third]).axes
-    titles = ["Coarse\n÷ Flat", "Coarse\n÷ Third", "Flat\n÷ Third"]
-    assert [panel.get_title() for panel in panels] == titles
-    ratio = panels[1].images[0].get_array()
-    assert ratio[5, 4] == pytest.approx(np.sqrt(51)) == 1 / ratio[4, 7]
-    assert ratio[0, 0] == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

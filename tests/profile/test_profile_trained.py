@@ -10,7 +10,6 @@ import torch
 
 from pipeline.cells.training import Diverged
 from pipeline.profile import trained
-from pipeline.profile.response import Response
 from pipeline.profile.trained import Course, amplitude, dataset, outcomes, sizes
 
 LINEAR = {"network": "pipeline.networks.mlp:MLP", "hidden": [6], "side": 4}
@@ -74,19 +73,3 @@ def test_a_network_that_diverges_counts_as_that_and_other_failures_are_raised(
     monkeypatch.setattr(trained.training, "train", lambda *_: {}["accuracy"])
     with pytest.raises(KeyError):
         outcomes(COURSE, PIXELS, 0.0, 0.1)
-
-
-class SomeNADs:
-    """The first NADs of 1024."""
-
-    def __init__(self, count):
-        self.directions = np.eye(1024)[:count]
-
-
-def test_the_directions_are_spread_out_and_so_are_the_first_few():
-    whole = Response(np.eye(1024), np.ones(1024), (1, 32, 32))
-    indices = [0, 1023, 31, 5, 180, 1, 12, 75, 430]
-    assert list(trained.chosen(SomeNADs(1024), whole)) == [f"NAD {index}" for index in indices]
-    # Where the last NADs are not known, the weakest wave stands in.
-    first, second, third, *_ = trained.chosen(SomeNADs(20), whole)
-    assert (first, third) == ("NAD 0", "NAD 19") and second.startswith("wave (")

@@ -52,23 +52,6 @@ def test_one_altered_digit_is_refused_with_the_stage_that_made_it(change, name, 
         artifacts.check(folder, "generate flip")
 
 
-def test_an_edit_of_a_value_in_params_needs_another_plan_and_one_of_a_comment_does_not(
-    tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text("eps1: 1.0\n")
-    artifacts.PLAN.mkdir(parents=True)
-    (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
-    (tmp_path / "params.yaml").write_bytes(b"\xef\xbb\xbf# first\r\neps1:   1.0  # amplitude\r\n")
-    (artifacts.PLAN / "a.json").write_text("3")
-    assert artifacts.planned("a", int) == 3
-    (tmp_path / "params.yaml").write_text("eps1: 1.1\n")
-    with pytest.raises(
-        InputError, match="params.yaml was edited since it was planned; run `python"
-    ):
-        artifacts.planned("a", int)
-
-
 def test_an_edit_of_a_file_of_ones_own_needs_another_plan(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("x = 1")

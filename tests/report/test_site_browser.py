@@ -121,12 +121,3 @@ def test_a_pair_shows_its_boundary_and_numbers(browse):
     assert "tilt of the boundary\n7.4 ± 0.7°" in found["first"]
     assert "v₁: NAD 9, v₂: NAD 1" in found["second"] and "54.6 ± 0.7°" in found["second"]
     assert found["plane"] == 330**2 and found["all"] == ["61", "62", "63", "65"]
-
-
-def test_a_click_on_a_figure_shows_it_at_full_size(browse):
-    sizes = browse("""
-      const picture = document.querySelector(".card img"), size = () => picture.clientWidth;
-      out.whole = picture.naturalWidth; out.before = size();
-      picture.click(); out.clicked = size(); picture.click(); out.again = size();
-    """)
-    assert sizes["clicked"] == sizes["whole"] > sizes["before"] == sizes["again"]
