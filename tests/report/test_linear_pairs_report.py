@@ -4,16 +4,14 @@ import base64
 
 import drawing
 import numpy as np
-import pandas as pd
 import pytest
 import small_run
 from small_run import LABELS, PAIRS
 
-from pipeline.measures.boundaries import EXTENT, POINTS
+from pipeline.measures.boundaries import POINTS
 from pipeline.report import linear_pairs
 
 LABEL = LABELS["z"]
-SCIENCE = "ε₁ = 1.5, ε₂ = 0.75, σ = 2"
 PLACES = [(0.5, 0.5), (1.5, 0.5), (0.5, 1.5), (1.5, 1.5)]  # of the numbers in a map
 
 
@@ -58,25 +56,6 @@ def test_sentences_say_which_channel_is_used(whole):
     assert sentence(whole, trained=0.9) == f"{none} fitted."
 
 
-def test_the_problem_shows_three_boundaries_and_the_nads(axes):
-    panel, *nads = axes("two_sufficient_channels")
-    lines = {line.get_label(): drawing.points(line) for line in panel.lines}
-    assert lines["class 0"] == [[-1.5, -0.75]] and lines["class 1"] == [[1.5, 0.75]]
-    assert lines["first channel alone"] == [[0, -2.4], [0, 2.4]]
-    assert lines["second channel alone"] == [[-2.4, 0], [2.4, 0]]
-    # At right angles to (1.5, 0.75), 2.4 long on either side.
-    margin = 2.4 / 1.25**0.5
-    ends = [[margin / 2, -margin], [-margin / 2, margin]]
-    assert lines["maximum margin (26.6°)"] == drawing.numbers(ends)
-    panels = np.reshape(nads, (2, 2, 2))
-    assert [panel.get_title() for panel in panels[0, :, 0]] == ["NAD 1", "NAD 9"]
-    pixels, amplitude = (panel.images[0].get_array() for panel in panels[1, 1])
-    nad = np.ones((32, 32))
-    nad[0, 0] = 10
-    np.testing.assert_allclose(pixels, nad)
-    np.testing.assert_allclose(amplitude, np.fft.fftshift(np.abs(np.fft.fft2(nad))))
-
-
 def test_accuracies_stand_over_the_published_ones(axes):
     first, _, second, *below = axes("linear_accuracies_z")
     assert below[0].get_title() == "published, ResNet-18\n(paper 2, fig. 2a)"
@@ -88,34 +67,6 @@ def test_accuracies_stand_over_the_published_ones(axes):
     for panel, value in ((below[0], "100"), (below[2], "80")):
         assert drawing.texts(panel) == dict(zip(PLACES, [value, *"–––"])) and not hatched(panel)
     assert not any(map(hatched, axes("linear_accuracies_a")))
-
-
-def test_boundaries_are_drawn_where_they_are_learned_and_titled_by_their_tilt(axes, whole):
-    # Means over two seeds, whose cross-sections are numbers 1 and 2, … of a network's eight.
-    for name, first in (("z", 1.5), ("a", 9.5)):
-        panels = axes(f"linear_boundaries_{name}")[:4]
-        heights = [panel.images[0].get_array()[0, 0] * 32 for panel in panels]
-        np.testing.assert_allclose(heights, [first + 2 * pair for pair in range(4)], atol=0.02)
-    narrow = axes("linear_boundaries_z")
-    titles = [panel.get_title() for panel in narrow[:4]]
-    assert titles == ["not fitted", "7.4 ± 0.7°", "14.6 ± 0.7°", "15.4 ± 0.7°"]
-    half = EXTENT * POINTS / (POINTS - 1)
-    (corner,) = {tuple(place) for place in hatched(narrow[0])}
-    assert corner == pytest.approx((-half, -half), rel=0.02) and not hatched(narrow[1])
-    assert narrow[2].get_ylabel() == "$v_1$: NAD 9\nalong $v_2$"
-    rows = [(1, 1, 45.0, 1.0), (1, 9, np.nan, 1.0), (9, 1, 45.0, 0.9), (9, 9, 45.0, 1.0)]
-    planes = pd.DataFrame(rows, columns=["index_1", "index_2", "tilt", "train_accuracy"])
-    planes["probability"] = [np.linspace(0, 1, POINTS) * np.ones((POINTS, 1))] * 4
-    run = whole.experiments["linear_pairs"]
-    first, *panels = linear_pairs.boundaries(run, planes, "Net", "caption").axes[:3]
-    assert [panel.get_title() for panel in (first, *panels)] == [
-        "45.0°",
-        "not learned",
-        "not fitted",
-    ]
-    path = first.collections[0].get_paths()[0].vertices
-    np.testing.assert_allclose(path[:, 0], 0, atol=1e-9)
-    assert not panels[0].collections and not panels[1].collections
 
 
 def test_a_network_that_guesses_is_said_to_have_learned_nothing(whole):
@@ -131,14 +82,6 @@ def test_a_network_that_guesses_is_said_to_have_learned_nothing(whole):
     end = "not learned: no network is right on more than 55 % of new samples and has a boundary"
     captions = small_run.captions(section)
     assert end in captions["linear_boundaries_a"] and end not in captions["linear_boundaries_z"]
-
-
-def test_tilts_and_margins_are_of_fitted_networks(axes):
-    tilt, margin, endless = axes("linear_tilt_and_margins")[:3]
-    texts = ["–", "7\n±0.7", "15\n±0.7", "15\n±0.7"]
-    assert drawing.texts(tilt) == dict(zip(PLACES, texts)) and hatched(tilt) == {(0, 0)}
-    assert set(drawing.texts(margin).values()) == {"–", "1.0\n±0.0"}
-    assert set(drawing.texts(endless).values()) == {"–", "∞"}
 
 
 def test_the_page_has_every_cell(section):

@@ -12,12 +12,10 @@ from pipeline.report import nad_sweep
 HALF = 0.1 * 2**0.5
 
 
-def test_curves_of_both_estimands_and_the_published_one(section_of):
+def test_curves_of_both_estimands(section_of):
     panels = np.reshape(section_of("nad_sweep").pictures[0].figure.axes, (3, 2))
     top, loss, spectrum = panels[:, 0]
-    legend = [text.get_text() for text in top.get_legend().get_texts()]
-    assert legend == ["secant", "gradient", "published, full width (secant)"]
-    points, whiskers, *_ = drawing.curves(top)["secant"]
+    points, whiskers = drawing.curves(top)["secant"]
     assert points == [[1, 50.1], [11, 50.5]]
     assert whiskers == drawing.numbers([[x, y - HALF, y + HALF] for x, y in points])
     # One of the two networks along NAD 0 was not fitted.
@@ -25,10 +23,6 @@ def test_curves_of_both_estimands_and_the_published_one(section_of):
     assert drawing.curves(loss)["gradient"][0] == [[1, 0.2545], [11, 0.2565]]
     secant, gradient = (list(line.get_ydata()) for line in spectrum.lines)
     assert secant == [1, pytest.approx(0.75**0.5)] and gradient == [1, pytest.approx(0.5**0.5)]
-    known = [line for line in top.lines if drawing.colour(line) == "#d55e00"]
-    assert known[0].get_ydata()[0] == 97.88 and known[0].get_xdata()[0] == 1
-    assert loss.get_ylabel() == "training loss, epoch 1 of 1\n(grey: guessing)"
-    assert drawing.ticks(spectrum.xaxis)[:2] == [(1, "0"), (11, "10")]
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import dataclasses
 
 import drawing
 import numpy as np
-import pandas as pd
 import pytest
 from small_run import LABELS, LENET, NARROW, captions, save
 from small_run import nads as arrays
@@ -70,23 +69,6 @@ def test_gradients_are_not_set_beside_published_secants(whole):
     assert [picture.name for picture in section.pictures] == ["nad_spectra", "nad_gallery_a"]
     assert section.table[1][-1] == "–"
     assert not drawing.crosses(section.pictures[0].figure.axes[0])
-
-
-def test_spectra_have_bands_and_crosses_where_values_are_published(whole):
-    errors = np.array([0.0, 0.25, 0.0])
-    one = arrays(np.eye(3), eigenvalues=np.array([4.0, 1.0, -1e-9]), standard_errors=errors)
-    known = {"b": pd.Series({0: 3.0, 2: 2.5, 3: 2.0})}
-    run = run_of(whole, dict.fromkeys("ab", (LENET, Source(networks=64), one)))
-    panel = nads.spectra(run, known, "caption").axes[0]
-    first, second, published, _ = panel.lines
-    for line in (first, second):
-        assert drawing.points(line) == drawing.numbers([[1, 2], [2, 1], [3, (4e-9) ** 0.5]])
-    edges = [y for x, y in panel.collections[0].get_paths()[0].vertices if x == 2]
-    assert (min(edges), max(edges)) == pytest.approx((0.5**0.5, 1.5**0.5))
-    assert drawing.crosses(panel) == [published]
-    assert drawing.colour(published) == drawing.colour(second)
-    # Crosses stand at the indices 0 and 3, of which the second is the third value's place.
-    assert published.get_markevery() == [0, 2]
 
 
 def test_overlaps_are_in_units_of_chance():

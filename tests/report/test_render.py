@@ -1,14 +1,11 @@
-"""The stage `render` on the small run: figures to the last byte, report.md and index.html."""
+"""The stage `render` on the small run: report.md, index.html and the folders of tables."""
 
 import base64
 import dataclasses
 import io
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from html import unescape
 from pathlib import Path
 
@@ -27,8 +24,8 @@ from pipeline.report.page import of_folder, page
 from pipeline.report.site import embedded
 
 REPORT = Path(__file__).with_name("small_run.md")
-"""The report of the small run as its reader gets it, and the captions of its figures. Each row of
-its results is 0.2 points above the one before, which gives all means, deviations and distances."""
+"""The report of the small run as its reader gets it. Each row of its results is 0.2 points above
+the one before, which gives all means, deviations and distances."""
 
 
 @pytest.fixture(scope="module")
@@ -43,28 +40,12 @@ def every(section_of):
 
 def test_the_report_says_what_the_tables_say(every):
     assert set(every) == {"nads", *experiments.names()}
-    captions = [item for part in every.values() for item in small_run.captions(part).items()]
-    below = [f"- {name}: {caption}" for name, caption in captions]
-    text = "\n".join([page(every, None), "## Captions", "", *below, ""])
-    assert text == REPORT.read_text(encoding="utf-8")
+    assert page(every, None) == REPORT.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-def test_every_figure_is_there_with_the_same_bytes_each_time(rendered, whole, tmp_path):
-    """Each was drawn in another order, from another reading of the tables."""
-    for part in reversed(render.PARTS.values()):
-        for picture in part.section(whole).pictures:
-            style.save(picture.figure, tmp_path, picture.name)
-    here, again = (
-        {path.name: path.read_bytes() for path in folder.iterdir()}
-        for folder in (rendered / "figures", tmp_path)
-    )
-    assert here == again and len(here) == 2 * 20
-    assert REPORT.read_bytes().startswith((rendered / "report.md").read_bytes())
-
-
-@pytest.mark.slow
-def test_index_html_has_every_section(html, every):
+def test_the_report_and_index_html_have_every_section(rendered, html, every):
+    assert (rendered / "report.md").read_bytes() == REPORT.read_bytes()
     text = unescape(html)
     assert re.findall(r'<section id="(\w+)"', text) == [*render.PARTS]
     drawn = re.findall(r'<img src="data:image/webp;base64,[^"]+" [^>]* alt="([^"]+)">', text)
@@ -163,31 +144,6 @@ def test_json_has_no_number_that_is_none():
     value = {1: [np.nan, np.float32(0.5), (np.inf, True)], "a": np.arange(2), "b": None}
     expected = {"1": [None, 0.5, [None, True]], "a": [0, 1], "b": None}
     assert json.loads(embedded.script_json(value)) == expected
-
-
-def test_long_captions_are_broken_between_their_parts():
-    assert style.filled("one · two · three", 11) == "one · two\nthree"
-    assert style.filled("a word too long", 8) == "a word\ntoo long"
-    figure = style.finish(style.new(1, 1, 2, 2)[0], "title", "x" * 33 + " · y\nz", "notice")
-    assert figure._suptitle.get_text() == "title\nnotice"
-    assert figure._supxlabel.get_text() == "x" * 33 + "\ny\nz"
-
-
-def test_a_persons_own_style_of_figures_changes_none(tmp_path):
-    program = (
-        "from pathlib import Path; from pipeline.report import style; "
-        "figure = style.blank(2, 2); figure.subplots().plot([1, 2]); "
-        "style.save(figure, Path(), 'line')"
-    )
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    drawn = []
-    for name, text in {"plain": "", "own": "axes.facecolor: red\nsavefig.dpi: 50\n"}.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "matplotlibrc").write_text(text, encoding="utf-8")
-        subprocess.run([sys.executable, "-c", program], cwd=folder, env=environment, check=True)
-        drawn.append([path.read_bytes() for path in (folder / "line.png", folder / "line.svg")])
-    assert drawn[0] == drawn[1]
 
 
 def lay_folder(laid, folder, name, experiment):

@@ -3,7 +3,6 @@
 import dataclasses
 import shutil
 
-import numpy as np
 import pandas as pd
 import pytest
 import small_run
@@ -14,7 +13,7 @@ from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import run
-from pipeline.report.comparison import indices_text, number, p_text, percent, rms
+from pipeline.report.comparison import rms
 from pipeline.report.labels import label
 
 SPREAD = " · ± standard deviation over seeds"
@@ -91,15 +90,6 @@ def test_differences_are_at_what_both_have():
     # −4 and −3.
     assert rms(ours, published) == (pytest.approx(12.5**0.5), 2)
     assert rms(pd.Series({0: 1.0}), pd.Series({1: 1.0}))[1] == 0
-
-
-def test_numbers_are_written_as_in_print():
-    assert [p_text(p) for p in (0.00099, 0.001, 0.19)] == ["p < 0.001", "p = 0.001", "p = 0.19"]
-    values = [(-0.4, 1), (-0.04, 1), (0.9981, 3), (-12, 0)]
-    assert [number(*value) for value in values] == ["−0.4", "0.0", "0.998", "−12"]
-    accuracies = [(0.8725, 0.0149), (0.8725, 0.0), (0.5, np.nan)]
-    assert [percent(*pair) for pair in accuracies] == ["87.2 ± 1.5", "87.2 ± 0.0", "50.0"]
-    assert (indices_text(1), indices_text(2)) == ("1 index", "2 indices")
 
 
 @pytest.mark.parametrize(
