@@ -1,7 +1,5 @@
 """The formulas that the benchmarks rest on; what they measure is never tested."""
 
-import dataclasses
-import itertools
 import types
 
 import numpy as np
@@ -10,19 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks import (
-    fitting,
-    mixtures,
-    nads,
-    patches,
-    precision,
-    prediction,
-    published_maps,
-    published_rows,
-)
 from benchmarks import grid as throughput
-from pipeline import networks, settings
-from pipeline.cells import training
+from benchmarks import mixtures, nads, patches, prediction, published_maps, published_rows
+from pipeline import networks
 from pipeline.nads.symmetry import symmetrised
 from pipeline.networks.lenet import LeNet
 
@@ -110,35 +98,6 @@ def test_a_direction_between_two_nads_mixes_two():
     assert mixtures.mixture(np.eye(3)[::-1], eigenvalues, np.eye(3)[0]) == pytest.approx((1, 1))
 
 
-def test_each_way_of_fitting_changes_at_most_one_thing_of_what_paper_2_states(shipped):
-    planned = settings.plans(shipped)["paper"].experiments["linear_pairs"].members["lenet"].training
-    ways = {
-        name: dataclasses.asdict(dataclasses.replace(planned, **way))
-        for name, way in fitting.WAYS.items()
-    }
-    stated = training.Training(epochs=50, lr=0.2, momentum=0.9, weight_decay=0, clip=0.5)
-    assert ways["stated"] == dataclasses.asdict(stated)
-    assert ways["planned"] == dataclasses.asdict(planned)
-    for name, way in ways.items():
-        assert len(way.items() - ways["stated"].items()) <= 1, name
-
-
-def test_precisions_are_compared_over_trainings():
-    rng = np.random.default_rng(0)
-    places = itertools.product(["lenet"], range(3), "abcdefgh", ("all", "first"))
-    table = pd.DataFrame(places, columns=["architecture", "seed", "cell", "test_set"])
-    exact = 0.8 + rng.normal(0, 0.03, len(table))
-    seconds = table.groupby(["architecture", "seed", "cell"])[[]].first()
-    seconds["float32"], seconds["bfloat16"] = 4.0, [1.0, *[2.0] * 23]
-    for shift, inside in ((0.0, True), (-0.01, False)):
-        table["float32"], table["bfloat16"] = exact, exact + shift + rng.normal(0, 0.01, len(table))
-        (row,) = precision.compared(table, seconds)
-        assert (row["times as fast"], row["at least"], row["at most"]) == (2, 2, 4)
-        assert row["difference"] == pytest.approx(100 * shift, abs=0.3)
-        assert (row["from"] < 0 < row["to"]) == inside
-        assert row["between seeds"] == pytest.approx(3, rel=0.3)
-
-
 @pytest.mark.slow
 def test_every_way_trains_the_same_cells():
     """One at a time, together, and the usual loop: same data, weights, order and schedule."""
@@ -168,10 +127,3 @@ def test_the_directions_that_separate_classes():
     (fisher,) = prediction.fisher(x, y)
     # S_W⁻¹(μ₁ − μ₀), with S_W = diag(1, 0.04, 1)
     assert np.abs(fisher @ [0.04, 1, 0]) / np.hypot(0.04, 1) == pytest.approx(1, abs=2e-3)
-
-
-def test_a_rank_correlation_with_its_interval_over_networks():
-    rng, x = np.random.default_rng(0), np.arange(17.0)
-    assert prediction.rank_correlation(x, x**2, rng) == pytest.approx((1, 1, 1))
-    rho, low, high = prediction.rank_correlation(x, rng.permutation(x), rng)
-    assert low < -0.3 < rho < 0.4 < high
