@@ -87,8 +87,9 @@ def run(
         arguments = os.getcwd(), os.path.abspath(probe.name), torch.__version__, recipe
         try:
             while True:
-                most = max(1, 2 * slots(device.type))
-                for position, job in itertools.islice(jobs, most - len(submitted)):
+                # The nodes can be fewer than before: one that dies takes its slots along.
+                free = max(1, 2 * slots(device.type)) - len(submitted)
+                for position, job in itertools.islice(jobs, max(0, free)):
                     submitted[task.remote(*arguments, job)] = position
                 if not submitted:
                     return
