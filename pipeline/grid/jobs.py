@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import importlib.util
 import inspect
 import sys
 import time
@@ -93,19 +92,12 @@ def code_of(experiment: type[Experiment], place: str) -> list[typing.Any]:
 
 
 def decisive_files(experiment: type[Experiment], place: str) -> list[Path]:
-    """The package's files that decide a cell: cells/, the experiment's classes, the network's file.
+    """The package's files that decide a cell: cells/, the experiment's classes, its network's.
 
     tests/grid/test_decisive.py shows that training and testing a cell reach no other.
     """
     classes = [Path(inspect.getfile(kind)) for kind in experiment.__mro__ if kind is not object]
-    module = place.partition(":")[0]
-    if module.partition(".")[0] in table.LIBRARIES:
-        module = "pipeline.networks.libraries"
-    if module.startswith("pipeline."):
-        network = [Path(importlib.util.find_spec(module).origin)]
-    else:
-        network = code.room("networks")  # a person's own network may build on any
-    return [*code.room("cells"), *classes, *network]
+    return [*code.room("cells"), *classes, *table.files(place)]
 
 
 def rate_key(experiment: Experiment, member: Member, device: str) -> str:

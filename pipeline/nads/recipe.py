@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import hashlib
-import importlib.util
 
 import numpy as np
 import torch
@@ -46,9 +45,7 @@ def key(recipe: Recipe, estimation: Estimation) -> str:
     """The digest of everything that determines an estimate's sums but the number of networks."""
     place, estimator = recipe.specification["network"], recipe.estimator
     files = [file for file in code.room("nads") if file.stem != "gallery"]  # a picture
-    files.append(code.PACKAGE / "cells/seeds.py")
-    if place in networks.NETWORKS.values():
-        files.append(importlib.util.find_spec(place.partition(":")[0]).origin)
+    files += [code.PACKAGE / "cells/seeds.py", *networks.files(place)]
     # The weights under one seed tell every way of drawing them apart.
     drawn = networks.build(recipe.specification, recipe.shape[0], 1, 0).state_dict()
     weights = b"".join(value.numpy().tobytes() for value in drawn.values())

@@ -10,7 +10,7 @@ takes inputs of 32×32 unless `side` says otherwise.
 import contextlib
 import difflib
 import functools
-import importlib
+import importlib.util
 import sys
 import typing
 from collections.abc import Callable
@@ -145,6 +145,19 @@ def symmetry_of_inputs(specification: Specification, shape: Shape) -> str:
 def together(specification: Specification) -> str:
     """How a GPU trains several networks of a specification: as a 'stack', or each 'alone'."""
     return getattr(constructor(specification["network"]), "together", "alone")
+
+
+def files(place: str) -> list[Path]:
+    """The package's files that decide the network at a place.
+
+    A person's own network, or one of another library, may build on any of the table's.
+    """
+    module = place.partition(":")[0]
+    if module.partition(".")[0] in LIBRARIES:
+        module = "pipeline.networks.libraries"
+    if module.startswith("pipeline."):
+        return [Path(importlib.util.find_spec(module).origin)]
+    return sorted(Path(__file__).parent.glob("*.py"))
 
 
 def version(place: str) -> str:

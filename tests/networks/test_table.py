@@ -76,3 +76,25 @@ def test_every_network_has_a_label():
     lenet = {"network": networks.NETWORKS["lenet"]}
     assert label(lenet | {"downsampling": "none"}) == "LeNet, no pooling"
     assert label({"network": "my_networks:Mixer", "depth": 3}) == "Mixer (depth 3)"
+
+
+def test_a_network_of_ones_own_may_build_on_any_of_ours():
+    names = lambda place: {path.name for path in networks.files(place)}
+    assert names(networks.NETWORKS["lenet"]) == {"lenet.py"}
+    assert names("torchvision.models:resnet18") == {"libraries.py"}
+    assert names("my_networks:net") > {"lenet.py", "resnet.py", "arguments.py"}
+
+
+def test_installed_networks_count_by_their_versions_and_ours_by_their_code(monkeypatch):
+    versions = {"torchvision": "0.5", "timm": "1.2", "their_networks": "3"}
+
+    def version(name):
+        if name not in versions:
+            raise networks.metadata.PackageNotFoundError
+        return versions[name]
+
+    monkeypatch.setattr(networks.metadata, "version", version)
+    assert networks.version(networks.NETWORKS["lenet"]) == ""
+    assert networks.version("their_networks:net") == "their_networks 3, timm 1.2, torchvision 0.5"
+    del versions["timm"]
+    assert networks.version("my_networks:net") == "torchvision 0.5"
