@@ -59,6 +59,7 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
     experiment, directions = data.experiment, data.digests["directions"]
     for cell in cells:
         member, seed = plan.members[cell["architecture"]], cell["seed"]
+        network = member.specification["network"]
         places = (cell[name] for name in experiment.coordinates)
         identity = (seed, plan.experiment, cell["architecture"], *places)
         # Weights do not depend on test data.
@@ -74,7 +75,7 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
                 "specification": member.specification,
                 "training": dataclasses.asdict(member.training),
                 "identity": identity,
-                "code": code_of(type(experiment), member.specification["network"]),
+                "code": code_of(type(experiment), network, tuple(member.own)),
                 "own": member.own,
                 "device": device.type,
                 "draw": draw,
@@ -85,10 +86,13 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
 
 
 @functools.cache
-def code_of(experiment: type[Experiment], place: str) -> list[typing.Any]:
-    """The digest of the package's code that decides a cell, and the versions of libraries."""
+def code_of(experiment: type[Experiment], place: str, own: tuple[str, ...]) -> list[typing.Any]:
+    """The digest of the package's code that decides a cell, and the versions of libraries.
+
+    place, own: of the cell's network, as in `pipeline.networks.version`.
+    """
     versions = {name: metadata.version(name) for name in ("numpy", "torch")}
-    return [code.digest(decisive_files(experiment, place)), versions, table.version(place)]
+    return [code.digest(decisive_files(experiment, place)), versions, table.version(place, own)]
 
 
 def decisive_files(experiment: type[Experiment], place: str) -> list[Path]:

@@ -53,7 +53,7 @@ def key(recipe: Recipe, estimation: Estimation) -> str:
         {
             "code": code.digest(files),
             "own": recipe.own,
-            "versions": [torch.__version__, np.__version__, networks.version(place)],
+            "versions": [torch.__version__, np.__version__, networks.version(place, recipe.own)],
             "weights": hashlib.sha256(weights).hexdigest(),
             "specification": recipe.specification,
             "input": recipe.shape,

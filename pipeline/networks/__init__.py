@@ -7,13 +7,14 @@ becomes a *specification*: {"network": "package.module:name"} and the arguments.
 takes inputs of 32×32 unless `side` says otherwise.
 """
 
+import ast
 import contextlib
 import difflib
 import functools
 import importlib.util
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
 
@@ -160,12 +161,33 @@ def files(place: str) -> list[Path]:
     return sorted(Path(__file__).parent.glob("*.py"))
 
 
-def version(place: str) -> str:
-    """The versions of installed packages that decide a network outside the table."""
+_distributions = functools.cache(metadata.packages_distributions)
+
+
+def version(place: str, own: Iterable[str] = ()) -> str:
+    """The versions of installed packages that decide a network outside the table.
+
+    own: the files of a person's own network, each of whose imports counts.
+    """
     if place in NETWORKS.values():
         return ""
+    package, packages = place.partition(":")[0].partition(".")[0], set(LIBRARIES)
+    if package not in LIBRARIES:
+        modules = {package}.union(*(_imports(file) for file in own if file.endswith(".py")))
+        packages.update(*(_distributions().get(module, ()) for module in modules))
     versions = []
-    for package in sorted({*LIBRARIES, place.partition(":")[0].partition(".")[0]}):
-        with contextlib.suppress(metadata.PackageNotFoundError):  # or a person's own module
-            versions.append(f"{package} {metadata.version(package)}")
+    for name in sorted(packages):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions.append(f"{name} {metadata.version(name)}")
     return ", ".join(versions)
+
+
+def _imports(file: str) -> set[str]:
+    """The top-level names of the modules that a source file imports."""
+    names = []
+    for node in ast.walk(ast.parse(Path(file).read_bytes())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.append(node.module)
+    return {name.partition(".")[0] for name in names}

@@ -85,16 +85,21 @@ def test_a_network_of_ones_own_may_build_on_any_of_ours():
     assert names("my_networks:net") > {"lenet.py", "resnet.py", "arguments.py"}
 
 
-def test_installed_networks_count_by_their_versions_and_ours_by_their_code(monkeypatch):
-    versions = {"torchvision": "0.5", "timm": "1.2", "their_networks": "3"}
+def test_installed_networks_count_by_their_versions_and_ours_by_their_code(monkeypatch, tmp_path):
+    versions = {"torchvision": "0.5", "timm": "1.2", "their-networks": "3", "einops": "2"}
 
     def version(name):
         if name not in versions:
             raise networks.metadata.PackageNotFoundError
         return versions[name]
 
+    places = {"their_networks": ["their-networks"], "einops": ["einops"], "other": ["other"]}
+    monkeypatch.setattr(networks, "_distributions", lambda: places)
     monkeypatch.setattr(networks.metadata, "version", version)
     assert networks.version(networks.NETWORKS["lenet"]) == ""
-    assert networks.version("their_networks:net") == "their_networks 3, timm 1.2, torchvision 0.5"
+    assert networks.version("their_networks:net") == "their-networks 3, timm 1.2, torchvision 0.5"
     del versions["timm"]
     assert networks.version("my_networks:net") == "torchvision 0.5"
+    (tmp_path / "mine.py").write_text("def net():\n    from einops.layers.torch import Reduce\n")
+    own = [str(tmp_path / "mine.py"), str(tmp_path / "weights.npy")]
+    assert networks.version("mine:net", own) == "einops 2, torchvision 0.5"
