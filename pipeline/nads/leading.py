@@ -105,5 +105,6 @@ class Leading:
 def _leading(gram: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
     values, vectors = np.linalg.eigh(gram)
     values, vectors = values[::-1][:first], vectors[:, ::-1][:, :first]
-    spanned = values > values[0] * 1e-12  # beyond, eigenvalues are rounding
+    # Below, float32's rounding of the product Rᵀw would turn a direction by more than 0.0001.
+    spanned = values > values[0] * 1e-8
     return values[spanned], vectors[:, spanned] / np.sqrt(values[spanned])

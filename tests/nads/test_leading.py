@@ -40,6 +40,15 @@ def test_no_more_directions_than_the_vectors_span():
     assert repeated.directions.shape == (2, 16), "what rounding leaves is no direction"
 
 
+def test_directions_are_orthonormal_however_steeply_the_spectrum_falls():
+    left, right = jacobians(2, 40, (1, 20, 20))
+    turn, basis = np.linalg.qr(left[:, :40])[0], np.linalg.qr(right.T)[0].T
+    rows = (turn * np.geomspace(1, 1e-6, 40) @ basis)[:, None].astype(np.float32)
+    directions = filled(Leading((1, 20, 20), 40), rows).spectrum().directions
+    assert 20 < len(directions) < 30
+    np.testing.assert_allclose(directions @ directions.T, np.eye(len(directions)), atol=1e-4)
+
+
 def test_the_gram_matrix_whenever_it_is_looked_at():
     """Also of inputs of more pixels than a piece."""
     samples = jacobians(5, 2, (3, 60, 61))
