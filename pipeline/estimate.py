@@ -13,6 +13,7 @@ import threadpoolctl
 from pipeline.machine import rates, workers
 from pipeline.nads import NADs, from_file, progress
 from pipeline.nads.plan import NADsPlan
+from pipeline.nads.spectrum import agreement
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, check_unchanged, one_sentence
 
@@ -26,7 +27,7 @@ def metrics_of(nads: NADs) -> dict[str, float | int]:
         "split_half": rounded(nads.split_half, 3),
         "networks": nads.networks,
         "first_singular_value": rounded(np.sqrt(nads.eigenvalues[0]), 4),
-        "overlap_of_first_10": rounded(nads.overlap[:10][-1], 3),
+        "overlap_of_first_10": rounded(agreement(nads.overlap)[1], 3),
     }
 
 

@@ -4,6 +4,9 @@ import dataclasses
 
 import numpy as np
 
+FIRST_TEN = 10
+"""Directions whose span is compared between the halves of an estimate and between estimands."""
+
 EQUAL_ENTRIES = 1e-9
 """Relative difference below which two entries of a direction are the same but for rounding."""
 
@@ -73,3 +76,13 @@ def overlaps(products: np.ndarray) -> np.ndarray:
     """
     sums = (products**2).cumsum(0).cumsum(1)
     return np.diagonal(sums) / np.arange(1, len(products) + 1)
+
+
+def agreement(overlap: np.ndarray) -> tuple[int, float]:
+    """The number k of first directions, ten or as many as were compared, and the share of the span
+    of one half's first k that lies in the other half's.
+
+    overlap: (K,), of a `Spectrum`. A half that is zero spans nothing, and shares nothing.
+    """
+    compared = overlap[:FIRST_TEN][np.isfinite(overlap[:FIRST_TEN])]
+    return len(compared), float(compared[-1]) if len(compared) else 0.0

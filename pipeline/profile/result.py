@@ -8,6 +8,7 @@ import pandas as pd
 
 from pipeline.measures.fitted import fitted
 from pipeline.nads import NADs
+from pipeline.nads.spectrum import agreement
 from pipeline.profile.checkpoint import Checkpoint
 from pipeline.profile.response import Response
 from pipeline.profile.trained import Course
@@ -49,8 +50,7 @@ class Result:
     def agreement(self) -> float:
         """The share of the first ten NADs of one half of the untrained networks that lies in the
         first ten of the other half."""
-        overlap = self.nads.overlap[:10]
-        return float(overlap[np.isfinite(overlap)][-1])
+        return agreement(self.nads.overlap)[1]
 
     @functools.cached_property
     def summary(self) -> pd.DataFrame:

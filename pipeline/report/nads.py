@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from pipeline.cells.shapes import INPUT
 from pipeline.nads.gallery import gallery
+from pipeline.nads.spectrum import FIRST_TEN, agreement
 from pipeline.networks import CHANNELS
 from pipeline.project import artifacts
 from pipeline.report import published, style
@@ -34,7 +35,6 @@ PUBLISHED_ROWS = 10_000
 TILES = 2**20
 
 MARKED = (0, 3, 9, 30, 102, 302, 1002)  # indices at which a published spectrum has crosses
-FIRST_TEN = 10  # directions whose span is compared between halves of an estimate and estimands
 
 # The images x at which the derivative was taken, in words.
 POINTS = {
@@ -167,8 +167,8 @@ def numbers(
         error = first * float(nads["standard_errors"][0]) / (2 * float(values[0]))
         ours = f"{first:.3g} ± {error:.2g}"
         halves = ", ".join(f"{100 * value**0.5:.3g}" for value in nads["halves"][:, 0])
-        ten = min(FIRST_TEN, len(nads["overlap"]))
-        overlap, chance = f"{nads['overlap'][ten - 1]:.2f}", f"{ten / np.prod(nads['shape']):.2f}"
+        ten, shared_by_halves = agreement(nads["overlap"])
+        overlap, chance = f"{shared_by_halves:.2f}", f"{ten / np.prod(nads['shape']):.2f}"
         estimate = f"{label} ({networks} untrained networks)"
         if flat := all_equal(nads):
             equal = "all eigenvalues are equal within their errors, and no direction comes first"

@@ -5,7 +5,7 @@ import pytest
 from nads_samples import filled, jacobians
 
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.spectrum import eigenvectors, oriented, overlaps
+from pipeline.nads.spectrum import agreement, eigenvectors, oriented, overlaps
 from pipeline.nads.symmetry import symmetrised
 
 
@@ -74,3 +74,9 @@ def test_overlaps_are_shares_of_spans():
         assert found[k - 1] == pytest.approx((projected**2).sum() / k)
     np.testing.assert_allclose(overlaps(np.eye(4)), 1)
     np.testing.assert_allclose(overlaps(np.eye(4)[::-1]), [0, 0, 2 / 3, 1])
+
+
+def test_halves_agree_on_as_many_of_the_first_ten_directions_as_were_compared():
+    assert agreement(np.linspace(1, 0, 21)) == (10, pytest.approx(0.55))
+    assert agreement(np.array([0.9, 0.8, np.nan, np.nan])) == (2, 0.8)
+    assert agreement(np.array([np.nan])) == (0, 0.0)
