@@ -23,6 +23,7 @@ MISTAKES = [
     (LENET, None, f"{LINE}: the key 'indices' is missing"),
     # Wrong types, among them YAML 1.1's truth values, and lists for mappings.
     ("reuse", "yes", "reuse must be true or false, not 'yes'"),
+    ("estimator/estimand", "output", "estimator: estimand must be secant or gradient, not"),
     ("images/url", None, "images.url must be text, not None"),
     ("architectures/lenet", "lenet", "architectures.lenet must be a mapping, not 'lenet'"),
     (f"{LENET}/indices", [1, "2"], f"{LINE}.indices must be a whole number, not '2'"),
