@@ -25,7 +25,6 @@ class NADs:
       of parts of the networks;
     - nearby: (K, 2), the first and last index whose eigenvalue is the same within the errors: the
       common span of these directions means something, the single vectors do not;
-    - groups: (K,), the first index of each direction's group, which lies between two clear gaps;
     - halves: (2, K), uᵀCu along each direction by the networks of even and of odd number; overlap:
       (K,), see `pipeline.nads.spectrum.Spectrum`;
     - error: relative Frobenius distance that the estimate of C is expected to have from the true C;
@@ -42,7 +41,6 @@ class NADs:
     eigenvalues: np.ndarray
     standard_errors: np.ndarray
     nearby: np.ndarray
-    groups: np.ndarray
     halves: np.ndarray
     overlap: np.ndarray
     error: float = np.nan
@@ -126,7 +124,6 @@ def in_channels(nads: NADs, channels: int) -> NADs:
         directions=oriented(directions),
         shape=(channels, *nads.shape[1:]),
         nearby=np.repeat(channels * nads.nearby + [0, channels - 1], channels, 0),
-        groups=np.repeat(channels * nads.groups, channels),
         overlap=channels * np.interp(k / channels, np.arange(len(of_one)), of_one) / k,
         symmetry=nads.symmetry + CHANNELS,
     )
@@ -177,7 +174,6 @@ def imported(rows: np.ndarray, shape: tuple[int, ...], origin: str = "the array"
         eigenvalues=unknown,
         standard_errors=unknown,
         nearby=np.stack([indices, indices], 1),
-        groups=np.zeros_like(indices),
         halves=np.stack([unknown, unknown]),
         overlap=unknown,
     )

@@ -19,7 +19,7 @@ from pipeline.nads.jacobian import check, jacobian_of_untrained
 from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
 from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
-from pipeline.nads.uncertainty import groups_of, nearby_of, standard_errors
+from pipeline.nads.uncertainty import nearby_of, standard_errors
 from pipeline.networks import CHANNELS
 from pipeline.networks.untrained import check_untrained
 from pipeline.project.errors import InputError
@@ -92,7 +92,6 @@ class Estimation:
             eigenvalues=eigenvalues,
             standard_errors=errors,
             nearby=nearby_of(eigenvalues, errors),
-            groups=groups_of(eigenvalues, errors),
             # Even parts are of networks of even number.
             halves=np.stack([sizes[h::2] @ parts[h::2] / sizes[h::2].sum() for h in (0, 1)]),
             overlap=spectrum.overlap,

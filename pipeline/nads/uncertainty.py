@@ -40,18 +40,11 @@ def standard_errors(eigenvalues: np.ndarray, parts: np.ndarray, sizes: np.ndarra
     return np.abs(eigenvalues) * np.sqrt(sums / counts)
 
 
-def groups_of(eigenvalues: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """The index (K,) at which each eigenvalue's group begins, groups lying between clear gaps.
+def nearby_of(eigenvalues: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    """The first and last index (K, 2) of the eigenvalues within `SEPARATION` errors of each.
 
     eigenvalues: (K,), decreasing; errors: (K,), their standard errors.
     """
-    apart = eigenvalues[:-1] - eigenvalues[1:] > SEPARATION * np.maximum(errors[:-1], errors[1:])
-    begins = np.concatenate([[0], np.flatnonzero(apart) + 1])
-    return begins[np.searchsorted(begins, np.arange(len(eigenvalues)), "right") - 1]
-
-
-def nearby_of(eigenvalues: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """The first and last index (K, 2) of the eigenvalues within `SEPARATION` errors of each."""
     reach = SEPARATION * errors
     first = np.searchsorted(-eigenvalues, -(eigenvalues + reach), "left")
     last = np.searchsorted(-eigenvalues, -(eigenvalues - reach), "right") - 1

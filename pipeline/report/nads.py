@@ -189,7 +189,9 @@ def numbers(
         row = [label, networks, nads["method"], AVERAGED[str(nads["symmetry"])]]
         # With equal eigenvalues the overlap shows the eigensolver's habits alone.
         row += [f"{float(nads['error']):.3f}", "–" if flat else f"{overlap} ({chance})"]
-        row += [", ".join(f"{first - 1}" for first in np.unique(nads["groups"])[1:5]) or "none"]
+        (starts, ends), index = nads["nearby"].T, np.arange(len(values))
+        gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
+        row += [", ".join(map(str, gaps[:4])) or "none"]
         rows.append([*row, f"{ours} ({halves})", theirs])
     if steep:
         fall = "√λ falls from the first NAD to the last by a factor of"

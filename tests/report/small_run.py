@@ -87,7 +87,6 @@ def nads(directions, shape=(1, 2, 2), **known):
         "eigenvalues": np.r_[4.0, 2.0, 1.0, np.full(count - 3, 0.5)],
         "standard_errors": np.r_[0.5, 0.25, np.zeros(count - 2)],
         "nearby": np.r_[[[0, 1], [0, 1]], [[n, n] for n in range(2, count)]],
-        "groups": np.r_[0, 0, np.arange(2, count)],
         "halves": np.c_[[9.0, 1.0], np.ones((2, count - 1))],
         "overlap": np.full(count, 0.8),
     }

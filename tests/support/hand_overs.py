@@ -53,7 +53,6 @@ def nads_of_file(directions, shape, **known):
         "directions": directions,
         "shape": shape,
         "nearby": np.stack([np.arange(count)] * 2, 1),
-        "groups": np.zeros(count, np.int64),
         "halves": np.ones((2, count)),
         "trace": np.zeros((0, 2)),
     }
