@@ -12,7 +12,7 @@ import threadpoolctl
 
 from pipeline.machine import rates, workers
 from pipeline.nads import NADs, from_file, progress
-from pipeline.nads.plan import NADsPlan
+from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.spectrum import agreement
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, check_unchanged, one_sentence
@@ -33,7 +33,8 @@ def metrics_of(nads: NADs) -> dict[str, float | int]:
 
 def main() -> None:
     """Estimate or import, and write the NADs, architecture by architecture."""
-    plan, machine = NADsPlan.read(), artifacts.planned("machine", workers.Machine)
+    plan = artifacts.planned("nads", NADsPlan)
+    machine = artifacts.planned("machine", workers.Machine)
     device, from_files, metrics = workers.device_of(machine.device), {}, {}
     own = {file: sha256 for each in plan.members.values() for file, sha256 in each.own.items()}
     for name, request in plan.members.items():

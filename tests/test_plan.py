@@ -14,7 +14,7 @@ from pipeline import experiments, plan, settings
 from pipeline.experiments.plan import Plan
 from pipeline.machine import rates, workers
 from pipeline.nads import progress
-from pipeline.nads.plan import NADsPlan
+from pipeline.nads.estimator import NADsPlan
 from pipeline.networks.dry_run import dry_run
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
@@ -95,7 +95,7 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
     assert not (folder / "data/plan/old").exists()
     for name in names:
         assert Plan.read(experiments.find(name)) == asked.experiments[name]
-    assert NADsPlan.read() == asked.nads
+    assert artifacts.planned("nads", NADsPlan) == asked.nads
     head, columns, *table = capsys.readouterr().out.splitlines()
     assert head == f"params.yaml is sound; scale {scale} on 2 cores:"
     assert columns.split() == "networks stored sample passes time left GB to write".split()
@@ -126,7 +126,7 @@ def test_time_that_an_error_may_shorten_is_a_bound(
     run(smoke | {"device": "cpu"})
     lines = time_left()
     assert "unknown" in lines["nads"] and "unknown" in lines["all"] and "at most" not in str(lines)
-    for task in progress.tasks(NADsPlan.read(), torch.device("cpu")):
+    for task in progress.tasks(artifacts.planned("nads", NADsPlan), torch.device("cpu")):
         rates.write({task.rate_key(): 60.0})
     run(smoke | {"device": "cpu"})
     lines = time_left()

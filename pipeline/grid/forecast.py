@@ -13,7 +13,7 @@ from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
 from pipeline.machine import rates, store, workers
 from pipeline.nads import progress
-from pipeline.nads.plan import NADsPlan
+from pipeline.nads.estimator import NADsPlan
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 

@@ -1,4 +1,5 @@
-"""The settings of an estimate of NADs: the derivative, its point, and the untrained networks."""
+"""The settings of an estimate of NADs, the derivative, its point, and the untrained networks; and
+the plan of all NADs that a scale needs."""
 
 import dataclasses
 import math
@@ -101,3 +102,29 @@ class Source:
             raise ValueError(
                 f"NAD {last} is not among the first {self.first}; give nads a larger first"
             )
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """The NADs of one architecture that a scale needs.
+
+    specification: the network's place and arguments; source: see `Source`; own: sha256 by path of
+    the files of a person's own network.
+    """
+
+    specification: dict[str, typing.Any]
+    source: Source
+    own: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class NADsPlan:
+    """All NADs that a scale needs.
+
+    seed: the seeds of the untrained networks derive from it; members: requests by architecture.
+    """
+
+    scale: str
+    seed: int
+    estimator: Estimator
+    members: dict[str, Request]

@@ -19,7 +19,7 @@ from pipeline.machine import store, workers
 from pipeline.machine.claims import Claims
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import Estimation, begun, stopping_count
-from pipeline.nads.plan import NADsPlan
+from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.recipe import Recipe, jacobian, key
 from pipeline.project.errors import InputError
 

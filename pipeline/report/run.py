@@ -14,7 +14,7 @@ from pipeline import experiments
 from pipeline.cells.shapes import INPUT
 from pipeline.experiments.plan import Member, Plan
 from pipeline.measures.fitted import FITTED, fitted
-from pipeline.nads.plan import NADsPlan
+from pipeline.nads.estimator import NADsPlan
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report.labels import label, papers_network, without_width
@@ -130,7 +130,7 @@ class Run:
 
 def read(names: Iterable[str]) -> Run:
     """The run of the experiments of these names."""
-    plan, images = NADsPlan.read(), artifacts.about_images()
+    plan, images = artifacts.planned("nads", NADsPlan), artifacts.about_images()
     nads = {name: artifacts.nads(name) for name in plan.members}
     records = {name: evaluated(name, Plan.read(experiments.find(name)), images) for name in names}
     return Run(plan, nads, records, notice_of(images))

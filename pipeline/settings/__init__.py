@@ -16,8 +16,7 @@ from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Member, Plan
 from pipeline.images.wanted import WantedOfSize
 from pipeline.machine.workers import Machine
-from pipeline.nads.estimator import Source
-from pipeline.nads.plan import NADsPlan, Request
+from pipeline.nads.estimator import NADsPlan, Request, Source
 from pipeline.project.errors import InputError, nearest
 from pipeline.project.parameters import read
 from pipeline.settings.layout import Architecture, Sizes, Top, keys, layout, merged, written_out

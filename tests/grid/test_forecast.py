@@ -13,8 +13,7 @@ from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
 from pipeline.machine import rates, store, workers
 from pipeline.nads import progress
-from pipeline.nads.estimator import Estimator, Source
-from pipeline.nads.plan import NADsPlan, Request
+from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.recipe import jacobian
 from pipeline.project import artifacts
 

@@ -13,8 +13,7 @@ from small_grids import ARCHITECTURES, HOW, lay_down_nads, lay_down_plan, orthon
 from structure import ROOT
 
 from pipeline import estimate, evaluate, generate, train
-from pipeline.nads.estimator import Estimator, Source
-from pipeline.nads.plan import NADsPlan, Request
+from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.project import artifacts
 
 ray = pytest.importorskip("ray", reason="Ray is not installed (requirements-cluster.txt)")

@@ -17,8 +17,7 @@ from structure import ROOT
 from pipeline import estimate
 from pipeline.machine import rates
 from pipeline.nads import imported, progress
-from pipeline.nads.estimator import Source
-from pipeline.nads.plan import NADsPlan, Request
+from pipeline.nads.estimator import NADsPlan, Request, Source
 from pipeline.nads.recipe import Recipe
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
@@ -80,7 +79,7 @@ def test_an_estimate_is_continued_from_what_was_kept(folder, here):
     estimate.main()
     assert here == [("net", n) for n in range(12)] and contents() == whole
     assert rates.read() == dict([measured]), "nothing was sampled, so nothing was measured"
-    (task,) = progress.tasks(NADsPlan.read(), torch.device("cpu"))
+    (task,) = progress.tasks(artifacts.planned("nads", NADsPlan), torch.device("cpu"))
     assert measured[0] == task.rate_key() and 0 < measured[1] < 60
     (path,) = folder.glob(".cells/nads/*/0000012.safetensors")
     path.write_bytes(path.read_bytes()[:1000])

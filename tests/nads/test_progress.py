@@ -11,8 +11,7 @@ from pipeline.machine.store import Sums
 from pipeline.nads import progress
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
-from pipeline.nads.estimator import Estimator, Source
-from pipeline.nads.plan import NADsPlan, Request
+from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.progress import Task, finished
 from pipeline.nads.recipe import Recipe
 from pipeline.networks import NETWORKS

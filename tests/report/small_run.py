@@ -12,8 +12,7 @@ from pipeline.cells.training import Training
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.evaluation import summary
 from pipeline.measures.boundaries import POINTS
-from pipeline.nads.estimator import Estimator, Source
-from pipeline.nads.plan import NADsPlan, Request
+from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.report.run import Evaluated

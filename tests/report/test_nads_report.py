@@ -8,8 +8,7 @@ import pytest
 from small_run import LABELS, LENET, NARROW, captions, save
 from small_run import nads as arrays
 
-from pipeline.nads.estimator import Estimator, Source
-from pipeline.nads.plan import NADsPlan, Request
+from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.report import nads
