@@ -12,7 +12,7 @@ from pipeline.cells import training
 from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
-from pipeline.measures import gradients, reliance
+from pipeline.measures import boundaries, gradients
 from pipeline.measures.fitted import fitted
 
 
@@ -46,13 +46,13 @@ def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]
         row = {"test_set": test_set, "accuracy": accuracy, "n": len(y)}
         if data.outputs == 2:
             score = outputs.diff(dim=1)[:, 0].double().numpy()
-            row["best_accuracy"] = round(reliance.best_accuracy(score, y.numpy()), 6)
+            row["best_accuracy"] = round(boundaries.best_accuracy(score, y.numpy()), 6)
         rows["results"].append(row)
         if position or network is None:
             continue
         if plane := data.plane(cell):
             score = lambda x: training.logits(network, training.arranged(x, device)).diff()[:, 0]
-            section, row = reliance.boundary(score, training.arranged(x, device), *plane)
+            section, row = boundaries.boundary(score, training.arranged(x, device), *plane)
             rows["boundaries"] = [row]
         for epochs, weights in states.items():
             then = jobs.restored(data, cell, trained.specification, weights, device)

@@ -1,4 +1,5 @@
-"""A binary classifier's decision boundary in the plane of two directions, and margins.
+"""A binary classifier's decision boundary in the plane of two directions, margins, and its accuracy
+at the best threshold.
 
 The classifier is given as a function `score` from inputs (N, C, H, W) to the logit of class 1 minus
 that of class 0 (N,): its sign is the decision. The plane is spanned by two orthogonal directions u₁
@@ -25,6 +26,9 @@ LEARNED = 0.55
 
 REACH = 4.0
 """Margins are searched up to this many lengths of the direction."""
+
+MARGIN_SAMPLES = 64
+"""Test samples whose margins are measured."""
 
 
 def cross_section(score: Score, first: torch.Tensor, second: torch.Tensor) -> np.ndarray:
@@ -93,3 +97,35 @@ def margins(score: Score, x: torch.Tensor, direction: torch.Tensor) -> np.ndarra
     with np.errstate(divide="ignore", invalid="ignore"):
         place = t[:-1] + (t[1:] - t[:-1]) * before / (before - after)
     return np.where(crossed, np.abs(place), np.inf).min(0)
+
+
+def boundary(
+    score: Score, x: torch.Tensor, first: torch.Tensor, second: torch.Tensor
+) -> tuple[np.ndarray, dict[str, float]]:
+    """The cross-section of a network's score in the plane of two directions, its tilt and margins.
+
+    x: test inputs (N, C, H, W); first, second: the directions (C, H, W), orthogonal. The
+    cross-section is the probability of class 1, float16 (POINTS, POINTS).
+    """
+    scores = cross_section(score, first, second)
+    row = {"tilt": round(tilt(scores, (float(first.norm()), float(second.norm()))), 3)}
+    for name, direction in (("margin_1", first), ("margin_2", second)):
+        distances = margins(score, x[:MARGIN_SAMPLES], direction)
+        row[name] = round(float(np.median(distances)), 4)
+    # A picture shows no more than three digits, and files of this size can live in git.
+    return (1 / (1 + np.exp(-scores.astype(np.float64)))).astype(np.float16), row
+
+
+def best_accuracy(score: np.ndarray, y: np.ndarray) -> float:
+    """The accuracy of a score at its best threshold, which does not change if the score is shifted.
+
+    score: (N,), the logit of class 1 minus that of class 0; y: (N,), class numbers. The accuracy of
+    a score that guesses lies a little above one half.
+    """
+    order = np.argsort(score, kind="stable")
+    score, y = score[order], y[order]
+    # The k-th entry is of the threshold after the k-th smallest score: class 0 below, class 1
+    # above. A threshold never parts equal scores.
+    right = np.concatenate([[y.sum()], y.sum() + np.cumsum(1 - 2 * y)])
+    between = np.concatenate([[True], score[1:] != score[:-1], [True]])
+    return float(right[between].max() / len(y))

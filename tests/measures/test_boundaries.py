@@ -111,3 +111,22 @@ def test_margins_of_the_nearest_of_two_boundaries_and_where_none_is_met():
         assert found == pytest.approx(1.03, abs=0.02)
     assert np.isinf(boundaries.margins(linear(1, 0, 100.0), origin, FIRST)).all()
     assert np.isinf(boundaries.margins(linear(1, 0), origin, SECOND)).all(), "nor where it is 0"
+
+
+@pytest.mark.parametrize(
+    ("score", "y", "accuracy"),
+    [
+        ([-2.0, -1.0, 1.0, 2.0], [0, 0, 1, 1], 1.0),
+        # A shift of all scores changes nothing.
+        ([5.0, 6.0, 8.0, 9.0], [0, 0, 1, 1], 1.0),
+        # Class 1 is never given to the smaller scores: the best there is gives one class to all.
+        ([2.0, 1.0, -1.0, -2.0], [0, 0, 1, 1], 0.5),
+        # Equal scores are not parted, however they lie.
+        ([1.0, 1.0, 1.0, 1.0], [0, 1, 0, 1], 0.5),
+        ([0.0, 1.0, 1.0, 1.0, 2.0], [0, 0, 1, 1, 1], 0.8),
+        ([3.0, 1.0, 2.0, 0.0], [1, 1, 0, 0], 0.75),
+        ([1.0], [1], 1.0),
+    ],
+)
+def test_the_accuracy_at_the_best_threshold(score, y, accuracy):
+    assert boundaries.best_accuracy(np.array(score), np.array(y)) == pytest.approx(accuracy)
