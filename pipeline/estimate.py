@@ -15,7 +15,7 @@ from pipeline.nads import NADs, from_file, progress
 from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.spectrum import agreement
 from pipeline.project import artifacts, command
-from pipeline.project.errors import InputError, check_unchanged, one_sentence
+from pipeline.project.errors import at, check_unchanged, one_sentence
 
 
 def metrics_of(nads: NADs) -> dict[str, float | int]:
@@ -39,10 +39,8 @@ def main() -> None:
     own = {file: sha256 for each in plan.members.values() for file, sha256 in each.own.items()}
     for name, request in plan.members.items():
         if (file := request.source.file) is not None:
-            try:
+            with at(f"nads.{name}: "):
                 from_files[name] = from_file(file, request.source.input)
-            except InputError as error:
-                raise InputError(f"nads.{name}: {error}") from None
     tasks = list(progress.tasks(plan, device))
     check_unchanged()  # the code that runs is the code in the keys
     artifacts.check_own(own)

@@ -21,7 +21,7 @@ from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import Estimation, begun, stopping_count
 from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.recipe import Recipe, jacobian, key
-from pipeline.project.errors import InputError
+from pipeline.project.errors import at
 
 KEEP_EVERY = 30
 """Seconds between two times at which the sums of an estimate under way are saved."""
@@ -111,13 +111,11 @@ def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
         for asked in source.estimators(plan.estimator) if source.file is None else ():
             # Seeds derive from the name, so two estimates share no networks and no errors.
             full_name = name if asked is plan.estimator else f"{name}.{asked.estimand}"
-            try:
+            with at(f"nads.{name}: "):
                 stated = networks.symmetry_of_inputs(specification, source.input)
                 symmetry = stated if asked.symmetry else "none"
                 network = networks.build(specification, source.input[0], 1, plan.seed)
                 estimator, estimation = begun(network, asked, source, symmetry, f"{full_name}: ")
-            except InputError as error:
-                raise InputError(f"nads.{name}: {error}") from None
             identity, shape = (plan.seed, full_name), source.input
             recipe = Recipe(specification, request.own, shape, identity, estimator, str(device))
             sums = store.Sums(store.default_folder(), key(recipe, estimation))
@@ -142,9 +140,7 @@ def finished(
             if reuse:
                 task.restore()
             task.sample(device)
-            try:
+            with at(f"nads.{task.name}: "):
                 nads = task.estimation.nads(task.recipe.estimator)
-            except InputError as error:
-                raise InputError(f"nads.{task.name}: {error}") from None
             task.estimation = None  # the sums of a large input are most of the memory
             yield task, nads

@@ -9,7 +9,7 @@ from torch import nn
 from pipeline import networks
 from pipeline.networks import Shape, Specification, reason
 from pipeline.networks.untrained import check_untrained
-from pipeline.project.errors import InputError, nearest
+from pipeline.project.errors import InputError, at, nearest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,10 +71,8 @@ def dry_run(specification: Specification, shape: Shape, outputs: int) -> DryRun:
         ) from error
     notices, fixed = [], []
     if not of_the_table:
-        try:
+        with at(f"{place} cannot be used: "):
             fixed = check_untrained(lambda: make(shape[0], outputs, **given))
-        except InputError as error:
-            raise InputError(f"{place} cannot be used: {error}") from None
     if fixed:
         notices.append(f"{place} starts from the same {', '.join(fixed)} whatever the seed")
     if (output >= 0).all() and torch.allclose(output.sum(1), torch.ones(2)):

@@ -25,6 +25,18 @@ def nearest(name: object, known: Iterable[object]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known)}."
 
 
+@contextlib.contextmanager
+def at(place: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Context that begins the message of an InputError with its place, such as 'nads.lenet: '.
+
+    kinds: other exceptions that are wrong input there, and become an InputError.
+    """
+    try:
+        yield
+    except (InputError, *kinds) as error:
+        raise InputError(f"{place}{error}") from None
+
+
 def check_unchanged(kept: str = KEPT) -> None:
     """Raise InputError if a source file that this process has loaded was written since it started.
 

@@ -4,26 +4,16 @@ import collections
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Iterator
 
 from pipeline import experiments, networks
 from pipeline.nads import from_file
 from pipeline.networks import own
 from pipeline.networks.dry_run import dry_run
-from pipeline.project.errors import InputError
+from pipeline.project.errors import at
 from pipeline.settings import Plans
 
 CLASSES = 10
 """Outputs of a network whose number of outputs the images decide: they may not be here yet."""
-
-
-@contextlib.contextmanager
-def _at(place: str) -> Iterator[None]:
-    """Context that names a place in params.yaml as the place of a mistake."""
-    try:
-        yield
-    except (InputError, ValueError) as error:
-        raise InputError(f"params.yaml: {place}: {error}") from None
 
 
 def try_out(scales: dict[str, Plans]) -> dict[str, int]:
@@ -36,13 +26,13 @@ def try_out(scales: dict[str, Plans]) -> dict[str, int]:
     sizes, digests = _run_networks(scales)
     for scale, plans in scales.items():
         for name, plan in plans.experiments.items():
-            with _at(f"scales.{scale}.{name}"):
+            with at(f"params.yaml: scales.{scale}.{name}: ", ValueError):
                 experiments.find(name).check_networks(plan, networks.symmetry)
     plans = next(iter(scales.values()))
     for name, request in plans.nads.members.items():
         own_files = digests.get(name)
         if (file := request.source.file) is not None:
-            with _at(f"scales.{plans.nads.scale}.nads.{name}"):
+            with at(f"params.yaml: scales.{plans.nads.scale}.nads.{name}: ", ValueError):
                 from_file(file, request.source.input)
                 own_files = own.digests([file])
         plans.nads.members[name] = dataclasses.replace(request, own=own_files)
@@ -72,7 +62,7 @@ def _run_networks(scales: dict[str, Plans]) -> tuple[dict[str, int], dict[str, d
             # A network of the table that runs with four channels also runs with one.
             distinct = {shape[1:]: (shape, outputs) for shape, outputs in distinct}.values()
             recorded = contextlib.nullcontext({})
-        with _at(f"architectures.{name}"), recorded as digests[name]:
+        with at(f"params.yaml: architectures.{name}: ", ValueError), recorded as digests[name]:
             runs = [dry_run(specification, *use) for use in distinct]
         sizes[name] = max(run.size for run in runs)
         for notice in dict.fromkeys(notice for run in runs for notice in run.notices):
