@@ -348,8 +348,8 @@ def test_a_network_for_one_channel_is_refused_for_two(own):
 
 
 def test_softmax_at_the_end_gets_a_notice(own):
-    run = dry_run(networks.specification({"network": "nets:softmax"}), (1, 32, 32), 2)
-    assert "as after a softmax" in run.notices[0]
+    _, (notice,) = dry_run(networks.specification({"network": "nets:softmax"}), (1, 32, 32), 2)
+    assert "as after a softmax" in notice
 
 
 def test_a_misspelt_argument_of_a_network():

@@ -1,6 +1,5 @@
 """A trial run of a network before any work: it is built, and run on two samples."""
 
-import dataclasses
 import inspect
 
 import torch
@@ -12,16 +11,9 @@ from pipeline.networks.untrained import check_untrained
 from pipeline.project.errors import InputError, at, nearest
 
 
-@dataclasses.dataclass(frozen=True)
-class DryRun:
-    """The bytes of a network's weights, and a sentence for each oddity that may be intended."""
-
-    size: int
-    notices: tuple[str, ...] = ()
-
-
-def dry_run(specification: Specification, shape: Shape, outputs: int) -> DryRun:
-    """A trial run of a specification's network on two inputs (C, H, W).
+def dry_run(specification: Specification, shape: Shape, outputs: int) -> tuple[int, list[str]]:
+    """The bytes of a network's weights, and a sentence for each oddity that may be intended, after
+    a trial run on two inputs (C, H, W).
 
     Raises InputError, with one sentence, unless it maps them to (2, outputs) and, where it is not
     of the table, unless it has gradients and each of torch's seeds draws its weights anew.
@@ -81,4 +73,4 @@ def dry_run(specification: Specification, shape: Shape, outputs: int) -> DryRun:
             "values before it"
         )
     size = sum(value.nbytes for value in network.state_dict().values())
-    return DryRun(size, tuple(notices))
+    return size, notices

@@ -83,7 +83,7 @@ def main(given: argparse.Namespace) -> None:
         dry_run(specification, shape, 1)
     if bool(given.weights) != bool(given.images) or given.weights and len(every) > 1:
         raise InputError("--weights, of one network, and --images, which it knows, go together")
-    notices = {name: dry_run(each, shape, 2).notices for name, each in every.items()}
+    notices = {name: dry_run(each, shape, 2)[1] for name, each in every.items()}
     checkpoint = None
     if given.weights:
         (specification,) = every.values()

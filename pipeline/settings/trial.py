@@ -64,7 +64,7 @@ def _run_networks(scales: dict[str, Plans]) -> tuple[dict[str, int], dict[str, d
             recorded = contextlib.nullcontext({})
         with at(f"params.yaml: architectures.{name}: ", ValueError), recorded as digests[name]:
             runs = [dry_run(specification, *use) for use in distinct]
-        sizes[name] = max(run.size for run in runs)
-        for notice in dict.fromkeys(notice for run in runs for notice in run.notices):
+        sizes[name] = max(size for size, _ in runs)
+        for notice in dict.fromkeys(notice for _, notices in runs for notice in notices):
             print(f"notice: {notice}", file=sys.stderr)
     return sizes, digests

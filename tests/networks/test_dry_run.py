@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from pipeline import networks
-from pipeline.networks.dry_run import DryRun, dry_run
+from pipeline.networks.dry_run import dry_run
 
 NETWORKS = """
 import torch
@@ -38,19 +38,19 @@ def of(name, **arguments):
 
 def test_the_size_is_that_of_the_state(mine):
     """In four bytes, of batch norm's mean and variance too, and its count in eight."""
-    assert dry_run(of("flat"), (1, 32, 32), 2) == DryRun(4 * (1025 * 8 + 9 * 2))
+    assert dry_run(of("flat"), (1, 32, 32), 2) == (4 * (1025 * 8 + 9 * 2), [])
     specification = networks.specification({"network": "resnet18", "width": 0.125})
     network = networks.build(specification, 1, 1, 0)
     norms = [module for module in network.modules() if isinstance(module, torch.nn.BatchNorm2d)]
     parameters = sum(parameter.numel() for parameter in network.parameters())
     size = 4 * (parameters + 2 * sum(norm.num_features for norm in norms)) + 8 * len(norms)
-    assert len(norms) == 20 and dry_run(specification, (1, 32, 32), 1) == DryRun(size)
+    assert len(norms) == 20 and dry_run(specification, (1, 32, 32), 1) == (size, [])
 
 
 def test_weights_of_which_some_are_fixed_get_a_notice_and_the_callers_chance_is_left_alone(mine):
     networks.constructor("mine:partly")
     state = torch.get_rng_state()
-    assert dry_run(of("partly"), (1, 32, 32), 2).notices == (
-        "mine:partly starts from the same 1.weight whatever the seed",
-    )
+    assert dry_run(of("partly"), (1, 32, 32), 2)[1] == [
+        "mine:partly starts from the same 1.weight whatever the seed"
+    ]
     assert torch.equal(torch.get_rng_state(), state)
