@@ -71,18 +71,9 @@ class NADs:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> typing.Self:
-        """The NADs in a file that `save` or the stage `estimate` wrote.
-
-        Raises InputError for any other file.
-        """
-        try:
-            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-                arrays = {field.name: file[field.name] for field in dataclasses.fields(cls)}
-        except OSError as error:
-            raise InputError(f"the NADs {path} cannot be read: {error.strerror}") from None
-        except Exception as error:  # NumPy's, zipfile's or zlib's, by where the file is wrong
-            reason = " ".join(str(error).split())
-            raise InputError(f"{path} is no file that NADs.save wrote: {reason}") from None
+        """The NADs in a file that `save` or the stage `estimate` wrote."""
+        with np.load(path) as file:
+            arrays = {field.name: file[field.name] for field in dataclasses.fields(cls)}
         values = {name: a if a.ndim else a.item() for name, a in arrays.items()}
         return cls(**values | {"shape": tuple(arrays["shape"].tolist())})
 

@@ -51,23 +51,6 @@ def test_nads_that_were_saved_are_loaded_as_they_were(nads, tmp_path):
     assert repr(loaded) == repr(nads)
 
 
-def test_a_file_that_holds_no_nads_is_refused_in_one_sentence(tmp_path):
-    path, nads = tmp_path / "mine.npz", estimated()
-    nads.save(path)
-    whole = path.read_bytes()
-    wrong = [whole[: len(whole) // 2], whole[:3000] + b"wrong" + whole[3005:], b"directions", b""]
-    for arrays in ({"directions": np.eye(4)}, vars(nads) | {"point": np.array([{"a": 1}])}):
-        np.savez(path, **arrays)
-        wrong.append(path.read_bytes())
-    for content in wrong:
-        path.write_bytes(content)
-        with pytest.raises(InputError, match="mine.npz is no file that NADs.save wrote") as caught:
-            NADs.load(path)
-        assert "\n" not in str(caught.value)
-    with pytest.raises(InputError, match="none.npz cannot be read: No such file"):
-        NADs.load(tmp_path / "none.npz")
-
-
 def test_the_overlap_of_spans_has_its_closed_form():
     basis = imported(np.eye(8), (2, 2, 2))
     # The first two directions turned within their plane span the same; the third, turned by 60°
