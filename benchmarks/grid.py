@@ -148,7 +148,8 @@ def ours(name: str, count: int, device: torch.device) -> tuple[float, list[float
 
 def together(specification: table.Specification, device: torch.device) -> int:
     """Cells in one group: a stack of the networks that suit it, on a GPU."""
-    stacked = device.type == "cuda" and table.together(specification) == "stack"
+    make = table.constructor(specification["network"])
+    stacked = device.type == "cuda" and getattr(make, "together", None) == "stack"
     return STACK if stacked else 1
 
 

@@ -82,7 +82,7 @@ def grouped(
     alike = lambda job: (job.specification, job.training, shape_of(job.cell))
     for (specification, _, shape), similar in itertools.groupby(jobs, alike):
         size = 1
-        if table.together(specification) == "stack":
+        if getattr(table.constructor(specification["network"]), "together", None) == "stack":
             each = 4 * samples * dimension(data.experiment.inputs(shape))
             size = max(1, min(STACK, int(STACK_BYTES // each)))
         while group := list(itertools.islice(similar, size)):

@@ -143,11 +143,6 @@ def symmetry_of_inputs(specification: Specification, shape: Shape) -> str:
     return square + CHANNELS if stated.endswith(CHANNELS) and shape[0] > 1 else square
 
 
-def together(specification: Specification) -> str:
-    """How a GPU trains several networks of a specification: as a 'stack', or each 'alone'."""
-    return getattr(constructor(specification["network"]), "together", "alone")
-
-
 def files(place: str) -> list[Path]:
     """The package's files that decide the network at a place.
 

@@ -37,7 +37,7 @@ def cells(specification, count=3, samples=150, dtype=torch.float64):
 @pytest.mark.parametrize("name", SPECIFICATIONS)
 def test_networks_in_a_stack_are_trained_as_alone(name):
     made, sets = cells(SPECIFICATIONS[name])
-    assert networks.together(SPECIFICATIONS[name]) == "stack"
+    assert networks.constructor(SPECIFICATIONS[name]["network"]).together == "stack"
     alone = copy.deepcopy(made)
     expected = [
         training.train(network, *pair, HOW, seed)

@@ -26,7 +26,6 @@ def test_a_network_of_torchvision_reads_as_many_channels_as_an_experiment_has(na
     dry_run(specification, (channels, 64, 64), 2)
     assert nn.Conv2d.__init__ is plain
     assert networks.symmetry(specification) == "measured"
-    assert networks.together(specification) == "alone"
     assert label(specification) == name
 
 
