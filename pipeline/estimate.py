@@ -5,12 +5,10 @@ data/nads/{architecture}.{estimand}.npz. A run continues the sums that an earlie
 may have been killed or had fewer networks; a second run at the same time waits for the first.
 """
 
-import statistics
-
 import numpy as np
 import threadpoolctl
 
-from pipeline.machine import rates, workers
+from pipeline.machine import workers
 from pipeline.nads import NADs, from_file, progress
 from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.spectrum import agreement
@@ -51,8 +49,6 @@ def main() -> None:
         for task, nads in progress.finished(tasks, device, machine.reuse):
             nads.save(folder / f"{task.name}.npz")
             metrics[task.name] = metrics_of(nads)
-            if task.seconds:
-                rates.write({task.rate_key(): statistics.median(task.seconds)})
             print(
                 f"{task.name}: NADs ({nads.estimand}) from {nads.networks} networks, averaged over "
                 f"{nads.symmetry}, relative error of C {nads.error:.3f}, first singular value "

@@ -7,13 +7,12 @@ at any scale ends the stage with one sentence, and several mistakes with one sen
 
 import dataclasses
 import datetime
-import math
 
 import pandas as pd
 import torch
 
 from pipeline import experiments, settings
-from pipeline.grid.forecast import forecast, forecast_nads
+from pipeline.grid.forecast import forecast
 from pipeline.images.wanted import notice_of_other_images
 from pipeline.machine import store, workers
 from pipeline.machine.disk import check_room
@@ -30,8 +29,7 @@ def main() -> None:
     device, scale = workers.device_of(plans.machine.device), plans.nads.scale
     sizes = try_out(scales)
     notice_of_other_images(plans.images)
-    nads, bounded = forecast_nads(plans.nads, plans.machine.reuse, device)
-    rows = {"nads": nads}
+    rows = {}
     for name, plan in plans.experiments.items():
         # Here, since DVC removes what a stage made before it runs it again: what `dvc pull` fetched
         # needs no training.
@@ -41,24 +39,14 @@ def main() -> None:
     table.loc["all"] = table.sum(skipna=False)
     print(f"params.yaml is sound; scale {scale} on {workers.place(device)}:")
     formats = dict.fromkeys(table.columns, "{:,.0f}".format) | {"GB to write": "{:,.2f}".format}
-    words = [
-        _in_words(seconds, bounded and row in ("nads", "all"))
-        for row, seconds in table["time left"].items()
-    ]
-    shown = table.assign(**{"time left": words})
-    print(shown.to_string(formatters=formats | {"time left": str}))
+    formats["time left"] = lambda seconds: str(datetime.timedelta(seconds=round(seconds)))
+    print(table.to_string(formatters=formats, na_rep="unknown"))
     check_room(round(1e9 * table.loc["all", "GB to write"]), f"scale {scale}")
     documents = {"images": plans.images, "machine": plans.machine, "nads": plans.nads}
     with artifacts.output(artifacts.PLAN, sealed=False) as folder:
         for name, plan in (documents | plans.experiments).items():
             artifacts.write_json(folder / f"{name}.json", dataclasses.asdict(plan))
         (folder / "params.sha256").write_text(digest)
-
-
-def _in_words(seconds: float, bounded: bool) -> str:
-    if math.isnan(seconds):
-        return "unknown"
-    return "at most " * bounded + str(datetime.timedelta(seconds=round(seconds)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""The cost of a scale's NADs and of an experiment's grid before they are made: time, disk."""
+"""The cost of an experiment's grid before it is trained: networks, time, disk."""
 
 import contextlib
-import io
 import math
 
 import torch
@@ -12,8 +11,6 @@ from pipeline.experiments.plan import Plan
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
 from pipeline.machine import rates, store, workers
-from pipeline.nads import progress
-from pipeline.nads.estimator import NADsPlan
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
@@ -32,6 +29,8 @@ def forecast(
     reuse: whether stored cells count as trained; sizes: bytes of each architecture's weights.
     """
     cells, measured = experiment.cells(plan), rates.read()
+    # On a CPU each core trains one network. On a GPU, a rate is already one network's share.
+    at_once = workers.cores() if device.type == "cpu" else 1
     drawn = {seed for seed in plan.seeds if _drawn(plan, seed)}
     stored = _stored(experiment, plan, cells, drawn, device)
     values = sum(dimension(experiment.inputs(shape)) for shape in plan.inputs)
@@ -45,7 +44,7 @@ def forecast(
         each = plan.train_samples * member.training.epochs
         passes += len(grid) * each
         key = grid_jobs.rate_key(experiment, member, device.type)
-        seconds += left * each * measured.get(key, math.nan) / _at_once(device) if left else 0.0
+        seconds += left * each * measured.get(key, math.nan) / at_once if left else 0.0
         to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {
         "networks": len(cells),
@@ -54,35 +53,6 @@ def forecast(
         "time left": seconds,
         "GB to write": to_write / 1e9,
     }
-
-
-def forecast_nads(
-    plan: NADsPlan, reuse: bool, device: torch.device
-) -> tuple[dict[str, float], bool]:
-    """The cost of a scale's NADs: the same row of untrained networks, and whether it is a bound.
-
-    It is a bound where an estimate ends at a relative error of C. The sums that an estimate writes
-    are small beside a grid and do not count.
-    """
-    measured, bounded = rates.read(), False
-    row = dict.fromkeys(("networks", "stored", "sample passes", "time left", "GB to write"), 0)
-    with contextlib.redirect_stderr(io.StringIO()):  # `estimate` repeats every notice
-        for task in progress.tasks(plan, device):
-            networks = task.estimation.networks
-            stored = [count for count in task.sums.counts() if count <= networks]
-            left = networks - max(stored, default=0) if reuse else networks
-            row["networks"] += networks
-            row["stored"] += networks - left
-            if left:
-                seconds = left * measured.get(task.rate_key(), math.nan)
-                row["time left"] += seconds / _at_once(device)
-                bounded |= task.estimation.target_error is not None
-    return row, bounded
-
-
-def _at_once(device: torch.device) -> int:
-    # On a CPU each core makes one network. On a GPU, a rate is already one network's share.
-    return workers.cores() if device.type == "cpu" else 1
 
 
 def _drawn(plan: Plan, seed: int) -> bool:

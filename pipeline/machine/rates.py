@@ -1,4 +1,4 @@
-"""Seconds of work on this machine, which each run measures and later ones forecast with."""
+"""Seconds of training on this machine, which each run measures and later ones forecast with."""
 
 import json
 from pathlib import Path
@@ -11,11 +11,9 @@ def _path() -> Path:
 
 
 def read() -> dict[str, float]:
-    """Seconds of one core, or of the GPU, by the digest of all that decides them.
+    """Seconds of one core, or of the GPU, per training sample, by `pipeline.grid.jobs.rate_key`.
 
-    Per training sample by `pipeline.grid.jobs.rate_key`; per untrained network by
-    `pipeline.nads.progress.Task.rate_key`. Empty where the file is missing or
-    damaged, since every rate can be measured again.
+    Empty where the file is missing or damaged, since every rate can be measured again.
     """
     try:
         return dict(json.loads(_path().read_text(encoding="utf-8")))

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import torch
 from tqdm import tqdm
 
@@ -32,8 +31,7 @@ class Task:
     """One estimate of NADs, made by the workers.
 
     name: the architecture's; recipe: of its networks; estimation: the estimate so far; sums: the
-    sums in the store; minutes: how long this run has sampled networks; seconds: of a worker, for
-    each of them.
+    sums in the store; minutes: how long this run has sampled networks.
     """
 
     name: str
@@ -41,13 +39,6 @@ class Task:
     estimation: Estimation
     sums: store.Sums
     minutes: float = 0.0
-    seconds: list[float] = dataclasses.field(default_factory=list)
-
-    def rate_key(self) -> str:
-        """Digest of all that decides the seconds per network."""
-        recipe, estimator = self.recipe, self.recipe.estimator
-        derivative = estimator.estimand, estimator.method, estimator.point
-        return store.digest([recipe.specification, recipe.shape, derivative, recipe.device])
 
     def restore(self) -> None:
         """Go on from the sums in the store of the most networks that this estimate may have."""
@@ -83,11 +74,10 @@ class Task:
         jobs = itertools.takewhile(lambda _: not estimation.finished, jobs)
         with tqdm(desc=title, total=most, initial=first, unit="network", disable=None) as bar:
             try:
-                for position, result in workers.run(_timed, jobs, dict, device):
+                for position, result in workers.run(jacobian, jobs, dict, device):
                     if isinstance(result, Exception):
                         raise result
-                    estimation.add(first + position, result[0])
-                    self.seconds.append(result[1])
+                    estimation.add(first + position, result)
                     bar.update(accumulator.count - bar.n)
                     if estimation.finished:
                         break
@@ -96,12 +86,6 @@ class Task:
             finally:
                 keep()
         self.minutes = (time.monotonic() - started) / 60
-
-
-def _timed(context: dict, work: tuple[Recipe, int]) -> tuple[np.ndarray, float]:
-    """The Jacobian of one untrained network, and the seconds that it took the worker."""
-    started = time.monotonic()
-    return jacobian(context, work), time.monotonic() - started
 
 
 def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:

@@ -1,4 +1,4 @@
-"""What NADs and a grid take: networks, those that are stored, sample passes, time, room."""
+"""What a grid takes: networks, those that are stored, sample passes, time, room."""
 
 import dataclasses
 
@@ -12,9 +12,6 @@ from pipeline.grid import forecast as told
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
 from pipeline.machine import rates, store, workers
-from pipeline.nads import progress
-from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
-from pipeline.nads.recipe import jacobian
 from pipeline.project import artifacts
 
 FOURIER = experiments.find("fourier")
@@ -105,32 +102,3 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     seconds = (20 * 8 * 3 + 20 * 8 * 5) / 2
     assert forecast_of(plan, reuse=False) == [40, 8, 20 * 8 * 8, seconds, 40 * KEPT]
     assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"
-
-
-def nads_plan(networks, error=None):
-    """A plan of the NADs of a small network of 8×8 pixels."""
-    specification = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
-    estimator = Estimator("secant", "readout", 100.0, "normal", True, False)
-    source = Source(networks, error, (1, 8, 8))
-    return NADsPlan("smoke", 0, estimator, {"net": Request(specification, source)})
-
-
-def test_untrained_networks_in_the_sums_count_and_an_error_may_end_the_rest(folder):
-    (task,) = progress.tasks(nads_plan(8), CPU)
-
-    def forecast_of_nads(*plan, reuse=True):
-        row, bounded = told.forecast_nads(nads_plan(*plan), reuse, CPU)
-        return [None if np.isnan(value) else value for value in row.values()], bounded
-
-    assert forecast_of_nads(8) == ([8, 0, 0, None, 0], False)
-    rates.write({task.rate_key(): 3.0})
-    assert forecast_of_nads(8) == ([8, 0, 0, 8 * 3 / 2, 0], False)
-    assert forecast_of_nads(8, 0.01) == ([8, 0, 0, 8 * 3 / 2, 0], True)
-    for number in range(8):
-        task.estimation.add(number, jacobian(None, (task.recipe, number)))
-    task.sums.put(8, task.estimation.state())
-    assert forecast_of_nads(8) == ([8, 8, 0, 0, 0], False)
-    assert forecast_of_nads(7) == ([7, 0, 0, 7 * 3 / 2, 0], False)
-    assert forecast_of_nads(20) == ([20, 8, 0, 12 * 3 / 2, 0], False)
-    assert forecast_of_nads(20, 1e-9) == ([20, 8, 0, 12 * 3 / 2, 0], True)
-    assert forecast_of_nads(20, reuse=False) == ([20, 0, 0, 20 * 3 / 2, 0], False)
