@@ -2,7 +2,8 @@
 
 No other stage reads params.yaml. data/plan/ holds the chosen scale: images.json, nads.json and
 {experiment}.json, with the digests of a person's own files, and machine.json, the device. A mistake
-at any scale ends the stage with one sentence, and several mistakes with one sentence each.
+at any scale ends the stage with one sentence, and several mistakes with one sentence each. The
+networks are tried of the chosen scale alone.
 """
 
 import dataclasses
@@ -24,10 +25,10 @@ from pipeline.settings.trial import try_out
 def main() -> None:
     """Check params.yaml, print the work that it asks for, and write the plans."""
     torch.set_num_threads(1)
-    digest, scales = artifacts.params_digest(), settings.plans(settings.read())
-    plans = next(iter(scales.values()))
+    digest = artifacts.params_digest()
+    plans, *_ = settings.plans(settings.read()).values()  # the chosen scale's
     device, scale = workers.device_of(plans.machine.device), plans.nads.scale
-    sizes = try_out(scales)
+    sizes = try_out(plans)
     notice_of_other_images(plans.images)
     rows = {}
     for name, plan in plans.experiments.items():

@@ -1,4 +1,4 @@
-"""A trial of the networks and NADs that params.yaml names, before any work is done with them."""
+"""A trial of the networks and NADs of one scale, before any work is done with them."""
 
 import collections
 import contextlib
@@ -16,23 +16,22 @@ CLASSES = 10
 """Outputs of a network whose number of outputs the images decide: they may not be here yet."""
 
 
-def try_out(scales: dict[str, Plans]) -> dict[str, int]:
-    """The bytes of each architecture's weights, after a trial run of its network at every scale.
+def try_out(plans: Plans) -> dict[str, int]:
+    """The bytes of each architecture's weights, after a trial run of its network.
 
-    The plans of the first scale get the digests of a person's own files that decide their networks
-    and NADs. Raises InputError for a network that cannot be built or run, or that does not suit its
-    experiment, and for a file without usable NADs.
+    The plans get the digests of a person's own files that decide their networks and NADs. Raises
+    InputError for a network that cannot be built or run, or that does not suit its experiment, and
+    for a file without usable NADs.
     """
-    sizes, digests = _run_networks(scales)
-    for scale, plans in scales.items():
-        for name, plan in plans.experiments.items():
-            with at(f"params.yaml: scales.{scale}.{name}: ", ValueError):
-                experiments.find(name).check_networks(plan, networks.symmetry)
-    plans = next(iter(scales.values()))
+    sizes, digests = _run_networks(plans)
+    place = f"params.yaml: scales.{plans.nads.scale}"
+    for name, plan in plans.experiments.items():
+        with at(f"{place}.{name}: ", ValueError):
+            experiments.find(name).check_networks(plan, networks.symmetry)
     for name, request in plans.nads.members.items():
         own_files = digests.get(name)
         if (file := request.source.file) is not None:
-            with at(f"params.yaml: scales.{plans.nads.scale}.nads.{name}: ", ValueError):
+            with at(f"{place}.nads.{name}: ", ValueError):
                 from_file(file, request.source.input)
                 own_files = own.digests([file])
         plans.nads.members[name] = dataclasses.replace(request, own=own_files)
@@ -42,20 +41,19 @@ def try_out(scales: dict[str, Plans]) -> dict[str, int]:
     return sizes
 
 
-def _run_networks(scales: dict[str, Plans]) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
+def _run_networks(plans: Plans) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
     """Each architecture's bytes of weights, and its own files' digests by path."""
     specifications, uses, sizes, digests = {}, collections.defaultdict(set), {}, {}
-    for plans in scales.values():
-        for name, request in plans.nads.members.items():
-            if request.source.file is None:
-                specifications[name] = request.specification
-                uses[name].add((tuple(request.source.input), 1))
-        for plan in plans.experiments.values():
-            experiment = experiments.find(plan.experiment)
-            for name, member in plan.members.items():
-                shape = experiment.inputs(member.input)
-                specifications[name] = member.specification
-                uses[name].add((shape, experiment.outputs or CLASSES))
+    for name, request in plans.nads.members.items():
+        if request.source.file is None:
+            specifications[name] = request.specification
+            uses[name].add((tuple(request.source.input), 1))
+    for plan in plans.experiments.values():
+        experiment = experiments.find(plan.experiment)
+        for name, member in plan.members.items():
+            shape = experiment.inputs(member.input)
+            specifications[name] = member.specification
+            uses[name].add((shape, experiment.outputs or CLASSES))
     for name, specification in specifications.items():
         distinct, recorded = sorted(uses[name]), own.recorded()
         if specification["network"] in networks.NETWORKS.values():
