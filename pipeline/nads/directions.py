@@ -5,7 +5,6 @@ import os
 import typing
 
 import numpy as np
-import scipy.linalg
 
 from pipeline.cells.shapes import as_text
 from pipeline.nads.spectrum import oriented, overlaps
@@ -100,7 +99,9 @@ def in_channels(nads: NADs, channels: int) -> NADs:
     To each direction u of one channel belong, with one eigenvalue, u in grey, and u in the
     differences of colours: of three channels red–green and blue–yellow.
     """
-    count, colours = channels * len(nads.directions), scipy.linalg.helmert(channels, full=True)
+    from scipy.linalg import helmert  # which takes a third of a second to import
+
+    count, colours = channels * len(nads.directions), helmert(channels, full=True)
     directions = np.einsum("kd,bc->kbcd", nads.directions, colours).reshape(count, -1)
     repeated = {
         name: np.repeat(getattr(nads, name), channels, -1)
