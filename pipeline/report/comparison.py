@@ -48,8 +48,3 @@ def rms(ours: pd.Series, published: pd.Series) -> tuple[float, int]:
     """Root mean square difference of two series at their common keys, and the number of these."""
     difference = (ours - published).dropna()
     return float(np.sqrt((difference**2).mean())), len(difference)
-
-
-def indices_text(count: int) -> str:
-    """A number of indices as text."""
-    return "1 index" if count == 1 else f"{count} indices"

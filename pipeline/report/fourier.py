@@ -81,13 +81,13 @@ def level_of(cells: pd.DataFrame) -> str:
 def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     """The table of the maps, a row for each architecture, and sentences.
 
-    The published mean is over the directions of our map. Distances are given without and within
-    k_row = 0, since LeNet's published row k_row = 0 lies above its transpose, which the symmetry of
-    the network's law does not allow.
+    The published mean is over the directions of our map, and the distance over those of them off
+    k_row = 0: LeNet's published row k_row = 0 lies above its transpose, which the symmetry of the
+    network's law does not allow.
     """
     networks = {name: described(run.plan.members[name]) for name in run.labels}
     no_pooling = {"downsampling": "none"}
-    rows, levels, compared, without = [], [], [], []
+    rows, levels, without = [], [], []
     for name, label in run.labels.items():
         cells = run.of(name)
         directions = frequencies.by_direction(cells)
@@ -101,20 +101,15 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
             level = f"{low} % along all"
         levels.append(f"{label}: {level} (fitted along {fitted})")
         unpooled = UNPOOLED.get(papers_network(networks[name], **no_pooling))
-        beside = [f"{100 * unpooled:.1f}" if unpooled else "–", "–", "–"]
+        beside = [f"{100 * unpooled:.1f}" if unpooled else "–", "–"]
         if name in known:
             called, theirs = known[name]
             wide = called.removeprefix("published")
             theirs = 100 * theirs.set_index(DIRECTION)["mean"].reindex(means.index)
-            on = theirs.index.get_level_values("k_row") == 0
-            distances = [rms(100 * means, part) for part in (theirs[~on], theirs[on])]
-            texts = [f"{points:.1f} ({count})" if count else "–" for points, count in distances]
-            beside = [text + wide for text in (f"{theirs.mean():.1f}", *texts)]
-            text = ", ".join(
-                f"{points:.1f} points over {count} with k_row {sign} 0"
-                for sign, (points, count) in zip("≠=", distances)
-            )
-            compared.append(f"{label}{' (of full width)' if wide else ''}: {text}")
+            off = theirs[theirs.index.get_level_values("k_row") != 0]
+            points, count = rms(100 * means, off)
+            distance = f"{points:.1f} ({count})" if count else "–"
+            beside = [f"{theirs.mean():.1f}{wide}", distance + wide]
         for other, network in networks.items():
             if "downsampling" in network or networks[name] != network | no_pooling:
                 continue
@@ -130,14 +125,11 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
         above = f"{100 * (means > 0.75).mean():.0f}"
         rows.append([label, fitted, level_of(cells), low, high, above, *beside])
     sentences = [f"Accuracy over Fourier directions, {run.seeds()}: {'; '.join(levels)}."]
-    if compared:
-        start = "Root mean square distance from the published maps, over numbers of directions"
-        sentences.append(f"{start}: {'; '.join(compared)}.")
     if without:
         sentences.append(f"Without pooling {', '.join(without)}.")
     header = ["network", "directions fitted", "mean accuracy (%)", "lowest", "highest"]
     header += ["directions above 75 % (%)", "published mean (%)"]
-    header += [f"root mean square distance (directions) where k_row {sign} 0" for sign in "≠="]
+    header += ["root mean square distance from the published off k_row = 0 (directions)"]
     return [header, *rows], sentences
 
 

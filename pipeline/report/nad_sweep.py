@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from pipeline.measures.ranks import early, spearman
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, indices_text, number, p_text, rms
+from pipeline.report.comparison import accuracy, all_seeds_fitted, number, p_text, rms
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds, percents
 
@@ -104,7 +104,7 @@ def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
 
 def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
     """The table of accuracies, a row for each architecture and estimand, and the findings."""
-    rows, curves, compared = [], [], []
+    rows, curves = [], []
     metrics = artifacts.evaluated(run.folder, "metrics.json")  # with the rank correlations
     for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):
         at, label = cells.set_index("index").sort_index(), run.labels[name]
@@ -120,9 +120,6 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
             points, count = rms(100 * at["mean"], values)
             distance = f"{points:.1f} ({count})" if count else "–"
             beside = [quoted + width, distance + width]
-            if count:
-                wide = " (of full width)" if width else ""
-                compared.append(f"{label}{wide} {points:.1f} points over {indices_text(count)}")
         values = [accuracy(at.loc[i]) if i in at.index else "–" for i in QUOTED]
         fitted = all_seeds_fitted(at)
         row = [label, estimand, f"{fitted} of {len(at)}", *values, *beside]
@@ -133,11 +130,8 @@ def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
         sentence = f"{label} along its {estimand} NADs {level}"
         if rhos["accuracy_index"] != "–":
             sentence += f", Spearman's ρ with the index {rhos['accuracy_index']}"
-        curves.append(f"{sentence} (fitted at {fitted} of {indices_text(len(at))})")
+        curves.append(f"{sentence} (indices fitted: {fitted} of {len(at)})")
     sentences = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
-    if compared:
-        start = "Root mean square distance from the published curves"
-        sentences.append(f"{start}: {'; '.join(compared)}.")
     header = ["network", "estimand", "indices fitted", *(f"index {i} (%)" for i in QUOTED)]
     header += ["published at these", "root mean square distance from the published (indices)"]
     header += ["ρ(accuracy, index)", "ρ(accuracy, eigenvalue)", "ρ(early loss, index)"]

@@ -156,7 +156,7 @@ def numbers(
 
     others, known: as in `overlaps` and `spectra`.
     """
-    rows, steep, level, beside, shared = [], [], [], [], []
+    rows, steep, level, shared = [], [], [], []
     for name, nads in run.nads.items():
         label, networks, values = run.labels[name], int(nads["networks"]), nads["eigenvalues"]
         if not networks:
@@ -165,7 +165,6 @@ def numbers(
         # The first singular value that 10,000 networks would have, and its standard error.
         first = 100 * float(values[0]) ** 0.5
         error = first * float(nads["standard_errors"][0]) / (2 * float(values[0]))
-        ours = f"{first:.3g} ± {error:.2g}"
         halves = ", ".join(f"{100 * value**0.5:.3g}" for value in nads["halves"][:, 0])
         ten, shared_by_halves = agreement(nads["overlap"])
         overlap, chance = f"{shared_by_halves:.2f}", f"{ten / np.prod(nads['shape']):.2f}"
@@ -180,8 +179,6 @@ def numbers(
             text = f"{factor:,.{digits}f}" if factor < 1e6 else "more than 10⁶"
             steep.append(f"{text} for {estimate}")
         theirs = f"{100 * known[name][0]:.3g}" if name in known else "–"
-        if name in known:
-            beside.append(f"{label} {ours} (published {theirs})")
         if name in others:
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
             of_halves = f"(two halves of its networks: {overlap}, chance: {chance})"
@@ -192,16 +189,15 @@ def numbers(
         (starts, ends), index = nads["nearby"].T, np.arange(len(values))
         gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
         row += [", ".join(map(str, gaps[:4])) or "none"]
-        rows.append([*row, f"{ours} ({halves})", theirs])
+        rows.append([*row, f"{first:.3g} ± {error:.2g} ({halves})", theirs])
     if steep:
         fall = "√λ falls from the first NAD to the last by a factor of"
         level.insert(0, f"{fall} {', '.join(steep)}")
     text = "; ".join(level)
     sentences = [f"{text[0].upper()}{text[1:]}."] if text else []
-    first = "First singular value × √10,000 ± standard error:"
-    spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
-    parts = {first: beside, spans: shared}
-    sentences += [f"{start} {', '.join(texts)}." for start, texts in parts.items() if texts]
+    if shared:
+        spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
+        sentences.append(f"{spans} {', '.join(shared)}.")
     header = ["network", "untrained networks", "method", "averaged over"]
     header += ["relative error of C, the derivative's covariance (Frobenius norm)"]
     header += ["span that the first ten NADs of two halves of the networks share (chance)"]

@@ -9,7 +9,7 @@ from pipeline import experiments
 from pipeline.experiments.poison import CLEAN
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, indices_text, rms, training
+from pipeline.report.comparison import accuracy, all_seeds_fitted, training
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
 
@@ -122,9 +122,9 @@ def table(run: Evaluated, known: Published) -> Table:
     return [header, *rows]
 
 
-def findings(run: Evaluated, known: Published) -> list[str]:
-    """The sentence on the accuracies on clean data, and one for each published curve."""
-    levels, beside = [], []
+def finding(run: Evaluated) -> str:
+    """The sentence on the accuracies on clean data."""
+    levels = []
     clean = run.summary[run.summary["test_set"] == "clean"]
     for (name, data), cells in clean.groupby(["architecture", "data"], sort=False):
         at, label = cells.set_index("index").sort_index(), run.labels[name]
@@ -132,17 +132,7 @@ def findings(run: Evaluated, known: Published) -> list[str]:
         ends = dict.fromkeys([at.index[1], at.index[-1]])
         parts += [f"{accuracy(at.loc[i])} % with carriers from NAD {i}" for i in ends]
         levels.append(f"{', '.join(parts)} (fitted: {all_seeds_fitted(at)} of {len(at)})")
-        if data == "images" and name in known:
-            _, values = known[name]
-            points, count = rms(100 * at["mean"], values)
-            ends = [f"{values.iloc[i]:.1f} % at NAD {values.index[i]}" for i in (0, -1)]
-            text = "ResNet-18 of full width, trained on 50,000 images, is published with "
-            text += " and ".join(ends)
-            if count:
-                text += f"; {label} lies {points:.1f} points from that "
-                text += f"(root mean square over {indices_text(count)})"
-            beside.append(f"{text}.")
-    return [f"Accuracy on clean test data, {run.seeds()}: {'; '.join(levels)}.", *beside]
+    return f"Accuracy on clean test data, {run.seeds()}: {'; '.join(levels)}."
 
 
 def section(whole: Run) -> Section:
@@ -167,5 +157,5 @@ def section(whole: Run) -> Section:
     question = "Training images get a faint pattern that says their class, along a single NAD. A "
     question += "network that takes the bait no longer needs the photographs, and fails on clean "
     question += "ones; one that does not notice it learns as if nothing had been added."
-    texts = findings(run, known)
+    texts = [finding(run)]
     return Section(heading, caption, table(run, known), pictures, texts, title, question)

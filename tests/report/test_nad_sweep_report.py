@@ -55,7 +55,7 @@ def test_a_rank_correlation_stands_where_accuracy_varies(run, monkeypatch):
         metrics = dict.fromkeys("za", dict.fromkeys(nad_sweep.LOOKS, about))
         monkeypatch.setattr(artifacts, "evaluated", lambda *_, metrics=metrics: metrics)
         table, (sentence,) = nad_sweep.numbers(run, {})
-        assert f"% at index 10{words} (fitted at " in sentence
+        assert f"% at index 10{words} (indices fitted: " in sentence
         assert table[1][-1] == ("−0.500 (p = 0.25)" if rho else "–")
     run.results["accuracy"] = 0.5
     assert curves() == ["secant", "gradient"]
