@@ -29,8 +29,6 @@ Known = Mapping[tuple[int, int], Mapping[str, float]]  # published accuracies by
 # plane, (POINTS, POINTS), whose rows run along 0⊕v₂.
 Planes = pd.DataFrame
 
-GALLERY = 6  # largest number of each network's NADs in the figure, spread evenly over its grid
-
 WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
 USED = 0.6  # accuracy above which a channel alone is called used; guessing gives 0.5
 SHIFTED = 0.02  # smallest gain by the best threshold of the logit that a sentence mentions
@@ -41,41 +39,22 @@ CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
 
 
 def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
-    """Boundaries that all separate the classes in the plane of v₁ and v₂, and NADs (fig. 1)."""
-    vectors, members = artifacts.generated("linear_pairs", "directions.npz"), run.plan.members
-    indices = {name: style.evenly(members[name].grid.indices, GALLERY) for name in run.labels}
-    widest = max(map(len, indices.values()))
-    size, columns = min(1.3, 5 / widest), 2 * widest
-    figure = style.blank(4.2 + size * columns, max(4.6, 0.9 + (size + 0.2) * len(indices)))
-    left, right = figure.subfigures(1, 2, width_ratios=[4.0, size * columns])
-    axes = left.subplots()
+    """Boundaries that all separate the classes in the plane of v₁ and v₂ (fig. 1)."""
+    figure, ((panel,),) = style.new(1, 1, 4.4, 4.8)
     first, second = run.plan.settings.eps1, run.plan.settings.eps2
     for number, (sign, marker, colour) in enumerate(CLASSES):
         look = {"color": colour, "markersize": 7, "zorder": 3}
-        axes.plot([sign * first], [sign * second], marker, label=f"class {number}", **look)
+        panel.plot([sign * first], [sign * second], marker, label=f"class {number}", **look)
     reach = np.array([-1.6, 1.6]) * max(first, second)
-    axes.plot([0, 0], reach, "--", color="0.35", label="first channel alone")
-    axes.plot(reach, [0, 0], ":", color="0.35", label="second channel alone")
+    panel.plot([0, 0], reach, "--", color="0.35", label="first channel alone")
+    panel.plot(reach, [0, 0], ":", color="0.35", label="second channel alone")
     slope = reach / np.hypot(first, second)
     margin = f"maximum margin ({measures.max_margin_tilt(first, second):.1f}°)"
-    axes.plot(-slope * second, slope * first, "-", color="k", label=margin)
-    axes.set(xlabel="coordinate along $v_1 \\oplus 0$", ylabel="coordinate along $0 \\oplus v_2$")
-    axes.set(aspect="equal", xlim=reach, ylim=reach)
-    axes.set_title("every one of these boundaries\nseparates the two classes")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, ncols=2)
-
-    panels = right.subplots(len(indices), columns, squeeze=False, subplot_kw={"box_aspect": 1})
-    style.bare(panels.flat)
-    for row, (name, label) in zip(panels, run.labels.items()):
-        row[0].set_ylabel(label.replace(", width", ",\nwidth"), fontsize=7.5)
-        for pixels, amplitude, index in zip(row[::2], row[1::2], indices[name]):
-            nad = vectors[f"{name}-{index}"].reshape(members[name].input[1:])
-            bound = np.abs(nad).max()
-            pixels.imshow(nad, cmap="gray", vmin=-bound, vmax=bound)
-            amplitude.imshow(np.fft.fftshift(np.abs(np.fft.fft2(nad))), cmap=style.ACCURACY)
-            pixels.set_title(f"NAD {index}", fontsize=8)
-            amplitude.set_title("its frequencies", fontsize=8)
-    title = "Two channels, each sufficient: D(v₁) ⊕ D(v₂), and NADs that v₁ and v₂ are taken from"
+    panel.plot(-slope * second, slope * first, "-", color="k", label=margin)
+    panel.set(xlabel="coordinate along $v_1 \\oplus 0$", ylabel="coordinate along $0 \\oplus v_2$")
+    panel.set(aspect="equal", xlim=reach, ylim=reach)
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, ncols=2)
+    title = "Two channels, each sufficient: D(v₁) ⊕ D(v₂)\nEvery boundary separates the classes"
     return style.finish(figure, title, caption, run.notice)
 
 
@@ -319,16 +298,10 @@ def section(whole: Run) -> Section:
     learned = f"more than {100 * measures.LEARNED:g} % of new samples"
 
     pictures = []
-    if whole.nads:
-        origins = []
-        for name, label in labels.items():
-            networks, file = whole.nads[name]["networks"], whole.plan.members[name].source.file
-            origins.append(f"{networks} untrained {label}" if networks else f"{file} ({label})")
-        caption = f"scale {run.plan.scale} · {science} · NADs from {', '.join(origins)}"
-        sees = "Left: in the plane of v₁ and v₂, many boundaries separate the two classes equally "
-        sees += "well. Right: NADs that v₁ and v₂ are taken from."
-        figure, text = two_sufficient_channels(run, caption), "the problem and the NADs"
-        pictures.append(Picture("two_sufficient_channels", figure, text, sees))
+    if whole.nads:  # a folder may hold several variants, for which the problem is the same
+        figure = two_sufficient_channels(run, f"scale {run.plan.scale} · {science}")
+        sees = "In the plane of v₁ and v₂, many boundaries separate the two classes equally well."
+        pictures.append(Picture("two_sufficient_channels", figure, "the problem", sees))
     for name, label in labels.items():
         caption = f"{run.sizes([name])} · {science}"
         marked = not_fitted(planes[name], PAIR, "hatched", "pairs")

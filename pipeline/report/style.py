@@ -69,19 +69,13 @@ matplotlib.rc("savefig", dpi=160)
 matplotlib.rc("svg", hashsalt="nads")
 
 
-def blank(width: float, height: float) -> Figure:
-    """An empty figure of width×height inches."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    # seaborn draws on it to measure tick labels, which lays the figure out for the first time.
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def new(
     rows: int, columns: int, width: float, height: float, **keywords: Any
 ) -> tuple[Figure, np.ndarray]:
     """A figure of width×height inches and its panels (rows, columns)."""
-    figure = blank(width, height)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    # seaborn draws on it to measure tick labels, which lays the figure out for the first time.
+    FigureCanvasAgg(figure)
     return figure, figure.subplots(rows, columns, squeeze=False, **keywords)
 
 
@@ -197,8 +191,6 @@ def save(figure: Figure, folder: Path, name: str) -> None:
     figure.set_layout_engine("none")
     # The solver's last bits vary from run to run, and the names of clipping paths are digests of
     # positions.
-    for part in figure.subfigs:
-        part.bbox_relative.set_points(part.bbox_relative.get_points().round(POSITIONS))
     for axes in figure.axes:
         axes.set_position(Bbox(axes.get_position(original=True).get_points().round(POSITIONS)))
     figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})

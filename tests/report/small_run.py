@@ -168,8 +168,6 @@ def lay_run():
     cells = [artifacts.cell_name(row, names) for row in planes.to_dict("records")]
     sections = {name: flat * (place + 1) / 32 for place, name in enumerate(cells)}
     save(artifacts.REPORTS / "linear_pairs" / "cross_sections.npz", **sections)
-    directions = {f"{name}-{i}": np.r_[1.0 + i, np.ones(1023)] for name in "za" for i in (1, 9)}
-    save(artifacts.DATASETS / "linear_pairs" / "directions.npz", **directions)
 
     # All eight rows of `z`.
     rows = rows_of([{"index": 1}], unfitted=8, tests=("all", "images", "linear", "conflict"))
