@@ -60,9 +60,7 @@ def section(whole: Run) -> Section:
     run = whole.experiments["colours"]
     caption = f"{run.sizes()} · {run.science()}{run.deviations()}"
     caption += frequencies.transposed_text(run)
-    places = ["architecture", "axis", *DIRECTION]
-    marked = not_fitted(run.results, places, "hatched or “none fitted”", "directions")
-    figure = maps(run, f"{caption}\n{marked}")
+    figure = maps(run, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
     sees = "Test accuracy over the frequency of v, by the colour of the wave. Maps of one row that "
     sees += "look alike belong to a network that does not care for colour."
     pictures = [Picture("colours_maps", figure, "accuracy over frequencies, by colour", sees)]

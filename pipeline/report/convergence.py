@@ -201,17 +201,9 @@ def section(whole: Run) -> Section:
     learned = f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
     lines = [f"{run.sizes()} · {run.science()}{run.deviations()} · {learned}"]
     lines[0] += frequencies.transposed_text(run)
-    drawn = [
-        frequencies.canonical(other.of(name)).merge(speed.beside[OURS][DIRECTION])
-        for name, speed in speeds.items()
-        if OURS in speed.beside
-    ]
-    if drawn:
-        both = pd.concat(drawn)
-        marked = not_fitted(both, ["architecture", *DIRECTION], "hollow", "directions")
-        seeds = other.seeds(both["architecture"].unique())
-        noisier = f"of the experiment fourier, {other.science()} · {seeds}"
-        lines.append(f"accuracies: {noisier} · {marked}")
+    if drawn := [name for name, speed in speeds.items() if OURS in speed.beside]:
+        noisier = f"of the experiment fourier, {other.science()} · {other.seeds(drawn)}"
+        lines.append(f"accuracies: {noisier} · {not_fitted('hollow')}")
         lines.append("ρ: rank correlation (Spearman) of steps and accuracy")
     sees = "Left: steps until D(v) is learned; hatched where they were not enough. Right: accuracy "
     sees += "of the previous part against these steps, one point for every wave."

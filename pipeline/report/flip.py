@@ -97,8 +97,7 @@ def section(whole: Run) -> Section:
     run = whole.experiments["flip"]
     known = run.beside(published.table("flip").set_index("network").to_dict("index"))
     caption = f"{run.sizes()} · images: {run.images['name']}{run.deviations()}"
-    marked = not_fitted(run.results, ["architecture", "images"], "dashed outlines", "bars")
-    figure = bars(run, known, f"{caption}\n{marked}")
+    figure = bars(run, known, f"{caption}\n{not_fitted('dashed outlines')}")
     sees = "Accuracy on images as they are and on reversed ones, each trained and tested alike."
     pictures = [Picture("flip_bars", figure, "accuracy on plain and flipped images", sees)]
     table, findings = numbers(run, known)

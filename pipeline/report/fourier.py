@@ -154,9 +154,7 @@ def section(whole: Run) -> Section:
     known = frequencies.published_maps(run)
     caption = f"{run.sizes()} · {run.science()}{run.deviations()}"
     caption += frequencies.transposed_text(run)
-    mark, places = "hatched or “none fitted”", ["architecture", *DIRECTION]
-    marked = not_fitted(run.results, places, mark, "directions")
-    figure = maps(run, known, f"{caption}\n{marked}")
+    figure = maps(run, known, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
     if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
         caption += "though the network's law is symmetric"

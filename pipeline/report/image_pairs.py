@@ -104,11 +104,9 @@ def section(whole: Run) -> Section:
     caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g} · images: {run.images['name']}"
     caption += run.deviations()
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
-    both = run.results[run.results["test_set"] == "all"]
-    marked = not_fitted(both, ["architecture", "index"], "hollow", "points of each curve")
     seeds = run.plan.seeds if whole.nads else ()
     labels = [artifacts.labels("image_pairs", seed, "test") for seed in seeds]
-    figure = images_or_linear_channel(run, labels, f"{caption}\n{sides}\n{marked}")
+    figure = images_or_linear_channel(run, labels, f"{caption}\n{sides}\n{not_fitted('hollow')}")
     sees = "Accuracy with both channels, with either alone, and, in conflicts, how often the "
     sees += "linear channel wins against an image of the other group, over the NAD index of v."
     pictures = [Picture("images_or_linear_channel", figure, "images or linear channel", sees)]

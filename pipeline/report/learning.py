@@ -97,9 +97,8 @@ def section(whole: Run) -> Section:
     course = artifacts.evaluated(run.folder, "course.csv")
     caption = f"{run.sizes()} · {run.science()} · images: {run.images['name']}, in grey, the two "
     caption += f"halves of their classes told apart{run.deviations()}"
-    marked = not_fitted(run.results, PLACE, "hollow", "courses")
     lines = "response: tr C of the input gradient over test samples · grey: of random directions"
-    drawn = courses(run, course, f"{caption}\n{lines}\n{marked}")
+    drawn = courses(run, course, f"{caption}\n{lines}\n{not_fitted('hollow')}")
     sees = "Which part of the response lies along the direction that is to be learned, and which "
     sees += "part of the rest still lies in the directions that the untrained network prefers."
     table, findings = numbers(run, course)

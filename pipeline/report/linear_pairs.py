@@ -296,7 +296,7 @@ def section(whole: Run) -> Section:
     spread = " ± standard deviation" if run.deviations() else ""
     over_fitted = f"{spread} over the seeds that were fitted"
     learned = f"more than {100 * measures.LEARNED:g} % of new samples"
-
+    marked = not_fitted("hatched")
     pictures = []
     if whole.nads:  # a folder may hold several variants, for which the problem is the same
         figure = two_sufficient_channels(run, f"scale {run.plan.scale} · {science}")
@@ -304,7 +304,6 @@ def section(whole: Run) -> Section:
         pictures.append(Picture("two_sufficient_channels", figure, "the problem", sees))
     for name, label in labels.items():
         caption = f"{run.sizes([name])} · {science}"
-        marked = not_fitted(planes[name], PAIR, "hatched", "pairs")
         lines = f"{caption}{run.deviations()}\n{marked}"
         if known[name]:
             lines += "\npublished: full width, mean of three seeds, read off the figure, ± 1"
@@ -320,7 +319,6 @@ def section(whole: Run) -> Section:
         figure, text = boundaries(run, planes[name], label, lines), f"boundaries of {label}"
         pictures.append(Picture(f"linear_boundaries_{name}", figure, text, sees))
     caption = f"{run.sizes()} · {science}"
-    marked = not_fitted(measured, ["architecture", *PAIR], "hatched", "pairs")
     without = f"–: none of them, or for tilts none that is right on {learned} and has a boundary"
     sees = "The same boundaries as numbers: their tilt, and how far a sample must be moved along "
     sees += "either direction to cross them."

@@ -143,9 +143,8 @@ def section(whole: Run) -> Section:
     run = whole.experiments["nad_sweep"]
     known, alone = published_curves(run), not whole.nads
     caption = f"{run.sizes()} · {run.science()}{run.deviations()}"
-    marked = not_fitted(run.results, ["architecture", "estimand", "index"], "hollow", "points")
     correlation = "ρ: rank correlation (Spearman) of accuracy and index"
-    figure = sweep(run, known, alone, f"{caption}\n{correlation}\n{marked}")
+    figure = sweep(run, known, alone, f"{caption}\n{correlation}\n{not_fitted('hollow')}")
     table, findings = numbers(run, known)
     sees = "Accuracy on new samples over the index of u, which is 50 % where nothing is learned."
     if not alone:

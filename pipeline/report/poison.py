@@ -141,9 +141,7 @@ def section(whole: Run) -> Section:
     known = run.beside(published.table("poison").set_index("index"))
     shown = f"coefficient ± {run.plan.settings.size:g} · images: {run.images['name']}"
     caption = f"{run.sizes()} · {shown}{run.deviations()}"
-    rows = run.results[run.results["test_set"] == "clean"]
-    marked = not_fitted(rows, PLACES, "hollow", "points and levels")
-    figure = curve(run, known, f"{caption}\n{marked}")
+    figure = curve(run, known, f"{caption}\n{not_fitted('hollow')}")
     sees = "Accuracy on clean images after training on images with carriers, over the NAD index of "
     sees += "the carrier."
     pictures = [Picture("poison_curve", figure, "accuracy on clean images", sees)]

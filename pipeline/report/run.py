@@ -207,16 +207,6 @@ def percents(rows: pd.DataFrame, places: Sequence[str], column: str = "accuracy"
     return cells.assign(**100 * cells[["mean", "std"]])
 
 
-def not_fitted(rows: pd.DataFrame, places: Sequence[str], mark: str, what: str) -> str:
-    """The part of a caption that counts the points that were not fitted with every seed.
-
-    places: the columns that tell points apart; mark: how they are drawn; what: their plural noun.
-    """
-    done = over_seeds(rows, places, "train_accuracy")["fitted"]
-    if done.all():
-        return f"every network fitted (training accuracy at least {100 * FITTED:.0f} %)"
-    level = f"training accuracy below {100 * FITTED:.0f} %"
-    if not done.any():
-        return f"at none of {len(done)} {what} was every network fitted ({level})"
-    start = f"{mark}: {(~done).sum()} of {len(done)} {what}, where not every network was fitted"
-    return f"{start} ({level})"
+def not_fitted(mark: str) -> str:
+    """The part of a caption on points where not every network was fitted; mark: how they look."""
+    return f"{mark}: not every network was fitted (training accuracy below {100 * FITTED:g} %)"

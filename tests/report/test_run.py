@@ -66,14 +66,6 @@ def test_points_are_fitted_where_the_networks_of_every_seed_are():
     assert found["fitted"].to_dict() == {3: True, 5: False}
     assert run.over_seeds(rows[:2], ["index"])["std"].isna().all()
     assert run.over_seeds(rows.drop(columns="train_accuracy"), ["index"])["fitted"].isna().all()
-    text = lambda rows: run.not_fitted(rows, ["index"], "hollow", "points")
-    some = (
-        "hollow: 1 of 2 points, where not every network was fitted (training accuracy below 99 %)"
-    )
-    assert text(rows) == some
-    assert text(rows[1::2]) == "every network fitted (training accuracy at least 99 %)"
-    none = "at none of 1 points was every network fitted (training accuracy below 99 %)"
-    assert text(rows[2:3]) == none
 
 
 def test_results_of_other_cells_than_the_planned_ones_are_refused(whole, tmp_path, monkeypatch):
