@@ -58,7 +58,7 @@ def numbers(run: Evaluated) -> tuple[Table, list[str]]:
 def section(whole: Run) -> Section:
     """The section of `colours`."""
     run = whole.experiments["colours"]
-    caption = f"{run.sizes()} · {run.science()}{run.deviations()}"
+    caption = f"{run.sizes()} · {run.science()}"
     caption += frequencies.transposed_text(run)
     figure = maps(run, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
     sees = "Test accuracy over the frequency of v, by the colour of the wave. Maps of one row that "

@@ -199,7 +199,7 @@ def section(whole: Run) -> Section:
     known = frequencies.published_maps(run)
     speeds = {name: speed_of(name, run, other, known) for name in run.labels}
     learned = f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
-    lines = [f"{run.sizes()} · {run.science()}{run.deviations()} · {learned}"]
+    lines = [f"{run.sizes()} · {run.science()} · {learned}"]
     lines[0] += frequencies.transposed_text(run)
     if drawn := [name for name, speed in speeds.items() if OURS in speed.beside]:
         noisier = f"of the experiment fourier, {other.science()} · {other.seeds(drawn)}"

@@ -96,7 +96,7 @@ def section(whole: Run) -> Section:
     """The section of `flip`."""
     run = whole.experiments["flip"]
     known = run.beside(published.table("flip").set_index("network").to_dict("index"))
-    caption = f"{run.sizes()} · images: {run.images['name']}{run.deviations()}"
+    caption = f"{run.sizes()} · images: {run.images['name']}"
     figure = bars(run, known, f"{caption}\n{not_fitted('dashed outlines')}")
     sees = "Accuracy on images as they are and on reversed ones, each trained and tested alike."
     pictures = [Picture("flip_bars", figure, "accuracy on plain and flipped images", sees)]

@@ -152,7 +152,7 @@ def section(whole: Run) -> Section:
     """The section of `fourier`."""
     run = whole.experiments["fourier"]
     known = frequencies.published_maps(run)
-    caption = f"{run.sizes()} · {run.science()}{run.deviations()}"
+    caption = f"{run.sizes()} · {run.science()}"
     caption += frequencies.transposed_text(run)
     figure = maps(run, known, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
     if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):

@@ -102,7 +102,6 @@ def section(whole: Run) -> Section:
     run = whole.experiments["image_pairs"]
     negative, positive = run.plan.settings.sides(run.images["classes"])
     caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g} · images: {run.images['name']}"
-    caption += run.deviations()
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
     seeds = run.plan.seeds if whole.nads else ()
     labels = [artifacts.labels("image_pairs", seed, "test") for seed in seeds]

@@ -96,7 +96,7 @@ def section(whole: Run) -> Section:
     run = whole.experiments["learning"]
     course = artifacts.evaluated(run.folder, "course.csv")
     caption = f"{run.sizes()} · {run.science()} · images: {run.images['name']}, in grey, the two "
-    caption += f"halves of their classes told apart{run.deviations()}"
+    caption += "halves of their classes told apart"
     lines = "response: tr C of the input gradient over test samples · grey: of random directions"
     drawn = courses(run, course, f"{caption}\n{lines}\n{not_fitted('hollow')}")
     sees = "Which part of the response lies along the direction that is to be learned, and which "

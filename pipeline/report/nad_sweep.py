@@ -142,7 +142,7 @@ def section(whole: Run) -> Section:
     """The section of `nad_sweep`."""
     run = whole.experiments["nad_sweep"]
     known, alone = published_curves(run), not whole.nads
-    caption = f"{run.sizes()} · {run.science()}{run.deviations()}"
+    caption = f"{run.sizes()} · {run.science()}"
     correlation = "ρ: rank correlation (Spearman) of accuracy and index"
     figure = sweep(run, known, alone, f"{caption}\n{correlation}\n{not_fitted('hollow')}")
     table, findings = numbers(run, known)

@@ -140,7 +140,7 @@ def section(whole: Run) -> Section:
     run = whole.experiments["poison"]
     known = run.beside(published.table("poison").set_index("index"))
     shown = f"coefficient ± {run.plan.settings.size:g} · images: {run.images['name']}"
-    caption = f"{run.sizes()} · {shown}{run.deviations()}"
+    caption = f"{run.sizes()} · {shown}"
     figure = curve(run, known, f"{caption}\n{not_fitted('hollow')}")
     sees = "Accuracy on clean images after training on images with carriers, over the NAD index of "
     sees += "the carrier."

@@ -58,17 +58,14 @@ class Evaluated:
         precision = "" if plan.precision == "float32" else f" · trained in {plan.precision}"
         return (
             f"scale {plan.scale} · {self.seeds(names)} · {samples:,} training samples"
-            f" · {self._each(epochs, 'epoch')}{precision}"
+            f" · {self._each(epochs, 'epoch')}{precision} · ± standard deviation over seeds"
         )
 
     def seeds(self, architectures: Iterable[str] | None = None) -> str:
         """The number of seeds of these architectures, by default of all, as text."""
-        return self._each({n: self._seeds_of(n) for n in architectures or self.labels}, "seed")
-
-    def deviations(self) -> str:
-        """The part of a caption that explains ±; empty if there is only one seed."""
-        several = max(map(self._seeds_of, self.labels)) > 1
-        return " · ± standard deviation over seeds" if several else ""
+        plan, names = self.plan, architectures or self.labels
+        counts = {name: len(plan.seeds[: plan.members[name].seeds]) for name in names}
+        return self._each(counts, "seed")
 
     def science(self) -> str:
         """ε and σ of D(v), as part of a caption."""
@@ -78,9 +75,6 @@ class Evaluated:
         else:
             text = f"{sigma:g}"
         return f"ε = {self.plan.settings.eps:g}, σ = {text}"
-
-    def _seeds_of(self, name: str) -> int:
-        return len(self.plan.seeds[: self.plan.members[name].seeds])
 
     def _each(self, counts: Mapping[str, int], what: str) -> str:
         if len(set(counts.values())) == 1:

@@ -112,7 +112,7 @@ def test_one_seed_other_images_and_a_network_of_ones_own_are_drawn(tmp_path, mon
     assert f'<p class="notice">{notice.capitalize()[:10]}' in html
     text = (artifacts.REPORTS / "report.md").read_text(encoding="utf-8")
     assert f"\n\n**{notice}**\n\n## What was found\n" in text
-    assert "Net (filters 3)" in text and "standard deviation over seeds\n" not in text
+    assert "Net (filters 3)" in text
     assert "\n- Accuracy over Fourier directions, 1 seed: Net (filters 3): 50.3 % in the" in text
 
 

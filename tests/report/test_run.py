@@ -16,8 +16,6 @@ from pipeline.report import run
 from pipeline.report.comparison import rms
 from pipeline.report.labels import label
 
-SPREAD = " · ± standard deviation over seeds"
-
 
 def fourier(**keywords):
     settings = {"eps": 1.0, "sigma": 3.0}
@@ -27,16 +25,15 @@ def fourier(**keywords):
 
 def test_the_caption_says_what_differs_and_no_more(monkeypatch):
     one, narrow = fourier(), "ResNet-18, width ×0.125"
-    sizes = "scale smoke · {} · 1,234 training samples · {}"
+    sizes = "scale smoke · {} · 1,234 training samples · {} · ± standard deviation over seeds"
     assert one.sizes() == sizes.format("2 seeds", f"epochs 3 ({narrow}), 2 (LeNet)")
-    assert one.sizes(["a"]) == sizes.format("2 seeds", "2 epochs") and one.deviations() == SPREAD
+    assert one.sizes(["a"]) == sizes.format("2 seeds", "2 epochs")
     fewer = small_run.with_member(fourier(epochs=(4, 4)), "z", seeds=1)
     assert fewer.sizes() == sizes.format(f"seeds 1 ({narrow}), 2 (LeNet)", "4 epochs")
-    assert fewer.seeds(["z"]) == "1 seed" and fewer.deviations() == SPREAD
+    assert fewer.seeds(["z"]) == "1 seed"
     monkeypatch.setattr(small_run, "SEEDS", (5,))
     alone = fourier(precision="bfloat16", epochs=(4, 4))
     assert alone.sizes() == sizes.format("1 seed", "4 epochs · trained in bfloat16")
-    assert alone.deviations() == ""
 
 
 def test_published_is_what_the_same_network_came_to_or_the_wider_one():
