@@ -31,7 +31,6 @@ Planes = pd.DataFrame
 
 WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
 USED = 0.6  # accuracy above which a channel alone is called used; guessing gives 0.5
-SHIFTED = 0.02  # smallest gain by the best threshold of the logit that a sentence mentions
 ALIKE = 5.0  # standard deviation in degrees up to which tilts are called the same whatever the pair
 
 # The side of the origin on which each class lies, its marker and its colour.
@@ -212,7 +211,7 @@ def table(run: Evaluated, known: Mapping[str, Known], planes: Mapping[str, Plane
     return [header, *rows]
 
 
-def used(run: Evaluated, name: str, known: Known, planes: Planes) -> str:
+def used(run: Evaluated, name: str, planes: Planes) -> str:
     """The sentence on the channels that an architecture's fitted networks use, and on their tilts.
 
     Channels: at the corners of the grid of pairs. planes: the architecture's.
@@ -220,28 +219,21 @@ def used(run: Evaluated, name: str, known: Known, planes: Planes) -> str:
     results = run.of(name)
     low, high = results["index_1"].min(), results["index_1"].max()
     tests = results[fitted(results)].set_index([*PAIR, "test_set"]).sort_index()
-    uses, counts, unfitted, beside, parts = [], [], [], [], []
+    uses, unfitted, parts = [], [], []
     for pair in dict.fromkeys([(low, low), (low, high), (high, low)]):
         place = "({}, {})".format(*pair)
-        if pair in known:
-            beside.append("{first:.1f} and {second:.1f} % at {}".format(place, **known[pair]))
         if pair not in tests.index:
             unfitted.append(place)
             continue
         alone = [tests.loc[[(*pair, channel)], "accuracy"] for channel in ("first", "second")]
         first, second = (values.mean() > USED for values in alone)
         numbers = " and ".join(percent(values.mean(), values.std()) for values in alone)
-        best = tests.loc[[(*pair, "second")], "best_accuracy"]
-        if second and best.mean() - alone[1].mean() > SHIFTED:
-            numbers += " %; at the best threshold of its logit the second gives "
-            numbers += percent(best.mean(), best.std())
         start = "" if uses else "alone, they give "
-        uses.append(f"{WHICH[2 * first + second]} at {place} ({start}{numbers} %)")
-        counts.append(str(len(best)))
+        which = WHICH[2 * first + second]
+        uses.append(f"{which} at {place} ({start}{numbers} %, n = {len(alone[0])})")
     if uses:
-        n = ", ".join(counts if len(set(counts)) > 1 else counts[:1])
         start = "of two sufficient channels along NADs (v₁, v₂) it uses"
-        parts.append(f"{start} {', '.join(uses)}, n = {n}")
+        parts.append(f"{start} {', '.join(uses)}")
     if unfitted:
         parts.append(f"at {', '.join(unfitted)} no network was fitted")
     tilts = tilts_of(planes)
@@ -249,8 +241,6 @@ def used(run: Evaluated, name: str, known: Known, planes: Planes) -> str:
         margin = measures.max_margin_tilt(run.plan.settings.eps1, run.plan.settings.eps2)
         tilted = f"whatever the pair, its boundaries tilt by {tilt_text(planes)}, n = {len(tilts)}"
         parts.append(f"{tilted} networks (maximum margin: {margin:.1f}°)")
-    if beside:
-        parts.append(f"published of ResNet-18 of full width: {', '.join(beside)}")
     start = f"linear_pairs, {run.labels[name]} ({int(fitted(planes).sum())} of {len(planes)}"
     return f"{start} networks fitted): {'; '.join(parts)}."
 
@@ -328,7 +318,7 @@ def section(whole: Run) -> Section:
     caption += f"gives more than {100 * USED:g} % · NAD indices begin at 0, which for paper 2 is a "
     caption += "choice"
     tables, live = table(run, known, planes), explorer(run, planes)
-    findings = [used(run, name, known[name], planes[name]) for name in labels]
+    findings = [used(run, name, planes[name]) for name in labels]
     heading, title = "linear_pairs: D(v₁) ⊕ D(v₂)", "Two channels, each of them enough"
     question = "Give a network two channels at once, D(v₁) and D(v₂), both of which tell the "
     question += "class. Nothing in the data says which one to use. After training one channel is "
