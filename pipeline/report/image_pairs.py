@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from pipeline.measures.fitted import FITTED, fitted
+from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, training
@@ -63,38 +63,23 @@ def table(run: Evaluated) -> Table:
 
 def used(run: Evaluated, name: str) -> str:
     """The sentence on the channel that one architecture's fitted networks use and follow."""
-    results, label = run.of(name), run.labels[name]
-    networks = fitted(results[results["test_set"] == "all"])
-    start = f"image_pairs, {label} ({int(networks.sum())} of {len(networks)} networks fitted):"
-    rows = results[fitted(results)]
-    if rows.empty:
-        because = f"since training accuracies are below {100 * FITTED:g} %"
-        return f"{start} nothing is said of what it uses, {because}."
-    cells = rows.groupby(["test_set", "index"])["accuracy"].agg(["mean", "std", "count"])
+    results = run.of(name)
+    done = fitted(results)
+    networks = done[results["test_set"] == "all"]
+    start = f"image_pairs, {run.labels[name]} ({networks.sum()} of {len(networks)} networks fitted)"
+    if not done.any():
+        return f"{start}."
+    cells = results[done].groupby(["test_set", "index"])["accuracy"].agg(["mean", "std", "count"])
     linear, images, conflict = (cells.loc[test] for test in ("linear", "images", "conflict"))
-    more = images["mean"] > linear["mean"]
-    words = {
-        "the linear channel alone gives more than the images alone": more.index[~more],
-        "the images alone give more than the linear channel alone": more.index[more],
-    }
-    parts = [f"{text} at {listed(indices)}" for text, indices in words.items() if len(indices)]
-    ends = dict.fromkeys([more.index[0], more.index[-1]])
-    numbers = ", ".join(
-        f"{accuracy(linear.loc[i])} against {accuracy(images.loc[i])} % at {i} "
-        f"(n = {linear['count'][i]})"
-        for i in ends
-    )
-    followed = ", ".join(f"{accuracy(conflict.loc[i])} % at {i}" for i in ends)
-    sentence = f"{' and '.join(parts)}: {numbers}; where the two disagree, the linear channel's "
-    sentence += f"label wins in {followed}"
-    if unfitted := sorted(set(results["index"]) - set(more.index)):
-        sentence += f"; at {listed(unfitted)} no network was fitted"
-    return f"{start} {sentence}."
-
-
-def listed(indices: Sequence[int]) -> str:
-    """NAD indices as text."""
-    return ("index " if len(indices) == 1 else "indices ") + ", ".join(map(str, indices))
+    parts = [
+        f"at index {i} the linear channel alone gives {accuracy(linear.loc[i])} %, the images "
+        f"alone {accuracy(images.loc[i])} %, and the linear channel's label wins "
+        f"{accuracy(conflict.loc[i])} % of the conflicts (n = {linear['count'][i]})"
+        for i in dict.fromkeys([linear.index[0], linear.index[-1]])
+    ]
+    more = linear.index[images["mean"] > linear["mean"]]
+    parts.append(f"the images alone give more at indices: {', '.join(map(str, more)) or 'none'}")
+    return f"{start}: {'; '.join(parts)}."
 
 
 def section(whole: Run) -> Section:

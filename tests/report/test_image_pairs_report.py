@@ -16,9 +16,9 @@ def test_sentences_say_what_is_used_where(whole):
     results = pd.DataFrame(rows).assign(architecture="a")
     run = dataclasses.replace(whole.experiments["image_pairs"], results=results)
     assert image_pairs.used(run, "a") == (
-        "image_pairs, LeNet (3 of 4 networks fitted): the linear channel alone gives more than the "
-        "images alone at index 2 and the images alone give more than the linear channel alone at "
-        "indices 1, 3: 40.0 against 60.0 % at 1 (n = 1), 40.0 against 60.0 % at 3 (n = 1); where "
-        "the two disagree, the linear channel's label wins in 70.0 % at 1, 70.0 % at 3; at index 4 "
-        "no network was fitted."
+        "image_pairs, LeNet (3 of 4 networks fitted): at index 1 the linear channel alone gives "
+        "40.0 %, the images alone 60.0 %, and the linear channel's label wins 70.0 % of the "
+        "conflicts (n = 1); at index 3 the linear channel alone gives 40.0 %, the images alone "
+        "60.0 %, and the linear channel's label wins 70.0 % of the conflicts (n = 1); the images "
+        "alone give more at indices: 1, 3."
     )
