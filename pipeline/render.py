@@ -3,45 +3,22 @@
 With a FOLDER of tables and plans, such as reports/overnight: its figures/ and index.html.
 """
 
+import importlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
-from pipeline.report import (
-    colours,
-    convergence,
-    flip,
-    fourier,
-    image_pairs,
-    learning,
-    linear_pairs,
-    nad_sweep,
-    nads,
-    poison,
-    run,
-    style,
-    summary,
-)
+from pipeline.report import run, style, summary
 from pipeline.report.page import Section, of_folder, page
 from pipeline.report.site.document import document
 
 # The report's sections, as the story is told: the NADs, what is learned along a direction, which
 # of two, what images make of it.
-ORDER = (
-    nads,
-    nad_sweep,
-    fourier,
-    colours,
-    convergence,
-    learning,
-    linear_pairs,
-    image_pairs,
-    poison,
-    flip,
-)
-PARTS = {part.__name__.rpartition(".")[2]: part for part in ORDER}
+ORDER = ("nads", "nad_sweep", "fourier", "colours", "convergence", "learning", "linear_pairs")
+ORDER += ("image_pairs", "poison", "flip")
+PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in ORDER}
 
 
 def main() -> None:

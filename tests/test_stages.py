@@ -34,12 +34,15 @@ def instances():
 
 
 def needs(verb, name):
-    """Files of the package that a stage imports, experiments as well, which are found by name.
+    """Files of the package that a stage imports, as well as experiments, and the report's parts for
+    render, which are found by name.
 
     An experiment's file imports measures for its metrics, which `evaluate` alone asks for.
     """
     every = experiments.names() if verb in ("plan", "render") else [name] if name else []
-    found = closure(f"pipeline/{verb}.py", *(f"pipeline/experiments/{one}.py" for one in every))
+    by_name = [f"pipeline/experiments/{one}.py" for one in every]
+    by_name += files("report") if verb == "render" else []
+    found = closure(f"pipeline/{verb}.py", *by_name)
     if verb in ("plan", "generate", "train"):
         found = {path for path in found if not path.startswith("pipeline/measures/")}
     return found
