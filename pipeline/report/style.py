@@ -31,28 +31,16 @@ ACCURACY = "cividis"
 # Okabe and Ito's colours, for the colour-blind; line styles and markers tell curves apart as well.
 BLACK, BLUE, ORANGE, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
 
-# The looks of curves in one panel.
-CURVES = (
-    {"color": BLACK, "linestyle": "-", "marker": "o"},
-    {"color": BLUE, "linestyle": "--", "marker": "s"},
-    {"color": ORANGE, "linestyle": ":", "marker": "^"},
-    {"color": GREEN, "linestyle": "-.", "marker": "D"},
-)
+COLOURS = (BLACK, BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#888888")
+LINES = ("-", "--", ":", "-.")
 
-# Colours and line styles of networks, in the order in which they are drawn.
-SPECTRA = (
-    (BLACK, "-"),
-    (BLUE, "--"),
-    (ORANGE, ":"),
-    (GREEN, "-."),
-    ("#CC79A7", (0, (5, 1))),
-    ("#E69F00", "-"),
-    ("#56B4E9", (0, (3, 1, 1, 1, 1, 1))),
-    ("#888888", "-"),
-    (GREEN, "-"),
-    (BLACK, (0, (1, 1))),
-    (BLUE, (0, (6, 1, 1, 1))),
-    ("#CC79A7", ":"),
+# Colours and line styles of networks, in the order in which they are drawn: each pair once.
+SPECTRA = tuple((COLOURS[n % 8], LINES[(n + n // 8) % 4]) for n in range(32))
+
+# The looks of curves in one panel.
+CURVES = tuple(
+    {"color": colour, "linestyle": line, "marker": marker}
+    for (colour, line), marker in zip(SPECTRA, "os^D")
 )
 
 PUBLISHED = ORANGE  # the colour of published values beside ours
