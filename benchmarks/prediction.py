@@ -225,7 +225,7 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
         f"{SIZES[count]} epochs of {count:,} images ({sum(cells['fitted'] == 1)} fitted)"
         for count, cells in table.groupby("images")
     ]
-    caption = style.DOT.join(f"{number} {name}" for number, name in enumerate(names, 1))
+    caption = " · ".join(f"{number} {name}" for number, name in enumerate(names, 1))
     known = artifacts.about_images()["name"]
     caption += f"\n{known} in grey · {SEEDS} seeds · {' and '.join(courses)}"
     caption += "\nresponse: times a random direction's · "

@@ -18,7 +18,6 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-DOT = " · "  # what stands between the parts of a caption
 LETTERS = 17  # letters of a caption in an inch
 TICKS = (0, 10, 100, 1000)  # NAD indices that are named at an axis
 POSITIONS = 6  # decimals to which the places of panels are rounded, in units of the figure
@@ -152,22 +151,11 @@ def index_axis(panel: Axes) -> None:
     panel.minorticks_off()
 
 
-def filled(line: str, width: int) -> str:
-    """A line of a caption, broken into lines of about `width` letters, at its dots if possible."""
-    lines: list[str] = []
-    for part in line.split(DOT):
-        if lines and len(lines[-1] + DOT + part) <= width:
-            lines[-1] += DOT + part
-        else:
-            lines.append(part)
-    return "\n".join(textwrap.fill(part, width) for part in lines)
-
-
 def finish(figure: Figure, title: str, caption: str, notice: str | None = None) -> Figure:
     """The figure with its title and notice above it and its caption below it."""
     figure.suptitle(title + (f"\n{notice}" if notice else ""))
     width = int(LETTERS * figure.get_figwidth())
-    text = "\n".join(filled(line, width) for line in caption.splitlines())
+    text = "\n".join(textwrap.fill(line, width) for line in caption.splitlines())
     figure.supxlabel(text, fontsize=7.5, color="#333333")
     return figure
 
