@@ -11,8 +11,6 @@ from matplotlib.figure import Figure
 
 from pipeline.cells.shapes import INPUT
 from pipeline.nads.gallery import gallery
-from pipeline.nads.spectrum import FIRST_TEN, agreement
-from pipeline.networks import CHANNELS
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.labels import papers_network
@@ -42,14 +40,6 @@ POINTS = {
     "many": "at a new standard-normal image for each network",
     "zero": "at the image 0",
 }
-
-# The symmetries over which an estimate of C was averaged, in words.
-AVERAGED = {
-    "none": "no symmetries",
-    "transposition": "the transposition",
-    "square": "the symmetries of the square",
-}
-AVERAGED |= {name + CHANNELS: f"{words} and of the channels" for name, words in AVERAGED.items()}
 
 
 def published_spectra() -> dict[str, pd.Series]:
@@ -183,7 +173,7 @@ def numbers(
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
             of_halves = f"(two halves of its networks: {overlap}, chance: {chance})"
             shared.append(f"{(both**2).sum() / ten:.2f} for {label} {of_halves}")
-        row = [label, networks, nads["method"], AVERAGED[str(nads["symmetry"])]]
+        row = [label, networks, nads["method"], str(nads["symmetry"])]
         # With equal eigenvalues the overlap shows the eigensolver's habits alone.
         row += [f"{float(nads['error']):.3f}", "–" if flat else f"{overlap} ({chance})"]
         (starts, ends), index = nads["nearby"].T, np.arange(len(values))
@@ -198,7 +188,7 @@ def numbers(
     if shared:
         spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
         sentences.append(f"{spans} {', '.join(shared)}.")
-    header = ["network", "untrained networks", "method", "averaged over"]
+    header = ["network", "untrained networks", "method", "symmetry"]
     header += ["relative error of C, the derivative's covariance (Frobenius norm)"]
     header += ["span that the first ten NADs of two halves of the networks share (chance)"]
     header += ["first clear gaps after index"]
@@ -272,8 +262,8 @@ def section(run: Run) -> Section:
     }
     if others:
         *_, other = others.values()
-        point, averaged = POINTS[str(other["point"])], AVERAGED[str(other["symmetry"])]
-        lines = f"{caption} · {second}: {point}, averaged over {averaged}"
+        point, symmetry = POINTS[str(other["point"])], other["symmetry"]
+        lines = f"{caption} · {second}: {point}, symmetry: {symmetry}"
         figure = overlaps(run, others, lines)
         sees = "Whether two ways to measure the response, over a long step and over an infinitely "
         sees += "short one, give the same directions. Red on the diagonal: they do; white: no more "

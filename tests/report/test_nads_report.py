@@ -40,7 +40,7 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
     below = captions(section)
     galleries = [f"nad_gallery_{name}" for name in ("mine", "a", "first")]
     assert [*below] == ["nad_spectra", *galleries, "nad_overlaps"]
-    assert below["nad_overlaps"].endswith("gradient: at the image 0, averaged over no symmetries")
+    assert below["nad_overlaps"].endswith("gradient: at the image 0, symmetry: none")
     # √λ₀ is 2, and an error of 0.5 in 4 is one of 0.125 in its root.
     assert section.table[2][5:] == ["0.80 (1.00)", "1, 2", "200 ± 12 (300, 100)", "0.189"]
     assert section.table[3][5:] == ["–", "1, 2", "100 ± 25 (300, 100)", "–"]
