@@ -29,7 +29,7 @@ OURS = "fourier"  # label of the accuracies that `fourier` measured in this run
 
 # Labels of accuracies in a sentence.
 NAMES = {
-    OURS: "the accuracies of `fourier`",
+    OURS: "the accuracies of fourier",
     "published": "the published ones",
     "published, full width": "the published ones of full width",
 }

@@ -64,7 +64,7 @@ def test_findings_say_how_soon_and_what_goes_with_it(whole):
         "steps at (0, 0) at the earliest, 1,200 ± 120 steps at (8, 0) at the latest, and not "
         "within 1,580 along 1 of 4 directions; by None along none of 4 directions within 8 steps.",
         "Rank correlation of these steps with the accuracy along the same directions (ε = 1.5, "
-        f"σ = 3): Net {rho} with the accuracies of `fourier`, {rho} with the published ones of "
+        f"σ = 3): Net {rho} with the accuracies of fourier, {rho} with the published ones of "
         "full width: what is learned sooner generalises better.",
     ]
     worse = {"fourier": accuracies({k: 1 - value for k, value in ACCURACY.items()})}

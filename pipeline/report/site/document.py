@@ -1,6 +1,5 @@
 """The page as one HTML file, which needs no other file and no network."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import jinja2
 import matplotlib
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from PIL import Image
 
 from pipeline.report import style
@@ -31,11 +30,6 @@ def templates(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-
-
-def with_code(text: str) -> Markup:
-    """Escaped text in which `backquoted` words are code."""
-    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))
 
 
 def groups(section: Section, folder: Path) -> dict[str, list[dict[str, Any]]]:
@@ -65,7 +59,6 @@ def document(
     sections again; None if each has its own.
     """
     environment = templates(HERE)
-    environment.filters["code"] = with_code
     scripts = [(HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
     shades = matplotlib.colormaps[style.ACCURACY](np.linspace(0, 1, SHADES), bytes=True)
     explorers = {name: part.explorer for name, part in sections.items() if part.explorer}
