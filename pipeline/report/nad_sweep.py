@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
-from pipeline.measures.ranks import early, spearman
+from pipeline.measures.ranks import early
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, all_seeds_fitted, number, p_text, rms
@@ -31,8 +31,7 @@ def published_curves(run: Evaluated) -> Published:
 def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure:
     """Accuracy, training loss after a third of training, and spectrum over the NAD index (fig. 6).
 
-    ρ is Spearman's correlation of the index and the mean accuracy. alone: whether the figure has
-    accuracies alone, for which tables are enough.
+    alone: whether the figure has accuracies alone, for which tables are enough.
     """
     columns = len(run.labels)
     size = max(6.4, 2.75 * columns + 0.6), 4.2 if alone else 7.6
@@ -44,10 +43,7 @@ def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure
             cells = percents(rows[rows["estimand"] == estimand], ["index"])
             if cells.empty:
                 continue
-            rho, _ = spearman(cells.index, cells["mean"])
-            told = len(cells) >= FEWEST and not np.isnan(rho)
-            words = f"{estimand}, ρ = {number(rho, 2)}" if told else estimand
-            handles.append(_curve(top, cells, label=words, **look))
+            handles.append(_curve(top, cells, label=estimand, **look))
         if name in known:
             called, values = known[name]
             line = style.published_curve(top, values, label=f"{called} (secant)", linewidth=2)
@@ -143,8 +139,7 @@ def section(whole: Run) -> Section:
     run = whole.experiments["nad_sweep"]
     known, alone = published_curves(run), not whole.nads
     caption = f"{run.sizes()} · {run.science()}"
-    correlation = "ρ: rank correlation (Spearman) of accuracy and index"
-    figure = sweep(run, known, alone, f"{caption}\n{correlation}\n{not_fitted('hollow')}")
+    figure = sweep(run, known, alone, f"{caption}\n{not_fitted('hollow')}")
     table, findings = numbers(run, known)
     sees = "Accuracy on new samples over the index of u, which is 50 % where nothing is learned."
     if not alone:
