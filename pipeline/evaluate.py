@@ -57,7 +57,8 @@ def main(name: str) -> None:
     with artifacts.output(artifacts.REPORTS / name, sealed=False) as folder:
         for table, frame in tables.items():
             frame.to_csv(folder / f"{table}.csv", index=False)
-        summary = evaluation.summary(tables["results"], experiment.coordinates)
+        places = ["architecture", *experiment.coordinates, "test_set"]
+        summary = evaluation.summary(tables["results"], places)
         summary.to_csv(folder / "summary.csv", index=False)
         if sections:
             np.savez_compressed(folder / "cross_sections.npz", **sections)

@@ -84,8 +84,11 @@ def tables(
     }
 
 
-def summary(results: pd.DataFrame, coordinates: tuple[str, ...]) -> pd.DataFrame:
-    """Mean and standard deviation of accuracies over seeds, and the number of fitted seeds."""
+def summary(results: pd.DataFrame, places: list[str]) -> pd.DataFrame:
+    """Mean and standard deviation of accuracies over seeds, and the number of fitted seeds.
+
+    places: the columns of everything but the seed.
+    """
     values = {
         "mean": ("accuracy", "mean"),
         "std": ("accuracy", "std"),
@@ -95,6 +98,5 @@ def summary(results: pd.DataFrame, coordinates: tuple[str, ...]) -> pd.DataFrame
     }
     if "best_accuracy" in results:
         values |= {"best_mean": ("best_accuracy", "mean"), "best_std": ("best_accuracy", "std")}
-    places = ["architecture", *coordinates, "test_set"]
     over_seeds = results.assign(fitted=fitted(results)).groupby(places, sort=False)
     return over_seeds.agg(**values).round(6).reset_index()

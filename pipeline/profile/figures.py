@@ -150,7 +150,7 @@ def trained(*results: Result) -> Figure:
         mean, spread = 100 * rows["mean"], 100 * rows["std"].fillna(0)
         points = dict(markersize=6, capsize=3, color=colour, ecolor="0.4", label=result.name)
         curve = panel.errorbar(x, mean, spread, fmt=marker, **points)
-        style.hollow(panel, curve, (rows["fitted"] < rows["networks"]).to_numpy())
+        style.hollow(panel, curve, (rows["fitted"] < rows["seeds"]).to_numpy())
         for place, name in enumerate(rows.index if len(results) == 1 else []):
             text = name.removeprefix("NAD ").replace("-", "−")
             offset = dict(textcoords="offset points", xytext=(0, -14 if place % 2 else 9))

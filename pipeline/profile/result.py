@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pandas as pd
 
-from pipeline.measures.fitted import fitted
+from pipeline.grid import evaluation
 from pipeline.nads import NADs
 from pipeline.nads.spectrum import agreement
 from pipeline.profile.checkpoint import Checkpoint
@@ -56,24 +56,17 @@ class Result:
     def summary(self) -> pd.DataFrame:
         """One row for each direction with a trained network, by name, strongest response first.
 
-        Columns: response; mean and std of the accuracy; numbers of networks (that did not diverge),
+        Columns: response; mean and std of the accuracy; numbers of seeds (that did not diverge),
         fitted and diverged ones; train_accuracy (mean).
         """
         vectors = np.stack(list(self.directions.values())).astype(np.float64)
         response = pd.Series(self.response.along(vectors), list(self.directions))
-        rows = self.trained.assign(fitted=fitted(self.trained)).groupby("direction")
-        rows = rows.agg(
-            mean=("accuracy", "mean"),
-            std=("accuracy", "std"),
-            networks=("accuracy", "count"),
-            fitted=("fitted", "sum"),
-            train_accuracy=("train_accuracy", "mean"),
-            diverged=("accuracy", lambda column: column.isna().sum()),
-        )
+        rows = evaluation.summary(self.trained, ["direction"]).set_index("direction")
+        rows["diverged"] = self.trained["direction"].value_counts() - rows["seeds"]
         rows.insert(0, "response", response.reindex(rows.index))
         return rows.sort_values("response", ascending=False)
 
     @property
     def tried(self) -> pd.DataFrame:
         """The rows of `summary` in which at least one network did not diverge."""
-        return self.summary[self.summary["networks"] > 0]
+        return self.summary[self.summary["seeds"] > 0]

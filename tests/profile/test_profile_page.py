@@ -70,9 +70,9 @@ def test_the_summary_holds_mean_spread_n_and_how_many_were_fitted():
     assert summary.index.tolist() == ["NAD 0", "NAD 63"]
     first, last = summary.loc["NAD 0"], summary.loc["NAD 63"]
     assert first["response"] == pytest.approx(profile().relative[0], rel=1e-5)
-    assert (first["mean"], first["networks"], first["fitted"]) == (pytest.approx(0.98), 2, 2)
-    assert first["std"] == pytest.approx(0.04 / np.sqrt(2))
-    assert np.isnan(last["std"]) and (last["networks"], last["fitted"]) == (1, 0)
+    assert (first["mean"], first["seeds"], first["fitted"]) == (pytest.approx(0.98), 2, 2)
+    assert first["std"] == pytest.approx(0.04 / np.sqrt(2), abs=1e-6)
+    assert np.isnan(last["std"]) and (last["seeds"], last["fitted"]) == (1, 0)
     assert [words.times(value) for value in (0.0312, 14.2, 1e-9)] == ["×0.031", "×14", "×0"]
     seen = page_of(profile())
     assert "see 1 (90% or more right on new samples): NAD 0; they do not see 1" in seen
@@ -177,7 +177,7 @@ def test_pages_say_what_the_tables_beside_them_hold_and_ask_for_nothing_else(
         accuracy = f"{100 * row.mean:.1f}" + (
             "" if np.isnan(row.std) else f" ± {100 * row.std:.1f}"
         )
-        assert f"{row.direction} {words.times(row.response)} {accuracy} % ({row.networks})" in seen
+        assert f"{row.direction} {words.times(row.response)} {accuracy} % ({row.seeds})" in seen
     waves = pd.read_csv(tmp_path / "waves.csv")
     for word, row in (("most", waves.iloc[-1]), ("least", waves.iloc[0])):
         place = f"({row.k_row:.0f}, {row.k_col:.0f}) ({words.times(row.response)})"

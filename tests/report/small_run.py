@@ -54,7 +54,8 @@ def rows_of(places, accuracy=0.5, unfitted=0, tests=("all",)):
 
 def tables_of(name, rows):
     """Results of the experiment `name`, and their summary."""
-    return {"results": rows, "summary": summary(rows, experiments.find(name).coordinates)}
+    places = ["architecture", *experiments.find(name).coordinates, "test_set"]
+    return {"results": rows, "summary": summary(rows, places)}
 
 
 def evaluated(planned, rows):
