@@ -58,15 +58,22 @@ def spectrum(*results: Result) -> Figure:
 
 
 def maps(
-    panels: Mapping[str, np.ndarray], colours: str, ends: tuple[float, float], label: str
+    panels: Mapping[str, np.ndarray],
+    label: str,
+    colours: str = style.ACCURACY,
+    ends: tuple[float, float] | None = None,
 ) -> Figure:
     """Numbers (H, W) over spatial frequency, 0 in the middle, by their titles, all on one
-    logarithmic scale."""
+    logarithmic scale; ends: of the scale, which by default spans a factor of 1000 at most."""
+    if ends is None:
+        every = np.concatenate([*panels.values()], axis=None)
+        least = max(every.min(), every.max() * 1e-3)
+        ends = least, max(every.max(), least * 1.01)
     across = min(3, len(panels))
     down = -(-len(panels) // across)
     figure, axes = style.new(down, across, 3.1 * across + 0.9, 3.2 * down)
     style.bare(axes.flat[len(panels) :])
-    norm = matplotlib.colors.LogNorm(*ends)
+    norm = matplotlib.colors.LogNorm(*ends, clip=True)  # zeros have the lowest colour
     for axis, (title, numbers) in zip(axes.flat, panels.items()):
         rows, columns = ((-(side // 2) - 0.5, (side + 1) // 2 - 0.5) for side in numbers.shape)
         flat = "auto" if 1 in numbers.shape else "equal"
@@ -88,7 +95,7 @@ def ratios(results: Sequence[Result]) -> Figure:
         for a, b in itertools.combinations(results, 2)
     }
     most = np.clip(max(abs(np.log(each)).max() for each in panels.values()), np.log(2), np.log(100))
-    return maps(panels, "PuOr", (np.exp(-most), np.exp(most)), "ratio of the responses")
+    return maps(panels, "ratio of the responses", "PuOr", (np.exp(-most), np.exp(most)))
 
 
 def learned(result: Result) -> Figure:
@@ -111,10 +118,7 @@ def learned_frequencies(result: Result) -> Figure:
     training."""
     waves = {"before training": result.checkpoint.before.waves}
     waves["trained"] = result.checkpoint.after.waves
-    most = max(each.max() for each in waves.values())
-    least = max(min(each.min() for each in waves.values()), most * 1e-3)
-    waves = {title: np.maximum(each, least) for title, each in waves.items()}
-    return maps(waves, style.ACCURACY, (least, most), RESPONSE)
+    return maps(waves, RESPONSE)
 
 
 def learned_directions(result: Result) -> Figure:
@@ -128,9 +132,7 @@ def frequencies(result: Result) -> Figure:
     """Relative response along the plane wave of every frequency, a curve of one row or column."""
     waves = result.response.waves
     if 1 not in waves.shape:
-        low = max(waves[waves > 0].min(), waves.max() * 1e-3)
-        ends = low, max(waves.max(), low * 1.01)
-        return maps({"": np.maximum(waves, low)}, style.ACCURACY, ends, RESPONSE)
+        return maps({"": waves}, RESPONSE)
     figure, ((panel,),) = style.new(1, 1, 4.9, 3.6)
     panel.plot(waves.ravel()[waves.size // 2 :], color=style.BLUE)  # that of −k is equal
     panel.set(ylim=(0, None), xlabel="periods along the input", ylabel=RESPONSE)

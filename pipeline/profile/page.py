@@ -36,12 +36,7 @@ def shown(figure: Figure, text: str, caption: str | Markup) -> Markup:
 def rendered(template: str, results: Sequence[Result]) -> str:
     """A page of this folder's template on some networks."""
     environment = templates(Path(__file__).parent)
-    environment.globals |= {
-        "figures": figures,
-        "trained": trained,
-        "words": words,
-        "checkpoint": checkpoint,
-    }
+    environment.globals |= {"figures": figures, "trained": trained, "words": words}
     environment.globals |= {"accuracy": accuracy, "pair": pair, "shown": shown, "slug": slug}
     environment.globals |= {"checkpoint": checkpoint, "training": training, "FITTED": FITTED}
     return environment.get_template(template).render(results=results, result=results[0])
