@@ -39,10 +39,8 @@ def images_or_linear_channel(run: Evaluated, labels: Sequence[np.ndarray], capti
             sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
             style.over_indices(panel, cells, label=text, **sizes, **look)
         title = f"{label}, σ = {run.plan.settings.sigma[name]:g}"
-        panel.set(xscale="log", title=title, ylim=(-3, 103), xlabel="NAD index of $v$")
-        indices = sorted(rows["index"].unique())
-        panel.set_xticks([i + 1 for i in indices], [str(i) for i in indices], rotation=45)
-        panel.minorticks_off()
+        panel.set(title=title, ylim=(-3, 103), xlabel="NAD index of $v$")
+        style.index_axis(panel)
     axes[0, 0].set_ylabel("test accuracy (%)")
     axes[0, -1].legend(loc="lower left")
     title = "Images ⊕ D(v): what is used when both suffice"

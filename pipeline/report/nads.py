@@ -165,8 +165,7 @@ def numbers(
         else:
             # A last eigenvalue below this share of the first is zero but for rounding.
             factor = (values[0] / max(values[-1], 1e-12 * values[0])) ** 0.5
-            digits = 0 if factor >= 100 else 1
-            text = f"{factor:,.{digits}f}" if factor < 1e6 else "more than 10⁶"
+            text = f"{factor:,.1f}" if factor < 1e6 else "more than 10⁶"
             steep.append(f"{text} for {estimate}")
         theirs = f"{100 * known[name][0]:.3g}" if name in known else "–"
         if name in others:

@@ -196,16 +196,6 @@ def test_a_few_pairs_of_nads_are_told_by_their_table_alone(whole, section_of):
     assert of_folder("linear_pairs", section, {"linear_pairs": few}).pictures
 
 
-def test_convergence_needs_the_accuracies_of_fourier_beside_it(whole, tmp_path, monkeypatch):
-    lay_folder(Path(), tmp_path / "some", "convergence", "convergence")
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="beside the tables of fourier; add that folder"):
-        render.render_folder(Path("some"))
-    (tmp_path / "some/convergence/plan.json").unlink()
-    with pytest.raises(InputError, match="no folder of some holds a plan.json"):
-        render.render_folder(Path("some"))
-
-
 def test_the_committed_page_is_of_the_committed_tables():
     committed = ROOT / "docs/index.html"
     text = unescape(committed.read_text(encoding="utf-8"))
