@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import matplotlib.cm
 import matplotlib.colors
-import matplotlib.patches
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
@@ -105,16 +104,11 @@ def _plain_ticks(axis: Axis) -> None:
 
 
 def _map(panel: Axes, speed: Speed, norm: matplotlib.colors.LogNorm) -> None:
-    axis, steps = frequencies.plane(speed.map, "steps")
-    learned = np.ma.masked_invalid(steps)
-    panel.imshow(learned, cmap=STEPS, norm=norm, aspect="equal")
-    hatched = {"fc": "white", "ec": "0.6", "linewidth": 0, "hatch": "/////"}
-    for row, column in np.argwhere(np.isinf(steps)):
-        corner = (column - 0.5, row - 0.5)
-        panel.add_patch(matplotlib.patches.Rectangle(corner, 1, 1, **hatched))
-    frequencies.write(panel, frequencies.frame(panel, axis), steps, norm(learned) < 0.5)
-    never = f"\nhatched: not within {speed.limit:,} steps" if np.isinf(steps).any() else ""
-    panel.set_title(textwrap.fill(speed.label, 34) + never, fontsize=9)
+    steps = frequencies.plane(speed.map, "steps")
+    never = np.isinf(steps)
+    style.heat_map(panel, steps.mask(never), None, never, norm, cmap=STEPS)
+    hatched = f"\nhatched: not within {speed.limit:,} steps" if never.any(axis=None) else ""
+    panel.set_title(textwrap.fill(speed.label, 34) + hatched, fontsize=9)
 
 
 def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:

@@ -3,11 +3,10 @@
 import textwrap
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 
 from pipeline.networks import NETWORKS
 from pipeline.report import frequencies, style
@@ -27,8 +26,8 @@ COLUMNS = 3  # maps in one row of the figure, at most
 def maps(run: Evaluated, known: Published, caption: str) -> Figure:
     """Accuracy over the frequency (k_row, k_col) of v, and the published maps (paper 1, figs 1, 3).
 
-    Maps show means over seeds, and standard deviations where there are several. Directions along
-    which not every network was fitted are hatched, unless the title says that none was.
+    Directions along which not every network was fitted are hatched, unless the title says that none
+    was.
     """
     rows = [[]]
     for name, label in run.labels.items():
@@ -52,24 +51,15 @@ def maps(run: Evaluated, known: Published, caption: str) -> Figure:
     return style.finish(figure, "Accuracy on D(v) over the frequency of v", caption, run.notice)
 
 
-def accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> AxesImage:
+def accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> QuadMesh:
     """Draw one map; directions: as `frequencies.by_direction`, of one architecture."""
-    axis, means = frequencies.plane(directions, "mean")
-    deviations, fitted = (frequencies.plane(directions, name)[1] for name in ("std", "fitted"))
-    image = panel.imshow(100 * means, cmap=style.ACCURACY, vmin=50, vmax=100, aspect="equal")
-    first, last = edges = frequencies.frame(panel, axis)
-    black = means > 0.78  # is read better on the upper half of the colours
-    texts = frequencies.write(panel, edges, 100 * means, black, 100 * deviations)
-    if not (texts or np.isnan(deviations).any()):
-        median = f"± {100 * np.median(deviations):.1f} (median over the map)"
-        panel.set_xlabel(f"{panel.get_xlabel()}\n{median}")
-    for r, c in np.argwhere(fitted == 0) if (fitted == 1).any() else ():
-        sides, ground = (last[c] - first[c], last[r] - first[r]), image.to_rgba(100 * means[r, c])
-        ink, number = "black" if black[r, c] else "white", texts.get((r, c))
-        style.hatch(panel, (first[c], first[r]), sides, ground, ink, number)
-    nowhere = "\n(none fitted)" if (directions["fitted"] == 0).all() else ""
-    panel.set_title(textwrap.fill(title, 26) + nowhere)
-    return image
+    mean, std, fitted = (
+        frequencies.plane(directions, column) for column in ("mean", "std", "fitted")
+    )
+    nowhere = (directions["fitted"] == 0).all()
+    panel.set_title(textwrap.fill(title, 26) + ("\n(none fitted)" if nowhere else ""))
+    unfitted = (fitted == 0) & ~nowhere
+    return style.heat_map(panel, 100 * mean, 100 * std, unfitted)
 
 
 def level_of(cells: pd.DataFrame) -> str:

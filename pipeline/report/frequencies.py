@@ -1,9 +1,7 @@
-"""Maps over the spatial frequency k of v: values at k and −k, transposes, axes, numbers."""
+"""Maps over the spatial frequency k of v: values at k and −k, transposes."""
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.text import Text
 
 from pipeline.cells.fourier import wrapped
 from pipeline.cells.shapes import SIDE
@@ -12,7 +10,6 @@ from pipeline.report.comparison import number
 from pipeline.report.run import Evaluated, Published, over_seeds
 
 DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
-NUMBERED = 9  # frequencies along one side of the largest map in which numbers are written
 
 
 def sides(rows: pd.DataFrame) -> pd.Series:
@@ -61,10 +58,10 @@ def transposed_text(run: Evaluated) -> str:
     return text if halves else ""
 
 
-def plane(rows: pd.DataFrame, column: str) -> tuple[np.ndarray, np.ndarray]:
-    """A map: its axis (K,) in ascending order, and its values (K, K) with k_row along the rows.
+def plane(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """A map: its values (K, K), with k_row along the rows, both in ascending order.
 
-    rows: k_row, k_col and `column`, one of each k and −k. The axis holds every k_row and k_col of
+    rows: k_row, k_col and `column`, one of each k and −k. The axes hold every k_row and k_col of
     the rows with both signs. The frequency −side/2 equals side/2, and its values stand at both.
     A frequency without a row has the value nan.
     """
@@ -76,52 +73,13 @@ def plane(rows: pd.DataFrame, column: str) -> tuple[np.ndarray, np.ndarray]:
         shown = pd.concat([shown, edge.assign(**{name: -edge[name]})])
     cells = shown.drop_duplicates(DIRECTION).set_index(DIRECTION)["value"].unstack()
     axis = np.union1d(cells.index, cells.columns)
-    return axis, cells.reindex(index=axis, columns=axis).to_numpy(float)
+    names = [number(k, 0) for k in axis]
+    cells = cells.reindex(index=axis, columns=axis).astype(float)
+    cells.index = pd.Index(names, name="row frequency $k_r$")
+    cells.columns = pd.Index(names, name="column frequency $k_c$")
+    return cells
 
 
 def pair(direction: pd.Series) -> str:
     """The frequency of a direction as text: '(0, −4)'."""
     return "({}, {})".format(*(number(direction[name], 0) for name in DIRECTION))
-
-
-def frame(panel: Axes, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give a map the frame, ticks and labels that all maps of inputs of one side share.
-
-    Returns the edges (K,) and (K,) of its cells, in units of cells and cut off at the frame.
-    """
-    side = max(SIDE, 2 * int(np.abs(axis).max()))
-    step = int(np.diff(axis).min()) if len(axis) > 1 else side
-    edge = side // 2 + 1  # so that cells of the papers' step, 2, are whole
-    place = lambda frequency: (frequency - axis[0]) / step
-    limits = place(-edge), place(edge)
-    frequencies = range(-(side // 2), side // 2 + 1, side // 4)
-    ticks, names = [place(k) for k in frequencies], [number(k, 0) for k in frequencies]
-    panel.set(xlim=limits, ylim=limits[::-1])
-    panel.set(xticks=ticks, xticklabels=names, yticks=ticks, yticklabels=names)
-    panel.set(xlabel="column frequency $k_c$", ylabel="row frequency $k_r$")
-    panel.tick_params(labelsize=7)
-    panel.spines[:].set_visible(False)
-    return tuple(place(np.clip(axis + sign * step / 2, -edge, edge)) for sign in (-1, 1))
-
-
-def write(
-    panel: Axes,
-    edges: tuple[np.ndarray, np.ndarray],
-    values: np.ndarray,
-    black: np.ndarray,
-    deviations: np.ndarray | None = None,
-) -> dict[tuple[int, int], Text]:
-    """Write values into the cells of a map that is not too large, with their deviations, if any.
-
-    Returns the texts by (row, column) of their cells. edges: of the cells, from `frame`; black:
-    (K, K), whether a text is black, not white.
-    """
-    middle, texts = sum(edges) / 2, {}
-    for r, c in np.argwhere(np.isfinite(values)) if len(values) <= NUMBERED else ():
-        text = f"{values[r, c]:.0f}"
-        if deviations is not None and np.isfinite(deviations[r, c]):
-            text += f"\n±{deviations[r, c]:.1f}"
-        colour = "black" if black[r, c] else "white"
-        look = {"ha": "center", "va": "center", "fontsize": 6, "color": colour}
-        texts[r, c] = panel.text(middle[c], middle[r], text, **look)
-    return texts

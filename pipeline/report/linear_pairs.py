@@ -4,11 +4,12 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+import matplotlib.colors
 import matplotlib.patheffects
 import numpy as np
 import pandas as pd
-import seaborn
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
 from pipeline.measures import boundaries as measures
@@ -57,34 +58,10 @@ def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def heat_map(panel: Axes, cells: pd.DataFrame, form: str, high: float, **bar: Any) -> None:
-    """A heat map over pairs of NAD indices, hatched where not every network was fitted.
-
-    cells: mean, std and fitted by `PAIR`, where a missing mean is written – and an infinite one ∞;
-    form: format of the numbers; high: the highest value of the colours; bar: arguments of
-    `seaborn.heatmap`.
-    """
-    mean, spread = cells["mean"].unstack(), cells["std"].unstack()
-    hatched = (cells["fitted"] == 0).unstack()
-    text = mean.map(lambda value: "∞" if np.isinf(value) else form.format(value))
-    text += spread.map(lambda value: "" if np.isnan(value) else f"\n±{value:.1f}")
-    size = max(mean.shape)
-    look = {"fontsize": 8 if size <= 6 else 6}
-    bar |= {"vmax": high, "cmap": style.ACCURACY, "annot_kws": look, "linewidths": 0.4}
-    seaborn.heatmap(mean.clip(upper=high), ax=panel, annot=text, fmt="", square=True, **bar)
-    panel.set_facecolor("0.88")
-    look |= {"ha": "center", "va": "center", "color": "0.15"}
-    for row, column in np.argwhere(mean.isna().to_numpy()):
-        panel.text(column + 0.5, row + 0.5, "–", **look)
-    colours = panel.collections[0].get_facecolors().reshape(*mean.shape, 4)
-    colours[mean.isna()] = panel.get_facecolor()
-    for number in panel.texts:
-        column, row = (int(place) for place in number.get_position())
-        if hatched.iloc[row, column]:
-            ground, ink = colours[row, column], number.get_color()
-            style.hatch(panel, (column, row), (1, 1), ground, ink, number)
-    panel.tick_params(axis="y", rotation=0)
-    panel.tick_params(axis="x", rotation=0 if size <= 6 else 90)
+def heat_map(panel: Axes, cells: pd.DataFrame, **look: Any) -> QuadMesh:
+    """A `style.heat_map` over pairs of NAD indices; cells: mean, std and fitted by `PAIR`."""
+    mean, std, fitted = (cells[column].unstack() for column in ("mean", "std", "fitted"))
+    return style.heat_map(panel, mean, std, fitted == 0, **look)
 
 
 def accuracies(run: Evaluated, name: str, known: Known, caption: str) -> Figure:
@@ -95,18 +72,17 @@ def accuracies(run: Evaluated, name: str, known: Known, caption: str) -> Figure:
     figure, axes = style.new(rows, 3, 3 * side + 1.6, height)
     for column, (test_set, title) in enumerate(PANELS.items()):
         panels = axes[:, column]
-        bar = {"cbar_kws": {"label": "test accuracy (%)", "shrink": 0.8}, "cbar": column == 2}
-        bar |= {"form": "{:.0f}", "vmin": 50, "high": 100}
         own = percents(results[results["test_set"] == test_set], PAIR)
-        heat_map(panels[0], own, **bar)
+        mesh = heat_map(panels[0], own)
         panels[0].set_title(title)
         if known:
             means = [known[pair][test_set] if pair in known else np.nan for pair in own.index]
-            heat_map(panels[1], own.assign(mean=means, std=np.nan, fitted=True), **bar)
+            heat_map(panels[1], own.assign(mean=means, std=np.nan, fitted=True))
             panels[1].set_title("published, ResNet-18\n(paper 2, fig. 2a)")
         for panel in panels:
             panel.set(xlabel="", ylabel="NAD index of $v_1$ (first channel)" if column == 0 else "")
         panels[-1].set_xlabel("NAD index of $v_2$ (second channel)")
+    figure.colorbar(mesh, ax=axes, label="test accuracy (%)", shrink=0.8)
     title = f"{run.labels[name]}: which channel carries the accuracy"
     return style.finish(figure, title, caption, run.notice)
 
@@ -143,9 +119,7 @@ def boundaries(run: Evaluated, planes: Planes, label: str, caption: str) -> Figu
         probability = np.mean([*cells["probability"]], 0, dtype=np.float64)
         picture = panel.imshow(probability, **colours)
         if not fitted(cells).all():
-            # Light lines with dark rims show on every colour of the map.
-            for colour, width in (("0.2", 1.3), ("0.95", 0.6)):
-                style.lines(panel, (-half, -half), (2 * half, 2 * half), "//", colour, width)
+            style.hatch(panel, (-half, -half), (2 * half, 2 * half))
         if len(tilts_of(cells)) and probability.min() < 0.5 < probability.max():
             look = {"levels": [0.5], "colors": "white", "linewidths": 1.6}
             panel.contour(axis, axis, probability, **look).set_path_effects([rim])
@@ -177,7 +151,8 @@ def tilt_and_margins(run: Evaluated, planes: Mapping[str, Planes], caption: str)
     for number, (name, table) in enumerate(planes.items()):
         for panel, (column, title, high, form) in zip(axes[number], columns):
             known = table.assign(**{column: table[column].where(fitted(table))})
-            heat_map(panel, over_seeds(known, PAIR, column), form, high, vmin=0, cbar=False)
+            norm = matplotlib.colors.Normalize(0, high)
+            heat_map(panel, over_seeds(known, PAIR, column), norm=norm, form=form)
             ylabel = f"{run.labels[name]}\nNAD index of $v_1$" if column == "tilt" else ""
             panel.set(title="" if number else title, xlabel="NAD index of $v_2$", ylabel=ylabel)
     for panels in axes.T:
@@ -308,7 +283,7 @@ def section(whole: Run) -> Section:
         figure, text = boundaries(run, planes[name], label, lines), f"boundaries of {label}"
         pictures.append(Picture(f"linear_boundaries_{name}", figure, text, sees))
     caption = f"{run.sizes()} · {science}"
-    without = f"–: none of them, or for tilts none that is right on {learned} and has a boundary"
+    without = f"grey: none of them, or for tilts none that is right on {learned} and has a boundary"
     sees = "The same boundaries as numbers: their tilt, and how far a sample must be moved along "
     sees += "either direction to cross them."
     figure = tilt_and_margins(run, planes, f"{caption}\nmean {over_fitted} · {without}\n{marked}")

@@ -10,12 +10,13 @@ import matplotlib.colors
 import matplotlib.patches
 import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import QuadMesh
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 LETTERS = 17  # letters of a caption in an inch
@@ -26,6 +27,9 @@ Place = tuple[float, float]  # along x and y
 
 # Colour map of accuracies and probabilities: its lightness rises monotonically.
 ACCURACY = "cividis"
+PERCENTS = matplotlib.colors.Normalize(50, 100)  # of accuracies, from guessing on
+
+NUMBERED = 12  # rows of the largest map in which numbers are written
 
 # Okabe and Ito's colours, for the colour-blind; line styles and markers tell curves apart as well.
 BLACK, BLUE, ORANGE, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
@@ -117,31 +121,48 @@ def evenly(indices: Sequence[int], most: int) -> list[int]:
     return [sorted(indices)[place] for place in np.unique(places)]
 
 
-def lines(panel: Axes, corner: Place, sides: Place, hatch: str, colour: Any, width: float) -> None:
-    """Hatch a rectangle with lines of a colour and a width."""
-    look = {"fill": False, "hatch": hatch, "edgecolor": colour, "linewidth": 0, "zorder": 1.5}
-    rectangle = matplotlib.patches.Rectangle(corner, *sides, **look)
-    rectangle.set_hatch_linewidth(width)
-    panel.add_patch(rectangle)
-
-
-def hatch(
+def heat_map(
     panel: Axes,
-    corner: Place,
-    sides: Place,
-    ground: Sequence[float],
-    ink: str,
-    number: Text | None,
-) -> None:
-    """Hatch a cell of the colour `ground`: not every network was fitted there.
+    mean: pd.DataFrame,
+    std: pd.DataFrame | None,
+    unfitted: pd.DataFrame,
+    norm: matplotlib.colors.Normalize = PERCENTS,
+    form: str = "{:.0f}",
+    cmap: str = ACCURACY,
+) -> QuadMesh:
+    """A map of means with their numbers, hatched where `unfitted`.
 
-    The lines are half as dark or light as `ink`, that of the cell's number, which stands clear of
-    them.
+    mean, std, unfitted: of one index and columns, whose names are the axes' labels. Missing means
+    are grey. A map of more than `NUMBERED` rows has no numbers, and names a few rows and columns.
     """
-    between = np.mean([ground, matplotlib.colors.to_rgba(ink)], 0)
-    lines(panel, corner, sides, "///", between, 0.6)
-    if number:
-        number.set_bbox({"facecolor": ground, "edgecolor": "none", "pad": 1})
+    text = mean.map(lambda value: form.format(value).replace("inf", "∞"))
+    if std is not None:
+        text += std.map(lambda value: "" if np.isnan(value) else f"\n±{value:.1f}")
+    few, size = len(mean) <= NUMBERED, 8 if len(mean) <= 6 else 6
+    look = {"annot": text if few else None, "fmt": "", "annot_kws": {"fontsize": size}}
+    look |= dict.fromkeys(("xticklabels", "yticklabels"), 1 if few else len(mean) // 4)
+    shown = mean.clip(upper=norm.vmax)
+    seaborn.heatmap(shown, ax=panel, norm=norm, cmap=cmap, square=True, cbar=False, **look)
+    panel.set_facecolor("0.88")
+    mesh = panel.collections[0]
+    for row, column in np.argwhere(unfitted):
+        hatch(panel, (column, row), (1, 1))
+    for number in panel.texts:  # which stand clear of the hatches
+        column, row = (int(place) for place in number.get_position())
+        if unfitted.iloc[row, column]:
+            ground = mesh.to_rgba(shown.iloc[row, column])
+            number.set_bbox({"facecolor": ground, "edgecolor": "none", "pad": 1})
+    panel.tick_params(rotation=0, labelsize=7)
+    return mesh
+
+
+def hatch(panel: Axes, corner: Place, sides: Place) -> None:
+    """Hatch a rectangle, with light lines whose dark rims show on light colours."""
+    for colour, width in (("0.2", 1.0), ("0.95", 0.5)):
+        look = {"fill": False, "hatch": "//", "edgecolor": colour, "linewidth": 0, "zorder": 1.5}
+        rectangle = matplotlib.patches.Rectangle(corner, *sides, **look)
+        rectangle.set_hatch_linewidth(width)
+        panel.add_patch(rectangle)
 
 
 def index_axis(panel: Axes) -> None:
