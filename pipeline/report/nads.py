@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from pipeline.cells.shapes import INPUT
 from pipeline.nads.gallery import gallery
+from pipeline.nads.spectrum import FIRST_TEN, agreement
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.labels import papers_network

@@ -79,9 +79,9 @@ def test_published_maps_stand_to_the_right_of_ours():
     one = run_of(8)
     _, _, ours, published, _ = fourier.maps(one, maps.published_maps(one), "caption").axes
     assert (ours.get_title(), published.get_title()) == ("LeNet", "published")
-    assert ours.images[0].get_array()[2, 2] == pytest.approx(54.1 + 0.4 * 9)
+    assert ours.collections[0].get_array()[2, 2] == pytest.approx(54.1 + 0.4 * 9)
     # (0, −4) and (0, 4) are one direction.
-    assert published.images[0].get_array()[8, 6] == pytest.approx((81.02 + 79.43) / 2)
+    assert published.collections[0].get_array()[8, 6] == pytest.approx((81.02 + 79.43) / 2)
 
 
 def test_what_pooling_does_is_said_of_the_directions_that_both_have(whole):
