@@ -85,16 +85,13 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
         yield Job(cell, member.specification, member.training, identity, device.type, key)
 
 
-_version = functools.cache(metadata.version)  # which parses a file each time
-
-
 @functools.cache
 def code_of(experiment: type[Experiment], place: str, own: tuple[str, ...]) -> list[typing.Any]:
     """The digest of the package's code that decides a cell, and the versions of libraries.
 
     place, own: of the cell's network, as in `pipeline.networks.version`.
     """
-    versions = {name: _version(name) for name in ("numpy", "torch")}
+    versions = {name: metadata.version(name) for name in ("numpy", "torch")}
     return [code.digest(decisive_files(experiment, place)), versions, table.version(place, own)]
 
 
