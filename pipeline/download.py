@@ -5,15 +5,13 @@ CIFAR-10 is looked for in this order: images.path of params.yaml, the environmen
 images.fallback.
 """
 
-import sys
-
 import numpy as np
 
 from pipeline.images import sources
 from pipeline.images.image_set import SPLITS
 from pipeline.images.wanted import WantedOfSize
 from pipeline.project import artifacts, command
-from pipeline.project.errors import one_sentence
+from pipeline.project.errors import notice, one_sentence
 
 
 def main() -> None:
@@ -37,8 +35,8 @@ def main() -> None:
         artifacts.REPORTS / "images.json",
         about | {"source": images.source, "notices": images.notices},
     )
-    for notice in images.notices:
-        print(f"notice: {notice}", file=sys.stderr)
+    for text in images.notices:
+        notice(text)
     print(
         f"{images.name}: {about['train']} training and {about['test']} test images of "
         f"{len(images.classes)} classes, from {images.source}"

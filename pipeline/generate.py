@@ -7,7 +7,6 @@ images.json: name, classes and digest of the pictures' images.
 """
 
 import functools
-import sys
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from pipeline import experiments
 from pipeline.experiments.plan import Plan
 from pipeline.machine import store
 from pipeline.project import artifacts, command
-from pipeline.project.errors import one_sentence
+from pipeline.project.errors import notice, one_sentence
 
 
 def main(name: str) -> None:
@@ -53,8 +52,7 @@ def main(name: str) -> None:
     for split in ("train", "test"):
         asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
         if made < asked:
-            notice = f"{name} has {made} {split} samples, not {asked}: there are no more images"
-            print(f"notice: {notice}", file=sys.stderr)
+            notice(f"{name} has {made} {split} samples, not {asked}: there are no more images")
     print(f"{name}: {len(cells)} cells, {len(directions)} directions")
 
 

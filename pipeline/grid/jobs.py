@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import inspect
-import sys
 import time
 import typing
 from collections.abc import Iterable, Iterator
@@ -22,7 +21,7 @@ from pipeline.experiments.experiment import Cell, Experiment, shape_of
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.data import Data
 from pipeline.machine import code, store
-from pipeline.project.errors import check_unchanged
+from pipeline.project.errors import check_unchanged, notice
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,10 +116,9 @@ def train_group(data: Data, jobs: list[Job]) -> list[Result | Exception]:
         try:
             return _stacked(data, jobs)
         except Exception as error:
-            print(
-                f"notice: {len(jobs)} networks cannot be trained in a stack here "
-                f"({type(error).__name__}: {error}); they are trained one by one",
-                file=sys.stderr,
+            notice(
+                f"{len(jobs)} networks cannot be trained in a stack here "
+                f"({type(error).__name__}: {error}); they are trained one by one"
             )
     return [_alone(data, job) for job in jobs]
 

@@ -3,12 +3,12 @@
 import dataclasses
 import json
 import os
-import sys
 import typing
 from pathlib import Path
 
 from pipeline.cells.shapes import SIZE, Size
 from pipeline.project import artifacts
+from pipeline.project.errors import notice
 
 VARIABLE = "CIFAR10"
 """The environment variable that names a copy of the images where `path` does not."""
@@ -39,8 +39,7 @@ def notice_of_other_images(wanted: Wanted) -> None:
     if path and wanted.path is None and artifacts.IMAGES.exists() and about.exists():
         source = json.loads(about.read_text(encoding="utf-8"))["source"]
         if Path(path).resolve().name not in source:
-            print(
-                f"notice: data/images holds images from {source}, not from {path}; "
-                "`dvc repro --force --single-item download && dvc repro` takes these",
-                file=sys.stderr,
+            notice(
+                f"data/images holds images from {source}, not from {path}; "
+                "`dvc repro --force --single-item download && dvc repro` takes these"
             )

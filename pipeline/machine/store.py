@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import time
 import typing
 from collections.abc import Callable
@@ -23,6 +22,8 @@ import numpy as np
 import safetensors
 import safetensors.torch
 import torch
+
+from pipeline.project.errors import notice
 
 NOTE = "kept"
 """The only key of a file's metadata: safetensors would write several keys in an order that differs
@@ -101,10 +102,7 @@ def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | N
     except FileNotFoundError:
         return None
     except (TypeError, ValueError, safetensors.SafetensorError) as error:
-        print(
-            f"notice: {path} is damaged and counts as not kept: {' '.join(str(error).split())}",
-            file=sys.stderr,
-        )
+        notice(f"{path} is damaged and counts as not kept: {' '.join(str(error).split())}")
         # The file may be one with DVC's copy, which DVC trusts until mode or time change.
         path.chmod(0o644)
         os.utime(path)

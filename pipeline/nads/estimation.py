@@ -2,7 +2,6 @@
 
 import functools
 import math
-import sys
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -22,7 +21,7 @@ from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
 from pipeline.nads.uncertainty import nearby_of, standard_errors
 from pipeline.networks import CHANNELS
 from pipeline.networks.untrained import check_untrained
-from pipeline.project.errors import InputError
+from pipeline.project.errors import InputError, notice
 
 FIRST_CHECK, CHECK_GROWTH = 4, 1.2
 """Networks at the first look at the error, and how much their number grows between two looks."""
@@ -125,8 +124,7 @@ def begun(
     check(network, source.input, estimator.estimand)
     estimator, vectors, reason = usable(network, estimator, source.input)
     if reason:
-        notice = f"notice: {name}{reason}; `plain` is used, which needs far more networks"
-        print(notice, file=sys.stderr)
+        notice(f"{name}{reason}; `plain` is used, which needs far more networks")
     first, networks, size = source.first, source.networks, as_text(source.input)
     channels = source.input[0] if symmetry.endswith(CHANNELS) else 1
     shape = (source.input[0] // channels, *source.input[1:])
@@ -204,8 +202,7 @@ def estimate(
         raise InputError(str(problem)) from None
 
     if alike := check_untrained(make):
-        notice = f"notice: {', '.join(alike)}: the same under two seeds, so not averaged over"
-        print(notice, file=sys.stderr)
+        notice(f"{', '.join(alike)}: the same under two seeds, so not averaged over")
     build = functools.partial(initialised, make)
     estimator, estimation = begun(build(seed), estimator, source, symmetry)
     with tqdm(total=networks, desc="NADs", unit="network", disable=None) as bar:

@@ -6,7 +6,6 @@ fewer.
 
 import dataclasses
 import itertools
-import sys
 import time
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +19,7 @@ from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import Estimation, begun, stopping_count
 from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.recipe import Recipe, jacobian, key
-from pipeline.project.errors import at
+from pipeline.project.errors import at, notice
 
 KEEP_EVERY = 30
 """Seconds between two times at which the sums of an estimate under way are saved."""
@@ -118,8 +117,7 @@ def finished(
     for task in tasks:
         with Claims(task.sums.store) as claims:
             if not claims.take(task.sums.key):
-                notice = f"notice: another run makes the NADs of {task.name}; this one waits"
-                print(notice, file=sys.stderr)
+                notice(f"another run makes the NADs of {task.name}; this one waits")
                 claims.wait(task.sums.key)
             if reuse:
                 task.restore()

@@ -37,6 +37,11 @@ def at(place: str, *kinds: type[Exception]) -> Iterator[None]:
         raise InputError(f"{place}{error}") from None
 
 
+def notice(text: str) -> None:
+    """Print a line on stderr about what is no error and a person may want to know."""
+    print(f"notice: {text}", file=sys.stderr)
+
+
 def check_unchanged(kept: str = KEPT) -> None:
     """Raise InputError if a source file that this process has loaded was written since it started.
 

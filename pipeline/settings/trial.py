@@ -3,13 +3,12 @@
 import collections
 import contextlib
 import dataclasses
-import sys
 
 from pipeline import experiments, networks
 from pipeline.nads import from_file
 from pipeline.networks import own
 from pipeline.networks.dry_run import dry_run
-from pipeline.project.errors import at
+from pipeline.project.errors import at, notice
 from pipeline.settings import Plans
 
 CLASSES = 10
@@ -63,6 +62,6 @@ def _run_networks(plans: Plans) -> tuple[dict[str, int], dict[str, dict[str, str
         with at(f"params.yaml: architectures.{name}: ", ValueError), recorded as digests[name]:
             runs = [dry_run(specification, *use) for use in distinct]
         sizes[name] = max(size for size, _ in runs)
-        for notice in dict.fromkeys(notice for _, notices in runs for notice in notices):
-            print(f"notice: {notice}", file=sys.stderr)
+        for text in dict.fromkeys(text for _, notices in runs for text in notices):
+            notice(text)
     return sizes, digests
