@@ -212,7 +212,9 @@ def test_leading_nads_of_networks_of_patches():
         line += "{repeating} |"
         assert line.format(weights, **row) in text
     sweep = pd.read_csv(ROOT / "reports/nad_sweep/summary.csv").set_index(["architecture", "index"])
-    assert sweep["mean"]["vit_small", 15] == 1.0 and sweep["mean"]["vit_small", 16] == 0.5
+    assert (
+        sweep["mean"]["vit_small", 15] > 0.99 and abs(sweep["mean"]["vit_small", 16] - 0.5) < 0.02
+    )
 
 
 def test_vgg11_beside_the_published(page):
