@@ -2,8 +2,8 @@
 
 No other stage reads params.yaml. data/plan/ holds the chosen scale: images.json, nads.json and
 {experiment}.json, with the digests of a person's own files, and machine.json, the device. A mistake
-at any scale ends the stage with one sentence, and several mistakes with one sentence each. The
-networks are tried of the chosen scale alone.
+at any scale ends the stage with one sentence, and several mistakes with one sentence each; of the
+networks, those of the chosen scale alone are tried.
 """
 
 import dataclasses

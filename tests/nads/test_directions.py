@@ -10,7 +10,7 @@ import pytest
 from nads_samples import SECANT, SMALL, nads_of
 from structure import ROOT
 
-from pipeline.nads import NADs, imported, overlap
+from pipeline.nads import NADs, from_file, imported, overlap
 from pipeline.nads.gallery import gallery
 from pipeline.nads.recipe import Recipe
 from pipeline.project.errors import InputError
@@ -49,6 +49,12 @@ def test_nads_that_were_saved_are_loaded_as_they_were(nads, tmp_path):
         assert type(getattr(loaded, name)) is type(value), name
         np.testing.assert_array_equal(getattr(loaded, name), value, name)
     assert repr(loaded) == repr(nads)
+
+
+def test_a_file_of_objects_is_not_unpickled(tmp_path):
+    np.save(tmp_path / "nads.npy", np.array([{}]), allow_pickle=True)
+    with pytest.raises(InputError, match="is not a .npy file of numbers: Object arrays cannot be"):
+        from_file(str(tmp_path / "nads.npy"), (1, 8, 8))
 
 
 def test_the_overlap_of_spans_has_its_closed_form():
