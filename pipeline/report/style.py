@@ -168,6 +168,7 @@ def hatch(panel: Axes, corner: Place, sides: Place) -> None:
 def index_axis(panel: Axes) -> None:
     """Make the x axis, which holds index + 1, logarithmic, with ticks that name the index."""
     panel.set_xscale("log")
+    panel.set_xlim(left=0.7)  # also where one point alone would stand in the middle
     panel.set_xticks([index + 1 for index in TICKS], [f"{index}" for index in TICKS])
     panel.minorticks_off()
 
