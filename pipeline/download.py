@@ -45,5 +45,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     with one_sentence():
-        command.no_arguments(__doc__, "download")
+        command.parser(__doc__, "download").parse_args()
         main()

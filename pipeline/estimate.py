@@ -63,5 +63,5 @@ def main() -> None:
 if __name__ == "__main__":
     # Workers use the cores, and no bit may depend on the number of threads.
     with one_sentence(), threadpoolctl.threadpool_limits(1):
-        command.no_arguments(__doc__, "estimate")
+        command.parser(__doc__, "estimate").parse_args()
         main()

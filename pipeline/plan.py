@@ -52,5 +52,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     with one_sentence():
-        command.no_arguments(__doc__, "plan")
+        command.parser(__doc__, "plan").parse_args()
         main()

@@ -13,15 +13,8 @@ def parser(document: str, name: str) -> argparse.ArgumentParser:
     )
 
 
-def no_arguments(document: str, name: str, arguments: Sequence[str] | None = None) -> None:
-    """End the command with its help for --help, and with an error for any other argument."""
-    parser(document, name).parse_args(arguments)
-
-
-def experiment(
-    document: str, name: str, known: Sequence[str], arguments: Sequence[str] | None = None
-) -> str:
+def experiment(document: str, name: str, known: Sequence[str]) -> str:
     """The experiment's name from the command line; ends the command unless it is among `known`."""
     reader = parser(document, name)
     reader.add_argument("experiment", choices=known, help="whose part of the pipeline it is")
-    return reader.parse_args(arguments).experiment
+    return reader.parse_args().experiment
