@@ -77,20 +77,6 @@ def _save(path: Path, tensors: dict[str, torch.Tensor], outcome: typing.Any, key
     atomically(path, lambda file: file.write_bytes(contents), 0o444)
 
 
-def _load(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any]:
-    """The tensors and the outcome of the file of `key`.
-
-    Raises ValueError or SafetensorError where a byte differs from what was written.
-    """
-    with safetensors.safe_open(path, "pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}
-        note = (file.metadata() or {}).get(NOTE, "{}")
-    fields = dict(json.loads(note))
-    if note != _note(tensors, fields.get("outcome"), key):
-        raise ValueError("the digest is not that of the contents")
-    return tensors, fields["outcome"]
-
-
 def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | None:
     """The tensors and the outcome of a file of the store, or None where it is missing or damaged.
 
@@ -98,7 +84,12 @@ def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | N
     stderr and removed.
     """
     try:
-        contents = _load(path, key)
+        with safetensors.safe_open(path, "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+            note = (file.metadata() or {}).get(NOTE, "{}")
+        outcome = dict(json.loads(note)).get("outcome")
+        if note != _note(tensors, outcome, key):
+            raise ValueError("the digest is not that of the contents")
     except FileNotFoundError:
         return None
     except (TypeError, ValueError, safetensors.SafetensorError) as error:
@@ -111,7 +102,7 @@ def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | N
     with contextlib.suppress(PermissionError):  # another user's
         # A new modification time would make DVC read all links of the file again.
         os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
-    return contents
+    return tensors, outcome
 
 
 def _link(source: Path, target: Path) -> None:
@@ -119,8 +110,6 @@ def _link(source: Path, target: Path) -> None:
     target.unlink(missing_ok=True)
     try:
         os.link(source, target)
-    except FileNotFoundError:
-        raise
     except OSError:
         shutil.copyfile(source, target)
 
