@@ -50,13 +50,9 @@ def check_unchanged(kept: str = KEPT) -> None:
     """
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
-        ours = name.split(".")[0] == "pipeline" or name == "__main__"
+        ours = path and (name.split(".")[0] == "pipeline" or name == "__main__")
         # The inode's time of change, since a file moved here keeps its time of modification.
-        if (
-            ours
-            and path
-            and not (os.path.exists(path) and os.stat(path).st_ctime <= pipeline.STARTED)
-        ):
+        if ours and not (os.path.exists(path) and os.stat(path).st_ctime <= pipeline.STARTED):
             raise InputError(
                 f"{os.path.relpath(path)} was changed while this ran, so that what it makes may be "
                 f"of either version; run it again: {kept}"
