@@ -13,10 +13,9 @@ import pandas as pd
 import torch
 
 from pipeline import experiments, settings
-from pipeline.grid.forecast import forecast
+from pipeline.grid.forecast import check_room, forecast
 from pipeline.images.wanted import notice_of_other_images
 from pipeline.machine import store, workers
-from pipeline.machine.disk import check_room
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.settings.trial import try_out

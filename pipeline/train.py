@@ -14,7 +14,8 @@ from pipeline.experiments.plan import Plan
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid import run
 from pipeline.grid.data import Data
-from pipeline.machine import rates, workers
+from pipeline.grid.forecast import add_rates
+from pipeline.machine import workers
 from pipeline.machine.store import Store, default_folder
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError, check_unchanged, one_sentence
@@ -41,7 +42,7 @@ def main(name: str) -> None:
         member = plan.members[job.cell["architecture"]]
         key = grid_jobs.rate_key(experiment, member, job.device)
         seconds_per_sample[key].append(seconds / (samples * job.training.epochs))
-    rates.write({key: statistics.median(each) for key, each in seconds_per_sample.items()})
+    add_rates({key: statistics.median(each) for key, each in seconds_per_sample.items()})
     print(
         f"{name}: {len(trained)} cells trained, {len(jobs) - len(trained) - len(failed)} reused, "
         f"{len(failed)} failed; {minutes:.1f} min"

@@ -1,7 +1,9 @@
-"""The cost of an experiment's grid before it is trained: networks, time, disk."""
+"""The cost of an experiment's grid before it is trained: networks, time, room on the disks."""
 
 import contextlib
+import json
 import math
+import shutil
 
 import torch
 
@@ -10,7 +12,7 @@ from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
-from pipeline.machine import rates, store, workers
+from pipeline.machine import store, workers
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
@@ -28,7 +30,7 @@ def forecast(
     cells left has been trained once on this machine; GB to write.
     reuse: whether stored cells count as trained; sizes: bytes of each architecture's weights.
     """
-    cells, measured = experiment.cells(plan), rates.read()
+    cells, measured = experiment.cells(plan), rates()
     # On a CPU each core trains one network. On a GPU, a rate is already one network's share.
     at_once = workers.cores() if device.type == "cpu" else 1
     drawn = {seed for seed in plan.seeds if _drawn(plan, seed)}
@@ -78,3 +80,40 @@ def _stored(
     ]
     jobs = grid_jobs.of_cells(plan, data, [cells[n] for n in known], device)
     return {n for n, job in zip(known, jobs) if finished.holds(job.key)}
+
+
+def rates() -> dict[str, float]:
+    """Seconds of one core, or of the GPU, per training sample that runs on this machine measured,
+    by `pipeline.grid.jobs.rate_key`.
+
+    Empty where the file is missing or damaged, since every rate can be measured again.
+    """
+    try:
+        return dict(json.loads((store.default_folder() / "rates.json").read_text(encoding="utf-8")))
+    except (OSError, TypeError, ValueError):
+        return {}
+
+
+def add_rates(new: dict[str, float]) -> None:
+    """Add new rates, which replace earlier ones of the same key."""
+    text = json.dumps(rates() | new)
+    path = store.default_folder() / "rates.json"
+    store.atomically(path, lambda file: file.write_text(text, encoding="utf-8"))
+
+
+def check_room(size: int, what: str) -> None:
+    """Raise InputError unless the disks of models/, of the store and of DVC's cache each have
+    `size` bytes free.
+
+    what: the subject of the error's sentence. Where a file system knows no links the three copies
+    of a file take more, so this may ask for too little, never for too much.
+    """
+    kept = store.default_folder()
+    for folder in (artifacts.MODELS, kept, kept.with_name(".dvc") / "cache"):
+        path = next(p for p in (folder.resolve(), *folder.resolve().parents) if p.exists())
+        if (free := shutil.disk_usage(path).free) < size:
+            raise InputError(
+                f"{what} has {size / 1e9:,.2f} GB still to write, and the disk of {path} has "
+                f"{free / 1e9:,.2f} GB free; free space there (`find .cells -type f -atime +30 "
+                "-delete` and `dvc gc -w` remove what is no longer used) or ask for less"
+            )

@@ -11,7 +11,7 @@ from pipeline import experiments
 from pipeline.grid import forecast as told
 from pipeline.grid import jobs as grid_jobs
 from pipeline.grid.data import Data
-from pipeline.machine import rates, store, workers
+from pipeline.machine import store, workers
 from pipeline.project import artifacts
 
 FOURIER = experiments.find("fourier")
@@ -50,7 +50,7 @@ def forecast_of(plan, reuse=True, device=CPU):
 def note(plan, device=CPU, experiment=FOURIER, **seconds):
     """Note the seconds that a sample of each architecture took."""
     keys = (grid_jobs.rate_key(experiment, plan.members[name], device.type) for name in seconds)
-    rates.write(dict(zip(keys, seconds.values())))
+    told.add_rates(dict(zip(keys, seconds.values())))
 
 
 def test_a_forecast_worked_out_by_hand(folder):

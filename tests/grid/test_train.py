@@ -17,7 +17,8 @@ from small_grids import ARCHITECTURES, lay_down_nads, lay_down_plan, orthonormal
 from pipeline import evaluate, experiments, generate, train
 from pipeline.grid import jobs, run
 from pipeline.grid.data import Data
-from pipeline.machine import rates, store, workers
+from pipeline.grid.forecast import rates
+from pipeline.machine import store, workers
 from pipeline.machine.claims import Claims
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError, one_sentence
@@ -95,7 +96,7 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys):
         "architectures": {name: ARCHITECTURES[name] for name in GRIDS},
     }
     assert len(laid_down()) == 5 + 4, "networks, two tables, grid.json and digests.json"
-    measured, experiment = rates.read(), experiments.find("linear_pairs")
+    measured, experiment = rates(), experiments.find("linear_pairs")
     assert set(measured) == {
         jobs.rate_key(experiment, member, "cpu") for member in plan.members.values()
     }

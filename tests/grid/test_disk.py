@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.machine import disk
+from pipeline.grid.forecast import check_room
 from pipeline.project.errors import InputError
 
 
@@ -17,9 +17,9 @@ def test_each_disk_needs_the_room(full, tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
     free = lambda path: 5_000_000_000 if path == tmp_path / full else 10**12
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=free(path)))
-    disk.check_room(5_000_000_000, "scale mine")
+    check_room(5_000_000_000, "scale mine")
     with pytest.raises(InputError) as caught:
-        disk.check_room(5_010_000_000, "scale mine")
+        check_room(5_010_000_000, "scale mine")
     assert str(caught.value) == (
         f"scale mine has 5.01 GB still to write, and the disk of {tmp_path / full} has 5.00 GB "
         "free; free space there (`find .cells -type f -atime +30 -delete` and `dvc gc -w` remove "
