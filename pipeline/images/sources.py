@@ -1,12 +1,16 @@
-"""Images at a path: CIFAR-10's official archive, packed or not, or class folders, packed or not."""
+"""The images of a run: at a path, CIFAR-10's official archive or class folders, packed or not; else
+CIFAR-10 from its site; else handwritten digits."""
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from pipeline.cells.shapes import SIZE, Size
+import numpy as np
+import PIL.Image
+
+from pipeline.cells.shapes import SIDE, SIZE, Size
 from pipeline.images import cifar10, class_folders
-from pipeline.images.digits import digits
 from pipeline.images.files import files
 from pipeline.images.image_set import ImageSet, image_set
 from pipeline.images.wanted import VARIABLE, Wanted
@@ -70,3 +74,22 @@ def find(wanted: Wanted, size: Size = SIZE) -> ImageSet:
             raise
         print(BANNER.format(error), file=sys.stderr)
         return digits(size)
+
+
+def digits(size: Size = SIZE) -> ImageSet:
+    """scikit-learn's 1,797 handwritten digits, 8×8 grey, enlarged to 32×32 and then to `size`.
+
+    Every sixth is a test image.
+    """
+    name = "handwritten digits (not CIFAR-10)"
+    return image_set(name, "scikit-learn's embedded digits", _digits(), size)
+
+
+def _digits() -> Iterator[tuple[str, str, PIL.Image.Image]]:
+    from sklearn.datasets import load_digits  # takes a second; needed without CIFAR-10 only
+
+    bunch = load_digits()
+    for place, (grey, digit) in enumerate(zip(bunch.images, bunch.target)):
+        picture = PIL.Image.fromarray(np.rint(grey * (255 / 16)).astype(np.uint8))
+        enlarged = picture.resize((SIDE, SIDE), PIL.Image.Resampling.BICUBIC)
+        yield "train" if place % 6 else "test", str(digit), enlarged

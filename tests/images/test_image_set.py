@@ -8,9 +8,8 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from pipeline.images.digits import digits
 from pipeline.images.image_set import KNOWN, image_set
-from pipeline.images.sources import read
+from pipeline.images.sources import digits, read
 
 
 def shade(split, name, value, size=(32, 32), mode="RGB"):
