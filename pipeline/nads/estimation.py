@@ -20,7 +20,7 @@ from pipeline.nads.readout import usable
 from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
 from pipeline.nads.uncertainty import nearby_of, standard_errors
 from pipeline.networks import CHANNELS
-from pipeline.networks.untrained import check_untrained
+from pipeline.networks.dry_run import check_untrained
 from pipeline.project.errors import InputError, notice
 
 FIRST_CHECK, CHECK_GROWTH = 4, 1.2

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from torch import nn
 
+from pipeline.cells.shapes import Shape
 from pipeline.cells.training import initialised
 from pipeline.networks.libraries import LIBRARIES
 from pipeline.project.errors import InputError, nearest
@@ -48,7 +49,6 @@ OWN = Path("own")
 """The folder of a person's own networks, below the current folder."""
 
 Specification = dict[str, typing.Any]
-Shape = tuple[int, int, int]
 
 
 def specification(architecture: dict[str, typing.Any]) -> Specification:

@@ -1,13 +1,16 @@
-"""A trial run of a network before any work: it is built, and run on two samples."""
+"""A trial run of a network before any work: it is built, run on two samples, and looked at for
+weights that torch's seed does not draw."""
 
 import inspect
+from collections.abc import Callable
 
 import torch
 from torch import nn
 
 from pipeline import networks
-from pipeline.networks import Shape, Specification, reason
-from pipeline.networks.untrained import check_untrained
+from pipeline.cells.shapes import Shape
+from pipeline.cells.training import initialised
+from pipeline.networks import Specification, reason
 from pipeline.project.errors import InputError, at, nearest
 
 
@@ -74,3 +77,31 @@ def dry_run(specification: Specification, shape: Shape, outputs: int) -> tuple[i
         )
     size = sum(value.nbytes for value in network.state_dict().values())
     return size, notices
+
+
+def check_untrained(make: Callable[[], nn.Module]) -> list[str]:
+    """The names of parameters that stay the same under two seeds, without constant ones.
+
+    make: builds the network. Raises InputError where all parameters stay the same (a seed set in
+    the constructor, a checkpoint, one model returned twice), since C would be the covariance of a
+    single network; and where one seed gives two networks (weights drawn by NumPy).
+    """
+    first, same, other = (_parameters(make, seed) for seed in (0, 0, 1))
+    if any(not torch.equal(value, same[name]) for name, value in first.items()):
+        raise InputError(
+            "its initial weights differ though torch's seed is the same; draw them with torch, not "
+            "with NumPy or Python's random"
+        )
+    drawn = [name for name, value in first.items() if value.min() < value.max()]
+    fixed = [name for name in drawn if torch.equal(first[name], other[name])]
+    if fixed == drawn:
+        raise InputError(
+            "its weights are the same under two of torch's seeds, so it is not untrained; build a "
+            "new network in each call, without a checkpoint and without torch.manual_seed"
+        )
+    return fixed
+
+
+def _parameters(make: Callable[[], nn.Module], seed: int) -> dict[str, torch.Tensor]:
+    parameters = initialised(make, seed).named_parameters()
+    return {name: value.detach().clone() for name, value in parameters if value.requires_grad}
