@@ -9,7 +9,7 @@ from torch import nn
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.recipe import jacobian
+from pipeline.nads.progress import jacobian
 from pipeline.nads.symmetry import images_of_vectors
 
 SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}

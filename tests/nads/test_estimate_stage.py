@@ -16,7 +16,7 @@ from structure import ROOT
 from pipeline import estimate
 from pipeline.nads import imported
 from pipeline.nads.estimator import NADsPlan, Request, Source
-from pipeline.nads.recipe import Recipe
+from pipeline.nads.progress import Recipe
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 

@@ -12,8 +12,7 @@ from pipeline.nads import progress
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
-from pipeline.nads.progress import Task, finished
-from pipeline.nads.recipe import Recipe
+from pipeline.nads.progress import Recipe, Task, finished
 from pipeline.networks import NETWORKS
 
 SHAPE = (1, 8, 8)

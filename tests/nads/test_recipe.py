@@ -15,7 +15,7 @@ from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
 from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.nads.leading import Leading
-from pipeline.nads.recipe import Recipe, jacobian, key
+from pipeline.nads.progress import Recipe, jacobian, key
 
 SHAPE = (1, 8, 8)
 of = functools.partial(Estimation, networks=9)
