@@ -6,9 +6,8 @@ estimates of C, so their differences are sampling error.
 
 import numpy as np
 
-from pipeline.nads.spectrum import Spectrum, eigenvectors, oriented, overlaps
+from pipeline.nads.spectrum import Spectrum, eigenvectors, oriented, overlaps, sampling_error
 from pipeline.nads.symmetry import SYMMETRIES, square_of_symmetrised, symmetrised
-from pipeline.nads.uncertainty import sampling_error
 
 
 def parts_of(shape: tuple[int, ...]) -> int:
@@ -59,11 +58,10 @@ class Covariance:
         """The estimate of C, (D, D)."""
         return symmetrised(self.averaged_over(), self.sums.sum(0) / self.count, self.shape)
 
-    def error(self) -> float:
-        """Relative Frobenius distance that `mean` is expected to have from the true C."""
-        return self._error(self.averaged_over())
-
-    def _error(self, symmetry: str) -> float:
+    def error(self, symmetry: str | None = None) -> float:
+        """Relative Frobenius distance that `mean`, or the mean over another symmetry, is expected
+        to have from the true C."""
+        symmetry = symmetry or self.averaged_over()
         total = (symmetrised(symmetry, self.sums.sum(0), self.shape) ** 2).sum()
         removed = self.asymmetry(symmetry) if self.symmetry == "measured" else 0.0
         return float(np.hypot(sampling_error(self.squares[symmetry], total, self.count), removed))
@@ -83,7 +81,7 @@ class Covariance:
         if self.symmetry != "measured":
             return self.symmetry
         square = self.shape[1] == self.shape[2]
-        return min(SYMMETRIES if square else SYMMETRIES[:1], key=self._error)
+        return min(SYMMETRIES if square else SYMMETRIES[:1], key=self.error)
 
     def asymmetry(self, symmetry: str) -> float:
         """Relative size of the part of C that averaging removes: √⟨A₁, A₂⟩ / ‖(S₁ + S₂)/2‖.

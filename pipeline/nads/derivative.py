@@ -15,11 +15,8 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 
-BATCH = 128
-"""Images per pass at most."""
-
-ACTIVATION = 2**21
-"""Values that a layer's output may hold in one pass: 8 MB, which stays in a processor's cache."""
+BATCH = 128  # images per pass at most
+ACTIVATION = 2**21  # values of a layer's output in one pass: 8 MB stay in a processor's cache
 
 
 def images_per_pass(network: nn.Module, shape: tuple[int, ...]) -> int:

@@ -1,5 +1,6 @@
 """An estimate of NADs from one untrained network after another, also as one call."""
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable
@@ -17,16 +18,17 @@ from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import check, jacobian_of_untrained
 from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
+from pipeline.nads.spectrum import nearby_of, standard_errors
 from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
-from pipeline.nads.uncertainty import nearby_of, standard_errors
 from pipeline.networks import CHANNELS
 from pipeline.networks.dry_run import check_untrained
 from pipeline.project.errors import InputError, notice
 
+# Networks at the first look at the error, and how much their number grows between two looks.
 FIRST_CHECK, CHECK_GROWTH = 4, 1.2
-"""Networks at the first look at the error, and how much their number grows between two looks."""
 
 
+@dataclasses.dataclass
 class Estimation:
     """One estimate of NADs under way, which adds networks in their order and stops by itself.
 
@@ -35,16 +37,12 @@ class Estimation:
     trace: the looks at the error, (number of networks, error), which depend on the networks alone.
     """
 
-    def __init__(
-        self,
-        accumulator: Covariance | Leading,
-        networks: int,
-        target_error: float | None = None,
-        channels: int = 1,
-    ) -> None:
-        self.accumulator, self.networks, self.target_error = accumulator, networks, target_error
-        self.channels = channels
-        self.waiting, self.trace = {}, []
+    accumulator: Covariance | Leading
+    networks: int
+    target_error: float | None = None
+    channels: int = 1
+    waiting: dict[int, np.ndarray] = dataclasses.field(default_factory=dict)
+    trace: list[tuple[int, float]] = dataclasses.field(default_factory=list)
 
     @property
     def finished(self) -> bool:

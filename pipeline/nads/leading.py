@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from pipeline.nads.spectrum import Spectrum, oriented, overlaps
+from pipeline.nads.spectrum import Spectrum, oriented, overlaps, sampling_error
 from pipeline.nads.symmetry import images_of_vectors
-from pipeline.nads.uncertainty import sampling_error
 
 
 class Leading:

@@ -13,11 +13,9 @@ nothing between two: such a network prefers no colour before training.
 
 import numpy as np
 
+# Orders of the groups by name: the identity alone; with transposition; with both flips too.
 ORDERS = {"none": 1, "transposition": 2, "square": 8}
-"""Orders of the groups: the identity alone; with transposition; with both flips too."""
-
 SYMMETRIES = tuple(ORDERS)
-"""Names of the groups, each holding the one before it."""
 
 
 def of_one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.nads.uncertainty import SEPARATION, nearby_of, standard_errors
+from pipeline.nads.spectrum import SEPARATION, nearby_of, standard_errors
 
 
 @pytest.mark.parametrize("count", [2, 8, 11])
