@@ -26,8 +26,7 @@ class Trained:
     device: str
 
 
-Rows = dict[str, list[dict]]
-"""Rows of each table, by its name: 'results', 'boundaries', 'course'."""
+Rows = dict[str, list[dict]]  # of each table, by its name: 'results', 'boundaries', 'course'
 
 
 def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]:

@@ -16,8 +16,7 @@ from pipeline.machine import store, workers
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
-FLOAT = 4
-"""Bytes of a float32, the largest type of a draw and of an output."""
+FLOAT = 4  # bytes of a float32, the largest type of a draw and of an output
 
 
 def forecast(

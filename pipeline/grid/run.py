@@ -17,8 +17,8 @@ from pipeline.machine import workers
 from pipeline.machine.claims import Claims
 from pipeline.machine.store import Store
 
+# Networks in one stack on a GPU at most, and bytes of their training sets (choice, unmeasured).
 STACK, STACK_BYTES = 64, 16e9
-"""Networks in one stack on a GPU at most, and bytes of their training sets (choice, unmeasured)."""
 
 
 def train(

@@ -11,11 +11,9 @@ from pipeline.images.files import Files
 from pipeline.images.image_set import SPLITS, ImageSet, image_set
 from pipeline.project.errors import InputError
 
+# Endings of the names of image files: those of torchvision's ImageFolder, and .gif.
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"}
-"""Endings of the names of image files: those of torchvision's ImageFolder, and .gif."""
-
-DROPPINGS = {"Thumbs.db", "desktop.ini", "__MACOSX"}
-"""Files of Windows and macOS that are no images; names that begin with a dot are skipped too."""
+DROPPINGS = {"Thumbs.db", "desktop.ini", "__MACOSX"}  # files of Windows and macOS, no images
 
 
 def read(files: Files, name: str, source: str, size: Size) -> ImageSet:

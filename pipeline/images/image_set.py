@@ -12,9 +12,7 @@ from pipeline.cells.shapes import Size
 from pipeline.project.errors import InputError
 
 SPLITS = ("train", "test")
-
-KNOWN = {"f713c94c8d20633f": "CIFAR-10"}
-"""Names of image sets by the first 16 digits of their digest."""
+KNOWN = {"f713c94c8d20633f": "CIFAR-10"}  # by the first 16 digits of the images' digest
 
 
 @dataclass

@@ -16,8 +16,7 @@ from pipeline.images.image_set import ImageSet, image_set
 from pipeline.images.wanted import VARIABLE, Wanted
 from pipeline.project.errors import InputError
 
-BATCH = "data_batch_1"
-"""The file by which CIFAR-10's official batches are known."""
+BATCH = "data_batch_1"  # the file by which CIFAR-10's official batches are known
 
 BANNER = f"""
 {"!" * 100}

@@ -10,8 +10,7 @@ from pipeline.cells.shapes import SIZE, Size
 from pipeline.project import artifacts
 from pipeline.project.errors import notice
 
-VARIABLE = "CIFAR10"
-"""The environment variable that names a copy of the images where `path` does not."""
+VARIABLE = "CIFAR10"  # of the environment: it names a copy of the images where `path` does not
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,8 +14,7 @@ import torch
 import pipeline
 from pipeline.project.errors import InputError, check_unchanged
 
-TRIES = 3
-"""A job has failed when so many workers have died at it."""
+TRIES = 3  # a job has failed when so many workers have died at it
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "1"}
 """Environment variables of a worker: one thread, and memory in huge pages that the C library keeps.

@@ -17,18 +17,11 @@ from pipeline.measures.fitted import fitted
 Score = Callable[[torch.Tensor], torch.Tensor]
 """From inputs (N, C, H, W) to the logit of class 1 minus that of class 0 (N,)."""
 
-EXTENT = 2.0
-POINTS = 33
-"""A cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]², a line at POINTS."""
-
-LEARNED = 0.55
-"""Accuracy on new samples above which a network has learned something (choice)."""
-
-REACH = 4.0
-"""Margins are searched up to this many lengths of the direction."""
-
-MARGIN_SAMPLES = 64
-"""Test samples whose margins are measured."""
+# A cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]², a line at POINTS.
+EXTENT, POINTS = 2.0, 33
+LEARNED = 0.55  # accuracy on new samples above which a network has learned something (choice)
+REACH = 4.0  # margins are searched up to this many lengths of the direction
+MARGIN_SAMPLES = 64  # test samples whose margins are measured
 
 
 def cross_section(score: Score, first: torch.Tensor, second: torch.Tensor) -> np.ndarray:

@@ -5,8 +5,7 @@ In both papers every network ends near zero training loss (paper 2, A.1 and A.2)
 
 import pandas as pd
 
-FITTED = 0.99
-"""Training accuracy from which on a network counts as fitted."""
+FITTED = 0.99  # training accuracy from which on a network counts as fitted
 
 
 def fitted(rows: pd.DataFrame) -> pd.Series:

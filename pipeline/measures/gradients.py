@@ -6,8 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
-SAMPLES = 1000
-"""Test samples over which the covariance is taken."""
+SAMPLES = 1000  # test samples over which the covariance is taken
 
 
 def of_outputs(network: nn.Module, x: torch.Tensor) -> Iterator[torch.Tensor]:

@@ -45,9 +45,7 @@ CHANNELS = "+channels"
 """What ends the name of a symmetry, as in square+channels, that holds for the channels too: the law
 draws the weights of each input channel independently, and with either sign."""
 
-OWN = Path("own")
-"""The folder of a person's own networks, below the current folder."""
-
+OWN = Path("own")  # the folder of a person's own networks, below the current folder
 Specification = dict[str, typing.Any]
 
 

@@ -9,8 +9,7 @@ import pydantic
 
 from pipeline.project.errors import InputError, nearest
 
-Path = tuple[str, ...]
-"""The keys that lead to a value of params.yaml."""
+Path = tuple[str, ...]  # the keys that lead to a value of params.yaml
 
 WANTED = {
     "int": "must be a whole number",

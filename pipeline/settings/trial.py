@@ -11,8 +11,7 @@ from pipeline.networks.dry_run import dry_run
 from pipeline.project.errors import at, notice
 from pipeline.settings import Plans
 
-CLASSES = 10
-"""Outputs of a network whose number of outputs the images decide: they may not be here yet."""
+CLASSES = 10  # outputs where the images, which may not be here yet, decide their number
 
 
 def try_out(plans: Plans) -> dict[str, int]:
