@@ -16,23 +16,19 @@ from pipeline.images.image_set import SPLITS
 from pipeline.project.errors import InputError
 
 
-class Batches(CIFAR10):
-    """torchvision's CIFAR-10 in a folder of any name."""
-
-    base_folder = ""
-
-
 def pictures(files: Files, source: str) -> Iterator[tuple[str, str, PIL.Image.Image]]:
     """Split, class and picture of each image in CIFAR-10's official batches."""
     lists = (CIFAR10.train_list, CIFAR10.test_list, [[CIFAR10.meta["filename"]]])
     official = {name for part in lists for name, *_ in part}
-    with tempfile.TemporaryDirectory() as folder:  # from which torchvision reads them
+    with tempfile.TemporaryDirectory() as root:  # from which torchvision reads them
+        folder = Path(root, CIFAR10.base_folder)
+        folder.mkdir()
         for path, content in files.items():
             if (name := PurePosixPath(path).name) in official:
-                Path(folder, name).write_bytes(content())
+                (folder / name).write_bytes(content())
         for split in SPLITS:
             try:
-                batches = Batches(folder, train=split == "train")
+                batches = CIFAR10(root, train=split == "train")
             except RuntimeError:
                 raise InputError(
                     f"{source}: some of CIFAR-10's batches are missing, or are not the official "
