@@ -34,14 +34,13 @@ def main() -> None:
     plan = artifacts.planned("nads", NADsPlan)
     machine = artifacts.planned("machine", workers.Machine)
     device, from_files, metrics = workers.device_of(machine.device), {}, {}
-    own = {file: sha256 for each in plan.members.values() for file, sha256 in each.own.items()}
     for name, request in plan.members.items():
         if (file := request.source.file) is not None:
             with at(f"nads.{name}: "):
                 from_files[name] = from_file(file, request.source.input)
     tasks = list(progress.tasks(plan, device))
     check_unchanged()  # the code that runs is the code in the keys
-    artifacts.check_own(own)
+    artifacts.check_own(plan.members)
     with artifacts.output(artifacts.NADS) as folder, workers.kept():
         for name, nads in from_files.items():
             nads.save(folder / f"{name}.npz")
@@ -54,7 +53,7 @@ def main() -> None:
                 f"{nads.symmetry}, relative error of C {nads.error:.3f}, first singular value "
                 f"× 100: {100 * np.sqrt(nads.eigenvalues[0]):.4g}; {task.minutes:.1f} min"
             )
-        artifacts.check_own(own)
+        artifacts.check_own(plan.members)
     artifacts.write_json(
         artifacts.REPORTS / "nads.json", {task.name: metrics[task.name] for task in tasks}
     )

@@ -4,8 +4,7 @@ results.csv: accuracy on every test set, for two classes also at the best thresh
 beside the row of models/{experiment}/training.csv; summary.csv: mean and standard deviation over
 seeds; metrics.json: a few numbers for each architecture. An experiment with a plane has
 boundaries.csv, tilt and margins of the decision boundary, and cross_sections.npz, class-1
-probability in the plane. One that looks at networks in the course of
-training has course.csv.
+probability in the plane. One that looks at networks in the course of training has course.csv.
 """
 
 import functools
@@ -28,8 +27,7 @@ def main(name: str) -> None:
     device, models = workers.device_of(machine.device), artifacts.MODELS / name
     artifacts.check(artifacts.DATASETS / name, f"generate {name}")
     artifacts.check(models, f"train {name}")
-    for member in Plan.read(experiment).members.values():
-        artifacts.check_own(member.own)
+    artifacts.check_own(Plan.read(experiment).members)
     cells, grid = artifacts.cells(name), artifacts.trained(name, "grid.json")
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
     work = [

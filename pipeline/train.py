@@ -26,8 +26,7 @@ def main(name: str) -> None:
     experiment, machine = experiments.find(name), artifacts.planned("machine", workers.Machine)
     plan, device = Plan.read(experiment), workers.device_of(machine.device)
     artifacts.check(artifacts.DATASETS / name, f"generate {name}")
-    for member in plan.members.values():
-        artifacts.check_own(member.own)
+    artifacts.check_own(plan.members)
     cells, data, store = artifacts.cells(name), Data(experiment), Store(default_folder())
     jobs = list(grid_jobs.of_cells(plan, data, cells, device))
     # The keys are digests of the present files, and the code that runs was imported earlier.

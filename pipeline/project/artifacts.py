@@ -116,14 +116,15 @@ def planned(name: str, type_: typing.Any) -> typing.Any:
     return pydantic.TypeAdapter(type_).validate_json(document)
 
 
-def check_own(files: Mapping[str, str]) -> None:
+def check_own(members: Mapping[str, typing.Any]) -> None:
     """Raise InputError if one of a person's own files was edited since `plan` read it.
 
-    files: sha256 by path.
+    members: of a plan, each with the sha256, by path, of the files `own`.
     """
-    for path, digest in files.items():
-        if not Path(path).exists() or file_digest(path) != digest:
-            raise _edited(path)
+    for member in members.values():
+        for path, digest in member.own.items():
+            if not Path(path).exists() or file_digest(path) != digest:
+                raise _edited(path)
 
 
 def _edited(path: Path | str) -> InputError:

@@ -1,6 +1,7 @@
 """Folders that stages hand on: put in their place whole, and refused where a byte was altered."""
 
 import contextlib
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -55,9 +56,9 @@ def test_one_altered_digit_is_refused_with_the_stage_that_made_it(change, name, 
 def test_an_edit_of_a_file_of_ones_own_needs_another_plan(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("x = 1")
-    files = {str(path): artifacts.file_digest(path)}
-    artifacts.check_own(files)
+    members = {"mine": SimpleNamespace(own={str(path): artifacts.file_digest(path)})}
+    artifacts.check_own(members)
     for change in (lambda: path.write_text("x = 2"), path.unlink):
         change()
         with pytest.raises(InputError, match="mine.py was edited since it was planned"):
-            artifacts.check_own(files)
+            artifacts.check_own(members)
