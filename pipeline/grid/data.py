@@ -25,9 +25,8 @@ class Data:
     @functools.cached_property
     def outputs(self) -> int:
         """Number of outputs of the experiment's networks."""
-        if self.experiment.outputs is not None:
-            return self.experiment.outputs
-        return len(artifacts.about_pictures(self.experiment.name)["classes"])
+        name, outputs = self.experiment.name, self.experiment.outputs
+        return outputs or len(artifacts.about_pictures(name)["classes"])
 
     def draw(self, seed: int) -> dict[str, np.ndarray]:
         """The arrays of one seed's draw."""

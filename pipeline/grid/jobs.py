@@ -133,15 +133,13 @@ def _alone(data: Data, job: Job) -> Result | Exception:
 
         def note(epochs: int) -> None:
             if data.experiment.needs_courses and epochs in noted(job.training.epochs):
-                course[epochs] = _as_numpy(network.state_dict())
+                state = _as_numpy(network.state_dict())
+                course.update({f"{epochs}/{name}": array for name, array in state.items()})
 
         outcome = training.train(network, x, y.to(device), job.training, order, note)
         check_unchanged()  # the key was made before this process read the network's file
-        arrays = {
-            f"{n}/{name}": array for n, state in course.items() for name, array in state.items()
-        }
         seconds = time.monotonic() - started
-        return Result(arrays or _arrays(data, job, network), outcome, seconds)
+        return Result(course or _arrays(data, job, network), outcome, seconds)
     except Exception as error:
         return error
 
@@ -172,8 +170,7 @@ def _built(data: Data, cell: Cell, specification: table.Specification, seed: int
 def _arrays(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:
     weights, device = network.state_dict(), torch.device(job.device)
     if not data.experiment.needs_networks:
-        # Built anew, as a network that is read from a file is: the layout of weights in memory
-        # decides the last bits.
+        # Built anew, as one read from a file is: the layout of weights decides the last bits.
         network = restored(data, job.cell, job.specification, weights, device)
         weights = {name: logits(network, x, device) for name, x, _ in data.test_sets(job.cell)}
     return _as_numpy(weights)
