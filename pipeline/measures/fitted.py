@@ -26,5 +26,4 @@ def switches_at(results: pd.DataFrame, index: str, one: str, other: str) -> int 
     """
     rows = results[fitted(results) & results["test_set"].isin([one, other])]
     means = rows.groupby([index, "test_set"])["accuracy"].mean().unstack()
-    switched = [int(i) for i, row in means.iterrows() if row[other] > row[one]]
-    return switched[0] if switched else None
+    return next((int(i) for i, row in means.iterrows() if row[other] > row[one]), None)
