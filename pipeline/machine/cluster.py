@@ -52,16 +52,15 @@ def _do(folder: str, probe: str, version: str, recipe: bytes, job: Any) -> bytes
     probe: a file that exists in the project's store during the run; version: of the caller's
     PyTorch, which is part of every key.
     """
-    refusal = None
     if not Path(probe).exists():
         refusal = f"does not see {folder}, which all nodes must share"
     elif torch.__version__ != version:
         refusal = f"has torch {torch.__version__}, and the machine that asks {version}"
-    if refusal:
-        error = InputError(f"{platform.node()}, a node of Ray, {refusal} (docs/running.md)")
-        return pickle.dumps((False, error))
-    os.chdir(folder)
-    return worker.answer(recipe, job)
+    else:
+        os.chdir(folder)
+        return worker.answer(recipe, job)
+    error = InputError(f"{platform.node()}, a node of Ray, {refusal} (docs/running.md)")
+    return pickle.dumps((False, error))
 
 
 def run(
