@@ -31,8 +31,7 @@ def main() -> None:
     notice_of_other_images(plans.images)
     rows = {}
     for name, plan in plans.experiments.items():
-        # Here, since DVC removes what a stage made before it runs it again: what `dvc pull` fetched
-        # needs no training.
+        # What `dvc pull` fetched needs no training, and DVC removes it before it runs `train`.
         store.Store(store.default_folder()).adopt(artifacts.MODELS / name)
         rows[name] = forecast(experiments.find(name), plan, plans.machine.reuse, device, sizes)
     table = pd.DataFrame(rows).T

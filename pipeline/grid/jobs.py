@@ -104,8 +104,7 @@ def decisive_files(experiment: type[Experiment], place: str) -> list[Path]:
 
 
 def rate_key(experiment: Experiment, member: Member, device: str) -> str:
-    """Digest of all that decides the seconds per training sample: network, inputs, precision,
-    device."""
+    """Digest of what decides seconds per training sample: network, inputs, precision, device."""
     shape, precision = experiment.inputs(member.input), member.training.precision
     return store.digest([member.specification, shape, precision, device])
 

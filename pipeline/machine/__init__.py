@@ -1,2 +1,1 @@
-"""Where work runs (processes, a GPU, Ray), the store of finished work, and digests of source
-code."""
+"""Where work runs (processes, a GPU, Ray), the store of finished work, digests of source code."""

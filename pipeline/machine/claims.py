@@ -1,5 +1,4 @@
-"""Locks that share out work: of several runs on one store, the one that holds a cell's or an
-estimate's lock does it."""
+"""Locks that share out work: of several runs, the holder of a cell's or an estimate's does it."""
 
 import errno
 import fcntl
@@ -7,8 +6,7 @@ from pathlib import Path
 
 
 class Claims:
-    """The locks that this process holds, on single bytes of one file in a store's folder; a context
-    manager.
+    """The locks of this process, on single bytes of a file in a store's folder; a context manager.
 
     They exclude other processes alone. The operating system releases them when the process ends,
     however it ends. On a file system without locks every claim succeeds.

@@ -1,5 +1,4 @@
-"""Digests of source files by what they do: by their syntax trees without docstrings, comments and
-annotations."""
+"""Digests of source files by their syntax trees without docstrings, comments and annotations."""
 
 import ast
 import functools

@@ -25,9 +25,8 @@ import torch
 
 from pipeline.project.errors import notice
 
+# The only key of a file's metadata: safetensors writes several in an order that varies by run.
 NOTE = "kept"
-"""The only key of a file's metadata: safetensors would write several keys in an order that differs
-from run to run."""
 
 
 def digest(value: typing.Any) -> str:
@@ -48,10 +47,7 @@ def default_folder() -> Path:
 
 
 def atomically(path: Path, write: Callable[[Path], None], mode: int = 0o644) -> None:
-    """Call `write` on a temporary file beside `path`, which then takes the place of `path`.
-
-    Raises OSError where the disk refuses.
-    """
+    """Call `write` on a temporary file beside `path`, which then takes the place of `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -80,8 +76,7 @@ def _save(path: Path, tensors: dict[str, torch.Tensor], outcome: typing.Any, key
 def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | None:
     """The tensors and the outcome of a file of the store, or None where it is missing or damaged.
 
-    The file's access time becomes now, also where the disk notes none. A damaged file is named on
-    stderr and removed.
+    Its access time becomes now, also where the disk notes none. A damaged one is removed.
     """
     try:
         with safetensors.safe_open(path, "pt") as file:
@@ -145,8 +140,7 @@ class Store:
         _link(self.path(key), path)
 
     def adopt(self, folder: Path | str) -> int:
-        """Add the cells among the files of `folder`, such as `dvc pull` fetched; returns how many
-        are new.
+        """Add the cells in a folder, such as `dvc pull` fetched; returns the number of new ones.
 
         A file's metadata holds its cell's key. Contents are checked when they are used.
         """
@@ -166,8 +160,7 @@ class Store:
 class Sums:
     """The sums of one estimate of NADs after some numbers of networks, one file for each number.
 
-    folder: of the store; key: the digest of everything that decides the estimate except the number
-    of networks.
+    folder: of the store; key: the digest of all that decides them but the number of networks.
     """
 
     def __init__(self, folder: Path | str, key: str) -> None:

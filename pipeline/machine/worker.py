@@ -34,8 +34,7 @@ def cores() -> int:
 
 
 def recipe_of(function: Callable, make_context: Callable) -> bytes:
-    """The recipe that all jobs of a run share, pickled: the function, the maker of its context, and
-    the time at which this process began to read code."""
+    """A run's function, the maker of its context, and when this process began to read code."""
     return pickle.dumps((function, make_context, pipeline.STARTED))
 
 
@@ -51,8 +50,7 @@ def _prepared(recipe):
 
 
 def answer(recipe: bytes, job: Any) -> bytes:
-    """A worker's answer to a job, pickled: whether the context was made, and the job's result or
-    the exception."""
+    """A worker's answer to a job, pickled: whether the context was made; the result or error."""
     ready = False
     try:
         function, context = _prepared(recipe)

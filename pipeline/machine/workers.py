@@ -27,8 +27,7 @@ from pipeline.machine.worker import ENVIRONMENT, TRIES, answer, cores, died, rec
 from pipeline.project.errors import InputError, nearest
 
 CONTEXT = multiprocessing.get_context("spawn")
-"""Workers start as new interpreters, since PyTorch and the C library read the environment when they
-are loaded."""
+"""Workers are new interpreters: PyTorch and the C library read the environment when loaded."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -37,8 +37,7 @@ def tilt(scores: np.ndarray, lengths: tuple[float, float] = (1.0, 1.0)) -> float
 
     scores: a cross-section; lengths: of u₁ and u₂, the units of its axes. The boundary's normal is
     the gradient of the least-squares plane through the scores, as a vector of the input space
-    (choice); the tilt is its angle to u₁. There is no boundary where the scores have one sign all
-    over the cross-section.
+    (choice); the tilt is its angle to u₁. Where all scores have one sign, there is no boundary.
     """
     if scores.min() >= 0 or scores.max() <= 0:
         return float("nan")

@@ -22,8 +22,7 @@ def of_outputs(network: nn.Module, x: torch.Tensor) -> Iterator[torch.Tensor]:
 def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
     """C = Σ ∇f ∇fᵀ/N over inputs x (N, C, H, W), (D, D) with D = H·W.
 
-    This is the average gradient outer product (arXiv 2309.00570); the sum is over inputs, the
-    `of_outputs` and channels.
+    The average gradient outer product (arXiv 2309.00570), summed over `of_outputs` and channels.
     """
     total = torch.zeros(2 * [x[0, 0].numel()], dtype=torch.float64, device=x.device)
     for gradient in of_outputs(network, x):

@@ -59,16 +59,14 @@ class Covariance:
         return symmetrised(self.averaged_over(), self.sums.sum(0) / self.count, self.shape)
 
     def error(self, symmetry: str | None = None) -> float:
-        """Relative Frobenius distance that `mean`, or the mean over another symmetry, is expected
-        to have from the true C."""
+        """Expected relative Frobenius distance of the mean, over a symmetry, from the true C."""
         symmetry = symmetry or self.averaged_over()
         total = (symmetrised(symmetry, self.sums.sum(0), self.shape) ** 2).sum()
         removed = self.asymmetry(symmetry) if self.symmetry == "measured" else 0.0
         return float(np.hypot(sampling_error(self.squares[symmetry], total, self.count), removed))
 
     def split_half(self) -> float:
-        """The distance of the two halves' estimates, ‖C₁ − C₂‖ / ‖C₁ + C₂‖: one draw of the
-        sampling error, which may be small by luck."""
+        """‖C₁ − C₂‖ / ‖C₁ + C₂‖ of the halves: one draw of the error, it may be small by luck."""
         (first, second), symmetry = self.half_means(), self.averaged_over()
         apart, together = (
             np.linalg.norm(symmetrised(symmetry, matrix, self.shape))

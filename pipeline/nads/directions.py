@@ -93,8 +93,7 @@ class NADs:
 
 
 def in_channels(nads: NADs, channels: int) -> NADs:
-    """The NADs of inputs of several channels, for each of which C is that of `nads` and nothing
-    between them.
+    """The NADs of inputs of several channels: C is that of `nads` in each, and 0 between them.
 
     To each direction u of one channel belong, with one eigenvalue, u in grey, and u in the
     differences of colours: of three channels red–green and blue–yellow.

@@ -91,8 +91,7 @@ class Source:
         return [chosen, chosen.other()] if both else [chosen]
 
     def check(self, last: int, shape: Shape) -> None:
-        """Raise ValueError unless these NADs are of inputs of a shape, and go up to the index
-        `last`."""
+        """Raise ValueError unless these NADs are of inputs of a shape, up to the index `last`."""
         if self.input != shape:
             raise ValueError(
                 f"its NADs are for inputs {as_text(self.input)}, and the architecture's are "

@@ -1,7 +1,6 @@
 """Estimates of NADs made by all workers, their sums in the store, and the keys of these sums.
 
-A killed estimate goes on near where it stopped, and an estimate of more networks from the sums of
-fewer.
+A killed estimate goes on near where it stopped, one of more networks from the sums of fewer.
 """
 
 import dataclasses
@@ -45,8 +44,7 @@ class Recipe:
 
 
 def jacobian(_: object, work: tuple[Recipe, int]) -> np.ndarray:
-    """The Jacobian J (F, D) of one untrained network, as a worker makes it from its recipe and
-    number."""
+    """The Jacobian J (F, D) of one untrained network, which a worker makes of recipe and number."""
     recipe, number = work
     build = functools.partial(networks.build, recipe.specification, recipe.shape[0], 1)
     return jacobian_of_untrained(
@@ -107,8 +105,7 @@ class Task:
         """Add untrained networks until the estimate is finished.
 
         The sums are saved every `KEEP_EVERY` seconds and at the end, also of a failure, in place of
-        those that this call saved before. Raises the exception of a network that cannot be built or
-        run.
+        those that this call saved before. Raises the exception of a network that cannot be run.
         """
         estimation, accumulator = self.estimation, self.estimation.accumulator
         first, kept, started = accumulator.count, accumulator.count, time.monotonic()
@@ -165,8 +162,7 @@ def finished(
     """Yields (task, its NADs), one estimate after another.
 
     reuse: whether an estimate goes on from the sums in the store, for which one that another run
-    has under way is waited for. Raises the exception of a network that cannot be run, once the sums
-    so far are saved.
+    has under way is waited for. Raises the exception of `Task.sample`.
     """
     for task in tasks:
         with Claims(task.sums.store) as claims:

@@ -62,8 +62,7 @@ def eigenvectors(
         return values[::-1].copy(), vectors.T[::-1]
     dimension = len(matrix)
     flip = np.eye(dimension).reshape(dimension, *shape)[..., ::-1].reshape(dimension, dimension)
-    # Shifted by ± more than the largest of C, the eigenvalues of even vectors are positive, of odd
-    # ones negative.
+    # Shifted by ± more than the largest, eigenvalues of even vectors are positive, of odd negative.
     shift = 2 * np.linalg.norm(matrix)
     values, vectors = np.linalg.eigh(matrix + shift * flip)
     odd = values < 0

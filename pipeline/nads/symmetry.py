@@ -1,5 +1,4 @@
-"""The symmetries of the square and of the channels: vectors moved by them, and covariances averaged
-over them.
+"""The symmetries of the square and of the channels: vectors and covariances moved by them.
 
 Where a symmetry P of the square changes neither the law of the weights nor the layers' geometry, C
 at Px is P C Pᵀ. C may be averaged over P if the point x is as likely as Px (point `many` or `zero`)

@@ -1,5 +1,4 @@
-"""A trial run of a network before any work: it is built, run on two samples, and looked at for
-weights that torch's seed does not draw."""
+"""A trial run of a network before any work: built, run on two samples, drawn under two seeds."""
 
 import inspect
 from collections.abc import Callable

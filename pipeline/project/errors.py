@@ -1,5 +1,4 @@
-"""Errors that end a command early (bad input, a full disk, Ctrl-C): one sentence that says what to
-do, without a traceback."""
+"""Errors that end a command early (bad input, a full disk, Ctrl-C): one sentence, no traceback."""
 
 import contextlib
 import difflib

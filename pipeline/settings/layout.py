@@ -11,8 +11,7 @@ from pipeline.images.wanted import Wanted
 from pipeline.nads.estimator import Estimator
 
 TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip")
-"""Keys of `Training` in params.yaml. An experiment's class decides the schedule, and `precision`
-stands at the top level."""
+"""Keys of `Training` in params.yaml; the class decides the schedule, the top level `precision`."""
 
 
 def _of_one_output(estimator: typing.Any) -> typing.Any:
@@ -48,8 +47,7 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True)
 class Architecture:
-    """An architecture's own key beside its network's arguments: the shape of its inputs, whose
-    channels are 1 unless they are given."""
+    """An architecture's own key beside its network's arguments: the shape of its inputs."""
 
     input: tuple[int, ...] = INPUT
 
@@ -74,8 +72,7 @@ def keys(kind: type) -> dict[str, None]:
 def layout(
     document: dict[str, typing.Any], questions: dict[str, Experiment]
 ) -> dict[str, typing.Any]:
-    """The layout of a document with its own names of architectures and scales (see
-    `Mistakes.keys`)."""
+    """The layout (see `Mistakes.keys`) of a document with its names of architectures and scales."""
     names, scales = (
         dict.fromkeys(document[block]) if isinstance(document.get(block), dict) else {}
         for block in ("architectures", "scales")
