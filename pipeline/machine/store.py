@@ -32,8 +32,7 @@ NOTE = "kept"
 def digest(value: typing.Any) -> str:
     """sha256, in hexadecimal, of a JSON value, of bytes, or of an array (shape, type, contents)."""
     if isinstance(value, np.ndarray):
-        header = f"{value.dtype.str}{value.shape}".encode()
-        sha256 = hashlib.sha256(header)
+        sha256 = hashlib.sha256(f"{value.dtype.str}{value.shape}".encode())
         sha256.update(np.ascontiguousarray(value))
         return sha256.hexdigest()
     if not isinstance(value, bytes):

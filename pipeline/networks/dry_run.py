@@ -63,19 +63,18 @@ def dry_run(specification: Specification, shape: Shape, outputs: int) -> tuple[i
         raise InputError(
             f"{place} cannot be run on inputs {(2, *shape)}, {call}: {reason(error)}{hint}"
         ) from error
-    notices, fixed = [], []
+    notices = []
     if not of_the_table:
         with at(f"{place} cannot be used: "):
             fixed = check_untrained(lambda: make(shape[0], outputs, **given))
-    if fixed:
-        notices.append(f"{place} starts from the same {', '.join(fixed)} whatever the seed")
+        if fixed:
+            notices.append(f"{place} starts from the same {', '.join(fixed)} whatever the seed")
     if (output >= 0).all() and torch.allclose(output.sum(1), torch.ones(2)):
         notices.append(
             f"the outputs of {place} sum to one, as after a softmax; training and NADs take the "
             "values before it"
         )
-    size = sum(value.nbytes for value in network.state_dict().values())
-    return size, notices
+    return sum(value.nbytes for value in network.state_dict().values()), notices
 
 
 def check_untrained(make: Callable[[], nn.Module]) -> list[str]:
