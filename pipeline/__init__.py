@@ -17,8 +17,7 @@ never import a verb. `profile` and `verify` are commands that no stage needs.
 
 Rooms, from the ground up: project (files and their places, errors); cells (the making of one
 trained network); networks, machine, images and measures; nads; experiments; grid (an experiment's
-cells, their keys and what they take); settings (params.yaml); report. A room imports those before
-it alone.
+cells, their keys and what they take); settings (params.yaml); report. Each imports earlier ones.
 
 Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds; *cell*: one training
 run; *grid*: all cells of an experiment; *direction*: a unit vector v; *index*: the place of a NAD,
