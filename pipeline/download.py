@@ -31,10 +31,8 @@ def main() -> None:
             np.save(folder / f"{split}_images.npy", images.images[split])
             np.save(folder / f"{split}_labels.npy", images.labels[split])
         artifacts.write_json(folder / "about.json", about | {"mean": mean, "deviation": deviation})
-    artifacts.write_json(
-        artifacts.REPORTS / "images.json",
-        about | {"source": images.source, "notices": images.notices},
-    )
+    origin = {"source": images.source, "notices": images.notices}
+    artifacts.write_json(artifacts.REPORTS / "images.json", about | origin)
     for text in images.notices:
         notice(text)
     print(

@@ -54,9 +54,7 @@ def main() -> None:
                 f"× 100: {100 * np.sqrt(nads.eigenvalues[0]):.4g}; {task.minutes:.1f} min"
             )
         artifacts.check_own(plan.members)
-    artifacts.write_json(
-        artifacts.REPORTS / "nads.json", {task.name: metrics[task.name] for task in tasks}
-    )
+    artifacts.write_json(artifacts.REPORTS / "nads.json", metrics)
 
 
 if __name__ == "__main__":
