@@ -1,6 +1,5 @@
 """`colours` in the report: accuracy on D(v), v a wave of one colour (not in the papers)."""
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.cells.fourier import AXES
@@ -20,7 +19,7 @@ def maps(run: Evaluated, caption: str) -> Figure:
     figure, axes = style.new(rows, columns, 3 * columns + 1.1, 3.2 * rows + 0.8)
     for panels, (name, label) in zip(axes, run.labels.items()):
         for panel, (axis, colour) in zip(panels, NAMES.items()):
-            directions = frequencies.by_direction(_along(run, name, axis))
+            directions = frequencies.by_direction(run.of(name, axis=axis))
             directions = frequencies.completed(run, name, directions)
             image = accuracy_map(panel, directions, f"{label}, {colour}")
     figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
@@ -28,17 +27,12 @@ def maps(run: Evaluated, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def _along(run: Evaluated, name: str, axis: str) -> pd.DataFrame:
-    rows = run.of(name)
-    return rows[rows["axis"] == axis]
-
-
 def numbers(run: Evaluated) -> tuple[Table, list[str]]:
     """The table, a row for each network and colour, and the sentence on grey and the colours."""
     rows, compared = [], []
     for name, label in run.labels.items():
         for axis, colour in NAMES.items():
-            cells = frequencies.canonical(_along(run, name, axis))
+            cells = frequencies.canonical(run.of(name, axis=axis))
             directions = frequencies.by_direction(cells)
             ends = [directions.loc[place] for place in directions["mean"].agg(["argmin", "argmax"])]
             fitted = f"{int(directions['fitted'].sum())} of {len(directions)}"

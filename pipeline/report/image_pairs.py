@@ -28,14 +28,13 @@ def images_or_linear_channel(run: Evaluated, labels: Sequence[np.ndarray], capti
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(7.3, 2.9 * columns + 0.5), 4.6, sharey=True)
     for panel, (name, label) in zip(axes[0], run.labels.items()):
-        rows = run.of(name)
         if labels:
             share = (np.concatenate(labels) > 0).mean()
             chance = 100 * max(share, 1 - share)
             guessing = f"always the larger side ({chance:.1f} %)"
             panel.axhline(chance, color="0.6", linewidth=0.8, label=guessing)
         for (test_set, text), look in zip(NAMES.items(), style.CURVES):
-            cells = percents(rows[rows["test_set"] == test_set], ["index"])
+            cells = percents(run.of(name, test_set=test_set), ["index"])
             sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
             style.over_indices(panel, cells, label=text, **sizes, **look)
         title = f"{label}, σ = {run.plan.settings.sigma[name]:g}"

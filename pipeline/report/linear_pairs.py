@@ -66,13 +66,12 @@ def heat_map(panel: Axes, cells: pd.DataFrame, **look: Any) -> QuadMesh:
 
 def accuracies(run: Evaluated, name: str, known: Known, caption: str) -> Figure:
     """Accuracy (%) with both channels and with either alone, and the published (figs 2a, 4, 6)."""
-    results = run.of(name)
-    side, rows = max(2.1, 0.42 * results["index_1"].nunique()), 2 if known else 1
+    side, rows = max(2.1, 0.42 * run.of(name)["index_1"].nunique()), 2 if known else 1
     height = rows * (side + 0.55) + (0.8 if run.notice is None else 1.0)
     figure, axes = style.new(rows, 3, 3 * side + 1.6, height)
     for column, (test_set, title) in enumerate(PANELS.items()):
         panels = axes[:, column]
-        own = percents(results[results["test_set"] == test_set], PAIR)
+        own = percents(run.of(name, test_set=test_set), PAIR)
         mesh = heat_map(panels[0], own)
         panels[0].set_title(title)
         if known:

@@ -37,10 +37,10 @@ def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure
     size = max(6.4, 2.75 * columns + 0.6), 4.2 if alone else 7.6
     figure, axes = style.new(1 if alone else 3, columns, *size, sharex=True, sharey="row")
     for (top, *_), (name, label) in zip(axes.T, run.labels.items()):
-        rows, handles = run.of(name), []
+        handles = []
         top.axhline(50, color="0.6", linewidth=0.8)
         for estimand, look in LOOKS.items():
-            cells = percents(rows[rows["estimand"] == estimand], ["index"])
+            cells = percents(run.of(name, estimand=estimand), ["index"])
             if cells.empty:
                 continue
             handles.append(_curve(top, cells, label=estimand, **look))

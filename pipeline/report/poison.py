@@ -34,11 +34,11 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
     figure, axes = style.new(1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True)
     drawn = {}
     for panel, (name, label) in zip(axes[0], run.labels.items()):
-        rows = run.of(name)[run.of(name)["test_set"] == "clean"]
         chance = 100 / len(run.images["classes"])
         drawn["guessing"] = panel.axhline(chance, color="0.6", linewidth=0.9)
         for data, look in LOOKS.items():
-            cells, colour = percents(rows[rows["data"] == data], ["index"]), look["color"]
+            cells = percents(run.of(name, test_set="clean", data=data), ["index"])
+            colour = look["color"]
             if cells.empty:
                 continue
             clean, cells = cells.loc[CLEAN], cells.drop(index=CLEAN)

@@ -40,9 +40,12 @@ class Evaluated:
     images: Mapping[str, Any]
     notice: str | None
 
-    def of(self, name: str) -> pd.DataFrame:
-        """The results of one architecture."""
-        return self.results[self.results["architecture"] == name]
+    def of(self, name: str, **values: Any) -> pd.DataFrame:
+        """The results of one architecture, or of them the rows with these values."""
+        rows = self.results[self.results["architecture"] == name]
+        for column, value in values.items():
+            rows = rows[rows[column] == value]
+        return rows
 
     def summary_of(self, name: str) -> pd.DataFrame:
         """The summary of one architecture."""
