@@ -19,7 +19,7 @@ from pipeline.measures.speed import steps_over_seeds
 from pipeline.report import frequencies, style
 from pipeline.report.comparison import mean_text, number, p_text
 from pipeline.report.frequencies import DIRECTION
-from pipeline.report.page import Picture, Section, Table
+from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Published, Run, not_fitted
 
 STEPS = "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
@@ -86,7 +86,11 @@ def maps(speeds: Sequence[Speed], caption: str, notice: str | None) -> Figure:
     fastest = min((n for speed in speeds for n in speed.learned["steps"]), default=limit / 10)
     norm = matplotlib.colors.LogNorm(fastest, limit)
     for speed, (left, right) in zip(speeds, axes):
-        _map(left, speed, norm)
+        steps = frequencies.plane(speed.map, "steps")
+        never = np.isinf(steps)
+        style.heat_map(left, steps.mask(never), np.nan * steps, never, norm, cmap=STEPS)
+        hatched = f"\nhatched: not within {speed.limit:,} steps" if never.any(axis=None) else ""
+        left.set_title(textwrap.fill(speed.label, 34) + hatched, fontsize=9)
         _scatter(right, speed, fastest) if speed.beside else right.set_axis_off()
     shades = matplotlib.cm.ScalarMappable(norm, STEPS)
     place = {"location": "left", "aspect": 18 * len(speeds)}
@@ -103,14 +107,6 @@ def _plain_ticks(axis: Axis) -> None:
     axis.set_minor_locator(matplotlib.ticker.NullLocator())
 
 
-def _map(panel: Axes, speed: Speed, norm: matplotlib.colors.LogNorm) -> None:
-    steps = frequencies.plane(speed.map, "steps")
-    never = np.isinf(steps)
-    style.heat_map(panel, steps.mask(never), None, never, norm, cmap=STEPS)
-    hatched = f"\nhatched: not within {speed.limit:,} steps" if never.any(axis=None) else ""
-    panel.set_title(textwrap.fill(speed.label, 34) + hatched, fontsize=9)
-
-
 def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
     panel.axhline(50, color="0.6", linewidth=0.8)
     panel.axvline(speed.limit, color="0.6", linewidth=0.8, linestyle=":")
@@ -121,26 +117,27 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
         look |= {"elinewidth": 0.7, "label": f"{called}: {text}"}
         x = both["steps"].replace(np.inf, BEYOND * speed.limit)
         style.curve(panel, x, both.assign(**100 * both[["mean", "std"]]), **look)
-    limits = fastest / 1.2, 1.2 * BEYOND * speed.limit
     xlabel = "steps until learned"
     if np.isinf(speed.steps["steps"]).any():
         xlabel += f"\n(right of the dotted line: not within {speed.limit:,})"
-    panel.set(xscale="log", xlim=limits, ylim=(45, 102), xlabel=xlabel)
+    panel.set(xscale="log", ylim=(45, 102), xlabel=xlabel)
+    panel.set_xlim(fastest / 1.2, 1.2 * BEYOND * speed.limit)
     _plain_ticks(panel.xaxis)
     panel.set_ylabel("test accuracy (%), fourier\n(grey: guessing)")
     # Above the panel, where no point can lie under it.
     panel.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
 
 
-def numbers(speeds: Sequence[Speed], run: Evaluated, other: Evaluated) -> tuple[Table, list[str]]:
+def numbers(speeds: Sequence[Speed], run: Evaluated, other: Evaluated) -> Numbers:
     """The table of the steps that each network needs, and sentences; other: `fourier`'s run."""
     rows, soon, related = [], [], []
     for speed in speeds:
         learned, count, limit = speed.learned, len(speed.steps), f"{speed.limit:,}"
-        if learned.empty:
-            ends = ["–", "–", "–"]
-            text = f"{speed.label} along none of {count} directions within {limit} steps"
-        else:
+        ends, text = (
+            ["–"] * 3,
+            f"{speed.label} along none of {count} directions within {limit} steps",
+        )
+        if not learned.empty:
             (early, first), (late, last) = (
                 (mean_text(end["steps"], end["std_x"], 0), frequencies.pair(end))
                 for end in (learned.iloc[0], learned.iloc[-1])
@@ -193,8 +190,7 @@ def section(whole: Run) -> Section:
     known = frequencies.published_maps(run)
     speeds = {name: speed_of(name, run, other, known) for name in run.labels}
     learned = f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
-    lines = [f"{run.sizes()} · {run.science()} · {learned}"]
-    lines[0] += frequencies.transposed_text(run)
+    lines = [f"{run.sizes()} · {run.science()} · {learned}{frequencies.transposed_text(run)}"]
     if drawn := [name for name, speed in speeds.items() if OURS in speed.beside]:
         noisier = f"of the experiment fourier, {other.science()} · {other.seeds(drawn)}"
         lines.append(f"accuracies: {noisier} · {not_fitted('hollow')}")

@@ -20,7 +20,6 @@ LOOKS = {
 NAMES = {"images": "images", "mixture": "Gaussian mixture"}
 DASHES = {"images": (0, (6, 2)), "mixture": (0, (3, 2))}
 
-PLACES = ["architecture", "data", "index"]  # the columns that tell points apart
 CLASSES, CARRIERS = 3, 3  # numbers of classes and of carriers' NADs in the figure of examples
 
 
@@ -34,8 +33,7 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
     figure, axes = style.new(1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True)
     drawn = {}
     for panel, (name, label) in zip(axes[0], run.labels.items()):
-        chance = 100 / len(run.images["classes"])
-        drawn["guessing"] = panel.axhline(chance, color="0.6", linewidth=0.9)
+        guessing = panel.axhline(100 / len(run.images["classes"]), color="0.6", linewidth=0.9)
         for data, look in LOOKS.items():
             cells = percents(run.of(name, test_set="clean", data=data), ["index"])
             colour = look["color"]
@@ -61,7 +59,7 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
         panel.set(title=textwrap.fill(label, 28), ylim=(0, 102))
         panel.set_xlabel("first NAD index of the carriers")
     axes[0, 0].set_ylabel("accuracy on clean test data (%)")
-    drawn["guessing"] = drawn.pop("guessing")
+    drawn["guessing"] = guessing
     figure.legend(drawn.values(), drawn.keys(), loc="outside right center", frameon=False)
     title = "Trained on data with class carriers along NADs"
     return style.finish(figure, title, caption, run.notice)
@@ -76,7 +74,9 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
     draw = artifacts.generated("poison", f"draw-{run.plan.seeds[0]}.npz")
     nads = artifacts.generated("poison", "directions.npz")[name]
     experiment = experiments.find("poison")
-    indices = style.evenly(run.plan.members[name].grid.indices, CARRIERS)
+    indices = sorted(run.plan.members[name].grid.indices)
+    places = np.linspace(0, len(indices) - 1, CARRIERS).round().astype(int)
+    indices = [indices[place] for place in np.unique(places)]
     # Few samples of many classes may lack one of the first.
     numbers = [n for n in range(CLASSES) if n in draw["train_labels"]]
     first = [int(np.argmax(draw["train_labels"] == n)) for n in numbers]
@@ -99,8 +99,7 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
             largest = np.abs(difference).max()
             factor = 0.5 / largest
             show(beside, 0.5 + factor * difference)
-            digits = 0 if factor >= 10 else 1
-            beside.set_title(f"difference ×{factor:.{digits}f}", fontsize=8)
+            beside.set_title(f"difference ×{factor:.{0 if factor >= 10 else 1}f}", fontsize=8)
             rms = f"rms {255 * np.sqrt((difference**2).mean()):.3g}, max {255 * largest:.3g}"
             beside.set_xlabel(f"{rms}\ngrey levels", fontsize=7)
     style.bare(axes.flat)
@@ -110,7 +109,9 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
 def table(run: Evaluated, known: Published) -> Table:
     """The table of accuracies, a row for each architecture, data and index of the carriers."""
     rows = []
-    for (name, data, index), cells in run.summary.groupby(PLACES, sort=False):
+    for (name, data, index), cells in run.summary.groupby(
+        ["architecture", "data", "index"], sort=False
+    ):
         at = cells.set_index("test_set")
         tests = [accuracy(at.loc[s]) if s in at.index else "–" for s in ("clean", "poisoned")]
         values = known[name][1] if name in known and data == "images" else {}
@@ -155,5 +156,4 @@ def section(whole: Run) -> Section:
     question = "Training images get a faint pattern that says their class, along a single NAD. A "
     question += "network that takes the bait no longer needs the photographs, and fails on clean "
     question += "ones; one that does not notice it learns as if nothing had been added."
-    texts = [finding(run)]
-    return Section(heading, caption, table(run, known), pictures, texts, title, question)
+    return Section(heading, caption, table(run, known), pictures, [finding(run)], title, question)

@@ -20,16 +20,10 @@ from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
 LETTERS = 17  # letters of a caption in an inch
-TICKS = (0, 10, 100, 1000)  # NAD indices that are named at an axis
-POSITIONS = 6  # decimals to which the places of panels are rounded, in units of the figure
-
-Place = tuple[float, float]  # along x and y
 
 # Colour map of accuracies and probabilities: its lightness rises monotonically.
 ACCURACY = "cividis"
 PERCENTS = matplotlib.colors.Normalize(50, 100)  # of accuracies, from guessing on
-
-NUMBERED = 12  # rows of the largest map in which numbers are written
 
 # Okabe and Ito's colours, for the colour-blind; line styles and markers tell curves apart as well.
 BLACK, BLUE, ORANGE, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
@@ -115,16 +109,10 @@ def published_curve(panel: Axes, values: pd.Series, **look: Any) -> Line2D:
     return line
 
 
-def evenly(indices: Sequence[int], most: int) -> list[int]:
-    """At most `most` of the indices in ascending order, spread evenly over them."""
-    places = np.linspace(0, len(indices) - 1, most).round().astype(int)
-    return [sorted(indices)[place] for place in np.unique(places)]
-
-
 def heat_map(
     panel: Axes,
     mean: pd.DataFrame,
-    std: pd.DataFrame | None,
+    std: pd.DataFrame,
     unfitted: pd.DataFrame,
     norm: matplotlib.colors.Normalize = PERCENTS,
     form: str = "{:.0f}",
@@ -133,12 +121,11 @@ def heat_map(
     """A map of means with their numbers, hatched where `unfitted`.
 
     mean, std, unfitted: of one index and columns, whose names are the axes' labels. Missing means
-    are grey. A map of more than `NUMBERED` rows has no numbers, and names a few rows and columns.
+    are grey. A map of more than 12 rows has no numbers, and names a few rows and columns.
     """
     text = mean.map(lambda value: form.format(value).replace("inf", "∞"))
-    if std is not None:
-        text += std.map(lambda value: "" if np.isnan(value) else f"\n±{value:.1f}")
-    few, size = len(mean) <= NUMBERED, 8 if len(mean) <= 6 else 6
+    text += std.map(lambda value: "" if np.isnan(value) else f"\n±{value:.1f}")
+    few, size = len(mean) <= 12, 8 if len(mean) <= 6 else 6
     look = {"annot": text if few else None, "fmt": "", "annot_kws": {"fontsize": size}}
     look |= dict.fromkeys(("xticklabels", "yticklabels"), 1 if few else len(mean) // 4)
     shown = mean.clip(upper=norm.vmax)
@@ -156,7 +143,7 @@ def heat_map(
     return mesh
 
 
-def hatch(panel: Axes, corner: Place, sides: Place) -> None:
+def hatch(panel: Axes, corner: tuple[float, float], sides: tuple[float, float]) -> None:
     """Hatch a rectangle, with light lines whose dark rims show on light colours."""
     for colour, width in (("0.2", 1.0), ("0.95", 0.5)):
         look = {"fill": False, "hatch": "//", "edgecolor": colour, "linewidth": 0, "zorder": 1.5}
@@ -169,7 +156,7 @@ def index_axis(panel: Axes) -> None:
     """Make the x axis, which holds index + 1, logarithmic, with ticks that name the index."""
     panel.set_xscale("log")
     panel.set_xlim(left=0.7)  # also where one point alone would stand in the middle
-    panel.set_xticks([index + 1 for index in TICKS], [f"{index}" for index in TICKS])
+    panel.set_xticks([1, 11, 101, 1001], ["0", "10", "100", "1000"])
     panel.minorticks_off()
 
 
@@ -190,6 +177,6 @@ def save(figure: Figure, folder: Path, name: str) -> None:
     # The solver's last bits vary from run to run, and the names of clipping paths are digests of
     # positions.
     for axes in figure.axes:
-        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(POSITIONS)))
+        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(6)))
     figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
     figure.savefig(folder / f"{name}.png", metadata={"Software": None})
