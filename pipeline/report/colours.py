@@ -7,7 +7,7 @@ from pipeline.report import frequencies, style
 from pipeline.report.comparison import accuracy, mean_text
 from pipeline.report.fourier import accuracy_map, level_of
 from pipeline.report.frequencies import DIRECTION
-from pipeline.report.page import Picture, Section, Table
+from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Run, not_fitted
 
 NAMES = {axis: axis.replace("_", "–") for axis in AXES}
@@ -27,7 +27,7 @@ def maps(run: Evaluated, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def numbers(run: Evaluated) -> tuple[Table, list[str]]:
+def numbers(run: Evaluated) -> Numbers:
     """The table, a row for each network and colour, and the sentence on grey and the colours."""
     rows, compared = [], []
     for name, label in run.labels.items():
@@ -52,8 +52,7 @@ def numbers(run: Evaluated) -> tuple[Table, list[str]]:
 def section(whole: Run) -> Section:
     """The section of `colours`."""
     run = whole.experiments["colours"]
-    caption = f"{run.sizes()} · {run.science()}"
-    caption += frequencies.transposed_text(run)
+    caption = f"{run.sizes()} · {run.science()}{frequencies.transposed_text(run)}"
     figure = maps(run, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
     sees = "Test accuracy over the frequency of v, by the colour of the wave. Maps of one row that "
     sees += "look alike belong to a network that does not care for colour."

@@ -6,7 +6,7 @@ from matplotlib.patches import Patch
 
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, all_seeds_fitted, mean_text, training
-from pipeline.report.page import Picture, Section, Table
+from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
 
 REVERSED = "flipped: NAD coefficients in reverse order"
@@ -63,7 +63,7 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
+def numbers(run: Evaluated, known: Published) -> Numbers:
     """The table, a row for each architecture, and the sentence on the accuracy that flips cost."""
     rows, costs = [], []
     seeds = run.results.pivot(index=["architecture", "seed"], columns="images", values="accuracy")

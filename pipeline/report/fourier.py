@@ -13,7 +13,7 @@ from pipeline.report import frequencies, style
 from pipeline.report.comparison import accuracy, percent, rms
 from pipeline.report.frequencies import DIRECTION
 from pipeline.report.labels import papers_network
-from pipeline.report.page import Picture, Section, Table
+from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Published, Run, described, not_fitted
 from pipeline.report.site.embedded import value
 
@@ -68,7 +68,7 @@ def level_of(cells: pd.DataFrame) -> str:
     return percent(means.mean(), means.std())
 
 
-def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
+def numbers(run: Evaluated, known: Published) -> Numbers:
     """The table of the maps, a row for each architecture, and sentences.
 
     The published mean is over the directions of our map, and the distance over those of them off
@@ -142,8 +142,7 @@ def section(whole: Run) -> Section:
     """The section of `fourier`."""
     run = whole.experiments["fourier"]
     known = frequencies.published_maps(run)
-    caption = f"{run.sizes()} · {run.science()}"
-    caption += frequencies.transposed_text(run)
+    caption = f"{run.sizes()} · {run.science()}{frequencies.transposed_text(run)}"
     figure = maps(run, known, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
     if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "

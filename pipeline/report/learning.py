@@ -8,7 +8,7 @@ from pipeline.experiments.learning import FIRST, IMAGES
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, mean_text, training
-from pipeline.report.page import Picture, Section, Table
+from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Run, not_fitted, percents
 
 PLACE = ["architecture", "data", "index"]  # the columns that tell the cells of one seed apart
@@ -62,7 +62,7 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def numbers(run: Evaluated, course: pd.DataFrame) -> tuple[Table, list[str]]:
+def numbers(run: Evaluated, course: pd.DataFrame) -> Numbers:
     """The table of the parts before and after training, and a sentence for each network."""
     rows, words = [], {name: [] for name in run.labels}
     for (name, data, index), cells in course.groupby(PLACE, sort=False):

@@ -193,21 +193,18 @@ def used(run: Evaluated, name: str, planes: Planes) -> str:
     results = run.of(name)
     low, high = results["index_1"].min(), results["index_1"].max()
     tests = results[fitted(results)].set_index([*PAIR, "test_set"]).sort_index()
-    uses, unfitted, parts = [], [], []
-    for pair in dict.fromkeys([(low, low), (low, high), (high, low)]):
-        place = "({}, {})".format(*pair)
-        if pair not in tests.index:
-            unfitted.append(place)
-            continue
+    uses, parts = [], []
+    corners = dict.fromkeys([(low, low), (low, high), (high, low)])
+    unfitted = ["({}, {})".format(*pair) for pair in corners if pair not in tests.index]
+    for pair in [pair for pair in corners if pair in tests.index]:
         alone = [tests.loc[[(*pair, channel)], "accuracy"] for channel in ("first", "second")]
         first, second = (values.mean() > USED for values in alone)
         numbers = " and ".join(percent(values.mean(), values.std()) for values in alone)
         start = "" if uses else "alone, they give "
-        which = WHICH[2 * first + second]
-        uses.append(f"{which} at {place} ({start}{numbers} %, n = {len(alone[0])})")
+        which = "{} at ({}, {})".format(WHICH[2 * first + second], *pair)
+        uses.append(f"{which} ({start}{numbers} %, n = {len(alone[0])})")
     if uses:
-        start = "of two sufficient channels along NADs (v₁, v₂) it uses"
-        parts.append(f"{start} {', '.join(uses)}")
+        parts.append(f"of two sufficient channels along NADs (v₁, v₂) it uses {', '.join(uses)}")
     if unfitted:
         parts.append(f"at {', '.join(unfitted)} no network was fitted")
     tilts = tilts_of(planes)

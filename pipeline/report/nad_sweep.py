@@ -13,7 +13,7 @@ from pipeline.measures.ranks import early
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, all_seeds_fitted, number, p_text, rms
-from pipeline.report.page import Picture, Section, Table
+from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds, percents
 
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
@@ -98,7 +98,7 @@ def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
     return style.over_indices(panel, cells, **size, **look)
 
 
-def numbers(run: Evaluated, known: Published) -> tuple[Table, list[str]]:
+def numbers(run: Evaluated, known: Published) -> Numbers:
     """The table of accuracies, a row for each architecture and estimand, and the findings."""
     rows, curves = [], []
     metrics = artifacts.evaluated(run.folder, "metrics.json")  # with the rank correlations

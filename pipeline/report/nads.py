@@ -16,7 +16,7 @@ from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.labels import papers_network
 from pipeline.report.nad_sweep import published_curves
-from pipeline.report.page import Picture, Section, Table
+from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Run
 from pipeline.report.site.embedded import sprite, value
 
@@ -64,12 +64,11 @@ def spectra(run: Run, known: Mapping[str, pd.Series], caption: str) -> Figure:
     crosses = {"linewidth": 0.7, "markersize": 8, "markeredgewidth": 1.6}
     looks = style.SPECTRA * len(run.nads)
     for (name, nads), (colour, line) in zip(estimated(run).items(), looks):
-        eigenvalues, errors = nads["eigenvalues"], nads["standard_errors"]
-        index = np.arange(len(eigenvalues)) + 1
-        root = lambda values, floor=eigenvalues[0] * 1e-9: np.sqrt(np.maximum(values, floor))
-        band = [root(eigenvalues + sign * 2 * errors) for sign in (-1, 1)]
+        values, errors = nads["eigenvalues"], nads["standard_errors"]
+        squares = np.maximum([values, values - 2 * errors, values + 2 * errors], values[0] * 1e-9)
+        index, (middle, *band) = np.arange(len(values)) + 1, np.sqrt(squares)
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
-        panel.plot(index, root(eigenvalues), color=colour, linestyle=line, label=run.labels[name])
+        panel.plot(index, middle, color=colour, linestyle=line, label=run.labels[name])
         if name in known:
             index, crossed = known[name].index, np.flatnonzero(known[name].index.isin(MARKED))
             look = crosses | {"color": colour, "markevery": crossed.tolist(), "clip_on": False}
@@ -121,7 +120,7 @@ def overlaps(run: Run, others: Mapping[str, NADs], caption: str) -> Figure:
         pair = run.nads[name], other
         shared = overlap_of_bands(*(nads["directions"] for nads in pair))
         image = panel.imshow(np.maximum(shared, 1e-6), **look)
-        ticks = bands(len(pair[0]["directions"]))[:-1]
+        ticks = bands(len(other["directions"]))[:-1]
         panel.set_xticks(range(len(ticks)), ticks, rotation=90)
         panel.set_yticks(range(len(ticks)), ticks)
         errors = ", ".join(f"{float(nads['error']):.2f}" for nads in pair)
@@ -140,9 +139,7 @@ def all_equal(nads: NADs) -> bool:
     return bool(values[0] <= 1.01 * values[-1] or nads["nearby"][0][1] == len(values) - 1)
 
 
-def numbers(
-    run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
-) -> tuple[Table, list[str]]:
+def numbers(run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]) -> Numbers:
     """The table of the NADs, a row for each network, and the sentences of the findings.
 
     others, known: as in `overlaps` and `spectra`.
@@ -161,8 +158,8 @@ def numbers(
         overlap, chance = f"{shared_by_halves:.2f}", f"{ten / np.prod(nads['shape']):.2f}"
         estimate = f"{label} ({networks} untrained networks)"
         if flat := all_equal(nads):
-            equal = "all eigenvalues are equal within their errors, and no direction comes first"
-            level.append(f"for {estimate} {equal}")
+            text = "all eigenvalues are equal within their errors, and no direction comes first"
+            level.append(f"for {estimate} {text}")
         else:
             # A last eigenvalue below this share of the first is zero but for rounding.
             factor = (values[0] / max(values[-1], 1e-12 * values[0])) ** 0.5
@@ -173,9 +170,9 @@ def numbers(
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
             of_halves = f"(two halves of its networks: {overlap}, chance: {chance})"
             shared.append(f"{(both**2).sum() / ten:.2f} for {label} {of_halves}")
-        row = [label, networks, nads["method"], str(nads["symmetry"])]
+        row = [label, networks, nads["method"], nads["symmetry"], f"{float(nads['error']):.3f}"]
         # With equal eigenvalues the overlap shows the eigensolver's habits alone.
-        row += [f"{float(nads['error']):.3f}", "–" if flat else f"{overlap} ({chance})"]
+        row += ["–" if flat else f"{overlap} ({chance})"]
         (starts, ends), index = nads["nearby"].T, np.arange(len(values))
         gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
         row += [", ".join(map(str, gaps[:4])) or "none"]
@@ -237,8 +234,7 @@ def section(run: Run) -> Section:
     }
     pictures = []
     if estimates:
-        lines = f"{caption} · bands: ± 2 standard errors"
-        figure = spectra(run, known, lines)
+        figure = spectra(run, known, f"{caption} · bands: ± 2 standard errors")
         sees = "How strongly an untrained network responds along its NADs, from the first to the "
         sees += "last. A steep line is a network with strong preferences; a level one has none."
         pictures.append(Picture("nad_spectra", figure, "spectra", sees))
@@ -262,9 +258,8 @@ def section(run: Run) -> Section:
     }
     if others:
         *_, other = others.values()
-        point, symmetry = POINTS[str(other["point"])], other["symmetry"]
-        lines = f"{caption} · {second}: {point}, symmetry: {symmetry}"
-        figure = overlaps(run, others, lines)
+        lines = f"{caption} · {second}: {POINTS[str(other['point'])]}, "
+        figure = overlaps(run, others, f"{lines}symmetry: {other['symmetry']}")
         sees = "Whether two ways to measure the response, over a long step and over an infinitely "
         sees += "short one, give the same directions. Red on the diagonal: they do; white: no more "
         sees += "than chance."

@@ -10,10 +10,8 @@ from matplotlib.figure import Figure
 from pipeline.measures.fitted import FITTED
 from pipeline.report.run import Evaluated
 
-# Networks of `linear_pairs` up to which a variant has no figures: its table has all their numbers.
-FEW = 4
-
 Table = Sequence[Sequence[Any]]  # the rows of a table, its header first
+Numbers = tuple[Table, list[str]]  # a table, and the sentences of the findings
 
 
 @dataclass(frozen=True)
@@ -62,12 +60,12 @@ def of_folder(name: str, section: Section, records: Mapping[str, Evaluated]) -> 
     network = next((network for network in record.labels if suffix.startswith(f"_{network}")), "")
     words = suffix.removeprefix(f"_{network}").replace("_", " ").strip()
     title = f"{section.title} ({', '.join(filter(None, (record.labels.get(network), words)))})"
-    trained = (record.results["test_set"] == "all").sum()
     pictures = [
         dataclasses.replace(picture, name=picture.name.removesuffix(f"_{network}") + suffix)
         for picture in section.pictures
-        if experiment != "linear_pairs" or trained > FEW
     ]
+    if experiment == "linear_pairs" and (record.results["test_set"] == "all").sum() <= 4:
+        pictures = []  # the table has all numbers of so few networks
     return dataclasses.replace(section, title=title, pictures=pictures, explorer=None)
 
 
@@ -93,8 +91,8 @@ LEGEND = (
 def page(sections: Mapping[str, Section], notice: str | None) -> str:
     """The report as Markdown; sections: in order, by 'nads' or the name of an experiment."""
     parts = [HEAD, *([f"**{notice}**"] if notice else []), "## What was found", LEGEND]
-    findings = [finding for section in sections.values() for finding in section.findings]
-    parts.append("\n".join(f"- {finding}" for finding in findings))
+    findings = [f"- {text}" for section in sections.values() for text in section.findings]
+    parts.append("\n".join(findings))
     for name, section in sections.items():
         header, *rows = section.table
         rows = [header, ["---"] * len(header), *rows]
