@@ -25,18 +25,24 @@ NAMED = 3
 
 AGREES, DIFFERS, UNJUDGED = "agrees", "differs", "not judged"
 
-Line = tuple[str, str, str]
-"""An experiment and its network, the verdict, and the numbers behind it."""
 
-
-def against(run: Run, other: Run) -> Iterator[Line]:
-    """The lines of one run beside another."""
+def against(run: Run, other: Run) -> Iterator[tuple[str, str, str]]:
+    """The lines of one run beside another: an experiment and its network, or the NADs' first
+    singular values; the verdict; and the numbers behind it."""
     reasons = {name: unlike(name, run, other) for name in sorted(run.results | other.results)}
     yield from ((name, UNJUDGED, reason) for name, reason in reasons.items() if reason)
-    yield from of_singular_values(run.nads, other.nads)
+    values = agreement.singular_values(run.nads, other.nads)
+    if not values.empty:
+        row = values.loc[values["excess"].idxmax()]
+        least = f"least alike: {row['name']}, ratio {row['ratio']:.3f} ± {row['error']:.3f}"
+        verdict = DIFFERS if row["excess"] > 1 else AGREES
+        yield "nads", verdict, f"{len(values)} first singular values; {least}"
     if alike := [name for name, reason in reasons.items() if not reason]:
-        tables = (pd.concat([each.results[name] for name in alike]) for each in (run, other))
-        yield from of_accuracies(*tables)
+        ours, theirs = (pd.concat([each.results[name] for name in alike]) for each in (run, other))
+        title = lambda table: table["experiment"] + " " + table["architecture"]
+        rows = agreement.compared(ours, theirs)
+        for name, group in ours.groupby(title(ours), sort=False):
+            yield name, *judgement(rows[title(rows) == name], group)
 
 
 def unlike(name: str, run: Run, other: Run) -> str | None:
@@ -50,24 +56,6 @@ def unlike(name: str, run: Run, other: Run) -> str | None:
     if experiments.find(name).needs_images and run.images != other.images:
         return f"images {run.images} here, {other.images} there"
     return None
-
-
-def of_singular_values(ours: dict, theirs: dict) -> Iterator[Line]:
-    """The line of the first singular values of NADs, where the two runs share an architecture."""
-    values = agreement.singular_values(ours, theirs)
-    if not values.empty:
-        row = values.loc[values["excess"].idxmax()]
-        least = f"least alike: {row['name']}, ratio {row['ratio']:.3f} ± {row['error']:.3f}"
-        verdict = DIFFERS if row["excess"] > 1 else AGREES
-        yield "nads", verdict, f"{len(values)} first singular values; {least}"
-
-
-def of_accuracies(ours: pd.DataFrame, theirs: pd.DataFrame) -> Iterator[Line]:
-    """The lines of all experiments and networks of our table of results."""
-    title = lambda table: table["experiment"] + " " + table["architecture"]
-    rows = agreement.compared(ours, theirs)
-    for name, group in ours.groupby(title(ours), sort=False):
-        yield name, *judgement(rows[title(rows) == name], group)
 
 
 def judgement(rows: pd.DataFrame, ours: pd.DataFrame) -> tuple[str, str]:

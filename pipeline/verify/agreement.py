@@ -62,10 +62,10 @@ def _judged(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     factor = 1 / here["count"] + 1 / there["count"] + 2 * (here["nads"] != there["nads"])
     tolerance = _limit(len(dof), FREEDOM + dof) * np.sqrt(factor * moderated)
     tolerance = tolerance.clip(lower=MATTERS).where((dof > 0) & (tolerance < 1), np.inf)
-    rows = pd.DataFrame({"seeds": here["count"], "seeds_there": there["count"]})
     difference = here["mean"] - there["mean"]
-    rows = rows.assign(difference=difference, tolerance=tolerance)
-    return rows.assign(excess=difference.abs() / tolerance).reset_index()
+    rows = {"seeds": here["count"], "seeds_there": there["count"], "difference": difference}
+    rows |= {"tolerance": tolerance, "excess": difference.abs() / tolerance}
+    return pd.DataFrame(rows).reset_index()
 
 
 def _largest(accuracy: pd.Series, variance: pd.Series, dof: pd.Series) -> np.ndarray:
