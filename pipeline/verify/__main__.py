@@ -17,7 +17,7 @@ from pipeline import experiments
 from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError
-from pipeline.verify import agreement, papers, runs
+from pipeline.verify import agreement, runs
 from pipeline.verify.runs import Run
 
 NAMED = 3
@@ -100,7 +100,7 @@ def main(other: str, folder: Path) -> int:
     run, there = runs.of_folder(folder), Path(other)
     theirs = runs.of_folder(there) if there.is_dir() else runs.of_commit(other, folder)
     verdicts = set()
-    for beside in (theirs, papers.beside(run)):
+    for beside in (theirs, runs.of_papers(run)):
         print(f"{run.name} beside {beside.name}")
         for name, verdict, text in against(run, beside):
             print(f"  {verdict:11s} {name:30s} {text}")

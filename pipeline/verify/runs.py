@@ -1,4 +1,4 @@
-"""The reports of one run, read from a folder or from a git commit."""
+"""The reports of a run, read from a folder or from a git commit, and the papers' values as one."""
 
 import io
 import json
@@ -10,13 +10,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pipeline import experiments
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
+from pipeline.report import published
 from pipeline.report.labels import papers_network, without_width
+from pipeline.report.nads import PUBLISHED_ROWS, published_spectra
+
+PUBLISHED = {
+    "fourier": (["k_row", "k_col"], "network", {"test_set": "all"}),
+    "nad_sweep": (["index"], "network", {"estimand": "secant", "test_set": "all"}),
+    "poison": (["index"], "network", {"data": "images", "test_set": "clean"}),
+    "flip": (["network"], "images", {"test_set": "all"}),
+    "linear_pairs": (["index_1", "index_2"], "test_set", {"network": "resnet18"}),
+}
+"""By experiment, the columns that its published table shares with our results, the column of our
+results whose values are the other columns' names, and columns of one value."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +98,8 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
 
 def of_commit(commit: str, folder: Path) -> Run:
     """The run that is committed where `folder` has its reports."""
-    archive = subprocess.run(
-        ["git", "archive", f"{commit}:./{folder.as_posix()}"], capture_output=True
-    )
+    words = ["git", "archive", f"{commit}:./{folder.as_posix()}"]
+    archive = subprocess.run(words, capture_output=True)
     if archive.returncode:
         raise InputError(f"{commit!r} is neither a folder nor a commit that holds {folder}")
     digest = subprocess.check_output(["git", "rev-parse", "--short", commit], text=True).strip()
@@ -95,3 +107,32 @@ def of_commit(commit: str, folder: Path) -> Run:
         with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
             files.extractall(place, filter="data")
         return of_folder(Path(place), f"{commit} ({digest})")
+
+
+def of_papers(run: Run) -> Run:
+    """The published values as a run, of the networks that `run` trained, however wide."""
+    names = [name for name in PUBLISHED if name in run.results]
+    tables = {name: paper_results(name, run.results[name]) for name in names}
+    # Both scales have the papers' samples and epochs.
+    scales = {name: "overnight" if run.scales[name] == "overnight" else "paper" for name in names}
+    images = run.images if run.images.startswith("CIFAR-10 (") else "CIFAR-10"
+    about = {"relative_error": float(np.sqrt(2 / PUBLISHED_ROWS)), "networks": PUBLISHED_ROWS}
+    first = {network: float(values[0]) for network, values in published_spectra().items()}
+    nads = {network: about | {"first_singular_value": value} for network, value in first.items()}
+    results = {name: rows for name, rows in tables.items() if len(rows)}
+    return Run("the published values of its networks", results, scales, images, nads)
+
+
+def paper_results(experiment: str, ours: pd.DataFrame) -> pd.DataFrame:
+    """A published table as results: of one seed, of the papers' 10,000 test samples.
+
+    ours: our results, for whose networks it gives rows, under the names of our architectures.
+    """
+    columns, variable, constant = PUBLISHED[experiment]
+    rows = published.table(experiment).melt(columns, var_name=variable, value_name="accuracy")
+    rows = rows.assign(**constant, seed=-1, n=10_000, accuracy=rows["accuracy"] / 100)
+    if experiment == "fourier":
+        # This row does not agree with its own transpose (README.md beside the table).
+        rows = rows[rows["k_row"] != 0]
+    names = ours[["architecture", "network"]].drop_duplicates()
+    return placed(rows.merge(names), experiment, {})

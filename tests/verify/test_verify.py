@@ -15,7 +15,7 @@ from pipeline.networks import NETWORKS
 from pipeline.project.errors import InputError
 from pipeline.report import published
 from pipeline.verify import __main__ as verify
-from pipeline.verify import papers, runs
+from pipeline.verify import runs
 
 N = 4000
 GRIDS = {
@@ -193,7 +193,7 @@ def test_networks_of_variants_stand_beside_the_published_ones_of_full_width(tmp_
 
 def test_published_tables_are_results(tmp_path):
     names = pd.DataFrame({"architecture": ["ours", "large"], "network": ["lenet", "resnet18"]})
-    tables = {name: papers.results(name, names) for name in papers.PUBLISHED}
+    tables = {name: runs.paper_results(name, names) for name in runs.PUBLISHED}
     for rows in tables.values():
         assert rows["accuracy"].between(0.1, 1).all() and not rows["place"].duplicated().all()
     rows = tables["linear_pairs"].set_index(["architecture", "place", "test_set"])
@@ -201,5 +201,5 @@ def test_published_tables_are_results(tmp_path):
     assert (tables["fourier"]["k_row"] != 0).all()
     flipped = tables["flip"].set_index(["architecture", "place"])["accuracy"]
     assert flipped["ours", "images plain"] == 0.69 and flipped["ours", "images flipped"] == 0.48
-    nads = papers.beside(runs.of_folder(write(tmp_path))).nads
+    nads = runs.of_papers(runs.of_folder(write(tmp_path))).nads
     assert nads["lenet"]["first_singular_value"] == pytest.approx(0.00189)
