@@ -15,7 +15,7 @@ from pipeline.report.frequencies import DIRECTION
 from pipeline.report.labels import papers_network
 from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Published, Run, described, not_fitted
-from pipeline.report.site.embedded import value
+from pipeline.report.site.document import value
 
 # Mean accuracy over all frequencies of the networks without pooling, read off paper 1's fig. 3.
 UNPOOLED = {"lenet": 1.0, "resnet18": 0.993}

@@ -19,7 +19,7 @@ from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, mean_text, percent, training
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds, percents
-from pipeline.report.site.embedded import value
+from pipeline.report.site.document import value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 

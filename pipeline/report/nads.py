@@ -18,7 +18,7 @@ from pipeline.report.labels import papers_network
 from pipeline.report.nad_sweep import published_curves
 from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Run
-from pipeline.report.site.embedded import sprite, value
+from pipeline.report.site.document import sprite, value
 
 # The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`.
 NADs = Mapping[str, np.ndarray]

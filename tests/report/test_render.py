@@ -21,7 +21,7 @@ from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import style
 from pipeline.report.page import of_folder, page
-from pipeline.report.site import embedded
+from pipeline.report.site import document
 
 REPORT = Path(__file__).with_name("small_run.md")
 """The report of the small run as its reader gets it. Each row of its results is 0.2 points above
@@ -126,24 +126,24 @@ def unfolded(tile):
 @pytest.mark.parametrize("shape", [(1, 6, 8), (3, 4, 5), (2, 5, 4)])
 def test_directions_are_tiles_of_a_sprite(shape):
     directions = np.random.default_rng(0).normal(size=(10, int(np.prod(shape))))
-    source, columns = embedded.sprite(directions, shape)
+    source, columns = document.sprite(directions, shape)
     file = io.BytesIO(base64.b64decode(source.partition(";base64,")[2]))
     sheet = np.asarray(Image.open(file))[..., 0].astype(float)
     height = shape[0] * shape[1]
     assert columns == 4 and sheet.shape == (3 * height, 4 * shape[2])
     for place, nad in enumerate(directions):
         top, left = place // columns * height, place % columns * shape[2]
-        tile = sheet[top : top + height, left : left + shape[2]].reshape(shape) - embedded.ZERO
-        found = unfolded(unfolded(tile).swapaxes(1, 2)).swapaxes(1, 2) / (2 * embedded.LEVELS)
+        tile = sheet[top : top + height, left : left + shape[2]].reshape(shape) - document.ZERO
+        found = unfolded(unfolded(tile).swapaxes(1, 2)).swapaxes(1, 2) / (2 * document.LEVELS)
         expected = nad.reshape(shape) / np.abs(nad).max()
-        assert np.abs(found - expected).max() <= 2 / embedded.LEVELS + 1e-9
-    assert sheet[-1, -1] == embedded.ZERO, "an empty tile is grey"
+        assert np.abs(found - expected).max() <= 2 / document.LEVELS + 1e-9
+    assert sheet[-1, -1] == document.ZERO, "an empty tile is grey"
 
 
 def test_json_has_no_number_that_is_none():
     value = {1: [np.nan, np.float32(0.5), (np.inf, True)], "a": np.arange(2), "b": None}
     expected = {"1": [None, 0.5, [None, True]], "a": [0, 1], "b": None}
-    assert json.loads(embedded.script_json(value)) == expected
+    assert json.loads(document.script_json(value)) == expected
 
 
 def lay_folder(laid, folder, name, experiment):
