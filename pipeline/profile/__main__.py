@@ -84,10 +84,8 @@ def main(given: argparse.Namespace) -> None:
     if bool(given.weights) != bool(given.images) or given.weights and len(every) > 1:
         raise InputError("--weights, of one network, and --images, which it knows, go together")
     notices = {name: dry_run(each, shape, 2)[1] for name, each in every.items()}
-    checkpoint = None
-    if given.weights:
-        (specification,) = every.values()
-        checkpoint = of_file(specification, shape, given.weights, given.images)
+    files = given.weights, given.images
+    checkpoint = of_file(*every.values(), shape, *files) if given.weights else None
     folder = Path(given.output or f"profile-{'-'.join(map(page.slug, every))}")
     folder.mkdir(parents=True, exist_ok=True)  # before any work, in case that nobody may
     steps = {name: trained.seconds_per_sample(each, shape) for name, each in every.items()}

@@ -59,7 +59,7 @@ def spectrum(*results: Result) -> Figure:
 
 def maps(
     panels: Mapping[str, np.ndarray],
-    label: str,
+    label: str = RESPONSE,
     colours: str = style.ACCURACY,
     ends: tuple[float, float] | None = None,
 ) -> Figure:
@@ -113,14 +113,6 @@ def learned(result: Result) -> Figure:
     return figure
 
 
-def learned_frequencies(result: Result) -> Figure:
-    """Relative response at images along the plane wave of every frequency, before and after
-    training."""
-    waves = {"before training": result.checkpoint.before.waves}
-    waves["trained"] = result.checkpoint.after.waves
-    return maps(waves, RESPONSE)
-
-
 def learned_directions(result: Result) -> Figure:
     """Pictures of the directions to which the trained network responds most."""
     some = result.checkpoint.directions[:TILES]
@@ -132,7 +124,7 @@ def frequencies(result: Result) -> Figure:
     """Relative response along the plane wave of every frequency, a curve of one row or column."""
     waves = result.response.waves
     if 1 not in waves.shape:
-        return maps({"": waves}, RESPONSE)
+        return maps({"": waves})
     figure, ((panel,),) = style.new(1, 1, 4.9, 3.6)
     panel.plot(waves.ravel()[waves.size // 2 :], color=style.BLUE)  # that of −k is equal
     panel.set(ylim=(0, None), xlabel="periods along the input", ylabel=RESPONSE)

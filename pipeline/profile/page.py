@@ -54,8 +54,7 @@ def write(results: Sequence[Result], folder: Path) -> None:
         result.nads.save(place / "nads.npz")
         result.trained.to_csv(place / "networks.csv", index=False)
         result.summary.to_csv(place / "directions.csv")
-        waves = result.response.frequencies
-        waves.to_csv(place / "waves.csv", index=False, float_format="%.6g")
+        result.response.frequencies.to_csv(place / "waves.csv", index=False, float_format="%.6g")
     for place, text in pages.items():
         write = lambda file, text=text: Path(file).write_text(text, encoding="utf-8")
         store.atomically(place / "index.html", write)

@@ -138,11 +138,9 @@ def outcomes(
     network that cannot be trained.
     """
     jobs = enumerate(itertools.product(range(SEEDS), directions.items()))
-    begun = itertools.takewhile(
-        lambda job: job[0] < LEAST or time.monotonic() + seconds < limit, jobs
-    )
+    timely = lambda job: job[0] < LEAST or time.monotonic() + seconds < limit
     function, device = functools.partial(trained, course), torch.device(course.device)
-    rows, results = [], workers.run(function, begun, dict, device)
+    rows, results = [], workers.run(function, itertools.takewhile(timely, jobs), dict, device)
     for _, row in tqdm(results, unit="network", leave=False, disable=None):
         if isinstance(row, Exception):
             raise row
