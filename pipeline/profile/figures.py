@@ -13,7 +13,7 @@ from pipeline.profile.response import wave
 from pipeline.profile.result import Result
 from pipeline.profile.words import TILES, floored, times
 from pipeline.report import style
-from pipeline.report.frequencies import DIRECTION, pair
+from pipeline.report.fourier import DIRECTION, pair
 
 RESPONSE = "response, times a random pattern's"
 TIMES = matplotlib.ticker.FuncFormatter(lambda value, _: f"×{value:g}")

@@ -15,7 +15,7 @@ from pipeline.measures.fitted import FITTED
 from pipeline.profile import checkpoint, figures, trained, words
 from pipeline.profile.result import Result
 from pipeline.report.comparison import accuracy
-from pipeline.report.frequencies import pair
+from pipeline.report.fourier import pair
 from pipeline.report.site.document import templates
 
 

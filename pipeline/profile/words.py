@@ -4,16 +4,11 @@ import numpy as np
 
 from pipeline.measures.ranks import spearman
 from pipeline.profile.result import Result
-from pipeline.report.frequencies import DIRECTION, pair
+from pipeline.report.fourier import DIRECTION, pair
 
-TILES = 6
-"""NADs at either end that are shown, and at the strong end are compared between networks."""
-
-FIRST = 10
-"""NADs of the architecture in which the part of a trained network's response is counted."""
-
-FLOOR = 1e-4
-"""Response below which there is only rounding."""
+TILES = 6  # NADs at either end that are shown, and at the strong end compared between networks
+FIRST = 10  # NADs of the architecture in which a trained network's response is counted
+FLOOR = 1e-4  # response below which there is only rounding
 
 SEEN, UNSEEN = 0.9, 0.6
 """Accuracies on new samples from which a direction counts as seen, and up to which as not seen; 0.5

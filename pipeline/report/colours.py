@@ -3,10 +3,9 @@
 from matplotlib.figure import Figure
 
 from pipeline.cells.fourier import AXES
-from pipeline.report import frequencies, style
+from pipeline.report import fourier, style
 from pipeline.report.comparison import accuracy, mean_text
-from pipeline.report.fourier import accuracy_map, level_of
-from pipeline.report.frequencies import DIRECTION
+from pipeline.report.fourier import DIRECTION, accuracy_map, level_of
 from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Run, not_fitted
 
@@ -19,9 +18,8 @@ def maps(run: Evaluated, caption: str) -> Figure:
     figure, axes = style.new(rows, columns, 3 * columns + 1.1, 3.2 * rows + 0.8)
     for panels, (name, label) in zip(axes, run.labels.items()):
         for panel, (axis, colour) in zip(panels, NAMES.items()):
-            directions = frequencies.by_direction(run.of(name, axis=axis))
-            directions = frequencies.completed(run, name, directions)
-            image = accuracy_map(panel, directions, f"{label}, {colour}")
+            own = fourier.completed(run, name, fourier.by_direction(run.of(name, axis=axis)))
+            image = accuracy_map(panel, own, f"{label}, {colour}")
     figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
     title = "Accuracy on D(v) over the frequency of v, by its colour"
     return style.finish(figure, title, caption, run.notice)
@@ -32,11 +30,11 @@ def numbers(run: Evaluated) -> Numbers:
     rows, compared = [], []
     for name, label in run.labels.items():
         for axis, colour in NAMES.items():
-            cells = frequencies.canonical(run.of(name, axis=axis))
-            directions = frequencies.by_direction(cells)
+            cells = fourier.canonical(run.of(name, axis=axis))
+            directions = fourier.by_direction(cells)
             ends = [directions.loc[place] for place in directions["mean"].agg(["argmin", "argmax"])]
             fitted = f"{int(directions['fitted'].sum())} of {len(directions)}"
-            low, high = (f"{accuracy(end)} at {frequencies.pair(end)}" for end in ends)
+            low, high = (f"{accuracy(end)} at {fourier.pair(end)}" for end in ends)
             rows.append([label, colour, fitted, level_of(cells), low, high])
         of_axis = run.of(name).pivot(index=["seed", *DIRECTION], columns="axis", values="accuracy")
         texts = []
@@ -52,7 +50,7 @@ def numbers(run: Evaluated) -> Numbers:
 def section(whole: Run) -> Section:
     """The section of `colours`."""
     run = whole.experiments["colours"]
-    caption = f"{run.sizes()} · {run.science()}{frequencies.transposed_text(run)}"
+    caption = f"{run.sizes()} · {run.science()}{fourier.transposed_text(run)}"
     figure = maps(run, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
     sees = "Test accuracy over the frequency of v, by the colour of the wave. Maps of one row that "
     sees += "look alike belong to a network that does not care for colour."

@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from pipeline.cells.training import BATCH, LEARNED, WINDOW
 from pipeline.measures.ranks import spearman
 from pipeline.measures.speed import steps_over_seeds
-from pipeline.report import frequencies, style
+from pipeline.report import fourier, style
 from pipeline.report.comparison import mean_text, number, p_text
-from pipeline.report.frequencies import DIRECTION
+from pipeline.report.fourier import DIRECTION
 from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Published, Run, not_fitted
 
@@ -47,8 +47,8 @@ class Speed:
 
     label: the network's; limit: steps of the whole training; steps: a row for each direction with
     mean and deviation over seeds, `steps` (inf if not learned) and `std_x`; map: the same, as
-    `frequencies.completed`; beside: by label of the accuracies, the rows of
-    `frequencies.by_direction` to which steps are joined.
+    `fourier.completed`; beside: by label of the accuracies, the rows of
+    `fourier.by_direction` to which steps are joined.
     """
 
     label: str
@@ -86,7 +86,7 @@ def maps(speeds: Sequence[Speed], caption: str, notice: str | None) -> Figure:
     fastest = min((n for speed in speeds for n in speed.learned["steps"]), default=limit / 10)
     norm = matplotlib.colors.LogNorm(fastest, limit)
     for speed, (left, right) in zip(speeds, axes):
-        steps = frequencies.plane(speed.map, "steps")
+        steps = fourier.plane(speed.map, "steps")
         never = np.isinf(steps)
         style.heat_map(left, steps.mask(never), np.nan * steps, never, norm, cmap=STEPS)
         hatched = f"\nhatched: not within {speed.limit:,} steps" if never.any(axis=None) else ""
@@ -139,7 +139,7 @@ def numbers(speeds: Sequence[Speed], run: Evaluated, other: Evaluated) -> Number
         )
         if not learned.empty:
             (early, first), (late, last) = (
-                (mean_text(end["steps"], end["std_x"], 0), frequencies.pair(end))
+                (mean_text(end["steps"], end["std_x"], 0), fourier.pair(end))
                 for end in (learned.iloc[0], learned.iloc[-1])
             )
             median = number(learned["steps"].median(), 0)
@@ -174,23 +174,23 @@ def speed_of(name: str, run: Evaluated, other: Evaluated, known: Published) -> S
     """
     member, accuracies = run.plan.members[name], {}
     if name in other.labels and other.plan.members[name].specification == member.specification:
-        accuracies[OURS] = frequencies.by_direction(other.of(name))
+        accuracies[OURS] = fourier.by_direction(other.of(name))
     if name in known:
         accuracies |= dict([known[name]])
     limit = member.training.epochs * -(-run.plan.train_samples // BATCH)
-    steps = steps_over_seeds(frequencies.canonical(run.of(name)), DIRECTION).reset_index()
+    steps = steps_over_seeds(fourier.canonical(run.of(name)), DIRECTION).reset_index()
     steps = steps.rename(columns={"mean": "steps", "std": "std_x"})
     beside = {called: steps.merge(table, on=DIRECTION) for called, table in accuracies.items()}
-    return Speed(run.labels[name], limit, steps, frequencies.completed(run, name, steps), beside)
+    return Speed(run.labels[name], limit, steps, fourier.completed(run, name, steps), beside)
 
 
 def section(whole: Run) -> Section:
     """The section of `convergence`."""
     run, other = whole.experiments["convergence"], whole.experiments["fourier"]
-    known = frequencies.published_maps(run)
+    known = fourier.published_maps(run)
     speeds = {name: speed_of(name, run, other, known) for name in run.labels}
     learned = f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
-    lines = [f"{run.sizes()} · {run.science()} · {learned}{frequencies.transposed_text(run)}"]
+    lines = [f"{run.sizes()} · {run.science()} · {learned}{fourier.transposed_text(run)}"]
     if drawn := [name for name, speed in speeds.items() if OURS in speed.beside]:
         noisier = f"of the experiment fourier, {other.science()} · {other.seeds(drawn)}"
         lines.append(f"accuracies: {noisier} · {not_fitted('hollow')}")

@@ -1,39 +1,111 @@
-"""`fourier` in the report: accuracy on D(v) over the frequency of v (paper 1, figs 1 and 3)."""
+"""`fourier` in the report: accuracy on D(v) over the frequency of v (paper 1, figs 1 and 3), and
+maps over frequencies: values at k and −k, transposes."""
 
 import textwrap
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
+from pipeline.cells.fourier import wrapped
+from pipeline.cells.shapes import SIDE
 from pipeline.networks import NETWORKS
-from pipeline.report import frequencies, style
-from pipeline.report.comparison import accuracy, percent, rms
-from pipeline.report.frequencies import DIRECTION
+from pipeline.report import published, style
+from pipeline.report.comparison import accuracy, number, percent, rms
 from pipeline.report.labels import papers_network
 from pipeline.report.page import Numbers, Picture, Section
-from pipeline.report.run import Evaluated, Published, Run, described, not_fitted
+from pipeline.report.run import Evaluated, Published, Run, described, not_fitted, over_seeds
 from pipeline.report.site.document import value
 
 # Mean accuracy over all frequencies of the networks without pooling, read off paper 1's fig. 3.
 UNPOOLED = {"lenet": 1.0, "resnet18": 0.993}
 
-COLUMNS = 3  # maps in one row of the figure, at most
+DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
+
+
+def sides(rows: pd.DataFrame) -> pd.Series:
+    """Height and width of one architecture's inputs: twice its highest frequencies, or 32."""
+    return (2 * rows[DIRECTION].abs().max()).clip(lower=SIDE)
+
+
+def canonical(rows: pd.DataFrame) -> pd.DataFrame:
+    """One architecture's rows, each with the later of k and −k, which are the same v."""
+    k = wrapped(rows[DIRECTION], sides(rows))
+    other = wrapped(-k, sides(rows))
+    same = other["k_row"] == k["k_row"]
+    later = (other["k_row"] > k["k_row"]) | (same & (other["k_col"] > k["k_col"]))
+    return rows.assign(**k.where(~later, other))
+
+
+def by_direction(rows: pd.DataFrame) -> pd.DataFrame:
+    """Accuracies of one architecture over seeds, a row for each direction: see `over_seeds`."""
+    return over_seeds(canonical(rows), DIRECTION).reset_index()
+
+
+def published_maps(run: Evaluated) -> Published:
+    """By architecture, the label of its network's published map, and the map as `by_direction`."""
+    table = published.table("fourier")
+    maps = {
+        network: by_direction(table[DIRECTION].assign(accuracy=table[network] / 100))
+        for network in table.columns.drop(DIRECTION)
+    }
+    return run.beside(maps)
+
+
+def completed(run: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of an architecture's whole map, with the transposes that it is not trained along."""
+    if run.plan.members[name].grid.transposes:
+        return rows
+    turned = canonical(rows.rename(columns=dict(zip(DIRECTION, reversed(DIRECTION)))))
+    return pd.concat([rows, turned], ignore_index=True).drop_duplicates(DIRECTION)
+
+
+def transposed_text(run: Evaluated) -> str:
+    """The part of a caption on the architectures that are trained along half of the directions."""
+    members = run.plan.members
+    halves = [label for name, label in run.labels.items() if not members[name].grid.transposes]
+    whose = "" if len(halves) == len(run.labels) else f" ({', '.join(halves)})"
+    text = f" · one of each v and its transpose, which are alike by symmetry, is trained{whose}"
+    return text if halves else ""
+
+
+def plane(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """A map: its values (K, K), with k_row along the rows, both in ascending order.
+
+    rows: k_row, k_col and `column`, one of each k and −k. The axes hold every k_row and k_col of
+    the rows with both signs. The frequency −side/2 equals side/2, and its values stand at both.
+    A frequency without a row has the value nan.
+    """
+    modulo = sides(rows)
+    k = wrapped(rows[DIRECTION], modulo)
+    shown = pd.concat([k, wrapped(-k, modulo)]).assign(value=[*rows[column]] * 2)
+    for name in DIRECTION:
+        edge = shown[shown[name] == -modulo[name] // 2]
+        shown = pd.concat([shown, edge.assign(**{name: -edge[name]})])
+    cells = shown.drop_duplicates(DIRECTION).set_index(DIRECTION)["value"].unstack()
+    axis = np.union1d(cells.index, cells.columns)
+    names = [number(k, 0) for k in axis]
+    cells = cells.reindex(index=axis, columns=axis).astype(float)
+    cells.index = pd.Index(names, name="row frequency $k_r$")
+    cells.columns = pd.Index(names, name="column frequency $k_c$")
+    return cells
+
+
+def pair(direction: pd.Series) -> str:
+    """The frequency of a direction as text: '(0, −4)'."""
+    return "({}, {})".format(*(number(direction[name], 0) for name in DIRECTION))
 
 
 def maps(run: Evaluated, known: Published, caption: str) -> Figure:
-    """Accuracy over the frequency (k_row, k_col) of v, and the published maps (paper 1, figs 1, 3).
-
-    Directions along which not every network was fitted are hatched, unless the title says that none
-    was.
-    """
+    """Accuracy over the frequency of v, and the published maps beside it (paper 1, figs 1, 3)."""
     rows = [[]]
     for name, label in run.labels.items():
-        own = frequencies.completed(run, name, frequencies.by_direction(run.of(name)))
+        own = completed(run, name, by_direction(run.of(name)))
         drawn = [(label, own)] + ([known[name]] if name in known else [])
-        if len(rows[-1]) + len(drawn) > COLUMNS:  # a published map stands in the same row as ours
+        if len(rows[-1]) + len(drawn) > 3:  # a published map stands in the same row as ours
             rows.append([])
         rows[-1] += drawn
     columns = max(map(len, rows))
@@ -52,10 +124,11 @@ def maps(run: Evaluated, known: Published, caption: str) -> Figure:
 
 
 def accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> QuadMesh:
-    """Draw one map; directions: as `frequencies.by_direction`, of one architecture."""
-    mean, std, fitted = (
-        frequencies.plane(directions, column) for column in ("mean", "std", "fitted")
-    )
+    """Draw one map; directions: as `by_direction`, of one architecture.
+
+    Those along which not every network was fitted are hatched, unless the title says that none was.
+    """
+    mean, std, fitted = (plane(directions, column) for column in ("mean", "std", "fitted"))
     nowhere = (directions["fitted"] == 0).all()
     panel.set_title(textwrap.fill(title, 26) + ("\n(none fitted)" if nowhere else ""))
     unfitted = (fitted == 0) & ~nowhere
@@ -80,13 +153,13 @@ def numbers(run: Evaluated, known: Published) -> Numbers:
     rows, levels, without = [], [], []
     for name, label in run.labels.items():
         cells = run.of(name)
-        directions = frequencies.by_direction(cells)
+        directions = by_direction(cells)
         means = directions.set_index(DIRECTION)["mean"]
         lowest, highest = (directions.loc[place] for place in (means.argmin(), means.argmax()))
         low, high = accuracy(lowest), accuracy(highest)
         fitted = f"{int(directions['fitted'].sum())} of {len(directions)}"
-        level = f"{level_of(cells)} % in the mean, from {low} at {frequencies.pair(lowest)} to "
-        level += f"{high} at {frequencies.pair(highest)}"
+        level = f"{level_of(cells)} % in the mean, from {low} at {pair(lowest)} to "
+        level += f"{high} at {pair(highest)}"
         if means.min() == means.max():
             level = f"{low} % along all"
         levels.append(f"{label}: {level} (fitted along {fitted})")
@@ -103,10 +176,9 @@ def numbers(run: Evaluated, known: Published) -> Numbers:
         for other, network in networks.items():
             if "downsampling" in network or networks[name] != network | no_pooling:
                 continue
-            same = frequencies.by_direction(run.of(other)).merge(directions, on=DIRECTION)
+            same = by_direction(run.of(other)).merge(directions, on=DIRECTION)
             without_it, with_it = (
-                level_of(frequencies.canonical(run.of(one)).merge(same[DIRECTION]))
-                for one in (name, other)
+                level_of(canonical(run.of(one)).merge(same[DIRECTION])) for one in (name, other)
             )
             text = f"{run.labels[other]} has {without_it} % instead of {with_it} %, "
             text += f"means over the {len(same)} directions of both"
@@ -128,7 +200,7 @@ def explorer(run: Evaluated, known: Published) -> dict[str, Any]:
     key = lambda row: f"{row['k_row']:.0f},{row['k_col']:.0f}"
     maps = []
     for name, label in run.labels.items():
-        own = frequencies.completed(run, name, frequencies.canonical(run.summary_of(name)))
+        own = completed(run, name, canonical(run.summary_of(name)))
         cells = {key(row): value(row) for row in own.to_dict("records")}
         maps.append({"name": label, "cells": cells, "sides": run.plan.members[name].input[1:]})
         if name in known:
@@ -141,8 +213,8 @@ def explorer(run: Evaluated, known: Published) -> dict[str, Any]:
 def section(whole: Run) -> Section:
     """The section of `fourier`."""
     run = whole.experiments["fourier"]
-    known = frequencies.published_maps(run)
-    caption = f"{run.sizes()} · {run.science()}{frequencies.transposed_text(run)}"
+    known = published_maps(run)
+    caption = f"{run.sizes()} · {run.science()}{transposed_text(run)}"
     figure = maps(run, known, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
     if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "

@@ -8,7 +8,7 @@ from small_run import LENET, with_member
 
 from pipeline.report import convergence
 from pipeline.report.convergence import OURS, Speed
-from pipeline.report.frequencies import DIRECTION
+from pipeline.report.fourier import DIRECTION
 
 STEPS = {(0, 0): 20, (0, 8): 40, (8, 0): 1200, (8, 8): np.inf}
 """Of a network with four directions; (8, −8) and (−16, ·) are not in its grid."""

@@ -8,7 +8,6 @@ from small_run import LENET
 
 from pipeline.cells.fourier import frequencies
 from pipeline.report import fourier
-from pipeline.report import frequencies as maps
 
 
 def run_of(step, transposes=(True, True)):
@@ -27,7 +26,7 @@ def rows(pairs):
 
 
 def test_both_halves_of_the_plane_have_the_values_of_one():
-    values = maps.plane(rows(frequencies(8)), "value")
+    values = fourier.plane(rows(frequencies(8)), "value")
     # −16 and 16 are the same frequency.
     assert [*values.index] == [*values.columns] == ["−16", "−8", "0", "8", "16"]
     # Of (−8, 8) and (8, −8), and so on, the one is the other turned; rows are k_row.
@@ -42,42 +41,42 @@ def test_both_halves_of_the_plane_have_the_values_of_one():
 
 def test_maps_of_other_inputs_reach_as_far_as_their_own_grids():
     """Of 64×48 pixels, where 16 is not its own negative."""
-    values = maps.plane(rows(frequencies(8, (64, 48))), "value").to_numpy()
+    values = fourier.plane(rows(frequencies(8, (64, 48))), "value").to_numpy()
     assert len(values) == len(range(-32, 33, 8))
     shown = np.isfinite(values)
     assert shown[:, 1:8].all() and not shown[:, [0, 8]].any(), "columns go from −24 to 24"
     assert values[0, 2] == values[0, 6], "(−32, ±16)"
-    assert maps.canonical(rows([(16, 0), (-16, 0), (32, 0)]))["k_row"].tolist() == [16, 16, -32]
+    assert fourier.canonical(rows([(16, 0), (-16, 0), (32, 0)]))["k_row"].tolist() == [16, 16, -32]
 
 
 def test_of_k_and_minus_k_the_last_in_order_stands_for_both():
     pairs = [(0, -4), (0, 4), (-4, 4), (4, -4), (-16, 3), (-16, -16), (16, 0)]
-    found = maps.canonical(rows(pairs))
+    found = fourier.canonical(rows(pairs))
     last = [(0, 4), (0, 4), (4, -4), (4, -4), (-16, 3), (-16, -16), (-16, 0)]
     assert list(zip(found["k_row"], found["k_col"])) == last
     cells = rows(pairs).assign(accuracy=[0.5, 0.7, 0.25, 0.35, 0.9, 1, 1], train_accuracy=1.0)
-    found = maps.by_direction(cells).set_index(["k_row", "k_col"])["mean"]
+    found = fourier.by_direction(cells).set_index(["k_row", "k_col"])["mean"]
     assert found.round(6).tolist() == [1, 1, 0.9, 0.6, 0.3]
 
 
 def test_a_direction_stands_for_its_transpose_where_one_of_both_is_trained():
-    half = maps.canonical(rows(frequencies(8, transposes=False)))
+    half = fourier.canonical(rows(frequencies(8, transposes=False)))
     run = run_of(8, (True, False))
-    shown = maps.completed(run, "a", half)
+    shown = fourier.completed(run, "a", half)
     assert len(shown) == len(frequencies(8)) and not shown.duplicated(["k_row", "k_col"]).any()
-    values, given = (maps.plane(some, "value").to_numpy() for some in (shown, half))
+    values, given = (fourier.plane(some, "value").to_numpy() for some in (shown, half))
     assert np.array_equal(values, values.T)
     known = np.isfinite(given)
     assert np.array_equal(values[known], given[known]) and not known.all()
-    assert maps.completed(run, "z", half) is half
+    assert fourier.completed(run, "z", half) is half
     said = " · one of each v and its transpose, which are alike by symmetry, is trained"
-    assert maps.transposed_text(run) == f"{said} (LeNet)"
-    assert maps.transposed_text(run_of(16, (False, False))) == said
+    assert fourier.transposed_text(run) == f"{said} (LeNet)"
+    assert fourier.transposed_text(run_of(16, (False, False))) == said
 
 
 def test_published_maps_stand_to_the_right_of_ours():
     one = run_of(8)
-    _, _, ours, published, _ = fourier.maps(one, maps.published_maps(one), "caption").axes
+    _, _, ours, published, _ = fourier.maps(one, fourier.published_maps(one), "caption").axes
     assert (ours.get_title(), published.get_title()) == ("LeNet", "published")
     assert ours.collections[0].get_array()[2, 2] == pytest.approx(54.1 + 0.4 * 9)
     # (0, −4) and (0, 4) are one direction.
@@ -91,7 +90,7 @@ def test_what_pooling_does_is_said_of_the_directions_that_both_have(whole):
     )
     network = LENET | {"downsampling": "none"}
     run = small_run.with_member(one.experiments["fourier"], "z", specification=network)
-    (_, *rows), (*_, sentence) = fourier.numbers(run, maps.published_maps(run))
+    (_, *rows), (*_, sentence) = fourier.numbers(run, fourier.published_maps(run))
     # Without pooling 50.8 to 51.4; with it 52.4 to 53.0 along the same two.
     assert sentence == (
         "Without pooling LeNet has 51.1 ± 0.1 % instead of 52.7 ± 0.1 %, means over the 2 "
