@@ -38,8 +38,7 @@ from pipeline.project import command
 from pipeline.project.errors import InputError, one_sentence
 from pipeline.report.labels import label
 
-SHARE = 0.45
-"""Part of the time in which NADs are estimated; the rest is for training."""
+SHARE = 0.45  # part of the time in which NADs are estimated; the rest is for training
 
 
 def named(words: list[str]) -> dict[str, Specification]:

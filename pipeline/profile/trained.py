@@ -26,8 +26,7 @@ from pipeline.nads import NADs
 from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response, wave
 
-SIGMA = 1.0
-"""Noise of D(v)."""
+SIGMA = 1.0  # noise of D(v)
 
 REACH = (10_000 / 1023) ** 0.5
 """ε²√(n/(D − 1))/σ² for paper 1's LeNet: n = 10,000 samples, D = 1024, ε = σ = 1."""

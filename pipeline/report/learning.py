@@ -11,8 +11,6 @@ from pipeline.report.comparison import accuracy, mean_text, training
 from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Run, not_fitted, percents
 
-PLACE = ["architecture", "data", "index"]  # the columns that tell the cells of one seed apart
-
 # Labels of the parts of the response, by their columns in course.csv.
 PARTS = {
     "v": "response along v (%)",
@@ -49,8 +47,8 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
                 look = {"color": colour, "linestyle": line, "marker": "o", "markersize": 4}
                 x = [epochs.index(epoch) for epoch in cells.index]
                 drawn[named(index)] = style.curve(panel, x, cells, **look)
-            panel.set(yscale="log", ylim=(0.004, 130), yticks=[0.01, 0.1, 1, 10, 100])
-            panel.set_yticklabels(["0.01", "0.1", "1", "10", "100"])
+            panel.set(yscale="log", ylim=(0.004, 130))
+            panel.set_yticks([0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"])
             panel.set_xticks(range(len(epochs)), map(str, epochs))
         panels[0].set_title(label)
         place = {"loc": "upper left", "bbox_to_anchor": (0, -0.32), "frameon": False}
@@ -65,7 +63,7 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
 def numbers(run: Evaluated, course: pd.DataFrame) -> Numbers:
     """The table of the parts before and after training, and a sentence for each network."""
     rows, words = [], {name: [] for name in run.labels}
-    for (name, data, index), cells in course.groupby(PLACE, sort=False):
+    for (name, data, index), cells in course.groupby(["architecture", "data", "index"], sort=False):
         ends = {}
         for part in PARTS:
             known = percents(cells.dropna(subset=part), ["epoch"], part)[["mean", "std"]]

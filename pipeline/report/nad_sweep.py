@@ -18,7 +18,6 @@ from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seed
 
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
 FEWEST = 5  # smallest number of indices for ρ: of 4 indices its p is 0.08 at best
-MANY = 30  # number of points above which a curve has small markers
 
 LOOKS = dict(zip(("secant", "gradient"), style.CURVES))
 
@@ -94,7 +93,7 @@ def _losses_and_spectra(panels: np.ndarray, run: Evaluated) -> None:
 
 def _curve(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
     size = {"markersize": 2.5, "linewidth": 1, "elinewidth": 0.8, "capsize": 0}
-    size |= {} if len(cells) > MANY else {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
+    size |= {} if len(cells) > 30 else {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
     return style.over_indices(panel, cells, **size, **look)
 
 

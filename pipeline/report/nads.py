@@ -23,9 +23,6 @@ from pipeline.report.site.document import sprite, value
 # The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`.
 NADs = Mapping[str, np.ndarray]
 
-# First singular values from paper 1's public files of NADs, where the published table has none.
-PUBLISHED_FIRST = {"lenet": 0.189}
-
 # Number n of untrained networks, the rows of the published matrices of secants, as the paper
 # states it; ResNet-18's spectrum looks like one of 5,000 (`benchmarks/published_rows.py`).
 PUBLISHED_ROWS = 10_000
@@ -46,7 +43,7 @@ POINTS = {
 def published_spectra() -> dict[str, pd.Series]:
     """√λ = s/√n by network and NAD index, of the published singular values s of n secants."""
     singular = dict(published.table("singular_values").set_index("index").items())
-    singular |= {network: pd.Series({0: first}) for network, first in PUBLISHED_FIRST.items()}
+    singular["lenet"] = pd.Series({0: 0.189})  # of the papers' public files; the table has none
     return {network: values / PUBLISHED_ROWS**0.5 for network, values in singular.items()}
 
 

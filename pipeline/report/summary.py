@@ -5,8 +5,7 @@ import numpy as np
 from pipeline.project import artifacts
 from pipeline.report.run import Run
 
-NETWORK = "lenet"
-"""The architecture whose numbers are shown."""
+NETWORK = "lenet"  # the architecture whose numbers are shown
 
 NUMBERS = {
     "nad_sweep": lambda part: {"spearman": [*part.values()][0]["spearman"]["accuracy_index"]},
@@ -27,10 +26,10 @@ NUMBERS = {
 """From one network's part of metrics.json to its numbers, by experiment.
 
 learned: share of the directions that every seed learned; along_v: part of the response along v
-after training on D(v), mean over the grid; second_late_early: accuracy with the
-second channel alone where the first channel's NAD is the grid's latest and the second's its
-earliest; linear_early: accuracy with the linear channel alone along the earliest NAD; images_late:
-accuracy with the images alone beside the latest NAD. Of several estimands or data the first counts.
+after training on D(v), mean over the grid; second_late_early: accuracy with the second channel
+alone where the first channel's NAD is the grid's latest and the second's its earliest;
+linear_early: accuracy with the linear channel alone along the earliest NAD; images_late: accuracy
+with the images alone beside the latest NAD. Of several estimands or data the first counts.
 """
 
 
@@ -41,11 +40,9 @@ def summary(run: Run) -> dict[str, dict[str, float | None]]:
     """
     numbers = {}
     if NETWORK in run.nads and np.isfinite(run.nads[NETWORK]["error"]):
-        first, error = run.nads[NETWORK]["eigenvalues"][0], run.nads[NETWORK]["error"]
-        numbers["nads"] = {
-            "first_singular_value": round(100 * float(first) ** 0.5, 4),
-            "relative_error": round(float(error), 3),
-        }
+        first = round(100 * float(run.nads[NETWORK]["eigenvalues"][0]) ** 0.5, 4)
+        error = round(float(run.nads[NETWORK]["error"]), 3)
+        numbers["nads"] = {"first_singular_value": first, "relative_error": error}
     for name, chosen in NUMBERS.items():
         metrics = artifacts.evaluated(name, "metrics.json") if name in run.experiments else {}
         if NETWORK in metrics:

@@ -20,9 +20,7 @@ from pipeline.project.errors import InputError
 from pipeline.verify import agreement, runs
 from pipeline.verify.runs import Run
 
-NAMED = 3
-"""Number of differences that a line names at most."""
-
+NAMED = 3  # number of differences that a line names at most
 AGREES, DIFFERS, UNJUDGED = "agrees", "differs", "not judged"
 
 

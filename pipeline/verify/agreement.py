@@ -21,15 +21,13 @@ FREEDOM = 4
 """Degrees of freedom as which the largest of their variances counts beside a cell's own. With five
 the false alarms exceed the rate above (benchmarks/verdicts.py)."""
 
-MATTERS = 0.01
-"""Smallest difference in accuracy that counts."""
+MATTERS = 0.01  # smallest difference in accuracy that counts
 
+# Columns that tell apart groups of cells, and cells.
 PART = ["experiment", "architecture", "test_set"]
 PLACE = [*PART, "place"]
-"""Columns that tell apart groups of cells, and cells."""
 
-MEAN = "mean over cells"
-"""The place of the mean over all shared cells of a `PART`."""
+MEAN = "mean over cells"  # the place of the mean over all shared cells of a `PART`
 
 
 def compared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:

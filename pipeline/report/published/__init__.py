@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-FOLDER = Path(__file__).parent
-
 
 def table(name: str) -> pd.DataFrame:
     """The published table of this name, such as 'nad_sweep', with accuracies in per cent."""
-    return pd.read_csv(FOLDER / f"{name}.csv")
+    return pd.read_csv(Path(__file__).parent / f"{name}.csv")
 
 
 def curve(name: str, network: str) -> pd.Series:
