@@ -50,11 +50,8 @@ def placed(rows: pd.DataFrame, experiment: str, nads: Mapping[str, Any]) -> pd.D
     about = experiments.find(experiment)
     text = [f"{column} " + rows[column].astype(str) for column in about.coordinates]
     entries = {name: json.dumps(entry) for name, entry in nads.items()}
-    return rows.assign(
-        experiment=experiment,
-        place=text[0].str.cat(text[1:], sep=", "),
-        nads=rows["architecture"].map(entries) if about.needs_nads else "",
-    )
+    nads = rows["architecture"].map(entries) if about.needs_nads else ""
+    return rows.assign(experiment=experiment, place=text[0].str.cat(text[1:], sep=", "), nads=nads)
 
 
 def table(reports: Path, experiment: str) -> pd.DataFrame:
@@ -86,14 +83,11 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
             f"the folder {folder} holds no reports: none of its folders has a results.csv"
         )
     read = lambda path, stage: json.loads(artifacts.present(reports / path, stage).read_bytes())
-    images, nads = read("images.json", "download"), read("nads.json", "estimate")
-    return Run(
-        name=name or str(folder),
-        results={each: placed(table(reports, each), each, nads) for each in names},
-        scales={each: read(f"{each}/metrics.json", f"evaluate {each}")["scale"] for each in names},
-        images=f"{images['name']} ({images['digest'][:8]})",
-        nads=nads,
-    )
+    about, nads = read("images.json", "download"), read("nads.json", "estimate")
+    results = {each: placed(table(reports, each), each, nads) for each in names}
+    scales = {each: read(f"{each}/metrics.json", f"evaluate {each}")["scale"] for each in names}
+    images = f"{about['name']} ({about['digest'][:8]})"
+    return Run(name or str(folder), results, scales, images, nads)
 
 
 def of_commit(commit: str, folder: Path) -> Run:
