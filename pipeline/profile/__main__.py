@@ -93,6 +93,7 @@ def main(given: argparse.Namespace) -> None:
     estimator, reasons = untrained.affordable(shape, step, SHARE * available)
     sizes = trained.sizes(math.prod(shape), step, (1 - SHARE) * available)
     device, results = str(workers.device_of("auto")), []
+    words = shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]])
     for name, specification in every.items():
         begun = time.monotonic()
         seconds = max(0.0, end - begun) / (len(every) - len(results))
@@ -106,20 +107,10 @@ def main(given: argparse.Namespace) -> None:
         table = trained.outcomes(course, directions, begun + seconds, each)
         print(f"  {len(table)} networks")
         network = networks.build(specification, shape[0], 1, 0)
-        results.append(
-            Result(
-                name=name,
-                command=shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]]),
-                parameters=sum(each.numel() for each in network.parameters()),
-                nads=nads,
-                response=response,
-                directions=directions,
-                course=course,
-                trained=table,
-                notices=[*notices[name], *reasons],
-                checkpoint=checkpoint,
-            )
-        )
+        weights = sum(each.numel() for each in network.parameters())
+        measured = nads, response, directions, course, table
+        notes = [*notices[name], *reasons]
+        results.append(Result(name, words, weights, *measured, notes, checkpoint))
     page.write(results, folder)
     print(folder / "index.html")
 

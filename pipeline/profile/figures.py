@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 import matplotlib.colors
-import matplotlib.ticker
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -16,7 +15,7 @@ from pipeline.report import style
 from pipeline.report.fourier import DIRECTION, pair
 
 RESPONSE = "response, times a random pattern's"
-TIMES = matplotlib.ticker.FuncFormatter(lambda value, _: f"×{value:g}")
+TIMES = "×{x:g}"
 """How axes name and write a relative response."""
 
 
