@@ -15,7 +15,6 @@ BARS = {
     "flipped": {"facecolor": "#F6C667", "hatch": "///", "label": REVERSED},
 }
 WIDTH, NARROW = 0.25, 0.16  # widths of our bars and of the published bars beside them
-UNFITTED = (0, (2, 1.5))  # the outline of a bar where not every network was fitted
 
 
 def bars(run: Evaluated, known: Published, caption: str) -> Figure:
@@ -37,7 +36,7 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
             left = place + 0.02 + (-0.04 - pair if images == "plain" else 0)
             cell, hatch = cells.loc[images, name], look.get("hatch")
             error = None if np.isnan(cell["std"]) else cell["std"]
-            width, line = (0.7, "-") if cell["fitted"] else (1.1, UNFITTED)
+            width, line = (0.7, "-") if cell["fitted"] else (1.1, (0, (2, 1.5)))
             outline = {"edgecolor": "black", "linewidth": width, "linestyle": line}
             outline |= {"error_kw": {"capsize": 3, "elinewidth": 1.2, "capthick": 1.2}}
             middle, mean = left + WIDTH / 2, cell["mean"]
@@ -57,8 +56,7 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
     panel.set(ylabel="test accuracy (%)", ylim=(0, 105), xlim=(-0.6, len(ticks) - 0.4))
     panel.set_yticks(range(0, 101, 20))
     panel.tick_params(axis="x", length=0)
-    above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.01), "ncol": 4, "frameon": False}
-    panel.legend(handles=[*entries, guessing], **above)
+    panel.legend(handles=[*entries, guessing], ncol=4, **style.ABOVE)
     title = "Accuracy on images, and on images with their NAD coefficients in reverse order"
     return style.finish(figure, title, caption, run.notice)
 

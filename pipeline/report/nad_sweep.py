@@ -47,10 +47,8 @@ def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure
             called, values = known[name]
             line = style.published_curve(top, values, label=f"{called} (secant)", linewidth=2)
             handles.append(line)
-        # Above the panel, where no curve runs through the legend.
-        place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.01), "frameon": False}
         title = {"title": textwrap.fill(label, 26), "title_fontsize": 10}
-        legend = top.legend(handles=handles, **title, **place)
+        legend = top.legend(handles=handles, **title, **style.ABOVE)
         legend.get_title().set_multialignment("center")
         top.set_ylim(45, 102)
     if not alone:

@@ -42,6 +42,9 @@ CURVES = tuple(
 
 PUBLISHED = ORANGE  # the colour of published values beside ours
 
+# The place of a legend above its panel, where no curve or bar runs through it.
+ABOVE = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.01), "frameon": False}
+
 # A person's own style of figures (matplotlibrc) does not change these.
 matplotlib.rcdefaults()
 matplotlib.rc("font", size=9)
