@@ -33,13 +33,6 @@ NAMES = {
     "published, full width": "the published ones of full width",
 }
 
-# What the sign of a correlation of steps and accuracies means.
-MEANINGS = {
-    -1: "what is learned sooner generalises better",
-    0: "no relation is established",
-    1: "what is learned sooner generalises worse",
-}
-
 
 @dataclass(frozen=True)
 class Speed:
@@ -133,15 +126,12 @@ def numbers(speeds: Sequence[Speed], run: Evaluated, other: Evaluated) -> Number
     rows, soon, related = [], [], []
     for speed in speeds:
         learned, count, limit = speed.learned, len(speed.steps), f"{speed.limit:,}"
-        ends, text = (
-            ["–"] * 3,
-            f"{speed.label} along none of {count} directions within {limit} steps",
-        )
+        ends = ["–", "–", "–"]
+        text = f"{speed.label} along none of {count} directions within {limit} steps"
         if not learned.empty:
-            (early, first), (late, last) = (
-                (mean_text(end["steps"], end["std_x"], 0), fourier.pair(end))
-                for end in (learned.iloc[0], learned.iloc[-1])
-            )
+            both = learned.iloc[0], learned.iloc[-1]
+            first, last = map(fourier.pair, both)
+            early, late = (mean_text(end["steps"], end["std_x"], 0) for end in both)
             median = number(learned["steps"].median(), 0)
             ends = [f"{early} at {first}", median, f"{late} at {last}"]
             text = f"{speed.label} after {early} steps at {first} at the earliest, "
@@ -153,7 +143,9 @@ def numbers(speeds: Sequence[Speed], run: Evaluated, other: Evaluated) -> Number
         if beside:
             text = ", ".join(f"{rho} with {NAMES[called]}" for called, (*_, rho) in beside.items())
             sign, *others = {np.sign(rho) if p < 0.05 else 0 for rho, p, _ in beside.values()}
-            related.append(f"{speed.label} {text}: {MEANINGS[0 if others else sign]}")
+            meaning = f"what is learned sooner generalises {'better' if sign < 0 else 'worse'}"
+            meaning = "no relation is established" if others or sign == 0 else meaning
+            related.append(f"{speed.label} {text}: {meaning}")
         text = "; ".join(f"{called}: {rho}" for called, (*_, rho) in beside.items())
         rows.append([speed.label, f"{len(learned)} of {count}", limit, *ends, text or "–"])
     start = f"D(v) along Fourier directions ({run.science()}, {run.seeds()}) is learned by"

@@ -186,10 +186,7 @@ def table(run: Evaluated, known: Mapping[str, Known], planes: Mapping[str, Plane
 
 
 def used(run: Evaluated, name: str, planes: Planes) -> str:
-    """The sentence on the channels that an architecture's fitted networks use, and on their tilts.
-
-    Channels: at the corners of the grid of pairs. planes: the architecture's.
-    """
+    """The sentence on the channels that fitted networks use at the grid's corners, and on tilts."""
     results = run.of(name)
     low, high = results["index_1"].min(), results["index_1"].max()
     tests = results[fitted(results)].set_index([*PAIR, "test_set"]).sort_index()

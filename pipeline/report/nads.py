@@ -168,11 +168,10 @@ def numbers(run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
             of_halves = f"(two halves of its networks: {overlap}, chance: {chance})"
             shared.append(f"{(both**2).sum() / ten:.2f} for {label} {of_halves}")
         row = [label, networks, nads["method"], nads["symmetry"], f"{float(nads['error']):.3f}"]
-        # With equal eigenvalues the overlap shows the eigensolver's habits alone.
-        row += ["–" if flat else f"{overlap} ({chance})"]
         (starts, ends), index = nads["nearby"].T, np.arange(len(values))
         gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
-        row += [", ".join(map(str, gaps[:4])) or "none"]
+        # With equal eigenvalues the overlap shows the eigensolver's habits alone.
+        row += ["–" if flat else f"{overlap} ({chance})", ", ".join(map(str, gaps[:4])) or "none"]
         rows.append([*row, f"{first:.3g} ± {error:.2g} ({halves})", theirs])
     if steep:
         fall = "√λ falls from the first NAD to the last by a factor of"
