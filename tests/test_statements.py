@@ -318,4 +318,3 @@ def test_networks_of_patches_along_their_own_nads():
     ends = rows["mixer"].loc[[0, 800]]
     assert round(ends["steps"].iloc[1] / ends["steps"].iloc[0]) == 9
     assert round(-ends["accuracy"].diff().iloc[1]) == 3
-
