@@ -108,9 +108,19 @@ def main(given: argparse.Namespace) -> None:
         print(f"  {len(table)} networks")
         network = networks.build(specification, shape[0], 1, 0)
         weights = sum(each.numel() for each in network.parameters())
-        measured = nads, response, directions, course, table
-        notes = [*notices[name], *reasons]
-        results.append(Result(name, words, weights, *measured, notes, checkpoint))
+        result = Result(
+            name=name,
+            command=words,
+            parameters=weights,
+            nads=nads,
+            response=response,
+            directions=directions,
+            course=course,
+            trained=table,
+            notices=[*notices[name], *reasons],
+            checkpoint=checkpoint,
+        )
+        results.append(result)
     page.write(results, folder)
     print(folder / "index.html")
 
