@@ -1,17 +1,20 @@
 """Stage `estimate`: the NADs of the scale's architectures -> data/nads/{architecture}.npz.
 
 With `estimator.compare` also the NADs of the other estimand ->
-data/nads/{architecture}.{estimand}.npz. A run continues the sums that an earlier run kept, which
-may have been killed or had fewer networks; a second run at the same time waits for the first.
+data/nads/{architecture}.{estimand}.npz. Finished estimates come from the store, also after a run
+that was killed; a second run at the same time waits for the first.
 """
+
+import time
 
 import numpy as np
 import threadpoolctl
 
 from pipeline.machine import workers
-from pipeline.nads import NADs, from_file, progress
+from pipeline.nads import NADs, from_file
 from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.spectrum import agreement
+from pipeline.nads.task import tasks
 from pipeline.project import artifacts, command
 from pipeline.project.errors import at, check_unchanged, one_sentence
 
@@ -38,20 +41,23 @@ def main() -> None:
         if (file := request.source.file) is not None:
             with at(f"nads.{name}: "):
                 from_files[name] = from_file(file, request.source.input)
-    tasks = list(progress.tasks(plan, device))
+    estimates = list(tasks(plan, device))
     check_unchanged()  # the code that runs is the code in the keys
     artifacts.check_own(plan.members)
     with artifacts.output(artifacts.NADS) as folder, workers.kept():
         for name, nads in from_files.items():
             nads.save(folder / f"{name}.npz")
             print(f"{name}: {len(nads.directions)} NADs from {plan.members[name].source.file}")
-        for task, nads in progress.finished(tasks, device, machine.reuse):
+        while estimates:  # each leaves the list, as its sums are most of the memory
+            task, started = estimates.pop(0), time.monotonic()
+            nads = task.nads(device, machine.reuse)
+            minutes = (time.monotonic() - started) / 60
             nads.save(folder / f"{task.name}.npz")
             metrics[task.name] = metrics_of(nads)
             print(
                 f"{task.name}: NADs ({nads.estimand}) from {nads.networks} networks, averaged over "
                 f"{nads.symmetry}, relative error of C {nads.error:.3f}, first singular value "
-                f"× 100: {100 * np.sqrt(nads.eigenvalues[0]):.4g}; {task.minutes:.1f} min"
+                f"× 100: {100 * np.sqrt(nads.eigenvalues[0]):.4g}; {minutes:.1f} min"
             )
         artifacts.check_own(plan.members)
     artifacts.write_json(artifacts.REPORTS / "nads.json", metrics)

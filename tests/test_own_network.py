@@ -126,7 +126,7 @@ def test_every_edit_is_seen_and_trains_its_cells_and_no_others(own):
         assert "linear_pairs: 1 cells trained, 1 reused" in output
         edited = {name for name, digest in files().items() if digest != before[name]}
         assert edited == {"own/fields.txt", "own/parts/slow.py"}
-    # DVC keeps no past run of `estimate`, as reports/nads.json is in git; the store has its sums.
+    # DVC keeps no past run of `estimate`, as reports/nads.json is in git; the store has the NADs.
     assert ran(own.dvc("repro", TARGET)) == ["estimate"], "going back trains nothing"
     own.write("../research/parts/unused.py", "A = 1\n")
     assert ran(own.dvc("repro", TARGET)) == ["plan"], "it does not read this one"

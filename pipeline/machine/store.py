@@ -1,10 +1,10 @@
-"""The store of finished work, `.cells/`: trained cells, and the sums from which NADs are made.
+"""The store of finished work, `.cells/`: trained cells, and NADs.
 
-A cell's key is the digest of everything that decides its result: its weights, or its outputs on the
-test sets. Each result is one safetensors file. Writes are atomic: a process killed at any moment
-leaves a whole file or none. Every file holds a digest of its contents, which each reader checks; a
-damaged file counts as missing. Where the file system knows hard links, one file is the cell's entry
-here, its copy in models/ and its copy in DVC's cache, so it is read-only.
+A key is the digest of everything that decides a result: a cell's weights or its outputs on the test
+sets, or an architecture's NADs. Each result is one safetensors file. Writes are atomic: a process
+killed at any moment leaves a whole file or none. Every file holds a digest of its contents, which
+each reader checks; a damaged file counts as missing. Where the file system knows hard links, one
+file is a cell's entry here, its copy in models/ and its copy in DVC's cache, so it is read-only.
 """
 
 import contextlib
@@ -109,7 +109,7 @@ def _link(source: Path, target: Path) -> None:
 
 
 class Store:
-    """The trained cells under `folder`, by key."""
+    """The trained cells and the NADs under `folder`, by key."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -122,13 +122,17 @@ class Store:
         """Whether a cell has a file; only `get` reads it, and tells whether it is whole."""
         return self.path(key).exists()
 
+    def contents(self, key: str) -> tuple[dict[str, torch.Tensor], dict] | None:
+        """The tensors and the outcome under a key, or None where its file is missing or damaged."""
+        return _use(self.path(key), key)
+
     def get(self, key: str) -> dict | None:
         """A cell's outcome, a dict of numbers, or None where its file is missing or damaged."""
-        contents = _use(self.path(key), key)
-        return None if contents is None else contents[1]
+        contents = self.contents(key)
+        return contents and contents[1]
 
     def put(self, key: str, tensors: dict[str, torch.Tensor], outcome: dict) -> None:
-        """Write a cell's tensors, by name, and its outcome, a dict of numbers.
+        """Write a result's tensors, by name, and its outcome, a dict of numbers and texts.
 
         Tensors are contiguous and share no memory.
         """
@@ -154,37 +158,3 @@ class Store:
                 atomically(self.path(key), lambda file, path=path: _link(path, file), 0o444)
                 adopted += 1
         return adopted
-
-
-class Sums:
-    """The sums of one estimate of NADs after some numbers of networks, one file for each number.
-
-    folder: of the store; key: the digest of all that decides them but the number of networks.
-    """
-
-    def __init__(self, folder: Path | str, key: str) -> None:
-        self.store, self.key, self.folder = Path(folder), key, Path(folder) / "nads" / key
-
-    def _path(self, count: int) -> Path:
-        return self.folder / f"{count:07d}.safetensors"
-
-    def counts(self) -> list[int]:
-        """The numbers of networks after which sums were written, largest first."""
-        return sorted((int(path.stem) for path in self.folder.glob("*.safetensors")), reverse=True)
-
-    def get(self, count: int) -> dict[str, np.ndarray] | None:
-        """The sums after `count` networks, arrays by name; None where missing or damaged."""
-        contents = _use(self._path(count), f"{self.key}-{count}")
-        return contents and {name: tensor.numpy() for name, tensor in contents[0].items()}
-
-    def put(self, count: int, arrays: dict[str, np.ndarray]) -> None:
-        """Write the sums after `count` networks."""
-        tensors = {
-            name: torch.from_numpy(np.require(array, requirements="CW"))
-            for name, array in arrays.items()
-        }
-        _save(self._path(count), tensors, None, f"{self.key}-{count}")
-
-    def drop(self, count: int) -> None:
-        """Remove the sums after `count` networks."""
-        self._path(count).unlink(missing_ok=True)

@@ -37,18 +37,6 @@ class Covariance:
             self.squares[symmetry] += square_of_symmetrised(symmetry, jacobian, self.shape)
         self.count += 1
 
-    def state(self) -> dict[str, np.ndarray]:
-        """The arrays that, with `count`, determine the estimate."""
-        triangles = self.sums[:, *np.tril_indices(self.sums.shape[1])]
-        return {"triangles": triangles, "squares": np.array(list(self.squares.values()))}
-
-    def restore(self, state: dict[str, np.ndarray], count: int) -> None:
-        """Go on from the `state` of an estimate of `count` networks."""
-        rows, columns = np.tril_indices(self.sums.shape[1])
-        self.sums[:, rows, columns] = self.sums[:, columns, rows] = state["triangles"]
-        self.squares = dict(zip(self.squares, state["squares"].tolist()))
-        self.count = count
-
     def half_means(self) -> tuple[np.ndarray, np.ndarray]:
         """The estimates of C, each (D, D) and not averaged, of networks of even and odd number."""
         sizes = (self.count + 1) // 2, self.count // 2

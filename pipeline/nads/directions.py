@@ -27,8 +27,7 @@ class NADs:
     - halves: (2, K), uᵀCu along each direction by the networks of even and of odd number; overlap:
       (K,), see `pipeline.nads.spectrum.Spectrum`;
     - error: relative Frobenius distance that the estimate of C is expected to have from the true C;
-      split_half: the same from the distance of two halves; trace: (n, 2), numbers of networks and
-      the error at that time; networks: the number of untrained networks;
+      split_half: the same from the distance of two halves; networks: the number of untrained ones;
     - estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry: the one over
       which C was averaged; asymmetry: relative size of the part of C that this removed.
 
@@ -44,7 +43,6 @@ class NADs:
     overlap: np.ndarray
     error: float = np.nan
     split_half: float = np.nan
-    trace: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 2)))
     networks: int = 0
     estimand: str = "file"
     method: str = "file"

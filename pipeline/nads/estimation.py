@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 import psutil
@@ -25,7 +25,7 @@ from pipeline.networks.dry_run import check_untrained
 from pipeline.project.errors import InputError, notice
 
 # Networks at the first look at the error, and how much their number grows between two looks.
-FIRST_CHECK, CHECK_GROWTH = 4, 1.2
+FIRST_LOOK, LOOK_GROWTH = 4, 1.2
 
 
 @dataclasses.dataclass
@@ -33,8 +33,8 @@ class Estimation:
     """One estimate of NADs under way, which adds networks in their order and stops by itself.
 
     accumulator: the estimate of C, or of A where C is A ⊗ I over so many `channels`; networks:
-    their number at most; target_error: the relative error of C at which fewer are enough, or None.
-    trace: the looks at the error, (number of networks, error), which depend on the networks alone.
+    their number at most; target_error: the relative error of C at which fewer are enough, or None;
+    look: the number of networks at the next look at the error; reached: whether that was met.
     """
 
     accumulator: Covariance | Leading
@@ -42,32 +42,22 @@ class Estimation:
     target_error: float | None = None
     channels: int = 1
     waiting: dict[int, np.ndarray] = dataclasses.field(default_factory=dict)
-    trace: list[tuple[int, float]] = dataclasses.field(default_factory=list)
+    look: int = FIRST_LOOK
+    reached: bool = False
 
     @property
     def finished(self) -> bool:
         """Whether no further network is needed."""
-        count = self.accumulator.count
-        return count >= self.networks or stopping_count(self.trace, self.target_error) is not None
+        return self.accumulator.count >= self.networks or self.reached
 
     def add(self, number: int, jacobian: np.ndarray) -> None:
         """Take the Jacobian of network `number`, which waits for those before it."""
         self.waiting[number] = of_one_channel(jacobian, self.channels)
         while not self.finished and self.accumulator.count in self.waiting:
             self.accumulator.add(self.waiting.pop(self.accumulator.count))
-            last = self.trace[-1][0] if self.trace else 0
-            following = max(FIRST_CHECK, last + 2, 2 * int(last * CHECK_GROWTH / 2))
-            if self.accumulator.count >= following:
-                self.trace.append((self.accumulator.count, self.accumulator.error()))
-
-    def state(self) -> dict[str, np.ndarray]:
-        """The arrays that, with the number of networks, determine the estimate so far."""
-        return self.accumulator.state() | {"trace": np.array(self.trace, np.float64).reshape(-1, 2)}
-
-    def restore(self, state: dict[str, np.ndarray], count: int) -> None:
-        """Go on from the `state` of an estimate of `count` networks."""
-        self.accumulator.restore(state, count)
-        self.trace = [(int(number), float(error)) for number, error in state["trace"]]
+            if self.target_error is not None and self.accumulator.count == self.look:
+                self.reached = self.accumulator.error() <= self.target_error
+                self.look = max(self.look + 2, 2 * int(self.look * LOOK_GROWTH / 2))
 
     def nads(self, estimator: Estimator) -> NADs:
         """The NADs of the networks so far; raises InputError if C is zero or not finite."""
@@ -94,20 +84,12 @@ class Estimation:
             overlap=spectrum.overlap,
             error=self.accumulator.error(),
             split_half=split_half,
-            trace=np.array(self.trace, np.float64).reshape(-1, 2),
             networks=self.accumulator.count,
             **{name: getattr(estimator, name) for name in ("estimand", "method", "step", "point")},
             symmetry=symmetry,
             asymmetry=self.accumulator.asymmetry(symmetry),
         )
         return in_channels(nads, self.channels) if self.channels > 1 else nads
-
-
-def stopping_count(trace: Iterable[tuple[int, float]], target_error: float | None) -> int | None:
-    """The number of networks at which an estimate with this `trace` stops, or None."""
-    if target_error is None:
-        return None
-    return next((int(count) for count, error in trace if error <= target_error), None)
 
 
 def begun(

@@ -33,14 +33,6 @@ class Leading:
             self.blocks = [np.concatenate(self.blocks)]
         return self.blocks[0]
 
-    def state(self) -> dict[str, np.ndarray]:
-        """The array that, with `count`, determines the estimate."""
-        return {"rows": self.rows}
-
-    def restore(self, state: dict[str, np.ndarray], count: int) -> None:
-        """Go on from the `state` of an estimate of `count` networks."""
-        self.blocks, self.count = [np.array(state["rows"])], count
-
     def averaged_over(self) -> str:
         """The symmetry that C is averaged over."""
         return self.symmetry

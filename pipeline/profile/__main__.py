@@ -28,7 +28,7 @@ import yaml
 
 from pipeline import networks
 from pipeline.machine import workers
-from pipeline.nads.progress import Recipe
+from pipeline.nads.task import Recipe
 from pipeline.networks import Shape, Specification
 from pipeline.networks.dry_run import dry_run
 from pipeline.profile import page, trained, untrained

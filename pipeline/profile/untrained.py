@@ -13,9 +13,9 @@ from pipeline import networks
 from pipeline.machine import workers
 from pipeline.nads import NADs, estimation
 from pipeline.nads.estimator import Estimator, Source
-from pipeline.nads.progress import Recipe, jacobian
 from pipeline.nads.readout import usable
 from pipeline.nads.symmetry import ORDERS
+from pipeline.nads.task import Recipe, jacobian
 from pipeline.networks import Shape
 from pipeline.profile.response import Response
 

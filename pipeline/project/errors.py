@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import pipeline
 
-KEPT = "finished networks and the sums of NADs are kept in .cells/, and the same command goes on"
+KEPT = "finished networks and NADs are kept in .cells/, and the same command goes on"
 
 
 class InputError(Exception):

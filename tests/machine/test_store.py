@@ -41,24 +41,6 @@ def test_what_is_kept_is_found_again_and_may_be_replaced(kept):
     assert files(kept.folder) == ["ab12.safetensors"]
 
 
-def test_sums_are_kept_under_the_number_of_networks(tmp_path):
-    sums, other = (store.Sums(tmp_path, key) for key in ("key", "other"))
-    arrays = {
-        "halves": np.arange(6.0).reshape(2, 3).T,
-        "one": np.array(7),
-        "none": np.zeros((0, 2)),
-    }
-    arrays["fixed"] = np.arange(3, dtype=np.float32)
-    arrays["fixed"].setflags(write=False)
-    sums.put(7, arrays)
-    sums.put(12, {"halves": np.ones(2)})
-    assert sums.counts() == [12, 7] and other.counts() == [] and sums.get(8) is None
-    for name, array in sums.get(7).items():
-        assert array.dtype == arrays[name].dtype and np.array_equal(array, arrays[name])
-    sums.drop(12)
-    assert sums.counts() == [7]
-
-
 def test_a_failed_write_leaves_nothing(kept, monkeypatch):
     with pytest.raises(TypeError):
         kept.put("ab12", W, {"loss": object()})

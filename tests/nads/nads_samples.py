@@ -9,8 +9,8 @@ from torch import nn
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.progress import jacobian
 from pipeline.nads.symmetry import images_of_vectors
+from pipeline.nads.task import jacobian
 
 SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
 SECANT = Estimator("secant", "readout", 100.0, "normal", True, False)

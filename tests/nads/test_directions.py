@@ -12,7 +12,7 @@ from structure import ROOT
 
 from pipeline.nads import NADs, from_file, imported, overlap
 from pipeline.nads.gallery import gallery
-from pipeline.nads.progress import Recipe
+from pipeline.nads.task import Recipe
 from pipeline.project.errors import InputError
 
 

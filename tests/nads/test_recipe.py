@@ -1,4 +1,4 @@
-"""The recipe of an estimate: what a worker makes of it, and the key of its sums."""
+"""The recipe of an estimate: what a worker makes of it, and the key of its NADs."""
 
 import dataclasses
 import functools
@@ -13,13 +13,15 @@ from pipeline import networks
 from pipeline.machine import code
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
+from pipeline.nads.estimator import Source
 from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.nads.leading import Leading
-from pipeline.nads.progress import Recipe, jacobian, key
+from pipeline.nads.task import Recipe, jacobian, key
 
 SHAPE = (1, 8, 8)
 of = functools.partial(Estimation, networks=9)
 RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
+NINE = Source(9, input=SHAPE)
 
 
 def test_a_worker_makes_the_jacobian_of_the_networks_number():
@@ -31,12 +33,12 @@ def test_a_worker_makes_the_jacobian_of_the_networks_number():
     assert jacobian(None, (colour, 0)).shape == (4, 48)
 
 
-def test_a_key_holds_all_that_decides_the_sums_and_nothing_else():
+def test_a_key_holds_all_that_decides_the_nads_and_nothing_else():
     covariance = of(Covariance(SHAPE))
-    changed = lambda **fields: key(dataclasses.replace(RECIPE, **fields), covariance)
-    same = key(RECIPE, covariance)
-    not_of_the_sums = dataclasses.replace(GRADIENT, compare=True, symmetry=False)
-    assert changed(estimator=not_of_the_sums) == key(RECIPE, of(Covariance(SHAPE))) == same
+    changed = lambda **fields: key(dataclasses.replace(RECIPE, **fields), covariance, NINE)
+    same = key(RECIPE, covariance, NINE)
+    of_others = dataclasses.replace(GRADIENT, compare=True, symmetry=False)
+    assert changed(estimator=of_others) == key(RECIPE, of(Covariance(SHAPE)), NINE) == same
     assert changed(device="cuda:0") == changed(device="cuda:1")
     others = [
         changed(device="cuda:0"),
@@ -44,16 +46,18 @@ def test_a_key_holds_all_that_decides_the_sums_and_nothing_else():
         changed(own={"own/mine.py": "1"}),
         changed(identity=(1, "net")),
         changed(identity=(0, "other")),
-        changed(shape=(1, 4, 16)),
         changed(specification=SMALL | {"hidden": [8, 5]}),
         changed(specification={"network": "pipeline.networks.mlp:LogReg", "side": 8}),
         changed(estimator=SECANT),
         changed(estimator=dataclasses.replace(GRADIENT, method="plain")),
         changed(estimator=dataclasses.replace(GRADIENT, step=99.0)),
         changed(estimator=dataclasses.replace(GRADIENT, point="many")),
-        key(RECIPE, of(Covariance(SHAPE, "square"))),
-        key(RECIPE, of(Covariance(SHAPE), channels=3)),
-        key(RECIPE, of(Leading(SHAPE, 3))),
+        key(RECIPE, of(Covariance(SHAPE, "square")), NINE),
+        key(RECIPE, of(Covariance(SHAPE), channels=3), NINE),
+        key(RECIPE, covariance, Source(9, 0.1, SHAPE)),
+        key(RECIPE, covariance, Source(10, input=SHAPE)),
+        key(RECIPE, covariance, Source(9, input=(1, 4, 16))),
+        key(RECIPE, of(Leading(SHAPE, 3)), Source(9, input=SHAPE, first=3)),
     ]
     assert len({same, *others}) == len(others) + 1
 
@@ -61,23 +65,23 @@ def test_a_key_holds_all_that_decides_the_sums_and_nothing_else():
 def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatch):
     files, covariance = [], of(Covariance(SHAPE))
     monkeypatch.setattr(code, "digest", lambda given: files.extend(given) or "code")
-    before = key(RECIPE, covariance)
+    before = key(RECIPE, covariance, NINE)
     names = {str(Path(file).relative_to(code.PACKAGE)) for file in files}
     assert names > {"nads/covariance.py", "nads/readout.py", "cells/seeds.py", "networks/mlp.py"}
-    assert "nads/gallery.py" not in names, "a picture decides no sum"
+    assert "nads/gallery.py" not in names, "a picture decides no NAD"
     with monkeypatch.context() as patch:
         patch.setattr(torch, "__version__", "0")
-        assert key(RECIPE, covariance) != before
+        assert key(RECIPE, covariance, NINE) != before
     build = networks.build
     drawn_otherwise = lambda *arguments: build(*arguments[:-1], arguments[-1] + 1)
     monkeypatch.setattr(networks, "build", drawn_otherwise)
-    assert key(RECIPE, covariance) != before
+    assert key(RECIPE, covariance, NINE) != before
 
 
 def test_a_library_counts_by_its_version_but_not_for_a_network_of_the_table(monkeypatch):
     squeezenet = {"network": "torchvision.models:squeezenet1_1"}
     of_library = dataclasses.replace(RECIPE, specification=squeezenet, shape=(3, 32, 32))
-    keys = lambda: [key(recipe, of(Covariance(SHAPE))) for recipe in (RECIPE, of_library)]
+    keys = lambda: [key(recipe, of(Covariance(SHAPE)), NINE) for recipe in (RECIPE, of_library)]
     before, version = keys(), metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: version(name) + "+other")
     assert [one == other for one, other in zip(keys(), before)] == [True, False]

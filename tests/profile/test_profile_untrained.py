@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.progress import Recipe
+from pipeline.nads.task import Recipe
 from pipeline.profile import untrained
 
 SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4]}

@@ -29,7 +29,7 @@ def ended(error, capsys):
         (OSError(errno.ENOSPC, "x", "a.part", None, "a"), 1, "the disk is full: a cannot be"),
         (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "error: x: Permission denied"),
         (MemoryError(), 1, "error: there is not enough memory; free some, or ask for fewer"),
-        (KeyboardInterrupt(), 130, "stopped: finished networks and the sums of NADs are kept in"),
+        (KeyboardInterrupt(), 130, "stopped: finished networks and NADs are kept in"),
     ],
 )
 def test_an_error_ends_a_command_in_one_sentence(error, status, words, capsys):

@@ -54,7 +54,6 @@ def nads_of_file(directions, shape, **known):
         "shape": shape,
         "nearby": np.stack([np.arange(count)] * 2, 1),
         "halves": np.ones((2, count)),
-        "trace": np.zeros((0, 2)),
     }
     assert set(found) == {field.name for field in dataclasses.fields(NADs)}
     return {name: np.asarray(value) for name, value in (found | known).items()}

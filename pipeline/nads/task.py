@@ -1,0 +1,134 @@
+"""Estimates of NADs, made by all workers and kept in the store."""
+
+import dataclasses
+import functools
+import hashlib
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from pipeline import networks
+from pipeline.machine import code, store, workers
+from pipeline.machine.claims import Claims
+from pipeline.nads.directions import NADs
+from pipeline.nads.estimation import Estimation, begun
+from pipeline.nads.estimator import Estimator, NADsPlan, Source
+from pipeline.nads.jacobian import jacobian_of_untrained
+from pipeline.project.errors import at, notice
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """Everything but its number that determines an untrained network of one estimate.
+
+    specification: the network's place and its arguments; own: sha256 by path of the files of a
+    person's own network; shape: (C, H, W) of one input; identity: (seed, name of the estimate),
+    from which the networks' seeds derive; device: 'cpu' or 'cuda'.
+    """
+
+    specification: networks.Specification
+    own: dict[str, str]
+    shape: tuple[int, ...]
+    identity: tuple[int, str]
+    estimator: Estimator
+    device: str
+
+
+def jacobian(_: object, work: tuple[Recipe, int]) -> np.ndarray:
+    """The Jacobian J (F, D) of one untrained network, which a worker makes of recipe and number."""
+    recipe, number = work
+    build = functools.partial(networks.build, recipe.specification, recipe.shape[0], 1)
+    return jacobian_of_untrained(
+        build, recipe.shape, number, recipe.identity, recipe.estimator, recipe.device
+    )
+
+
+def key(recipe: Recipe, estimation: Estimation, source: Source) -> str:
+    """The digest of everything that determines an estimate."""
+    place, estimator = recipe.specification["network"], recipe.estimator
+    files = [file for file in code.room("nads") if file.stem != "gallery"]  # a picture
+    files += [code.PACKAGE / "cells/seeds.py", *networks.files(place)]
+    # The weights under one seed tell every way of drawing them apart.
+    drawn = networks.build(recipe.specification, recipe.shape[0], 1, 0).state_dict()
+    weights = b"".join(value.numpy().tobytes() for value in drawn.values())
+    return store.digest(
+        {
+            "code": code.digest(files),
+            "own": recipe.own,
+            "versions": [torch.__version__, np.__version__, networks.version(place, recipe.own)],
+            "weights": hashlib.sha256(weights).hexdigest(),
+            "specification": recipe.specification,
+            "source": dataclasses.asdict(source),
+            "identity": recipe.identity,
+            "estimator": [estimator.estimand, estimator.method, estimator.step, estimator.point],
+            "device": torch.device(recipe.device).type,
+            "symmetry": [estimation.accumulator.symmetry, estimation.channels],
+        }
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One estimate of NADs to make; key: of its entry in the store."""
+
+    name: str
+    recipe: Recipe
+    estimation: Estimation
+    key: str
+
+    def nads(self, device: torch.device, reuse: bool) -> NADs:
+        """The NADs, from the store if `reuse`, else of networks that all workers sample.
+
+        One that another run has under way is waited for. Raises the exception of a network that
+        cannot be run, and InputError as `Estimation.nads`.
+        """
+        kept = store.Store(store.default_folder())
+        with Claims(kept.folder) as claims, at(f"nads.{self.name}: "):
+            if not claims.take(self.key):
+                notice(f"another run makes the NADs of {self.name}; this one waits")
+                claims.wait(self.key)
+            if reuse and (contents := kept.contents(self.key)):
+                arrays, others = contents
+                others["shape"] = tuple(others["shape"])
+                return NADs(**{name: array.numpy() for name, array in arrays.items()}, **others)
+            self.sample(device)
+            nads, arrays = self.estimation.nads(self.recipe.estimator), {}
+            for name, value in vars(nads).items():
+                if isinstance(value, np.ndarray):
+                    arrays[name] = torch.from_numpy(np.ascontiguousarray(value))
+            kept.put(self.key, arrays, {k: v for k, v in vars(nads).items() if k not in arrays})
+            return nads
+
+    def sample(self, device: torch.device) -> None:
+        """Add untrained networks until the estimate is finished."""
+        jobs = ((self.recipe, number) for number in range(self.estimation.networks))
+        jobs = itertools.takewhile(lambda _: not self.estimation.finished, jobs)
+        title, most = f"estimate {self.name}", self.estimation.networks
+        with tqdm(desc=title, total=most, unit="network", disable=None) as bar:
+            for number, result in workers.run(jacobian, jobs, dict, device):
+                if isinstance(result, Exception):
+                    raise result
+                self.estimation.add(number, result)
+                bar.update()
+                if self.estimation.finished:
+                    break
+
+
+def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
+    """The estimates that a plan asks for, not begun yet; raises InputError, which names one."""
+    for name, request in plan.members.items():
+        specification, source = request.specification, request.source
+        for asked in source.estimators(plan.estimator) if source.file is None else ():
+            # Seeds derive from the name, so two estimates share no networks and no errors.
+            full_name = name if asked is plan.estimator else f"{name}.{asked.estimand}"
+            with at(f"nads.{name}: "):
+                stated = networks.symmetry_of_inputs(specification, source.input)
+                symmetry = stated if asked.symmetry else "none"
+                network = networks.build(specification, source.input[0], 1, plan.seed)
+                estimator, estimation = begun(network, asked, source, symmetry, f"{full_name}: ")
+            identity, shape = (plan.seed, full_name), source.input
+            recipe = Recipe(specification, request.own, shape, identity, estimator, str(device))
+            yield Task(full_name, recipe, estimation, key(recipe, estimation, source))
