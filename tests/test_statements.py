@@ -300,10 +300,11 @@ def test_the_preferred_channel_is_used_though_it_lies(page):
 
 def test_networks_of_patches_along_their_own_nads():
     page, rows = (ROOT / "docs/estimator.md").read_text(encoding="utf-8"), {}
-    names = {"convnext": "ConvNeXt, p = 16", "convmixer": "ConvMixer, p = 4"}
+    names = {"convnext": "ConvNeXt, p = 16", "vit": "ViT, p = 4", "convmixer": "ConvMixer, p = 4"}
+    rounded = {"vit": "nad_sweep_patches_bfloat16", "mixer": "nad_sweep_patches_bfloat16"}
     for name, title in (names | {"mixer": "MLP-Mixer, p = 4"}).items():
-        every = table("nad_sweep_patches", name)
-        assert set(every["seed"]) == set(range(2 if name == "convnext" else 1))
+        every = table(rounded.get(name, "nad_sweep_patches"), name)
+        assert set(every["seed"]) == set(range(2 if name in ("convnext", "mixer") else 1))
         means = every.groupby("index")[["accuracy", "steps", "train_accuracy"]].mean()
         texts = {
             index: f"{accuracy:.1f} ({f'{steps:,.0f}' if fitted >= 0.99 else 'not fitted'})"
@@ -315,6 +316,30 @@ def test_networks_of_patches_along_their_own_nads():
     early, late = rows["convnext"].loc[:200], rows["convnext"].loc[400:]
     assert len(early) == 9 and early["accuracy"].min() > 99.8 and len(late) == 3
     assert late["accuracy"].max() < 50.5 and late["train_accuracy"].max() < 0.57
-    ends = rows["mixer"].loc[[0, 800]]
+    early, late = rows["vit"].loc[:15], rows["vit"].loc[16:]
+    assert len(early) == 4 and early["accuracy"].min() > 99.95 and len(late) == 8
+    assert (
+        late["accuracy"].between(49, 51).all() and late["train_accuracy"].between(0.51, 0.59).all()
+    )
+    ends, late = rows["mixer"].loc[[0, 800]], 100 - rows["mixer"].loc[16:, "accuracy"]
     assert round(ends["steps"].iloc[1] / ends["steps"].iloc[0]) == 9
-    assert round(-ends["accuracy"].diff().iloc[1]) == 3
+    assert late.round().between(1, 6).all()
+    one = table("nad_sweep_patches", "mixer").set_index("index")["accuracy"]
+    other = table("nad_sweep_patches_bfloat16", "mixer").query("seed == 0").set_index("index")
+    assert (other["accuracy"].loc[one.index] - one).abs().max() < 0.1 and len(one) == 6
+
+
+def test_convnext_along_frequencies_and_of_two_channels():
+    waves = table("fourier_convnext", "convnext")
+    assert len(waves) == 21 and (waves["train_accuracy"] < 0.99).all()
+    assert [round(waves["accuracy"].agg(end), 1) for end in ("min", "max")] == [90.9, 94.1]
+    seen = [round(100 * waves["train_accuracy"].agg(end), 1) for end in ("min", "max")]
+    assert seen == [94.4, 98.5]
+    pairs = table("linear_pairs_convnext", "convnext")
+    assert (pairs.groupby(["index_1", "index_2"])["seed"].nunique() == 2).all()
+    alone = pairs.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean().round()
+    expected = {(1, 1000): (100, 50), (1000, 1): (51, 98), (1, 1): (100, 89)}
+    for pair, (first, second) in expected.items():
+        assert (alone[*pair, "first"], alone[*pair, "second"]) == (first, second)
+    fitted = pairs.groupby(["index_1", "index_2"])["train_accuracy"].min() >= 0.99
+    assert fitted.to_list() == [True, True, True, False]
