@@ -335,6 +335,10 @@ def test_convnext_along_frequencies_and_of_two_channels():
     assert [round(waves["accuracy"].agg(end), 1) for end in ("min", "max")] == [90.9, 94.1]
     seen = [round(100 * waves["train_accuracy"].agg(end), 1) for end in ("min", "max")]
     assert seen == [94.4, 98.5]
+    of_eight = (waves["k_row"] % 8 == 0) & (waves["k_col"] % 8 == 0)
+    assert waves["accuracy"][of_eight].max() < 92.25 < waves["accuracy"][~of_eight].min()
+    lenet = table("fourier", "lenet").query("k_row % 4 == 0 and k_col % 4 == 0")["accuracy"]
+    assert [round(lenet.agg(end)) for end in ("min", "max")] == [50, 80]
     pairs = table("linear_pairs_convnext", "convnext")
     assert (pairs.groupby(["index_1", "index_2"])["seed"].nunique() == 2).all()
     alone = pairs.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean().round()
