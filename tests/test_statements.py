@@ -311,6 +311,8 @@ def test_networks_of_patches_along_their_own_nads():
             for index, accuracy, steps, fitted in means.itertuples()
         }
         cells = [texts.get(index, "–") for index in (0, 8, 16, 64, 200, 800)]
+        rho = stats.spearmanr(means.index, means["accuracy"]).statistic
+        cells.append(f"{rho:.2f} ({len(means)})".replace("-", "−"))
         assert f"| {title} | {' | '.join(cells)} |" in page
         rows[name] = means
     early, late = rows["convnext"].loc[:200], rows["convnext"].loc[400:]
