@@ -41,7 +41,7 @@ NETWORKS = {
     "linear_pairs": {"mine": {"indices": [1151]}, "lenet": {"indices": [1]}},
     "image_pairs": {"mine": {"indices": [1, 1151]}},
     "learning": {"mine": {"indices": [1151]}},
-    "poison": {"mine": {"indices": [0], "mixture_indices": []}},
+    "poison": {"mine": {"indices": [0]}},
     "flip": {"mine": {}},
 }
 CLASSES = ("auk", "finch", "heron")

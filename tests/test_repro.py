@@ -72,11 +72,11 @@ def test_a_changed_epsilon_and_one_more_index_rerun_their_parts_and_going_back_c
 
 
 def test_an_edit_of_an_experiment_trains_its_cells_and_no_others(smoke):
-    change = "return pictures.poisoned(x,", "return pictures.poisoned(x + 0,"
+    change = "x = pictures.poisoned(x,", "x = pictures.poisoned(x + 0,"
     with smoke.edited("pipeline/experiments/poison.py", *change):
         output = smoke.dvc("repro", "evaluate@poison")
     assert ran(output) == ["plan", "generate@poison", "train@poison", "evaluate@poison"]
-    assert trained(output) == {"poison": 5}
+    assert trained(output) == {"poison": 3}
 
 
 def test_an_edit_of_a_network_trains_its_cells_and_no_others(smoke):

@@ -1,4 +1,4 @@
-"""Pictures as data (papers 1 §5, 2 §4): binary, poisoned, flipped, or a Gaussian mixture."""
+"""Pictures as data (papers 1 §5, 2 §4): binary, poisoned or flipped."""
 
 from collections.abc import Sequence
 
@@ -78,23 +78,3 @@ def flipped(x: torch.Tensor, basis: np.ndarray) -> torch.Tensor:
 def _by_direction(x: torch.Tensor, directions: torch.Tensor) -> torch.Tensor:
     """x (N, C, H, W) as vectors of the dimension of directions (K, D): (N, C, D), or (N, 1, D)."""
     return x.reshape(len(x), -1, directions.shape[1])
-
-
-def gaussian_mixture(
-    rng: np.random.Generator, images: np.ndarray, classes: np.ndarray, wanted: np.ndarray
-) -> np.ndarray:
-    """Samples with the mean and covariance of each class of images, (N, 3, H, W) float16 in [0, 1].
-
-    images: uint8 (M, 3, H, W) with class numbers classes (M,); wanted: (N,), the class of each
-    sample. A sample is mean + Σ gᵢ (xᵢ − mean)/√(m − 1) over the class's m images, gᵢ standard
-    normal: its covariance is the images' own, and no 3072×3072 matrix is made. Sums in float64
-    round to the same float16, by at most 1/16 of a grey level, for any number of threads.
-    """
-    made = np.empty((len(wanted), *images.shape[1:]), np.float16)
-    for label in np.unique(wanted):
-        x = images[classes == label].reshape(-1, np.prod(images.shape[1:])).astype(np.float64) / 255
-        mean = x.mean(0)
-        rows = wanted == label
-        weights = rng.standard_normal((rows.sum(), len(x))) / np.sqrt(len(x) - 1)
-        made[rows] = (mean + weights @ (x - mean)).reshape(-1, *images.shape[1:])
-    return made

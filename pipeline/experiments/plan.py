@@ -38,23 +38,18 @@ class Indices(Part):
         """Raise ValueError unless there are indices, all different and in range."""
         if not self.indices:
             raise ValueError("indices is empty; name at least one NAD index")
-        check_indices(self.indices, "indices", shape)
+        count = dimension(shape)
+        for index in self.indices:
+            if not 0 <= index < count:
+                raise ValueError(
+                    f"NAD index {index} is out of range; indices run from 0 to {count - 1}"
+                )
+        if len(set(self.indices)) < len(self.indices):
+            raise ValueError("indices repeat a value")
 
     def last(self, shape: Shape) -> int:
         """The largest index, up to which the NADs must be known."""
         return max(self.indices)
-
-
-def check_indices(indices: tuple[int, ...], name: str, shape: Shape) -> None:
-    """Raise ValueError unless all indices are different and each is that of a NAD."""
-    count = dimension(shape)
-    for index in indices:
-        if not 0 <= index < count:
-            raise ValueError(
-                f"NAD index {index} is out of range; indices run from 0 to {count - 1}"
-            )
-    if len(set(indices)) < len(indices):
-        raise ValueError(f"{name} repeat a value")
 
 
 @dataclasses.dataclass(frozen=True)

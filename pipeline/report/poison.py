@@ -3,9 +3,10 @@
 import textwrap
 
 import numpy as np
+import torch
 from matplotlib.figure import Figure
 
-from pipeline import experiments
+from pipeline.cells.pictures import in_unit_range, poisoned
 from pipeline.experiments.poison import CLEAN
 from pipeline.project import artifacts
 from pipeline.report import published, style
@@ -13,55 +14,48 @@ from pipeline.report.comparison import accuracy, all_seeds_fitted, training
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
 
-LOOKS = {
-    "images": {"color": style.BLACK, "linestyle": "-", "marker": "o"},
-    "mixture": {"color": style.BLUE, "linestyle": "-.", "marker": "s"},
-}
-NAMES = {"images": "images", "mixture": "Gaussian mixture"}
-DASHES = {"images": (0, (6, 2)), "mixture": (0, (3, 2))}
-
 CLASSES, CARRIERS = 3, 3  # numbers of classes and of carriers' NADs in the figure of examples
 
 
 def curve(run: Evaluated, known: Published, caption: str) -> Figure:
-    """Accuracy on clean test data over the NAD index of the training data's carriers (fig. 7).
+    """Accuracy on clean test images over the NAD index of the training images' carriers (fig. 7).
 
-    The accuracy of networks trained on clean data is a horizontal line with a marker at its right
-    end.
+    The accuracy of networks trained without carriers is a horizontal line with a marker at its
+    right end.
     """
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True)
-    drawn = {}
+    look = {"color": style.BLACK, "marker": "o", "markersize": 4}
+    dashed = {"color": style.BLACK, "linestyle": (0, (6, 2)), "linewidth": 1.1}
+    curves, beside = [], {}
     for panel, (name, label) in zip(axes[0], run.labels.items()):
         guessing = panel.axhline(100 / len(run.images["classes"]), color="0.6", linewidth=0.9)
-        for data, look in LOOKS.items():
-            cells = percents(run.of(name, test_set="clean", data=data), ["index"])
-            colour = look["color"]
-            if cells.empty:
-                continue
-            clean, cells = cells.loc[CLEAN], cells.drop(index=CLEAN)
-            line = {"color": colour, "linestyle": DASHES[data], "linewidth": 1.1}
-            level = panel.axhline(clean["mean"], **line)
-            if not np.isnan(clean["std"]):
-                ends = (clean["mean"] - clean["std"], clean["mean"] + clean["std"])
-                panel.axhspan(*ends, color=colour, alpha=0.15, linewidth=0)
-            # At the right edge, since a line cannot be hollow.
-            edge = {"markersize": 4, "transform": panel.get_yaxis_transform(), "clip_on": False}
-            edge |= {"color": colour, "markerfacecolor": colour if clean["fitted"] else "white"}
-            (end,) = panel.plot(1, clean["mean"], look["marker"], **edge)
-            drawn[f"{NAMES[data]}, nothing poisoned"] = level, end
-            sizes = {"linewidth": 1.3, "elinewidth": 0.9, "markersize": 4, "capsize": 2}
-            drawn[f"{NAMES[data]}, poisoned"] = style.over_indices(panel, cells, **sizes, **look)
+        cells = percents(run.of(name, test_set="clean"), ["index"])
+        clean, cells = cells.loc[CLEAN], cells.drop(index=CLEAN)
+        level = panel.axhline(clean["mean"], **dashed)
+        if not np.isnan(clean["std"]):
+            ends = (clean["mean"] - clean["std"], clean["mean"] + clean["std"])
+            panel.axhspan(*ends, color=style.BLACK, alpha=0.15, linewidth=0)
+        # At the right edge, since a line cannot be hollow.
+        edge = {"transform": panel.get_yaxis_transform(), "clip_on": False, "linestyle": "none"}
+        edge |= {"markerfacecolor": style.BLACK if clean["fitted"] else "white"}
+        (end,) = panel.plot(1, clean["mean"], **look, **edge)
+        sizes = {"linewidth": 1.3, "elinewidth": 0.9, "capsize": 2}
+        curves.append(style.over_indices(panel, cells, **sizes, **look))
         if name in known:
             line = style.published_curve(panel, known[name][1], linewidth=1.8)
-            drawn["published: ResNet-18, full width,\n50,000 images, poisoned"] = line
+            beside["published: ResNet-18, full width,\n50,000 images, with carriers"] = line
         style.index_axis(panel)
         panel.set(title=textwrap.fill(label, 28), ylim=(0, 102))
         panel.set_xlabel("first NAD index of the carriers")
     axes[0, 0].set_ylabel("accuracy on clean test data (%)")
-    drawn["guessing"] = guessing
-    figure.legend(drawn.values(), drawn.keys(), loc="outside right center", frameon=False)
-    title = "Trained on data with class carriers along NADs"
+    # A panel of one or two points has no line to show.
+    longest = max(curves, key=lambda drawn: len(drawn[0].get_xdata()))
+    drawn = {"trained without carriers": (level, end), "trained with carriers": longest}
+    drawn |= beside | {"guessing": guessing}
+    legend = {"frameon": False, "handlelength": 3.5}  # long enough for dashes beside the marker
+    figure.legend(drawn.values(), drawn.keys(), loc="outside right center", **legend)
+    title = "Trained on images with class carriers along NADs"
     return style.finish(figure, title, caption, run.notice)
 
 
@@ -73,16 +67,14 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
     """
     draw = artifacts.generated("poison", f"draw-{run.plan.seeds[0]}.npz")
     nads = artifacts.generated("poison", "directions.npz")[name]
-    experiment = experiments.find("poison")
     indices = sorted(run.plan.members[name].grid.indices)
     places = np.linspace(0, len(indices) - 1, CARRIERS).round().astype(int)
     indices = [indices[place] for place in np.unique(places)]
     # Few samples of many classes may lack one of the first.
     numbers = [n for n in range(CLASSES) if n in draw["train_labels"]]
     first = [int(np.argmax(draw["train_labels"] == n)) for n in numbers]
-    few = draw | {key: draw[key][first] for key in ("train_pictures", "train_labels")}
-    cell = {"data": "images", "size": run.plan.settings.size}
-    x, y = experiment.clean(cell, "train", few)
+    x = in_unit_range(draw["train_pictures"][first])
+    y = torch.as_tensor(draw["train_labels"][first])
     rows, columns = len(numbers), 1 + 2 * len(indices)
     figure, axes = style.new(rows, columns, max(6.4, 1.3 * columns + 0.3), 1.85 * rows + 0.9)
     show = lambda panel, image: panel.imshow(np.clip(image, 0, 1).transpose(1, 2, 0))
@@ -91,8 +83,8 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
         panel.set_title("clean", fontsize=8)
         panel.set_ylabel(textwrap.fill(run.images["classes"][number], 20), fontsize=8)
     for index, left, right in zip(indices, axes.T[1::2], axes.T[2::2]):
-        poisoned = experiment.with_carriers(cell | {"index": index}, x, y, [nads])
-        for image, clean, panel, beside in zip(poisoned.numpy(), x.numpy(), left, right):
+        carrying = poisoned(x, y, nads[index:], run.plan.settings.size)
+        for image, clean, panel, beside in zip(carrying.numpy(), x.numpy(), left, right):
             show(panel, image)
             panel.set_title(f"index {index}", fontsize=8)
             difference = np.asarray(image, np.float64) - clean
@@ -107,18 +99,16 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
 
 
 def table(run: Evaluated, known: Published) -> Table:
-    """The table of accuracies, a row for each architecture, data and index of the carriers."""
+    """The table of accuracies, a row for each architecture and index of the carriers."""
     rows = []
-    for (name, data, index), cells in run.summary.groupby(
-        ["architecture", "data", "index"], sort=False
-    ):
+    for (name, index), cells in run.summary.groupby(["architecture", "index"], sort=False):
         at = cells.set_index("test_set")
         tests = [accuracy(at.loc[s]) if s in at.index else "–" for s in ("clean", "poisoned")]
-        values = known[name][1] if name in known and data == "images" else {}
+        values = known[name][1] if name in known else {}
         beside = f"{values[index]:.1f}" if index in values else "–"
         carriers = "none" if index == CLEAN else index
-        rows.append([run.labels[name], data, carriers, *tests, training(cells.iloc[0]), beside])
-    header = ["network", "data", "carriers from NAD", "clean test data (%)", "with carriers (%)"]
+        rows.append([run.labels[name], carriers, *tests, training(cells.iloc[0]), beside])
+    header = ["network", "carriers from NAD", "clean test data (%)", "with carriers (%)"]
     header += ["training accuracy (%) (fitted seeds)", "published clean (ResNet-18, full width)"]
     return [header, *rows]
 
@@ -127,9 +117,9 @@ def finding(run: Evaluated) -> str:
     """The sentence on the accuracies on clean data."""
     levels = []
     clean = run.summary[run.summary["test_set"] == "clean"]
-    for (name, data), cells in clean.groupby(["architecture", "data"], sort=False):
-        at, label = cells.set_index("index").sort_index(), run.labels[name]
-        parts = [f"{label} on {NAMES[data]}: {accuracy(at.loc[CLEAN])} % without carriers"]
+    for name, cells in clean.groupby("architecture", sort=False):
+        at = cells.set_index("index").sort_index()
+        parts = [f"{run.labels[name]}: {accuracy(at.loc[CLEAN])} % without carriers"]
         ends = dict.fromkeys([at.index[1], at.index[-1]])
         parts += [f"{accuracy(at.loc[i])} % with carriers from NAD {i}" for i in ends]
         levels.append(f"{', '.join(parts)} (fitted: {all_seeds_fitted(at)} of {len(at)})")
@@ -148,7 +138,7 @@ def section(whole: Run) -> Section:
     pictures = [Picture("poison_curve", figure, "accuracy on clean images", sees)]
     sees = "Training images as they are and with their carriers, and what the carriers change."
     for name, label in run.labels.items():
-        if whole.nads and run.plan.members[name].grid.indices:
+        if whole.nads:
             figure = examples(run, name, f"NADs of {label} · {shown}")
             text = f"images with carriers along NADs of {label}"
             pictures.append(Picture(f"poison_examples_{name}", figure, text, sees))

@@ -20,7 +20,7 @@ NUMBERS = {
         "linear_early": part["accuracy"]["low"]["linear"],
         "images_late": part["accuracy"]["high"]["images"],
     },
-    "poison": lambda part: {"poisoned_early": [*part.values()][0]["first"]},
+    "poison": lambda part: {"poisoned_early": part["first"]},
     "flip": lambda part: {"flipped": part["flipped"]},
 }
 """From one network's part of metrics.json to its numbers, by experiment.
@@ -29,7 +29,7 @@ learned: share of the directions that every seed learned; along_v: part of the r
 after training on D(v), mean over the grid; second_late_early: accuracy with the second channel
 alone where the first channel's NAD is the grid's latest and the second's its earliest;
 linear_early: accuracy with the linear channel alone along the earliest NAD; images_late: accuracy
-with the images alone beside the latest NAD. Of several estimands or data the first counts.
+with the images alone beside the latest NAD. Of several estimands the first counts.
 """
 
 

@@ -24,7 +24,7 @@ from pipeline.report.nads import PUBLISHED_ROWS, published_spectra
 PUBLISHED = {
     "fourier": (["k_row", "k_col"], "network", {"test_set": "all"}),
     "nad_sweep": (["index"], "network", {"estimand": "secant", "test_set": "all"}),
-    "poison": (["index"], "network", {"data": "images", "test_set": "clean"}),
+    "poison": (["index"], "network", {"test_set": "clean"}),
     "flip": (["network"], "images", {"test_set": "all"}),
     "linear_pairs": (["index_1", "index_2"], "test_set", {"network": "resnet18"}),
 }

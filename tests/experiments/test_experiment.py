@@ -71,7 +71,7 @@ PLACES = {
     "image_pairs": INDICES,
     "nad_sweep": [{"estimand": "secant"} | place for place in INDICES],
     "learning": [*({"data": "linear"} | p for p in INDICES), {"data": "images", "index": -1}],
-    "poison": [{"data": d, "index": i} for d in ("images", "mixture") for i in (-1, 3)],
+    "poison": [{"index": -1}, {"index": 3}],
     "flip": [{"images": "plain"}, {"images": "flipped"}],
 }
 """The places of a network in the grids of `SMALL`, where these are not frequencies."""
@@ -123,13 +123,12 @@ def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells
         (GRIDS["fourier"](16), (64, 48), "step must divide 24, so that 0 and −24 are in"),
         (GRIDS["fourier"](1), (64, 33), "frequencies go up to half of each side, so sides must"),
         (GRIDS["fourier"](8, False), (64, 48), "only square inputs can do without transposes"),
-        (GRIDS["poison"]((0, 1022), ()), (32, 32), None),
-        (GRIDS["poison"]((1023,), ()), (32, 32), "10 classes take 2 NADs, so the last index is"),
-        (GRIDS["poison"]((47,), ()), (8, 6), "10 classes .* so the last index is 46, not 47"),
-        (GRIDS["poison"]((3067,), ()), (3, 32, 32), None),
-        (GRIDS["poison"]((0,), (3068,)), (3, 32, 32), "10 classes take 5 NADs, .* 3067, not 3068"),
-        (GRIDS["poison"]((), ()), (32, 32), "indices and mixture_indices are both empty"),
-        (GRIDS["poison"]((0,), (2, 2)), (32, 32), "^mixture_indices repeat a value"),
+        (GRIDS["poison"]((0, 1022)), (32, 32), None),
+        (GRIDS["poison"]((1023,)), (32, 32), "10 classes take 2 NADs, so the last index is"),
+        (GRIDS["poison"]((47,)), (8, 6), "10 classes .* so the last index is 46, not 47"),
+        (GRIDS["poison"]((3067,)), (3, 32, 32), None),
+        (GRIDS["poison"]((0, 3068)), (3, 32, 32), "10 classes take 5 NADs, .* 3067, not 3068"),
+        (GRIDS["poison"]((2, 2)), (32, 32), "^indices repeat a value"),
     ],
 )
 def test_what_a_grid_may_be(grid, shape, sentence):

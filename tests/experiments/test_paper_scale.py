@@ -105,8 +105,8 @@ def test_the_grids_along_nads(paper):
         both = ("secant", "gradient") if name == "lenet" else ("secant",)
         indices = [*range(11), *range(14, 1023, 4)]
         assert found == [(estimand, index) for estimand in both for index in indices]
-    images = [index for data, index in places(paper["poison"])["resnet18"] if data == "images"]
-    assert images == [-1, *range(0, 1021, 10)]
+    carriers = [(index,) for index in (-1, *range(0, 1021, 10))]
+    assert places(paper["poison"])["resnet18"] == carriers
 
 
 def test_the_grids_of_frequencies_have_every_even_one_from_minus_16_to_14_once(paper):

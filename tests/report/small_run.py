@@ -177,9 +177,8 @@ def lay_run():
         path = artifacts.DATASETS / "image_pairs" / f"draw-{seed}.npz"
         save(path, test_labels=np.array(labels, np.int8))
 
-    grids = [{"indices": [10], "mixture_indices": []}] * 2
-    rows = rows_of([{"data": "images", "index": i} for i in (-1, 10)], unfitted=3, tests=["clean"])
-    experiment(plan("poison", {"size": 0.25}, grids), rows)
+    rows = rows_of([{"index": i} for i in (-1, 10)], unfitted=3, tests=["clean"])
+    experiment(plan("poison", {"size": 0.25}, [{"indices": [10]}] * 2), rows)
     # Each NAD is one pixel. Classes run from the last to the first, and class 1 has no picture.
     save(artifacts.DATASETS / "poison" / "directions.npz", z=np.eye(1024), a=np.eye(1024)[::-1])
     pictures = np.stack([np.full((3, 32, 32), 100 + n, np.uint8) for n in range(6)])

@@ -69,9 +69,7 @@ def test_whole_numbers_stand_for_real_ones_and_ranges_for_their_numbers(shipped)
     assert repr(dataclasses.astuple(found)) == "(2.0, 0.5, 3.0, 0.0, 0.0)"
     given, indices = [3, [10, 20, 5], [100, 101, 7], [5, 5, 1]], (3, 10, 15, 20, 100, 5)
     document = changed(shipped, "scales/smoke/linear_pairs/networks/lenet/indices", given)
-    document = changed(document, "scales/smoke/poison/networks/lenet/mixture_indices", given)
     assert smoke(document).members["lenet"].grid == Indices(indices)
-    assert smoke(document, "poison").members["lenet"].grid.mixture_indices == indices
 
 
 def test_a_network_may_take_fewer_seeds_than_its_experiment(shipped):
@@ -113,7 +111,7 @@ def test_nads_grids_and_images_have_the_inputs_of_their_architecture(shipped):
         ("scales/smoke/linear_pairs/networks/wide", {"indices": [0, 3071]}),
         ("scales/smoke/fourier/networks/wide", {"step": 8}),
         ("scales/smoke/image_pairs/networks", {"wide": {"indices": [1, 3071]}}),
-        ("scales/smoke/poison/networks", {"wide": {"indices": [3070], "mixture_indices": []}}),
+        ("scales/smoke/poison/networks", {"wide": {"indices": [3070]}}),
         ("scales/smoke/flip/networks", {"wide": None}),
         ("learning/sigma/wide", 1.0),
         ("scales/smoke/learning/networks", {"wide": {"indices": [0, 3071]}}),

@@ -29,7 +29,7 @@ SMALL = {
     "learning": ({"eps": 1.0, "sigma": {"lenet": 1.0}}, {"indices": (3, 4)}),
     "linear_pairs": ({"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}, {"indices": (3, 4)}),
     "nad_sweep": ({"eps": 1.0, "sigma": {"lenet": 1.0}}, {"indices": (3, 4)}),
-    "poison": ({"size": 0.05}, {"indices": (3,), "mixture_indices": (3,)}),
+    "poison": ({"size": 0.05}, {"indices": (3,)}),
 }
 """Settings, and one architecture's part of a small grid, of every experiment."""
 
