@@ -1,4 +1,4 @@
-"""Digests of source files by their syntax trees without docstrings, comments and annotations."""
+"""Digests of source files by their syntax trees without docstrings and comments."""
 
 import ast
 import functools
@@ -9,28 +9,14 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 
 
-class _Bare(ast.NodeTransformer):
-    """Removes docstrings and annotations from a syntax tree."""
-
+class _WithoutDocstrings(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        return ast.arg(node.arg)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
-        return ast.AnnAssign(
-            node.target, ast.Constant(None), node.value and self.visit(node.value), node.simple
-        )
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        node.returns = None
-        return self.generic_visit(node)
+        return None if isinstance(node.value, ast.Constant) else node
 
 
 @functools.cache
 def _of_file(path: Path) -> str:
-    tree = _Bare().visit(ast.parse(path.read_bytes()))
+    tree = _WithoutDocstrings().visit(ast.parse(path.read_bytes()))
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 
