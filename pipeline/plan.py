@@ -15,7 +15,7 @@ import torch
 from pipeline import experiments, settings
 from pipeline.grid.forecast import check_room, forecast
 from pipeline.images.wanted import notice_of_other_images
-from pipeline.machine import store, workers
+from pipeline.machine import workers
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.settings.trial import try_out
@@ -29,11 +29,10 @@ def main() -> None:
     device, scale = workers.device_of(plans.machine.device), plans.nads.scale
     sizes = try_out(plans)
     notice_of_other_images(plans.images)
-    rows = {}
-    for name, plan in plans.experiments.items():
-        # What `dvc pull` fetched needs no training, and DVC removes it before it runs `train`.
-        store.Store(store.default_folder()).adopt(artifacts.MODELS / name)
-        rows[name] = forecast(experiments.find(name), plan, plans.machine.reuse, device, sizes)
+    rows = {
+        name: forecast(experiments.find(name), plan, plans.machine.reuse, device, sizes)
+        for name, plan in plans.experiments.items()
+    }
     table = pd.DataFrame(rows).T
     table.loc["all"] = table.sum(skipna=False)
     print(f"params.yaml is sound; scale {scale} on {workers.place(device)}:")

@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import shutil
 import time
 import typing
@@ -58,13 +57,13 @@ def atomically(path: Path, write: Callable[[Path], None], mode: int = 0o644) -> 
 
 
 def _note(tensors: dict[str, torch.Tensor], outcome: typing.Any, key: str) -> str:
-    """A file's metadata, as JSON: its key, its outcome, and the sha256 of both and of the names,
-    types, shapes and bytes of its tensors."""
+    """A file's metadata, as JSON: its outcome, and the sha256 of its key, its outcome, and its
+    tensors' names, types, shapes and bytes."""
     sha256 = hashlib.sha256(json.dumps([outcome, key]).encode())
     for name, tensor in sorted(tensors.items()):
         sha256.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
         sha256.update(tensor.reshape(-1).view(torch.uint8).numpy())
-    return json.dumps({"sha256": sha256.hexdigest(), "outcome": outcome, "key": key})
+    return json.dumps({"sha256": sha256.hexdigest(), "outcome": outcome})
 
 
 def _save(path: Path, tensors: dict[str, torch.Tensor], outcome: typing.Any, key: str) -> None:
@@ -141,20 +140,3 @@ class Store:
     def lay_down(self, key: str, path: Path) -> None:
         """Make `path` a hard link to a cell's file, or a copy where no link can be made."""
         _link(self.path(key), path)
-
-    def adopt(self, folder: Path | str) -> int:
-        """Add the cells in a folder, such as `dvc pull` fetched; returns the number of new ones.
-
-        A file's metadata holds its cell's key. Contents are checked when they are used.
-        """
-        adopted = 0
-        for path in sorted(Path(folder).glob("*.safetensors")):
-            try:
-                with safetensors.safe_open(path, "pt") as file:
-                    key = str(json.loads(file.metadata()[NOTE])["key"])
-            except (KeyError, TypeError, ValueError, safetensors.SafetensorError):  # damaged
-                continue
-            if re.fullmatch("[0-9a-f]{64}", key) and not self.holds(key):
-                atomically(self.path(key), lambda file, path=path: _link(path, file), 0o444)
-                adopted += 1
-        return adopted
