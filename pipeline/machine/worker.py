@@ -57,13 +57,8 @@ def answer(recipe: bytes, job: Any) -> bytes:
         ready = True
         return pickle.dumps((ready, function(context, job)))
     except Exception as error:
-        trace = "".join(traceback.format_exception(error))
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:  # its class cannot be unpickled
-            error = RuntimeError(f"{type(error).__name__}: {error}")
         if not isinstance(error, InputError):
-            error.add_note(f"In a worker:\n{trace}")
+            error.add_note("In a worker:\n" + "".join(traceback.format_exception(error)))
         return pickle.dumps((ready, error))
 
 

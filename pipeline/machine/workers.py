@@ -137,7 +137,7 @@ def _by_processes(function, jobs, make_context):
     recipe, tasks = recipe_of(function, make_context), ((n, job, 0) for n, job in enumerate(jobs))
     # By connections: the processes, and (position, job, deaths at this job) of the busy ones.
     processes, busy = {} if _kept is None else _kept, {}
-    idle, again, results = list(processes), [], []
+    idle, again = list(processes), []
     # Ctrl-C interrupts the main thread alone, so no worker is left half started by this one.
     starter = ThreadPoolExecutor(1)
     try:
@@ -147,11 +147,8 @@ def _by_processes(function, jobs, make_context):
                 busy[connection] = task
                 with contextlib.suppress(OSError):  # the worker has died, as is noticed below
                     connection.send((recipe, task[1]))
-            # Results are handed out when each worker has its next job, so that none waits.
-            yield from results
             if not busy:
                 return
-            results = []
             for connection in multiprocessing.connection.wait(list(busy)):
                 position, job, deaths = busy.pop(connection)
                 try:
@@ -164,10 +161,10 @@ def _by_processes(function, jobs, make_context):
                         tqdm.write(f"notice: a worker {end}; its job is done again", sys.stderr)
                         again.append((position, job, deaths + 1))
                     else:
-                        results.append((position, died(end)))
+                        yield position, died(end)
                 else:
                     idle.append(connection)
-                    results.append((position, result_of(answered)))
+                    yield position, result_of(answered)
     finally:
         starter.shutdown()
         for connection in list(processes if _kept is None else busy):
