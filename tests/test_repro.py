@@ -92,7 +92,7 @@ def test_a_wrong_value_ends_a_named_target_too(smoke):
         done = subprocess.run(
             command, cwd=smoke.root, text=True, capture_output=True, env=smoke.environment
         )
-    assert done.returncode != 0 and "error: params.yaml: eps2 must be a number" in done.stderr
+    assert done.returncode != 0 and "error: params.yaml: eps2 must be a valid number" in done.stderr
     smoke.dvc("repro", "plan")  # a stage that fails has no outputs any more
 
 

@@ -11,19 +11,6 @@ from pipeline.project.errors import InputError, nearest
 
 Path = tuple[str, ...]  # the keys that lead to a value of params.yaml
 
-WANTED = {
-    "int": "must be a whole number",
-    "float": "must be a number",
-    "bool": "must be true or false",
-    "string": "must be text",
-    "tuple": "must be a list",
-    "dict": "must be a mapping",
-    "greater_than_equal": "must not be negative",
-    "greater_than": "must be positive",
-    "less_than_equal": "must be at most 1",
-}
-"""What each of pydantic's errors asks for, by the beginning of the error's type."""
-
 _adapter = functools.cache(pydantic.TypeAdapter)
 
 
@@ -111,14 +98,10 @@ class Mistakes:
             wrong = sentence.split()[0]
             where = (*self._origin(places, (*keys, wrong)), *keys)
             self.add(where, f": {sentence}", absence=sentence.endswith("is missing"))
-        elif name == "literal_error":
-            choices = mistake["ctx"]["expected"].replace("'", "").replace("None", "null")
-            self.add(place, f" must be {choices}, not {given!r}")
         elif name.startswith("int") and isinstance(given, list):
             self.add(place, f": a range is [first, last, step] of whole numbers, not {given}")
         else:
-            wanted = (words for start, words in WANTED.items() if name.startswith(start))
-            self.add(place, f" {next(wanted, mistake['msg'])}, not {given!r}")
+            self.add(place, f" {mistake['msg'].replace('Input should', 'must')}, not {given!r}")
 
     def _origin(self, places: tuple[Path, ...], keys: Path) -> Path:
         """The first of the places that holds a value at `keys`; the first place where none does."""

@@ -22,17 +22,17 @@ MISTAKES = [
     (f"{LENET}/schedule", "linear", f"{LINE}: unknown key 'schedule'; known are: indices, epochs"),
     (LENET, None, f"{LINE}: the key 'indices' is missing"),
     # Wrong types, among them YAML 1.1's truth values, and lists for mappings.
-    ("reuse", "yes", "reuse must be true or false, not 'yes'"),
+    ("reuse", "yes", "reuse must be a valid boolean, not 'yes'"),
     ("estimator/estimand", "output", "estimator: estimand must be secant or gradient, not"),
-    ("images/url", None, "images.url must be text, not None"),
-    ("architectures/lenet", "lenet", "architectures.lenet must be a mapping, not 'lenet'"),
-    (f"{LENET}/indices", [1, "2"], f"{LINE}.indices must be a whole number, not '2'"),
-    (NADS, "many", f"{SOURCE}.networks must be a whole number, not 'many'"),
+    ("images/url", None, "images.url must be a valid string, not None"),
+    ("architectures/lenet", "lenet", "architectures.lenet must be an object, not 'lenet'"),
+    (f"{LENET}/indices", [1, "2"], f"{LINE}.indices must be a valid integer, not '2'"),
+    (NADS, "many", f"{SOURCE}.networks must be a valid integer, not 'many'"),
     # Values out of range, and what does not fit together.
-    ("images/fallback", "mnist", "images.fallback must be digits or null, not 'mnist'"),
-    ("nad_sweep/sigma/lenet", -1.0, "nad_sweep.sigma.lenet must be positive, not -1.0"),
-    ("eta1", 1.5, "eta1 must be at most 1, not 1.5"),
-    ("eps1", float("nan"), "eps1 must not be negative, not nan"),
+    ("images/fallback", "mnist", "images.fallback must be 'digits' or None, not 'mnist'"),
+    ("nad_sweep/sigma/lenet", -1.0, "nad_sweep.sigma.lenet must be greater than 0, not -1.0"),
+    ("eta1", 1.5, "eta1 must be less than or equal to 1, not 1.5"),
+    ("eps1", float("nan"), "eps1 must be greater than or equal to 0, not nan"),
     (f"{LENET}/momentum", 1, f"{LINE}: momentum must lie in [0, 1), not 1.0"),
     *(
         (f"{LENET}/indices", [wrong], f"{LINE}.indices: a range is [first, last, step] of whole")
@@ -52,7 +52,7 @@ MISTAKES = [
         "scales.smoke.training: weight_decay must not be negative, not -1.0",
     ),
     (f"{LINEAR}/training/lr", -1, f"{AT}.training: lr must be positive, not -1.0"),
-    ("scales/smoke/fourier/sigma", -1, "scales.smoke.fourier.sigma must be positive, not -1"),
+    ("scales/smoke/fourier/sigma", -1, "scales.smoke.fourier.sigma must be greater than 0, not -1"),
 ]
 
 
@@ -138,7 +138,7 @@ def test_all_mistakes_are_told_at_once_each_once(shipped):
     """Of all scales, with misspelt keys; the top level's without those of the scales."""
     step = "scales/paper/fourier/networks/lenet/step"
     values = [
-        ("fourier/eps", -1, "fourier.eps must not be negative, not -1"),
+        ("fourier/eps", -1, "fourier.eps must be greater than or equal to 0, not -1"),
         (f"{LENET}/epochs", 0, f"{LINE}: epochs must be positive, not 0"),
         (NADS, 1, f"{SOURCE}: networks must be at least 2 (halves are compared), not 1"),
         (step, 3, f"{step.rpartition('/')[0].replace('/', '.')}: step must divide 16, so that "
@@ -149,8 +149,8 @@ def test_all_mistakes_are_told_at_once_each_once(shipped):
         ("epz2", 1, "unknown key 'epz2'; did you mean 'eps2'?"),
     ]
     top = [
-        ("images/fallback", "mnist", "images.fallback must be digits or null, not 'mnist'"),
-        ("seed", "a", "seed must be a whole number, not 'a'"),
+        ("images/fallback", "mnist", "images.fallback must be 'digits' or None, not 'mnist'"),
+        ("seed", "a", "seed must be a valid integer, not 'a'"),
     ]
     for more, told in ((values, values), (keys, values + keys), (top, keys + top)):
         for path, value, _ in more:
