@@ -4,6 +4,7 @@ import contextlib
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
+from glob import glob
 from pathlib import Path
 
 from pipeline.project.errors import InputError
@@ -20,7 +21,8 @@ def files(path: Path) -> Iterator[Files]:
     """
     try:
         if path.is_dir():
-            yield {file.relative_to(path).as_posix(): file.read_bytes for file in _below(path)}
+            names = glob("**", root_dir=path, recursive=True)  # which follows links
+            yield {name: (path / name).read_bytes for name in names if not (path / name).is_dir()}
         elif zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 members = [member for member in archive.infolist() if not member.is_dir()]
@@ -34,15 +36,6 @@ def files(path: Path) -> Iterator[Files]:
             if file.read(1000).lstrip().startswith(b"<"):
                 kind = "is a web page"
         raise InputError(f"{path} {kind}; fetch it again") from None
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    # Path.rglob skips linked folders, and folders that it may not list.
-    for path in folder.iterdir():
-        if path.is_dir():
-            yield from _below(path)
-        else:
-            yield path
 
 
 def _of_tar(archive: tarfile.TarFile) -> Files:
