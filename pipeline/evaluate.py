@@ -30,21 +30,16 @@ def main(name: str) -> None:
     artifacts.check_own(Plan.read(experiment).members)
     cells, grid = artifacts.cells(name), artifacts.trained(name, "grid.json")
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
-    work = [
-        evaluation.Trained(
-            cell,
-            grid["architectures"][cell["architecture"]],
-            str(models / f"{cell_name}.safetensors"),
-            device.type,
-        )
-        for cell, cell_name in zip(cells, names)
-    ]
-    make_data, outcomes = functools.partial(Data, experiment), [None] * len(cells)
+    specifications = [grid["architectures"][cell["architecture"]] for cell in cells]
+    files = [str(models / f"{cell_name}.safetensors") for cell_name in names]
+    work, outcomes = list(zip(cells, specifications, files)), [None] * len(cells)
+    function = functools.partial(evaluation.evaluate_one, device)
+    make_data = functools.partial(Data, experiment)
     if experiment.needs_networks:
-        results = workers.run(evaluation.evaluate_one, work, make_data, device)
+        results = workers.run(function, work, make_data, device)
     else:
         # Outputs on the test sets are on disk: reading them takes less than starting a process.
-        results = workers.run_here(evaluation.evaluate_one, work, make_data)
+        results = workers.run_here(function, work, make_data)
     for position, result in tqdm(results, f"evaluate {name}", len(work), disable=None):
         if isinstance(result, Exception):
             raise result

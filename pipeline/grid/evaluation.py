@@ -1,7 +1,5 @@
 """The evaluation of trained cells: rows of results for each cell, and the tables of all cells."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import safetensors.torch
@@ -15,29 +13,23 @@ from pipeline.grid.data import Data
 from pipeline.measures import boundaries, gradients
 from pipeline.measures.fitted import fitted
 
-
-@dataclasses.dataclass(frozen=True)
-class Trained:
-    """One trained cell: its network's specification and its file in models/."""
-
-    cell: Cell
-    specification: table.Specification
-    file: str
-    device: str
-
-
 Rows = dict[str, list[dict]]  # of each table, by its name: 'results', 'boundaries', 'course'
 
 
-def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]:
-    """One cell's rows of every table, and the cross-section of its score where it has a plane."""
-    cell, device, experiment = trained.cell, torch.device(trained.device), data.experiment
-    arrays, network, states = safetensors.torch.load_file(trained.file), None, {}
+def evaluate_one(
+    device: torch.device, data: Data, trained: tuple[Cell, table.Specification, str]
+) -> tuple[Rows, np.ndarray | None]:
+    """One cell's rows of every table, and the cross-section of its score where it has a plane.
+
+    trained: the cell, its network's specification, and its file in models/.
+    """
+    experiment, (cell, specification, file) = data.experiment, trained
+    arrays, network, states = safetensors.torch.load_file(file), None, {}
     if experiment.needs_courses:
         states = jobs.course(arrays)
         *_, arrays = states.values()
     if experiment.needs_networks:
-        network = jobs.restored(data, cell, trained.specification, arrays, device)
+        network = jobs.restored(data, cell, specification, arrays, device)
     rows, section = {"results": []}, None
     for position, (test_set, x, y) in enumerate(data.test_sets(cell)):
         outputs = arrays[test_set] if network is None else jobs.logits(network, x, device)
@@ -54,7 +46,7 @@ def evaluate_one(data: Data, trained: Trained) -> tuple[Rows, np.ndarray | None]
             section, row = boundaries.boundary(score, training.arranged(x, device), *plane)
             rows["boundaries"] = [row]
         for epochs, weights in states.items():
-            then = jobs.restored(data, cell, trained.specification, weights, device)
+            then = jobs.restored(data, cell, specification, weights, device)
             covariance = gradients.covariance(then, x[: gradients.SAMPLES].to(device))
             measured = experiment.course(cell, data.directions(cell), x, covariance)
             measured["accuracy"] = training.accuracy(then, x.to(device), y.to(device))

@@ -11,7 +11,7 @@ import torch
 from small_grids import ARCHITECTURES, SQUARE, data_of, lay_down_plan, orthonormal, plan_of
 
 from pipeline import evaluate, experiments
-from pipeline.grid.evaluation import Trained, evaluate_one
+from pipeline.grid.evaluation import evaluate_one
 from pipeline.machine import store, workers
 from pipeline.project import artifacts
 
@@ -30,7 +30,7 @@ def linear(normals, biases):
 
 def trained(folder, cell, weights):
     """A cell whose trained network has these weights."""
-    return Trained(cell, LOGREG, str(keep(weights, folder / "weights.safetensors")), "cpu")
+    return cell, LOGREG, str(keep(weights, folder / "weights.safetensors"))
 
 
 def keep(tensors, path):
@@ -62,7 +62,7 @@ def test_a_linear_network_on_two_channels(tmp_path):
     # Half of it from either output: only the difference counts, which is also that of 100 more on
     # both.
     weights = linear([-normal / 2, normal / 2], [100.0, 102.4])
-    tables, section = evaluate_one(data, trained(tmp_path, cell, weights))
+    tables, section = evaluate_one(torch.device("cpu"), data, trained(tmp_path, cell, weights))
     assert set(tables) == {"results", "boundaries"}
     assert tables["results"] == [
         {"test_set": "all", "accuracy": 1.0, "n": 5, "best_accuracy": 1.0},
