@@ -5,8 +5,6 @@ and the steps until the training set was learned; losses.csv: every epoch's loss
 networks' specifications. Finished cells come from the store, also after a run that was killed.
 """
 
-import collections
-import statistics
 import time
 
 from pipeline import experiments
@@ -36,12 +34,12 @@ def main(name: str) -> None:
     started, samples = time.monotonic(), plan.train_samples
     trained, failed = run.train(missing, samples, data, device, store, machine.reuse)
     minutes = (time.monotonic() - started) / 60
-    seconds_per_sample = collections.defaultdict(list)
+    rates = {}
     for job, seconds in trained:
         member = plan.members[job.cell["architecture"]]
         key = grid_jobs.rate_key(experiment, member, job.device)
-        seconds_per_sample[key].append(seconds / (samples * job.training.epochs))
-    add_rates({key: statistics.median(each) for key, each in seconds_per_sample.items()})
+        rates[key] = seconds / (samples * job.training.epochs)
+    add_rates(rates)
     print(
         f"{name}: {len(trained)} cells trained, {len(jobs) - len(trained) - len(failed)} reused, "
         f"{len(failed)} failed; {minutes:.1f} min"

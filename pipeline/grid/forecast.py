@@ -1,5 +1,6 @@
 """The cost of an experiment's grid before it is trained: networks, time, room on the disks."""
 
+import collections
 import contextlib
 import json
 import math
@@ -40,16 +41,16 @@ def forecast(
     outputs = plan.test_samples * (1 + len(experiment.parts)) * (experiment.outputs or 10) * FLOAT
     passes, seconds = 0, 0.0
     for architecture, member in plan.members.items():
-        grid = {n for n, cell in enumerate(cells) if cell["architecture"] == architecture}
-        left = len(grid - stored if reuse else grid)
+        count = sum(cell["architecture"] == architecture for cell in cells)
+        left = count - stored[architecture] if reuse else count
         each = plan.train_samples * member.training.epochs
-        passes += len(grid) * each
+        passes += count * each
         key = grid_jobs.rate_key(experiment, member, device.type)
         seconds += left * each * measured.get(key, math.nan) / at_once if left else 0.0
         to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {
         "networks": len(cells),
-        "stored": len(stored),
+        "stored": stored.total(),
         "sample passes": passes,
         "time left": seconds,
         "GB to write": to_write / 1e9,
@@ -68,17 +69,19 @@ def _drawn(plan: Plan, seed: int) -> bool:
 
 def _stored(
     experiment: Experiment, plan: Plan, cells: list[Cell], drawn: set[int], device: torch.device
-) -> set[int]:
-    """Positions of the cells in the store; a cell's key is known only once its data are on disk."""
+) -> collections.Counter:
+    """The number of each architecture's cells in the store.
+
+    A cell's key is known only once its data are on disk.
+    """
     finished, data = store.Store(store.default_folder()), Data(experiment)
-    known = [
-        n
-        for n, cell in enumerate(cells)
-        if cell["seed"] in drawn
-        and all(v in data.digests["directions"] for v in experiment.uses(cell))
-    ]
-    jobs = grid_jobs.of_cells(plan, data, [cells[n] for n in known], device)
-    return {n for n, job in zip(known, jobs) if finished.holds(job.key)}
+    at_hand = (
+        cell
+        for cell in cells
+        if cell["seed"] in drawn and data.digests["directions"].keys() >= {*experiment.uses(cell)}
+    )
+    jobs = grid_jobs.of_cells(plan, data, at_hand, device)
+    return collections.Counter(job.cell["architecture"] for job in jobs if finished.holds(job.key))
 
 
 def rates() -> dict[str, float]:

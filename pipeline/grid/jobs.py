@@ -55,7 +55,7 @@ class Result:
 
 def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device) -> Iterator[Job]:
     """The jobs of cells; a key is the digest of everything that decides its result's arrays."""
-    experiment, directions = data.experiment, data.digests["directions"]
+    experiment = data.experiment
     for cell in cells:
         member, seed = plan.members[cell["architecture"]], cell["seed"]
         network = member.specification["network"]
@@ -78,7 +78,7 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
                 "own": member.own,
                 "device": device.type,
                 "draw": draw,
-                "directions": [directions[name] for name in experiment.uses(cell)],
+                "directions": [data.digests["directions"][v] for v in experiment.uses(cell)],
             }
         )
         yield Job(cell, member.specification, member.training, identity, device.type, key)
@@ -161,9 +161,8 @@ def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
 
 
 def _built(data: Data, cell: Cell, specification: table.Specification, seed: int) -> nn.Module:
-    make, keywords = table.constructor(specification["network"]), table.keywords(specification)
     channels, *_ = data.experiment.inputs(shape_of(cell))
-    return training.initialised(lambda: make(channels, data.outputs, **keywords), seed)
+    return table.build(specification, channels, data.outputs, seed)
 
 
 def _arrays(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:
