@@ -96,14 +96,12 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
     assert artifacts.planned("nads", NADsPlan) == asked.nads
     head, columns, *table = capsys.readouterr().out.splitlines()
     assert head == f"params.yaml is sound; scale {scale} on 2 cores:"
-    assert columns.split() == "networks stored sample passes time left GB to write".split()
+    assert columns.split() == "networks stored time left GB to write".split()
     total = 0
     for row, name in zip(table, names):
         grid = asked.experiments[name]
         cells = experiments.find(name).cells(grid)
-        epochs = sum(grid.members[cell["architecture"]].training.epochs for cell in cells)
-        passes = f"{epochs * grid.train_samples:,}"
-        assert row.split()[:-1] == [name, f"{len(cells):,}", "0", passes, "unknown"]
+        assert row.split()[:-1] == [name, f"{len(cells):,}", "0", "unknown"]
         total += len(cells)
     assert table[-1].split()[:2] == ["all", f"{total:,}"]
 

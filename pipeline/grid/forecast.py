@@ -25,9 +25,8 @@ def forecast(
 ) -> dict[str, float]:
     """The cost of an experiment's grid: one row of the table that `plan` prints.
 
-    networks: its cells; stored: cells in the store; sample passes: training samples times epochs of
-    all cells; time left: seconds until all cells are trained, NaN until each architecture with
-    cells left has been trained once on this machine; GB to write.
+    networks: its cells; stored: cells in the store; time left: seconds until all cells are trained,
+    NaN until each architecture with cells left has been trained once on this machine; GB to write.
     reuse: whether stored cells count as trained; sizes: bytes of each architecture's weights.
     """
     cells, measured = experiment.cells(plan), rates()
@@ -39,19 +38,17 @@ def forecast(
     samples = plan.train_samples + plan.test_samples
     to_write = (len(plan.seeds) - len(drawn)) * samples * values * FLOAT
     outputs = plan.test_samples * (1 + len(experiment.parts)) * (experiment.outputs or 10) * FLOAT
-    passes, seconds = 0, 0.0
+    seconds = 0.0
     for architecture, member in plan.members.items():
         count = sum(cell["architecture"] == architecture for cell in cells)
         left = count - stored[architecture] if reuse else count
-        each = plan.train_samples * member.training.epochs
-        passes += count * each
-        key = grid_jobs.rate_key(experiment, member, device.type)
-        seconds += left * each * measured.get(key, math.nan) / at_once if left else 0.0
+        if left:
+            rate = measured.get(grid_jobs.rate_key(experiment, member, device.type), math.nan)
+            seconds += left * plan.train_samples * member.training.epochs * rate / at_once
         to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {
         "networks": len(cells),
         "stored": stored.total(),
-        "sample passes": passes,
         "time left": seconds,
         "GB to write": to_write / 1e9,
     }
@@ -62,8 +59,7 @@ def _drawn(plan: Plan, seed: int) -> bool:
     about = artifacts.about_pictures(plan.experiment)
     count = min(plan.train_samples, about["train"]) if about else plan.train_samples
     with contextlib.suppress(InputError):
-        known = f"draw-{seed}" in artifacts.generated(plan.experiment, "arrays.json")
-        return known and len(artifacts.labels(plan.experiment, seed, "train")) == count
+        return len(artifacts.labels(plan.experiment, seed, "train")) == count
     return False
 
 

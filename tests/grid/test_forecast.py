@@ -1,4 +1,4 @@
-"""What a grid takes: networks, those that are stored, sample passes, time, room."""
+"""What a grid takes: networks, those that are stored, time, room."""
 
 import dataclasses
 
@@ -57,17 +57,17 @@ def test_a_forecast_worked_out_by_hand(folder):
     """10 frequencies and 2 seeds: 20 cells of each network, 3 and 5 epochs, on two cores."""
     plan = fourier_plan((0, 1), lenet=3, logreg=5)
     left = 40 * KEPT + 2 * DRAW
-    assert forecast_of(plan) == [40, 0, 160_000, None, left]
+    assert forecast_of(plan) == [40, 0, None, left]
     note(plan, lenet=0.0003)
     note(plan, experiment=experiments.find("linear_pairs"), logreg=7)
     note(plan, device=GPU, logreg=0.002)
-    assert forecast_of(plan) == [40, 0, 160_000, None, left], "no logistic regression was timed yet"
+    assert forecast_of(plan) == [40, 0, None, left], "no logistic regression was timed yet"
     note(plan, logreg=0.0001)
     seconds = 20_000 * 3 * 0.0003 + 20_000 * 5 * 0.0001
-    assert forecast_of(plan) == [40, 0, 160_000, seconds / 2, left]
+    assert forecast_of(plan) == [40, 0, seconds / 2, left]
     note(plan, device=GPU, lenet=0.001)
     seconds = 20_000 * 3 * 0.001 + 20_000 * 5 * 0.002
-    assert forecast_of(plan, device=GPU)[3] == seconds, "a GPU's rates are of a network's share"
+    assert forecast_of(plan, device=GPU)[2] == seconds, "a GPU's rates are of a network's share"
 
 
 def lay_data(plan):
@@ -98,7 +98,7 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     # Of ten cells a network and seed: six of 20 LeNets, and two of 20 logistic regressions.
     keep(plan, [FOURIER.cells(plan)[n] for n in (0, 1, 5, 9, 10, 19, 21, 39)])
     seconds = (14 * 8 * 3 + 18 * 8 * 5) / 2
-    assert forecast_of(plan) == [40, 8, 20 * 8 * 8, seconds, 32 * KEPT]
+    assert forecast_of(plan) == [40, 8, seconds, 32 * KEPT]
     seconds = (20 * 8 * 3 + 20 * 8 * 5) / 2
-    assert forecast_of(plan, reuse=False) == [40, 8, 20 * 8 * 8, seconds, 40 * KEPT]
+    assert forecast_of(plan, reuse=False) == [40, 8, seconds, 40 * KEPT]
     assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"
