@@ -96,11 +96,8 @@ def run(
                     position = submitted.pop(reference)
                     try:
                         answered = ray.get(reference)
-                    except ray.exceptions.RayTaskError as error:  # the node cannot import `_do`
-                        raise InputError(
-                            f"a node of Ray cannot do this ({str(error).splitlines()[-1]}); have "
-                            "the same requirements on every node (docs/running.md)"
-                        ) from None
+                    except ray.exceptions.RayTaskError:  # the node cannot import `_do`
+                        raise
                     except ray.exceptions.RayError as error:
                         yield position, worker.died(f"{type(error).__name__}, as Ray calls it")
                     else:
