@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 
-from pydantic import BeforeValidator, PositiveInt
+from pydantic import PositiveInt
 
 from pipeline.cells.shapes import INPUT, Shape
 from pipeline.experiments.experiment import Experiment
@@ -14,20 +14,13 @@ TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip")
 """Keys of `Training` in params.yaml; the class decides the schedule, the top level `precision`."""
 
 
-def _of_one_output(estimator: typing.Any) -> typing.Any:
-    # A network of an experiment maps an image to logits, not to an image.
-    if isinstance(estimator, dict) and estimator.get("estimand") == "output":
-        raise ValueError("estimand must be secant or gradient, not 'output'")
-    return estimator
-
-
 @dataclasses.dataclass(frozen=True)
 class Top:
     """The values at the top level of params.yaml, without those of experiments."""
 
     seed: int
     images: Wanted
-    estimator: typing.Annotated[Estimator, BeforeValidator(_of_one_output)]
+    estimator: Estimator
     architectures: dict[str, dict[str, typing.Any]]
     device: typing.Literal["auto", "cpu", "cuda"]
     precision: typing.Literal["float32", "bfloat16"]

@@ -23,7 +23,6 @@ MISTAKES = [
     (LENET, None, f"{LINE}: the key 'indices' is missing"),
     # Wrong types, among them YAML 1.1's truth values, and lists for mappings.
     ("reuse", "yes", "reuse must be a valid boolean, not 'yes'"),
-    ("estimator/estimand", "output", "estimator: estimand must be secant or gradient, not"),
     ("images/url", None, "images.url must be a valid string, not None"),
     ("architectures/lenet", "lenet", "architectures.lenet must be an object, not 'lenet'"),
     (f"{LENET}/indices", [1, "2"], f"{LINE}.indices must be a valid integer, not '2'"),
