@@ -29,14 +29,13 @@ NOTE = "kept"
 
 
 def digest(value: typing.Any) -> str:
-    """sha256, in hexadecimal, of a JSON value, of bytes, or of an array (shape, type, contents)."""
+    """sha256, in hexadecimal, of a JSON value, or of an array (shape, type, contents)."""
     if isinstance(value, np.ndarray):
         sha256 = hashlib.sha256(f"{value.dtype.str}{value.shape}".encode())
         sha256.update(np.ascontiguousarray(value))
         return sha256.hexdigest()
-    if not isinstance(value, bytes):
-        value = json.dumps(value, sort_keys=True, allow_nan=False).encode()
-    return hashlib.sha256(value).hexdigest()
+    text = json.dumps(value, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def default_folder() -> Path:
@@ -98,15 +97,6 @@ def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | N
     return tensors, outcome
 
 
-def _link(source: Path, target: Path) -> None:
-    """Replace `target` by a hard link to `source`, or by a copy where no link can be made."""
-    target.unlink(missing_ok=True)
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
-
-
 class Store:
     """The trained cells and the NADs under `folder`, by key."""
 
@@ -139,4 +129,7 @@ class Store:
 
     def lay_down(self, key: str, path: Path) -> None:
         """Make `path` a hard link to a cell's file, or a copy where no link can be made."""
-        _link(self.path(key), path)
+        try:
+            os.link(self.path(key), path)
+        except OSError:
+            shutil.copyfile(self.path(key), path)

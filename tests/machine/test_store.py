@@ -61,7 +61,7 @@ def test_digests_tell_values_shapes_and_types_apart():
     others = a, a.reshape(2, 2), a.astype("f4"), a + 1
     assert len({store.digest(other) for other in others}) == 4
     assert store.digest({"a": 1, "b": 2}) == store.digest({"b": 2, "a": 1})
-    assert store.digest({"a": 1}) != store.digest({"a": 2}) != store.digest(b"x")
+    assert store.digest({"a": 1}) != store.digest({"a": 2})
     with pytest.raises(ValueError, match="JSON compliant"):
         store.digest({"sigma": float("nan")})
 
