@@ -13,7 +13,6 @@ from pipeline.project.errors import InputError
 
 # Endings of the names of image files: those of torchvision's ImageFolder, and .gif.
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"}
-DROPPINGS = {"Thumbs.db", "desktop.ini", "__MACOSX"}  # files of Windows and macOS, no images
 
 
 def read(files: Files, name: str, source: str, size: Size) -> ImageSet:
@@ -26,7 +25,7 @@ def read(files: Files, name: str, source: str, size: Size) -> ImageSet:
     # In the archive's order, since a compressed .tar is fast only when read forwards.
     for place in files:
         parts = PurePosixPath(place).parts
-        if any(part.startswith(".") or part in DROPPINGS for part in parts):
+        if any(part.startswith(".") for part in parts):  # as in what macOS adds to an archive
             continue
         inside = len(parts) >= 3 and parts[-3] in SPLITS
         image = PurePosixPath(place).suffix.lower() in SUFFIXES

@@ -29,19 +29,16 @@ def files(path: Path) -> Iterator[Files]:
                 yield {m.filename: lambda m=m: archive.read(m) for m in members}
         else:
             with tarfile.open(path) as archive:
-                yield _of_tar(archive)
+                members = [member for member in archive.getmembers() if not member.isdir()]
+                # A whole archive ends with empty blocks, but tarfile takes a cut between two files
+                # for its end.
+                if archive.fileobj.tell() < archive.offset + tarfile.BLOCKSIZE:
+                    raise tarfile.ReadError("its end is missing")
+                # `extractfile` follows links.
+                yield {m.name: lambda m=m: archive.extractfile(m).read() for m in members}
     except (tarfile.TarError, zipfile.BadZipFile, EOFError):
         kind = "is no .tar, .tar.gz or .zip archive, or only a part of one"
         with open(path, "rb") as file:
             if file.read(1000).lstrip().startswith(b"<"):
                 kind = "is a web page"
         raise InputError(f"{path} {kind}; fetch it again") from None
-
-
-def _of_tar(archive: tarfile.TarFile) -> Files:
-    members = [member for member in archive.getmembers() if not member.isdir()]
-    # A whole archive ends with empty blocks, but tarfile takes a cut between two files for its end.
-    if archive.fileobj.tell() < archive.offset + tarfile.BLOCKSIZE:
-        raise tarfile.ReadError("its end is missing")
-    # `extractfile` follows links.
-    return {m.name: lambda m=m: archive.extractfile(m).read() for m in members}

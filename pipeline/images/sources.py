@@ -3,7 +3,6 @@ CIFAR-10 from its site; else handwritten digits."""
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -80,15 +79,12 @@ def digits(size: Size = SIZE) -> ImageSet:
 
     Every sixth is a test image.
     """
-    name = "handwritten digits (not CIFAR-10)"
-    return image_set(name, "scikit-learn's embedded digits", _digits(), size)
-
-
-def _digits() -> Iterator[tuple[str, str, PIL.Image.Image]]:
     from sklearn.datasets import load_digits  # takes a second; needed without CIFAR-10 only
 
-    bunch = load_digits()
+    bunch, pictures = load_digits(), []
     for place, (grey, digit) in enumerate(zip(bunch.images, bunch.target)):
         picture = PIL.Image.fromarray(np.rint(grey * (255 / 16)).astype(np.uint8))
         enlarged = picture.resize((SIDE, SIDE), PIL.Image.Resampling.BICUBIC)
-        yield "train" if place % 6 else "test", str(digit), enlarged
+        pictures.append(("train" if place % 6 else "test", str(digit), enlarged))
+    name = "handwritten digits (not CIFAR-10)"
+    return image_set(name, "scikit-learn's embedded digits", pictures, size)
