@@ -1,17 +1,7 @@
 """The files that stages hand to each other: their places, their readers, and their seals.
 
-data/plan/                   images, nads, machine, {experiment}.json: params.yaml, checked and
-                             resolved; params.sha256: digest of the values in params.yaml
-data/images/                 {train,test}_{images,labels}.npy, about.json
-data/nads/                   {architecture}.npz: the fields of `pipeline.nads.NADs`;
-                             {architecture}.{estimand}.npz: NADs of the other estimand
-data/datasets/{experiment}/  cells.csv, directions.npz, draw-{seed}.npz; arrays.json: the digests
-                             of their arrays; images.json: a copy of about.json where the draws hold
-                             pictures
-models/{experiment}/         {cell}.safetensors, training.csv, losses.csv; grid.json: the networks'
-                             specifications
-reports/{experiment}/        results.csv, summary.csv, metrics.json; some experiments also have
-                             boundaries.csv, cross_sections.npz, course.csv
+data/README.md and models/README.md say what each file holds; the docstring of `evaluate` says it of
+reports/{experiment}/.
 
 A stage writes its folder beside the folder's place, and moves it there when it is whole. Folders
 below data/ and models/ are sealed: their digests.json holds the sha256 of every file, by which the
