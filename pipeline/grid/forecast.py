@@ -82,14 +82,9 @@ def _stored(
 
 def rates() -> dict[str, float]:
     """Seconds of one core, or of the GPU, per training sample that runs on this machine measured,
-    by `pipeline.grid.jobs.rate_key`.
-
-    Empty where the file is missing or damaged, since every rate can be measured again.
-    """
-    try:
-        return dict(json.loads((store.default_folder() / "rates.json").read_text(encoding="utf-8")))
-    except (OSError, TypeError, ValueError):
-        return {}
+    by `pipeline.grid.jobs.rate_key`."""
+    path = store.default_folder() / "rates.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def add_rates(new: dict[str, float]) -> None:

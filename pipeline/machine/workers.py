@@ -66,12 +66,10 @@ def device_of(choice: str) -> torch.device:
     cluster = _ray()
     if choice == "cpu":
         return torch.device("cpu")
-    if cluster:
-        available, finder = cluster.slots("cuda") > 0, "Ray finds no node with a GPU"
-    else:
-        available, finder = torch.cuda.is_available(), "PyTorch finds no CUDA device here"
+    available = cluster.slots("cuda") > 0 if cluster else torch.cuda.is_available()
     if choice == "cuda" and not available:
-        raise InputError(f"device is cuda, but {finder}; set device: auto or cpu in params.yaml")
+        finder = "Ray" if cluster else "PyTorch"
+        raise InputError(f"device is cuda, but {finder} finds none; set device: auto or cpu")
     return torch.device("cuda" if available else "cpu")
 
 

@@ -66,7 +66,7 @@ def test_a_node_that_does_not_share_the_folder_or_has_another_torch_ends_the_run
 
 def test_a_gpu_is_looked_for_in_the_cluster(monkeypatch):
     assert workers.device_of("auto") == workers.device_of("cpu") == CPU
-    with pytest.raises(InputError, match="^device is cuda, but Ray finds no node with a GPU; set"):
+    with pytest.raises(InputError, match="^device is cuda, but Ray finds none; set"):
         workers.device_of("cuda")
     assert workers.place(CPU) == "2 cores of Ray"
     monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 16.0, "GPU": 4.0})

@@ -168,7 +168,7 @@ def test_workers_that_are_kept_do_the_jobs_of_one_run_after_another(monkeypatch)
 def test_a_device_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert workers.device_of("auto") == workers.device_of("cpu") == CPU
-    with pytest.raises(InputError, match="PyTorch finds no CUDA device"):
+    with pytest.raises(InputError, match="device is cuda, but PyTorch finds none; set"):
         workers.device_of("cuda")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert workers.device_of("auto") == workers.device_of("cuda") == CUDA
