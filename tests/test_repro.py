@@ -27,7 +27,7 @@ def smoke(tmp_path_factory):
 
 
 def test_the_whole_dag_runs_without_network_and_says_what_its_images_are(smoke):
-    assert "USING HANDWRITTEN DIGITS INSTEAD OF CIFAR-10" in smoke.output
+    assert "HANDWRITTEN DIGITS ARE USED INSTEAD OF CIFAR-10" in smoke.output
     assert sorted(ran(smoke.output)) == STAGES
     pictures = {
         kind: {path.stem for path in (smoke.root / "reports/figures").glob(f"*.{kind}")}

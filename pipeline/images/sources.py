@@ -2,7 +2,6 @@
 CIFAR-10 from its site; else handwritten digits."""
 
 import os
-import sys
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -13,18 +12,9 @@ from pipeline.images import cifar10, class_folders
 from pipeline.images.files import files
 from pipeline.images.image_set import ImageSet, image_set
 from pipeline.images.wanted import VARIABLE, Wanted
-from pipeline.project.errors import InputError
+from pipeline.project.errors import InputError, notice
 
 BATCH = "data_batch_1"  # the file by which CIFAR-10's official batches are known
-
-BANNER = f"""
-{"!" * 100}
-{{}}
-USING HANDWRITTEN DIGITS INSTEAD OF CIFAR-10 (images.fallback: digits). Every figure of this run
-says so. With a copy at hand:
-{VARIABLE}=<path> dvc repro --force --single-item download && dvc repro
-{"!" * 100}
-"""
 
 
 def read(path: str | Path, size: Size = SIZE) -> ImageSet:
@@ -61,7 +51,7 @@ def cache_folder() -> Path:
 def find(wanted: Wanted, size: Size = SIZE) -> ImageSet:
     """The images that params.yaml asks for, of the height and width `size`.
 
-    Prints a banner where digits replace CIFAR-10. Raises InputError where no images can be had.
+    Prints a notice where digits replace CIFAR-10. Raises InputError where no images can be had.
     """
     if path := wanted.path or os.environ.get(VARIABLE):
         return read(path, size)
@@ -70,7 +60,11 @@ def find(wanted: Wanted, size: Size = SIZE) -> ImageSet:
     except InputError as error:
         if wanted.fallback is None:
             raise
-        print(BANNER.format(error), file=sys.stderr)
+        notice(
+            f"{error}. HANDWRITTEN DIGITS ARE USED INSTEAD OF CIFAR-10 (images.fallback: digits), "
+            f"as every figure of this run says; with a copy at hand: `{VARIABLE}=<path> dvc repro "
+            "--force --single-item download && dvc repro`"
+        )
         return digits(size)
 
 

@@ -69,7 +69,7 @@ def test_without_a_network_digits_stand_in_and_the_user_is_told(capsys):
     assert images.images["train"].shape == (1497, 3, 16, 24)
     said = capsys.readouterr().err
     assert f"CIFAR-10 could not be fetched from {NOWHERE} (<urlopen error" in said
-    assert "USING HANDWRITTEN DIGITS INSTEAD OF CIFAR-10" in said
+    assert "HANDWRITTEN DIGITS ARE USED INSTEAD OF CIFAR-10" in said
     with pytest.raises(InputError, match="could not be fetched from cifar.tar .unknown url type"):
         find(Wanted(None, "cifar.tar", None))
 
