@@ -51,7 +51,3 @@ class Data:
     def test_sets(self, cell: Cell) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
         """Yields (name, inputs, class numbers) of every test set of the cell's network."""
         return self.experiment.test_sets(cell, self.draw(cell["seed"]), self.directions(cell))
-
-    def plane(self, cell: Cell) -> tuple[torch.Tensor, torch.Tensor] | None:
-        """The two directions that span the plane of the cell's boundary, or None."""
-        return self.experiment.plane(cell, self.draw(cell["seed"]), self.directions(cell))

@@ -41,7 +41,7 @@ def evaluate_one(
         rows["results"].append(row)
         if position or network is None:
             continue
-        if plane := data.plane(cell):
+        if plane := experiment.plane(cell, data.draw(cell["seed"]), data.directions(cell)):
             score = lambda x: training.logits(network, training.arranged(x, device)).diff()[:, 0]
             section, row = boundaries.boundary(score, training.arranged(x, device), *plane)
             rows["boundaries"] = [row]
