@@ -96,14 +96,10 @@ def tables(
 
     outcomes: the `Outcome` of each cell as a dict, by key.
     """
-    rows, losses = [], []
-    for job in jobs:
-        place = {name: job.cell[name] for name in ("architecture", "seed", *coordinates)}
-        outcome = outcomes[job.key]
-        last = {"loss": outcome["losses"][-1], "accuracy": outcome["accuracy"]}
-        rows.append(place | last | {"steps": outcome["steps"]})
-        losses += [
-            place | {"epoch": epoch, "loss": round(loss, 6)}
-            for epoch, loss in enumerate(outcome["losses"], 1)
-        ]
-    return {"training": pd.DataFrame(rows), "losses": pd.DataFrame(losses)}
+    places = ["architecture", "seed", *coordinates]
+    cells = pd.DataFrame([job.cell | outcomes[job.key] for job in jobs])
+    cells["loss"] = cells["losses"].str[-1]
+    epochs = cells[[*places, "losses"]].explode("losses")
+    epochs["epoch"] = epochs.groupby(level=0).cumcount() + 1
+    epochs["loss"] = [round(loss, 6) for loss in epochs.pop("losses")]
+    return {"training": cells[[*places, "loss", "accuracy", "steps"]], "losses": epochs}
