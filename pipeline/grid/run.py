@@ -35,7 +35,7 @@ def train(
     bar = tqdm(desc=f"train {data.experiment.name}", total=len(jobs), unit="cell", disable=None)
     with Claims(store.folder) as claims, bar:
         while left:
-            claimed_elsewhere, groups = [], []
+            claimed_elsewhere, groups = [], {}
 
             def claimed():
                 for job in left:  # noqa: B023
@@ -47,13 +47,10 @@ def train(
                     else:
                         yield job
 
-            def noted():
-                for group in grouped(claimed(), samples, data, device):  # noqa: B023
-                    groups.append(group)  # noqa: B023
-                    yield group
-
-            for position, results in workers.run(train_group, noted(), make_data, device):
-                group = groups[position]
+            numbered = enumerate(grouped(claimed(), samples, data, device))
+            work = (groups.setdefault(position, group) for position, group in numbered)
+            for position, results in workers.run(train_group, work, make_data, device):
+                group = groups.pop(position)
                 if isinstance(results, Exception):
                     results = [results] * len(group)
                 for job, result in zip(group, results):
