@@ -14,14 +14,12 @@ PARAMS = Path("params.yaml")
 def read(path: Path = PARAMS) -> dict[str, typing.Any]:
     """The document in a file, unchecked.
 
-    Raises InputError if it is missing, is not UTF-8 text, is not YAML, or is not a mapping.
+    Raises InputError if it is missing, is not YAML, or is not a mapping.
     """
     try:
         document = YAML(typ="safe").load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"{path} is missing; run from the root of the repository") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text ({error}); save it as UTF-8") from None
     except YAMLError as error:
         raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(document, dict):
