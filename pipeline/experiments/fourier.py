@@ -12,12 +12,11 @@ class Fourier(OfFrequencies):
     """One linearly separable channel along each vector of the Fourier basis."""
 
     def summary(self, tables, directions):
-        """Counts of cells; mean, lowest and highest accuracy; the fraction of v above 75 %."""
+        """Counts of cells; mean, lowest and highest accuracy over v."""
         rows = tables["results"]
         means = rows.groupby(list(self.coordinates))["accuracy"].mean()
         return counts(rows) | {
             "mean": round(float(means.mean()), 4),
             "lowest": round(float(means.min()), 4),
             "highest": round(float(means.max()), 4),
-            "fraction_above_75": round(float((means > 0.75).mean()), 4),
         }

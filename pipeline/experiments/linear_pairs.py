@@ -103,7 +103,6 @@ class LinearPairs(OfDirections):
                 }
                 for one, other in itertools.product(ends, repeat=2)
             },
-            "lowest_accuracy_all": round(means.xs("all", level="test_set").min(), 4),
             "switches_at": switches_at(beside_lowest, "index_1", "first", "second"),
             "mean_tilt": mean_tilt(planes),
         }

@@ -15,12 +15,11 @@ from matplotlib.figure import Figure
 
 from pipeline.cells.training import BATCH, LEARNED, WINDOW
 from pipeline.measures.ranks import spearman
-from pipeline.measures.speed import steps_over_seeds
 from pipeline.report import fourier, style
 from pipeline.report.comparison import mean_text, number, p_text
 from pipeline.report.fourier import DIRECTION
 from pipeline.report.page import Numbers, Picture, Section
-from pipeline.report.run import Evaluated, Published, Run, not_fitted
+from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
 
 STEPS = "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
 BEYOND = 1.25  # place of directions that were not learned, in units of the whole training
@@ -170,7 +169,9 @@ def speed_of(name: str, run: Evaluated, other: Evaluated, known: Published) -> S
     if name in known:
         accuracies |= dict([known[name]])
     limit = member.training.epochs * -(-run.plan.train_samples // BATCH)
-    steps = steps_over_seeds(fourier.canonical(run.of(name)), DIRECTION).reset_index()
+    # A direction that one seed did not learn comes last: its mean is infinite, its deviation nan.
+    rows = fourier.canonical(run.of(name)).fillna({"steps": np.inf})
+    steps = over_seeds(rows, DIRECTION, "steps")[["mean", "std"]].reset_index()
     steps = steps.rename(columns={"mean": "steps", "std": "std_x"})
     beside = {called: steps.merge(table, on=DIRECTION) for called, table in accuracies.items()}
     return Speed(run.labels[name], limit, steps, fourier.completed(run, name, steps), beside)

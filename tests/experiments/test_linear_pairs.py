@@ -82,7 +82,6 @@ def test_metrics():
             "high_low": {"all": 0.9, "first": 0.5, "second": 0.9},
             "high_high": {"all": 0.55, "first": 0.5, "second": 0.6},
         },
-        "lowest_accuracy_all": 0.3,
         "switches_at": 4,
         "mean_tilt": 20.0,
     }

@@ -145,7 +145,7 @@ def test_the_tables_of_a_run(fourier_run, monkeypatch):
         "logreg,0,0,all,1.0,0.0,2,2,1.0,1.0,0.0",
     ]
     about = {"scale": "smoke", "seeds": 2, "precision": "float32"}
-    map_ = {"mean": 0.75, "lowest": 0.5, "highest": 1.0, "fraction_above_75": 0.5}
+    map_ = {"mean": 0.75, "lowest": 0.5, "highest": 1.0}
     assert json.loads((folder / "metrics.json").read_text()) == about | {
         "logreg": {"cells": 4, "fitted": 3} | map_
     }
