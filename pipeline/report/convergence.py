@@ -116,8 +116,7 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
     panel.set_xlim(fastest / 1.2, 1.2 * BEYOND * speed.limit)
     _plain_ticks(panel.xaxis)
     panel.set_ylabel("test accuracy (%), fourier\n(grey: guessing)")
-    # Above the panel, where no point can lie under it.
-    panel.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+    panel.legend(**style.ABOVE)
 
 
 def numbers(speeds: Sequence[Speed], run: Evaluated, other: Evaluated) -> Numbers:
@@ -126,17 +125,14 @@ def numbers(speeds: Sequence[Speed], run: Evaluated, other: Evaluated) -> Number
     for speed in speeds:
         learned, count, limit = speed.learned, len(speed.steps), f"{speed.limit:,}"
         ends = ["–", "–", "–"]
-        text = f"{speed.label} along none of {count} directions within {limit} steps"
+        text = f"{speed.label} along {len(learned)} of {count} directions within {limit} steps"
         if not learned.empty:
-            both = learned.iloc[0], learned.iloc[-1]
-            first, last = map(fourier.pair, both)
-            early, late = (mean_text(end["steps"], end["std_x"], 0) for end in both)
-            median = number(learned["steps"].median(), 0)
-            ends = [f"{early} at {first}", median, f"{late} at {last}"]
-            text = f"{speed.label} after {early} steps at {first} at the earliest, "
-            text += f"{late} steps at {last} at the latest"
-            if others := count - len(learned):
-                text += f", and not within {limit} along {others} of {count} directions"
+            first, last = (
+                f"{mean_text(end['steps'], end['std_x'], 0)} at {fourier.pair(end)}"
+                for end in (learned.iloc[0], learned.iloc[-1])
+            )
+            ends = [first, number(learned["steps"].median(), 0), last]
+            text += f", of which the first takes {first} and the last {last}"
         soon.append(text)
         beside = speed.correlations
         if beside:
