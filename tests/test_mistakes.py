@@ -323,8 +323,12 @@ def own(repository):
     ("a point for the colon", "nets.linear", "write 'nets:linear'"),
     ("a file", "own/nets.py:linear", "write 'nets:linear'"),
     ("a model for its class", "nets:MODEL", "is a Sequential; name a class or a function"),
-    ("no (channels, outputs)", "nets:WithoutArguments", "(it has none) must be the numbers of"),
-    ("outputs alone", "nets:of_classes", "(num_classes) must be the numbers of input channels"),
+    (
+        "no (channels, outputs)",
+        "nets:WithoutArguments",
+        "it takes () and is called with the numbers of",
+    ),
+    ("outputs alone", "nets:of_classes", "it takes (num_classes=10) and is called with"),
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
     ("(N,)", "nets:flat", "(2,), not (2, 2)"),
     ("a package that is not installed", "lacking:net", "einops_that_nobody_has"),
@@ -354,9 +358,8 @@ def test_softmax_at_the_end_gets_a_notice(own):
 
 def test_a_misspelt_argument_of_a_network():
     specification = networks.specification({"network": "resnet18", "widht": 0.5})
-    assert "no argument 'widht'; did you mean 'width'?" in answer(
-        dry_run, specification, (1, 32, 32), 2
-    )
+    said = answer(dry_run, specification, (1, 32, 32), 2)
+    assert "unexpected keyword argument 'widht'; it takes (channels, outputs, width=1.0, " in said
 
 
 # NADs --------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pipeline import networks
 from pipeline.cells.shapes import Shape
 from pipeline.cells.training import initialised
 from pipeline.networks import Specification, reason
-from pipeline.project.errors import InputError, at, nearest
+from pipeline.project.errors import InputError, at
 
 
 def dry_run(specification: Specification, shape: Shape, outputs: int) -> tuple[int, list[str]]:
@@ -28,25 +28,6 @@ def dry_run(specification: Specification, shape: Shape, outputs: int) -> tuple[i
         )
     arguments = [shape[0], outputs, *(f"{key}={value!r}" for key, value in given.items())]
     call = f"{place.partition(':')[2]}({', '.join(map(str, arguments))})"
-    signature, hint = inspect.signature(make), ""
-    parameters = list(signature.parameters)
-    if (first := parameters[:2]) != ["channels", "outputs"]:
-        hint = (
-            f"; its first two parameters ({', '.join(first) or 'it has none'}) must be the numbers "
-            "of input channels and of outputs"
-        )
-    try:
-        signature.bind(shape[0], outputs, **given)
-    except TypeError as error:
-        wrong = [argument for argument in given if argument not in parameters]
-        if wrong and (known := parameters[2:]):
-            raise InputError(
-                f"{place} takes no argument {wrong[0]!r}; {nearest(wrong[0], known)}"
-            ) from None
-        raise InputError(
-            f"{place} takes {signature}, but a network is called with the numbers of input "
-            f"channels and of outputs, {call}: {error}{hint}"
-        ) from None
     of_the_table = place in networks.NETWORKS.values()
     x = torch.randn(2, *shape, generator=torch.Generator().manual_seed(0))
     try:
@@ -57,11 +38,12 @@ def dry_run(specification: Specification, shape: Shape, outputs: int) -> tuple[i
             raise ValueError(f"it returns {tuple(output.shape)}, not (2, {outputs})")
         if not of_the_table:  # whose gradients tests check: the largest take a second
             output.sum().backward()
-    except InputError as error:
-        raise InputError(f"{error}{hint}") from error
     except Exception as error:
+        built = f"{place} cannot be run on inputs {(2, *shape)}: {reason(error)}"
         raise InputError(
-            f"{place} cannot be run on inputs {(2, *shape)}, {call}: {reason(error)}{hint}"
+            f"{error if isinstance(error, InputError) else built}; it takes "
+            f"{inspect.signature(make)} and is called with the numbers of input channels and of "
+            f"outputs, {call}"
         ) from error
     notices = []
     if not of_the_table:
