@@ -7,11 +7,11 @@ becomes a *specification*: {"network": "package.module:name"} and the arguments.
 takes inputs of 32×32 unless `side` says otherwise.
 """
 
-import ast
 import contextlib
 import difflib
 import functools
 import importlib.util
+import re
 import sys
 import typing
 from collections.abc import Callable, Iterable
@@ -160,27 +160,17 @@ _distributions = functools.cache(metadata.packages_distributions)
 def version(place: str, own: Iterable[str] = ()) -> str:
     """The versions of installed packages that decide a network outside the table.
 
-    own: the files of a person's own network, each of whose imports counts.
+    own: the files of a person's own network; a package counts if a word in them names its module.
     """
     if place in NETWORKS.values():
         return ""
     package, packages = place.partition(":")[0].partition(".")[0], set(LIBRARIES)
     if package not in LIBRARIES:
-        modules = {package}.union(*(_imports(file) for file in own if file.endswith(".py")))
-        packages.update(*(_distributions().get(module, ()) for module in modules))
+        texts = [Path(file).read_text(encoding="utf-8") for file in own if file.endswith(".py")]
+        words = {package, *re.findall(r"\w+", " ".join(texts))}
+        packages.update(*(_distributions().get(word, ()) for word in words))
     versions = []
     for name in sorted(packages):
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions.append(f"{name} {metadata.version(name)}")
     return ", ".join(versions)
-
-
-def _imports(file: str) -> set[str]:
-    """The top-level names of the modules that a source file imports."""
-    names = []
-    for node in ast.walk(ast.parse(Path(file).read_bytes())):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names.append(node.module)
-    return {name.partition(".")[0] for name in names}
