@@ -48,7 +48,7 @@ class ResNet18(nn.Module):
         check_choice("downsampling", downsampling, ("stride", "none"))
         check_choice("skip", skip, (True, False))
         self.mean = downsampling == "stride"
-        planes = [max(1, round(width * n)) for n in (64, 128, 256, 512)]
+        planes = [round(width * n) for n in (64, 128, 256, 512)]
         self.conv1 = nn.Conv2d(channels, planes[0], 3, padding=1, bias=False)
         self.bn1 = nn.BatchNorm2d(planes[0])
         blocks, fan_in = [], planes[0]
