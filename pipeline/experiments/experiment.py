@@ -26,10 +26,6 @@ def shape_of(cell: Cell) -> Shape:
     return tuple(cell[side] for side in SHAPE)
 
 
-UNCHANGED = ("transposition", "square")
-"""The symmetries of networks whose law a transposition of the inputs leaves unchanged."""
-
-
 class Experiment:
     """One question put to a grid of networks: the base class of all experiments.
 
@@ -90,12 +86,6 @@ class Experiment:
                 raise ValueError(
                     f"{key} has no value for {', '.join(lacking)}, which the grid trains"
                 )
-
-    def check_networks(self, plan: Plan, symmetry: Callable[[dict[str, typing.Any]], str]) -> None:
-        """Raise ValueError on a plan whose networks do not suit the grid.
-
-        symmetry: `pipeline.networks.symmetry`, from a specification to its network's symmetry.
-        """
 
     def places(self, member: Member) -> Iterator[dict[str, typing.Any]]:
         """The coordinates of every cell of one architecture and seed."""
@@ -214,10 +204,9 @@ class OfDirections(Experiment):
         return separable.draws(seed, self.name, *sizes, self.channels, plan.inputs)
 
     def reads(self, cell: Cell, array: str) -> bool:
-        """True for labels, and for the draws of the cell's shape."""
-        return array.endswith("labels") or array in (
-            separable.drawn(split, shape_of(cell)) for split in ("train", "test")
-        )
+        """False for the draws of another shape."""
+        own = [separable.drawn(split, shape_of(cell)) for split in ("train", "test")]
+        return "normal" not in array or array in own
 
     def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
         """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each D(v)."""
@@ -306,16 +295,6 @@ class OfFrequencies(OfDirections):
     needs_nads = False
     Settings = Amplitude
     Grid = Frequencies
-
-    def check_networks(self, plan, symmetry):
-        """Raise ValueError where transposes are left out for a network that may tell them apart."""
-        for name, member in plan.members.items():
-            stated = symmetry(member.specification)
-            if not member.grid.transposes and not stated.startswith(UNCHANGED):
-                raise ValueError(
-                    f"{name} has transposes: false, but its class states no symmetry under "
-                    "transposition; train both"
-                )
 
     def places(self, member):
         """One of each k and −k, and one of each k and its transpose unless both are wanted."""

@@ -43,10 +43,6 @@ class Learning(OfBases):
         count = len(images["classes"])
         return of_two_sides(rng, images, classes, range(count // 2, count))
 
-    def reads(self, cell, array):
-        """Pictures for images, and the draw for D(v)."""
-        return array.endswith("labels") or (cell["data"] == "linear") == array.endswith("normal")
-
     def dataset(self, cell, split, draw, directions):
         """Inputs (N, 1, H, W) and class numbers (N,) of a cell; directions: the NADs (D, D)."""
         y = draw[f"{split}_labels"]

@@ -64,10 +64,6 @@ class LinearPairs(OfDirections):
             arrays["train_numbers"] = rng.random((plan.train_samples, 2))
         return arrays
 
-    def reads(self, cell, array):
-        """True also for the numbers that decide the label noise."""
-        return array == "train_numbers" or super().reads(cell, array)
-
     def carried(self, cell, split, draw):
         """The samples' labels, in training with the label noise of each channel."""
         labels = super().carried(cell, split, draw)

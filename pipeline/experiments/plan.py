@@ -5,7 +5,7 @@ import typing
 
 from pydantic import NonNegativeFloat, PositiveFloat
 
-from pipeline.cells.shapes import INPUT, Shape, as_text, dimension
+from pipeline.cells.shapes import INPUT, Shape, dimension
 from pipeline.cells.training import Training
 from pipeline.project import artifacts
 
@@ -64,17 +64,10 @@ class Frequencies(Part):
     transposes: bool = True
 
     def check(self, shape: Shape) -> None:
-        """Raise ValueError unless `step` divides the highest frequency of both even sides."""
-        size = shape[1:]
-        for side in size:
-            if side % 2:
-                raise ValueError(
-                    f"frequencies go up to half of each side, so sides must be even, not {side}"
-                )
+        """Raise ValueError unless `step` divides the highest frequency of both sides."""
+        for side in shape[1:]:
             if self.step <= 0 or side // 2 % self.step:
                 raise ValueError(f"step must divide {side // 2}, so that 0 and −{side // 2} are in")
-        if not self.transposes and size[0] != size[1]:
-            raise ValueError(f"only square inputs can do without transposes, not {as_text(size)}")
 
 
 @dataclasses.dataclass(frozen=True)

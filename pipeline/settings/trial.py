@@ -8,7 +8,7 @@ from pipeline import experiments, networks
 from pipeline.nads import from_file
 from pipeline.networks import own
 from pipeline.networks.dry_run import dry_run
-from pipeline.project.errors import at, notice
+from pipeline.project.errors import InputError, at, notice
 from pipeline.settings import Plans
 
 CLASSES = 10  # outputs where the images, which may not be here yet, decide their number
@@ -24,8 +24,15 @@ def try_out(plans: Plans) -> dict[str, int]:
     sizes, digests = _run_networks(plans)
     place = f"params.yaml: scales.{plans.nads.scale}"
     for name, plan in plans.experiments.items():
-        with at(f"{place}.{name}: ", ValueError):
-            experiments.find(name).check_networks(plan, networks.symmetry)
+        for architecture, member in plan.members.items():
+            symmetry = networks.symmetry_of_inputs(member.specification, member.input)
+            alike = symmetry.startswith(("transposition", "square"))
+            if not (alike or getattr(member.grid, "transposes", True)):
+                raise InputError(
+                    f"{place}.{name}: {architecture} has transposes: false, but its class states "
+                    "no symmetry under transposition, or its inputs are not square; train both"
+                )
+            plan.members[architecture] = dataclasses.replace(member, own=digests[architecture])
     for name, request in plans.nads.members.items():
         own_files = digests.get(name)
         if (file := request.source.file) is not None:
@@ -33,9 +40,6 @@ def try_out(plans: Plans) -> dict[str, int]:
                 from_file(file, request.source.input)
                 own_files = own.digests([file])
         plans.nads.members[name] = dataclasses.replace(request, own=own_files)
-    for plan in plans.experiments.values():
-        for name, member in plan.members.items():
-            plan.members[name] = dataclasses.replace(member, own=digests[name])
     return sizes
 
 

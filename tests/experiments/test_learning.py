@@ -43,12 +43,6 @@ def test_the_linear_channel_is_d_of_v(images):
     assert torch.equal(y, torch.as_tensor(draw["train_labels"] > 0).long())
 
 
-def test_a_cell_reads_what_its_data_are_made_of():
-    names = ("train_pictures", "train_normal", "train_labels", "mean")
-    assert [EXPERIMENT.reads(LINEAR, name) for name in names] == [False, True, True, False]
-    assert [EXPERIMENT.reads(IMAGES, name) for name in names] == [True, False, True, True]
-
-
 def test_the_parts_of_the_response():
     """Half of the response along v = NAD 4, and of the rest 3/4 in the other nine of the first."""
     values = np.zeros(1024)

@@ -38,7 +38,6 @@ def test_label_noise_is_of_each_channel_by_itself_and_of_training_alone():
     without = EXPERIMENT.draw(plain, 3, None)
     assert all(np.array_equal(draw[name], array) for name, array in without.items())
     assert set(draw) - set(without) == {"train_numbers"}
-    assert EXPERIMENT.reads(cell, "train_numbers")
     x, classes = EXPERIMENT.dataset(cell, "train", draw, v)
     carried = [np.sign(x[:, part].flatten(1).numpy() @ v[part]) for part in (0, 1)]
     wrong = [label != 2 * classes.numpy() - 1 for label in carried]
