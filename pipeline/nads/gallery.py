@@ -32,8 +32,7 @@ def pictures(
     """Directions (D,) as pixels above and as energy over spatial frequency below.
 
     shape: (C, H, W) of one input. One channel is drawn in grey, three as colours, others side by
-    side, and inputs of one row or column as curves; energies are summed over channels. Each panel
-    has a scale of its own.
+    side; energies are summed over channels. Each panel has a scale of its own.
     """
     channels, *sides = shape
     figure = Figure(figsize=(1.0 * len(vectors) + 1.2, 3.1), layout="constrained")
@@ -47,15 +46,11 @@ def pictures(
     extent = (left - 0.5, right + 0.5, bottom + 0.5, top - 0.5)
     for title, picture, energy, (pixels, frequencies) in zip(titles, shown, energies, axes.T):
         bound, energy = np.abs(picture).max(), energy[part]
-        if 1 in sides:
-            pixels.plot(picture.reshape(channels, -1).T, linewidth=0.8)
-            frequencies.plot(np.arange(energy.size) + top + left, energy.ravel(), linewidth=0.8)
+        if channels == 3:
+            pixels.imshow(0.5 + picture.transpose(1, 2, 0) / (2 * bound))
         else:
-            if channels == 3:
-                pixels.imshow(0.5 + picture.transpose(1, 2, 0) / (2 * bound))
-            else:
-                pixels.imshow(np.hstack(picture), cmap="gray", vmin=-bound, vmax=bound)
-            frequencies.imshow(energy, cmap="cividis", vmin=0, extent=extent)
+            pixels.imshow(np.hstack(picture), cmap="gray", vmin=-bound, vmax=bound)
+        frequencies.imshow(energy, cmap="cividis", vmin=0, extent=extent)
         pixels.set_title(title, fontsize=8)
         for panel in (pixels, frequencies):
             panel.set(xticks=[], yticks=[])
@@ -63,9 +58,6 @@ def pictures(
     axes[0, 0].set_ylabel("pixels")
     axes[1, 0].set(ylabel="frequency", xticks=[left, 0, right], yticks=[top, 0, bottom])
     axes[1, 0].tick_params(labelsize=6)
-    if 1 in sides:
-        axes[1, 0].set(xticks=[top + left, 0, bottom + right], yticks=[])
-        return figure
     if channels != 3:
         _own_scale(figure, axes[0], "gray", {-1: "−max", 0: "0", 1: "max"})
     _own_scale(figure, axes[1], "cividis", {0: "0", 1: "max"})

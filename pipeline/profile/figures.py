@@ -75,8 +75,7 @@ def maps(
     norm = matplotlib.colors.LogNorm(*ends, clip=True)  # zeros have the lowest colour
     for axis, (title, numbers) in zip(axes.flat, panels.items()):
         rows, columns = ((-(side // 2) - 0.5, (side + 1) // 2 - 0.5) for side in numbers.shape)
-        flat = "auto" if 1 in numbers.shape else "equal"
-        image = axis.imshow(numbers, colours, norm, extent=(*columns, *rows[::-1]), aspect=flat)
+        image = axis.imshow(numbers, colours, norm, extent=(*columns, *rows[::-1]))
         axis.set_title(title, fontsize=9)
     figure.supxlabel("periods across the width", fontsize=9)
     figure.supylabel("periods down the height", fontsize=9)
@@ -117,18 +116,6 @@ def learned_directions(result: Result) -> Figure:
     some = result.checkpoint.directions[:TILES]
     titles = [times(each) for each in result.checkpoint.after.along(some)]
     return pictures(some, titles, result.response.shape)
-
-
-def frequencies(result: Result) -> Figure:
-    """Relative response along the plane wave of every frequency, a curve of one row or column."""
-    waves = result.response.waves
-    if 1 not in waves.shape:
-        return maps({"": waves})
-    figure, ((panel,),) = style.new(1, 1, 4.9, 3.6)
-    panel.plot(waves.ravel()[waves.size // 2 :], color=style.BLUE)  # that of −k is equal
-    panel.set(ylim=(0, None), xlabel="periods along the input", ylabel=RESPONSE)
-    panel.yaxis.set_major_formatter(TIMES)
-    return figure
 
 
 def trained(*results: Result) -> Figure:
