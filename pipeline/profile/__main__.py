@@ -78,13 +78,15 @@ def main(given: argparse.Namespace) -> None:
     """Profile the networks, and write the page of each and the page that compares several."""
     end = time.monotonic() + 60 * given.minutes
     every, shape = named(given.networks), shape_of(given.input)
-    for specification in every.values():
-        dry_run(specification, shape, 1)
+    notices = {}
+    for name, each in every.items():
+        dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
+        notices[name] = dry_run(each, shape, 2)[1]
     if bool(given.weights) != bool(given.images) or given.weights and len(every) > 1:
         raise InputError("--weights, of one network, and --images, which it knows, go together")
-    notices = {name: dry_run(each, shape, 2)[1] for name, each in every.items()}
-    files = given.weights, given.images
-    checkpoint = of_file(*every.values(), shape, *files) if given.weights else None
+    checkpoint = None
+    if given.weights:
+        checkpoint = of_file(*every.values(), shape, given.weights, given.images)
     folder = Path(given.output or f"profile-{'-'.join(map(page.slug, every))}")
     folder.mkdir(parents=True, exist_ok=True)  # before any work, in case that nobody may
     steps = {name: trained.seconds_per_sample(each, shape) for name, each in every.items()}

@@ -10,7 +10,6 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from pipeline.cells import training
-from pipeline.machine import store
 from pipeline.measures.fitted import FITTED
 from pipeline.profile import checkpoint, figures, trained, words
 from pipeline.profile.result import Result
@@ -56,5 +55,4 @@ def write(results: Sequence[Result], folder: Path) -> None:
         result.summary.to_csv(place / "directions.csv")
         result.response.frequencies.to_csv(place / "waves.csv", index=False, float_format="%.6g")
     for place, text in pages.items():
-        write = lambda file, text=text: Path(file).write_text(text, encoding="utf-8")
-        store.atomically(place / "index.html", write)
+        (place / "index.html").write_text(text, encoding="utf-8")
