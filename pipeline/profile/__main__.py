@@ -16,7 +16,6 @@ FOLDER/index.html compares them. More minutes give better numbers. All pages are
 import argparse
 import math
 import os
-import re
 import shlex
 import sys
 import time
@@ -27,6 +26,7 @@ import torch
 import yaml
 
 from pipeline import networks
+from pipeline.cells.shapes import as_text
 from pipeline.machine import workers
 from pipeline.nads.task import Recipe
 from pipeline.networks import Shape, Specification
@@ -65,19 +65,16 @@ def named(words: list[str]) -> dict[str, Specification]:
     return {label(each) + module(each) * alike(each): each for each in specifications}
 
 
-def shape_of(text: str) -> Shape:
+def input_shape(text: str) -> Shape:
     """An input's shape from text such as 3x64x64."""
-    if not re.fullmatch(r"[1-9]\d*([x×][1-9]\d*){2}", text):
-        raise InputError(
-            f"--input {text} is no shape; write channels x height x width, for example 3x64x64"
-        )
-    return tuple(map(int, re.split("[x×]", text)))
+    channels, height, width = map(int, text.split("x"))
+    return channels, height, width
 
 
 def main(given: argparse.Namespace) -> None:
     """Profile the networks, and write the page of each and the page that compares several."""
     end = time.monotonic() + 60 * given.minutes
-    every, shape = named(given.networks), shape_of(given.input)
+    every, shape = named(given.networks), given.input
     notices = {}
     for name, each in every.items():
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
@@ -99,7 +96,7 @@ def main(given: argparse.Namespace) -> None:
     for name, specification in every.items():
         begun = time.monotonic()
         seconds = max(0.0, end - begun) / (len(every) - len(results))
-        print(f"{name}, inputs {given.input}, for {seconds:.0f} s")
+        print(f"{name}, inputs {as_text(shape)}, for {seconds:.0f} s")
         recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, device)
         nads, response = untrained.estimated(recipe, begun + SHARE * seconds)
         print(f"  {nads.networks:,} untrained networks, relative error of C {nads.error:.2f}")
@@ -133,7 +130,8 @@ def parsed(words: list[str]) -> argparse.Namespace:
     add = reader.add_argument
     example = "lenet, my_networks:Mixer depth=4, torchvision.models:resnet18, timm:resnet10t"
     add("networks", nargs="+", metavar="NETWORK name=value", help=f"{example}, or several of them")
-    add("--input", default="1x32x32", metavar="CxHxW", help="shape of one input (%(default)s)")
+    of_input = {"type": input_shape, "metavar": "CxHxW", "default": "1x32x32"}
+    add("--input", **of_input, help="shape of one input (%(default)s)")
     add("--minutes", type=float, default=10, help="about how long it shall take (%(default)s)")
     add("--lr", type=float, default=0.5, help="learning rate of the first step (%(default)s)")
     add("--weights", metavar="FILE", help="a trained network's weights, as safetensors")

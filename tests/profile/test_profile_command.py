@@ -100,7 +100,7 @@ def test_a_call_that_is_stopped_says_so_and_leaves_the_page_of_an_earlier_one(fo
     (folder / "here").mkdir()
     (folder / "here" / "index.html").write_text("an earlier page")
     process = begun(folder, "logreg", "--minutes", "9", "--output", "here")
-    assert "LogReg, inputs 1x32x32" in process.stdout.readline()
+    assert "LogReg, inputs 1×32×32" in process.stdout.readline()
     time.sleep(1)
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=60)
@@ -115,7 +115,6 @@ def test_a_call_that_is_stopped_says_so_and_leaves_the_page_of_an_earlier_one(fo
         (("lenett",), "'lenett' is unknown; did you mean 'lenet'?"),
         (("my_networks:Small",), "my_networks:Small cannot be run"),  # reads 8×8 pixels
         (("my_networks:Bare",), "is called with the numbers of input channels and of outputs"),
-        (("lenet", "--input", "8x8"), "--input 8x8 is no shape"),
         (("lenet", "2side=8"), "'2side=8' is no argument of a network"),
         (("logreg", "my_networks:Small"), "my_networks:Small cannot be run"),
     ],
