@@ -76,17 +76,6 @@ class Experiment:
         """
         return (self.channels * shape[0], *shape[1:])
 
-    def check(self, plan: Plan) -> None:
-        """Raise ValueError where a setting by architecture lacks an architecture of the grid."""
-        for key, value in vars(plan.settings).items():
-            lacking = [
-                name for name in plan.members if isinstance(value, dict) and name not in value
-            ]
-            if lacking:
-                raise ValueError(
-                    f"{key} has no value for {', '.join(lacking)}, which the grid trains"
-                )
-
     def places(self, member: Member) -> Iterator[dict[str, typing.Any]]:
         """The coordinates of every cell of one architecture and seed."""
         for index in member.grid.indices:

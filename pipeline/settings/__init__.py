@@ -135,12 +135,12 @@ class _Scale:
             return None
         seeds = tuple(range(self.top.seed, self.top.seed + sizes.seeds))
         samples = sizes.train_samples, sizes.test_samples
-        plan = Plan(name, self.name, seeds, *samples, settings, members)
-        try:
-            experiment.check(plan)
-        except ValueError as error:
-            mistakes.add((name,), f": {error}", absence=True)
-        return plan
+        for key, value in vars(settings).items():
+            lacking = ", ".join(sorted(members.keys() - value)) if isinstance(value, dict) else ""
+            if lacking:
+                text = f": {key} has no value for {lacking}, which the grid trains"
+                mistakes.add((name,), text, absence=True)
+        return Plan(name, self.name, seeds, *samples, settings, members)
 
     def _member(
         self, experiment: Experiment, name: str, block: dict, sources: dict[str, Source | None]
