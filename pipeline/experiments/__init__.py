@@ -22,9 +22,6 @@ def find(name: str) -> Experiment:
     # Only this experiment's module, so that its results do not depend on the code of others.
     module = importlib.import_module(f"{__name__}.{name}")
     classes = [value for value in vars(module).values() if isinstance(value, type)]
-    (experiment,) = (
-        class_
-        for class_ in classes
-        if issubclass(class_, Experiment) and class_.__module__ == module.__name__
-    )
+    own = (kind for kind in classes if kind.__module__ == module.__name__)
+    (experiment,) = (kind for kind in own if issubclass(kind, Experiment))
     return experiment()
