@@ -17,7 +17,7 @@ from pipeline.experiments.experiment import OfPictures, of_two_sides, shape_of
 from pipeline.experiments.plan import AmplitudePerArchitecture
 from pipeline.measures.boundaries import mean_tilt
 from pipeline.measures.fitted import counts, switches_at
-from pipeline.project.errors import InputError, nearest
+from pipeline.project.errors import InputError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,21 +27,14 @@ class Settings(AmplitudePerArchitecture):
     positive: tuple[str, ...] | None = None
 
     def sides(self, classes: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The names of the classes on the negative and on the positive side, in order.
-
-        Raises InputError where `positive` names a class that does not exist, or leaves one side
-        without a class.
-        """
+        """The names of the classes on the negative and on the positive side, in order."""
         positive = classes[len(classes) // 2 :] if self.positive is None else self.positive
-        for name in positive:
-            if name not in classes:
-                raise InputError(
-                    f"params.yaml: image_pairs.positive: unknown class {name!r}; "
-                    f"{nearest(name, classes)}"
-                )
         sides = [[name for name in classes if (name in positive) == side] for side in (False, True)]
-        if not all(sides):
-            raise InputError("params.yaml: image_pairs.positive must leave classes to both sides")
+        if not all(sides) or not set(positive) <= set(classes):
+            raise InputError(
+                "params.yaml: image_pairs.positive must name some, not all, of the classes "
+                f"{', '.join(classes)}"
+            )
         return tuple(sides)
 
 

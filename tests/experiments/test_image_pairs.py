@@ -56,12 +56,8 @@ def test_the_user_may_name_the_positive_classes(images):
         for part in ("pictures", "normal"):
             assert np.array_equal(draw[f"{split}_{part}"], plain[f"{split}_{part}"])
     assert with_positive("e", "b").settings.sides(list("abcde")) == (["a", "c", "d"], ["b", "e"])
-    for names, sentence in (
-        ("az", ": unknown class 'z'; known are: a, b, c."),
-        ("cab", " must leave classes to both sides"),
-        ("", " must leave classes to both sides"),
-    ):
-        with pytest.raises(InputError, match=f"params.yaml: image_pairs.positive{sentence}"):
+    for names in ("az", "cab", ""):
+        with pytest.raises(InputError, match="some, not all, of the classes a, b, c"):
             with_positive(*names).settings.sides(list("abc"))
 
 
