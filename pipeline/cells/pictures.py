@@ -1,6 +1,4 @@
-"""Pictures as data (papers 1 §5, 2 §4): binary, poisoned or flipped."""
-
-from collections.abc import Sequence
+"""Pictures as data (papers 1 §5, 2 §4): plain, poisoned or flipped."""
 
 import numpy as np
 import torch
@@ -17,11 +15,6 @@ def chosen(
     labels = images[f"{split}_labels"]
     rows = np.sort(rng.permutation(len(labels))[:count])
     return images[f"{split}_images"][rows], labels[rows]
-
-
-def binary(classes: np.ndarray, positive: Sequence[int]) -> np.ndarray:
-    """Class numbers as labels: +1 for those among `positive`, −1 for the rest, int8."""
-    return np.where(np.isin(classes, positive), 1, -1).astype(np.int8)
 
 
 def in_unit_range(images: np.ndarray) -> torch.Tensor:

@@ -5,23 +5,15 @@ I) this is x = σ g + (ε y − σ⟨g, v⟩) v, a rank-one change of one standa
 therefore serves every v, ε and σ.
 """
 
-from collections.abc import Iterable
-
 import numpy as np
 import torch
 
-from pipeline.cells.seeds import stream
-from pipeline.cells.shapes import INPUT, D, Shape, dimension
+from pipeline.cells.shapes import INPUT, D, Shape
 
 
 def labels(rng: np.random.Generator, count: int) -> np.ndarray:
     """`count` labels drawn uniformly from {−1, +1}, int8."""
     return (2 * rng.integers(0, 2, count) - 1).astype(np.int8)
-
-
-def mislabelled(y: np.ndarray, numbers: np.ndarray, rate: float) -> np.ndarray:
-    """Labels (N,) of which the rate η is turned: those whose number (N,) in [0, 1) lies below η."""
-    return np.where(numbers < rate, -y, y)
 
 
 def normal(rng: np.random.Generator, count: int, dimension: int = D) -> np.ndarray:
@@ -49,31 +41,6 @@ def linearly_separable(
 def drawn(split: str, shape: Shape) -> str:
     """The name of a split's draw: 'train_normal', or for other inputs 'train_normal_3x64x48'."""
     return f"{split}_normal" + ("" if shape == INPUT else "_" + "x".join(map(str, shape)))
-
-
-def draws(
-    seed: int,
-    name: str,
-    train_samples: int,
-    test_samples: int,
-    parts: int,
-    inputs: Iterable[Shape] = (INPUT,),
-) -> dict[str, np.ndarray]:
-    """One seed's labels (N,) and draws (N, parts, D) of both splits, for each of `inputs`.
-
-    parts: number of sets D(v), stacked as channels, in which D is that of one of the `inputs`.
-
-    Draws do not depend on which other inputs there are.
-    """
-    arrays = {}
-    for split, count in (("train", train_samples), ("test", test_samples)):
-        rng = stream(seed, name, split)
-        arrays[f"{split}_labels"] = labels(rng, count)
-        for shape in inputs:
-            array, d = drawn(split, shape), dimension(shape)
-            own = rng if shape == INPUT else stream(seed, name, array)
-            arrays[array] = np.stack([normal(own, count, d) for _ in range(parts)], 1)
-    return arrays
 
 
 def direct_sum(*parts: torch.Tensor) -> torch.Tensor:

@@ -172,10 +172,10 @@ def train(
 
 
 @torch.no_grad()
-def logits(network: nn.Module, x: torch.Tensor, batch: int = BATCH) -> torch.Tensor:
+def logits(network: nn.Module, x: torch.Tensor) -> torch.Tensor:
     """Outputs of `network` in eval mode on x (N, C, H, W): (N, outputs)."""
     network.to(x.device, memory_format=torch.channels_last).eval()
-    return torch.cat([network(part) for part in x.split(batch)])
+    return torch.cat([network(part) for part in x.split(BATCH)])
 
 
 def accuracy(network: nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:

@@ -9,7 +9,7 @@ import torch
 from pipeline.cells import pictures, separable
 from pipeline.cells.fourier import fourier, frequencies
 from pipeline.cells.seeds import stream
-from pipeline.cells.shapes import Shape, Size, dimension
+from pipeline.cells.shapes import INPUT, Shape, Size, dimension
 from pipeline.cells.training import Labelled
 from pipeline.experiments.plan import Amplitude, Frequencies, Indices, Member, Nothing, Plan
 
@@ -188,9 +188,20 @@ class OfDirections(Experiment):
         return [draw[f"{split}_labels"]] * self.channels
 
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
-        """Labels (N,) and draws (N, parts, D) of both splits, for all inputs of the plan."""
-        sizes = plan.train_samples, plan.test_samples
-        return separable.draws(seed, self.name, *sizes, self.channels, plan.inputs)
+        """Labels (N,) and draws (N, parts, D) of both splits, for each of the plan's inputs.
+
+        They do not depend on which other inputs there are.
+        """
+        arrays = {}
+        for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
+            rng = stream(seed, self.name, split)
+            arrays[f"{split}_labels"] = separable.labels(rng, count)
+            for shape in plan.inputs:
+                name, d = separable.drawn(split, shape), dimension(shape)
+                own = rng if shape == INPUT else stream(seed, self.name, name)
+                parts = [separable.normal(own, count, d) for _ in range(self.channels)]
+                arrays[name] = np.stack(parts, 1)
+        return arrays
 
     def reads(self, cell: Cell, array: str) -> bool:
         """False for the draws of another shape."""
@@ -249,7 +260,7 @@ def of_two_sides(
     """
     count = dimension(images["train_images"].shape[2:])
     return {
-        "labels": pictures.binary(classes, positive),
+        "labels": np.where(np.isin(classes, positive), 1, -1).astype(np.int8),
         "normal": separable.normal(rng, len(classes), count),
     }
 

@@ -13,10 +13,10 @@ import dataclasses
 import itertools
 import typing
 
+import numpy as np
 import torch
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
-from pipeline.cells import separable
 from pipeline.cells.seeds import stream
 from pipeline.experiments.experiment import OfDirections, shape_of
 from pipeline.measures.boundaries import mean_tilt, of_learners
@@ -69,8 +69,8 @@ class LinearPairs(OfDirections):
         labels = super().carried(cell, split, draw)
         if split == "test" or "train_numbers" not in draw:
             return labels
-        rates = cell["eta1"], cell["eta2"]
-        return [*map(separable.mislabelled, labels, draw["train_numbers"].T, rates)]
+        each = zip(labels, draw["train_numbers"].T, (cell["eta1"], cell["eta2"]))
+        return [np.where(numbers < rate, -y, y) for y, numbers, rate in each]
 
     def plane(self, cell, draw, directions):
         """v₁⊕0 and 0⊕v₂, each (2, H, W)."""

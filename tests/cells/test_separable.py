@@ -1,7 +1,6 @@
 """D(v), direct sums and switched-off channels against their definitions (paper 2, eq. 1)."""
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,29 +42,6 @@ def test_v_may_lie_in_inputs_of_any_shape():
     expected = 2 * torch.as_tensor(g).reshape(3, 2, 3, 4)
     expected[:, 0, 2, 3] = torch.tensor([0.5, -0.5, -0.5])
     torch.testing.assert_close(x, expected)
-
-
-def test_the_draws_of_a_seed():
-    found = separable.draws(5, "name", 6, 4, 2)
-    assert found["train_normal"].shape == (6, 2, 1024) and len(found) == 4
-    for split, count in (("train", 6), ("test", 4)):
-        rng = stream(5, "name", split)
-        assert np.array_equal(found[f"{split}_labels"], separable.labels(rng, count))
-        for normal in found[f"{split}_normal"].swapaxes(0, 1):
-            assert np.array_equal(normal, separable.normal(rng, count))
-
-
-@pytest.mark.parametrize("other", [(6, "name"), (5, "another")])
-def test_draws_of_other_seeds_experiments_splits_and_channels_share_nothing(other):
-    one, two = separable.draws(5, "name", 4, 4, 2), separable.draws(*other, 4, 4, 2)
-    normals = [
-        draws[f"{split}_normal"][:, c]
-        for draws in (one, two)
-        for split in ("train", "test")
-        for c in (0, 1)
-    ]
-    correlations = np.corrcoef([normal.ravel() for normal in normals])
-    np.testing.assert_allclose(correlations, np.eye(8), atol=0.08)
 
 
 def test_switching_off_zeroes_the_other_channels_and_leaves_the_argument():

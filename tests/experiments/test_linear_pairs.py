@@ -5,6 +5,8 @@ import torch
 from small_grids import orthonormal, plan_of, table
 
 from pipeline import experiments
+from pipeline.cells import separable
+from pipeline.cells.seeds import stream
 
 EXPERIMENT = experiments.find("linear_pairs")
 VALUES = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.5}
@@ -12,6 +14,20 @@ GRIDS = {"lenet": {"indices": (1, 800)}, "mlp": {"indices": (3,)}}
 PLAN = plan_of("linear_pairs", VALUES, GRIDS)
 BASIS = orthonormal()
 COLUMNS = ("architecture", "seed", "index_1", "index_2", "test_set", "accuracy", "train_accuracy")
+
+
+def test_the_draws_of_a_seed():
+    found = EXPERIMENT.draw(PLAN, 5, None)
+    assert found["train_normal"].shape == (50, 2, 1024) and len(found) == 4
+    for split, count in (("train", 50), ("test", 30)):
+        rng = stream(5, "linear_pairs", split)
+        assert np.array_equal(found[f"{split}_labels"], separable.labels(rng, count))
+        for normal in found[f"{split}_normal"].swapaxes(0, 1):
+            assert np.array_equal(normal, separable.normal(rng, count))
+    other = EXPERIMENT.draw(PLAN, 6, None)
+    parts = [draw[f"{split}_normal"][:30] for draw in (found, other) for split in ("train", "test")]
+    correlations = np.corrcoef(np.concatenate(parts, 1).swapaxes(0, 1).reshape(8, -1))
+    np.testing.assert_allclose(correlations, np.eye(8), atol=0.04)
 
 
 def test_it_is_tested_with_both_channels_and_with_each_alone():
