@@ -230,39 +230,27 @@ class OfPictures(Experiment):
         return (self.channels, *shape[1:])
 
     def draw(self, plan, seed, images):
-        """Pictures (N, 3, H, W), labels (N,) and the arrays of `beside`, for both splits.
+        """Pictures (N, 3, H, W) and labels (N,) of both splits, and the mean and deviation (3,) of
+        all training images; of two sides also a draw of D(v), (N, H·W).
 
-        Also the mean and deviation (3,) of all training images. N is the plan's number of samples,
-        or the number of all images where there are fewer.
+        N is the plan's number of samples, or the number of all images where there are fewer.
         """
         arrays = {key: np.array(images[key]) for key in ("mean", "deviation")}
+        positive = self.positive(plan, images["classes"])
         for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
             rng = stream(seed, self.name, split)
-            chosen, classes = pictures.chosen(rng, images, split, count)
-            made = {"pictures": chosen, "labels": classes}
-            made |= self.beside(plan, rng, images, classes)
-            arrays |= {f"{split}_{name}": array for name, array in made.items()}
+            chosen, labels = pictures.chosen(rng, images, split, count)
+            arrays[f"{split}_pictures"] = chosen
+            if positive is not None:
+                labels = np.where(np.isin(labels, positive), 1, -1).astype(np.int8)
+                pixels = dimension(chosen.shape[2:])
+                arrays[f"{split}_normal"] = separable.normal(rng, len(labels), pixels)
+            arrays[f"{split}_labels"] = labels
         return arrays
 
-    def beside(
-        self, plan: Plan, rng: np.random.Generator, images: dict, classes: np.ndarray
-    ) -> dict[str, np.ndarray]:
-        """Further arrays of one split, by name; classes: the class numbers (N,) of its pictures."""
-        return {}
-
-
-def of_two_sides(
-    rng: np.random.Generator, images: dict, classes: np.ndarray, positive: Sequence[int]
-) -> dict[str, np.ndarray]:
-    """Labels of two sides in place of the classes', and a draw of D(v) for as many samples.
-
-    positive: the numbers of the classes on the positive side.
-    """
-    count = dimension(images["train_images"].shape[2:])
-    return {
-        "labels": np.where(np.isin(classes, positive), 1, -1).astype(np.int8),
-        "normal": separable.normal(rng, len(classes), count),
-    }
+    def positive(self, plan: Plan, classes: Sequence[str]) -> Sequence[int] | None:
+        """The numbers of the classes on the positive side of two, None where all are told apart."""
+        return None
 
 
 class OfBases(OfPictures):

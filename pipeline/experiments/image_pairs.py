@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from pipeline.cells import pictures, separable
-from pipeline.experiments.experiment import OfPictures, of_two_sides, shape_of
+from pipeline.experiments.experiment import OfPictures, shape_of
 from pipeline.experiments.plan import AmplitudePerArchitecture
 from pipeline.measures.boundaries import mean_tilt
 from pipeline.measures.fitted import counts, switches_at
@@ -61,11 +61,9 @@ class ImagePairs(OfPictures):
         half_gap = (one - other) / 2 / 255 / arrays["deviation"].reshape(3, 1, 1)
         return arrays | {"half_gap": half_gap.astype(np.float32)}
 
-    def beside(self, plan, rng, images, classes):
-        """Labels of the two sides, and the draw of the linear channel."""
-        _, positive = plan.settings.sides(images["classes"])
-        numbers = [images["classes"].index(name) for name in positive]
-        return of_two_sides(rng, images, classes, numbers)
+    def positive(self, plan, classes):
+        """The numbers of the classes on the positive side."""
+        return [classes.index(name) for name in plan.settings.sides(classes)[1]]
 
     def dataset(self, cell, split, draw, directions):
         """Inputs (N, 4, H, W) and class numbers (N,) of a cell; directions: v alone, (H·W,)."""

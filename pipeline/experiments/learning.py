@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from pipeline.cells import pictures, separable
-from pipeline.experiments.experiment import OfBases, of_two_sides, shape_of
+from pipeline.experiments.experiment import OfBases, shape_of
 from pipeline.experiments.plan import AmplitudePerArchitecture
 from pipeline.measures.fitted import counts
 from pipeline.measures.gradients import components, part_along
@@ -38,10 +38,9 @@ class Learning(OfBases):
             yield {"data": "linear", "index": index}
         yield {"data": "images", "index": IMAGES}
 
-    def beside(self, plan, rng, images, classes):
-        """Labels of the two halves of the classes, and the draw of D(v)."""
-        count = len(images["classes"])
-        return of_two_sides(rng, images, classes, range(count // 2, count))
+    def positive(self, plan, classes):
+        """The numbers of the second half of the classes."""
+        return range(len(classes) // 2, len(classes))
 
     def dataset(self, cell, split, draw, directions):
         """Inputs (N, 1, H, W) and class numbers (N,) of a cell; directions: the NADs (D, D)."""
