@@ -11,6 +11,8 @@ import functools
 import numpy as np
 import pandas as pd
 
+from pipeline.cells.fourier import fourier
+
 
 @dataclasses.dataclass(frozen=True)
 class Response:
@@ -74,8 +76,6 @@ class Response:
 
 
 def wave(row: int, column: int, shape: tuple[int, int, int]) -> np.ndarray:
-    """The unit vector (D,) of a plane wave, cos + sin, which vanishes at no frequency."""
-    rows, columns = np.indices(shape[1:])
-    phase = 2 * np.pi * (row * rows / shape[1] + column * columns / shape[2])
-    picture = np.broadcast_to(np.cos(phase) + np.sin(phase), shape).ravel()
-    return picture / np.linalg.norm(picture)
+    """The unit vector (D,) of a plane wave, the same in every channel."""
+    channels, *size = shape
+    return np.tile(fourier(row, column, size), channels) / channels**0.5
