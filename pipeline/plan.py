@@ -30,7 +30,7 @@ def main() -> None:
     sizes = try_out(plans)
     notice_of_other_images(plans.images)
     rows = {
-        name: forecast(experiments.find(name), plan, plans.machine.reuse, device, sizes)
+        name: forecast(experiments.find(name), plan, device, sizes)
         for name, plan in plans.experiments.items()
     }
     table = pd.DataFrame(rows).T

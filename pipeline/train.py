@@ -29,10 +29,10 @@ def main(name: str) -> None:
     jobs = list(grid_jobs.of_cells(plan, data, cells, device))
     # The keys are digests of the present files, and the code that runs was imported earlier.
     check_unchanged()
-    outcomes = {job.key: store.get(job.key) for job in jobs} if machine.reuse else {}
-    missing = [job for job in jobs if outcomes.get(job.key) is None]
+    outcomes = {job.key: store.get(job.key) for job in jobs}
+    missing = [job for job in jobs if outcomes[job.key] is None]
     started, samples = time.monotonic(), plan.train_samples
-    trained, failed = run.train(missing, samples, data, device, store, machine.reuse)
+    trained, failed = run.train(missing, samples, data, device, store)
     minutes = (time.monotonic() - started) / 60
     rates = {}
     for job, seconds in trained:

@@ -64,8 +64,10 @@ class Frequencies(Part):
     transposes: bool = True
 
     def check(self, shape: Shape) -> None:
-        """Raise ValueError unless `step` divides the highest frequency of both sides."""
+        """Raise ValueError unless both sides are even and `step` divides half of each."""
         for side in shape[1:]:
+            if side % 2:
+                raise ValueError(f"sides must be even, not {side}: frequencies go up to half of it")
             if self.step <= 0 or side // 2 % self.step:
                 raise ValueError(f"step must divide {side // 2}, so that 0 and −{side // 2} are in")
 

@@ -21,13 +21,13 @@ FLOAT = 4  # bytes of a float32, the largest type of a draw and of an output
 
 
 def forecast(
-    experiment: Experiment, plan: Plan, reuse: bool, device: torch.device, sizes: dict[str, int]
+    experiment: Experiment, plan: Plan, device: torch.device, sizes: dict[str, int]
 ) -> dict[str, float]:
     """The cost of an experiment's grid: one row of the table that `plan` prints.
 
     networks: its cells; stored: cells in the store; time left: seconds until all cells are trained,
     NaN until each architecture with cells left has been trained once on this machine; GB to write.
-    reuse: whether stored cells count as trained; sizes: bytes of each architecture's weights.
+    sizes: bytes of each architecture's weights.
     """
     cells, measured = experiment.cells(plan), rates()
     # On a CPU each core trains one network. On a GPU, a rate is already one network's share.
@@ -40,8 +40,7 @@ def forecast(
     outputs = plan.test_samples * (1 + len(experiment.parts)) * (experiment.outputs or 10) * FLOAT
     seconds = 0.0
     for architecture, member in plan.members.items():
-        count = sum(cell["architecture"] == architecture for cell in cells)
-        left = count - stored[architecture] if reuse else count
+        left = sum(cell["architecture"] == architecture for cell in cells) - stored[architecture]
         if left:
             rate = measured.get(grid_jobs.rate_key(experiment, member, device.type), math.nan)
             seconds += left * plan.train_samples * member.training.epochs * rate / at_once

@@ -22,13 +22,13 @@ STACK, STACK_BYTES = 64, 16e9
 
 
 def train(
-    jobs: list[Job], samples: int, data: Data, device: torch.device, store: Store, reuse: bool
+    jobs: list[Job], samples: int, data: Data, device: torch.device, store: Store
 ) -> tuple[list[tuple[Job, float]], list[tuple[Job, Exception]]]:
     """Train and store the cells of `jobs`, in their order, that the store does not hold.
 
     Cells that another run is training are left to it, and waited for at the end.
-    samples: of each training set; reuse: whether stored cells count as trained. Returns the jobs
-    trained here with their seconds, and the failed jobs with their exceptions.
+    samples: of each training set. Returns the jobs trained here with their seconds, and the failed
+    jobs with their exceptions.
     """
     trained, failed, left = [], [], list(jobs)
     make_data = functools.partial(Data, data.experiment)
@@ -41,7 +41,7 @@ def train(
                 for job in left:  # noqa: B023
                     if not claims.take(job.key):
                         claimed_elsewhere.append(job)  # noqa: B023
-                    elif reuse and store.holds(job.key):
+                    elif store.holds(job.key):
                         claims.release(job.key)
                         bar.update()
                     else:

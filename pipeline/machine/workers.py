@@ -32,10 +32,9 @@ CONTEXT = multiprocessing.get_context("spawn")
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """The device on which work runs, and whether finished work is taken from the store."""
+    """The device on which work runs."""
 
     device: Literal["auto", "cpu", "cuda"]
-    reuse: bool
 
 
 def _ray() -> types.ModuleType | None:

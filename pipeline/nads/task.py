@@ -79,8 +79,8 @@ class Task:
     estimation: Estimation
     key: str
 
-    def nads(self, device: torch.device, reuse: bool) -> NADs:
-        """The NADs, from the store if `reuse`, else of networks that all workers sample.
+    def nads(self, device: torch.device) -> NADs:
+        """The NADs, from the store, else of networks that all workers sample.
 
         One that another run has under way is waited for. Raises the exception of a network that
         cannot be run, and InputError as `Estimation.nads`.
@@ -90,7 +90,7 @@ class Task:
             if not claims.take(self.key):
                 notice(f"another run makes the NADs of {self.name}; this one waits")
                 claims.wait(self.key)
-            if reuse and (contents := kept.contents(self.key)):
+            if contents := kept.contents(self.key):
                 arrays, others = contents
                 others["shape"] = tuple(others["shape"])
                 return NADs(**{name: array.numpy() for name, array in arrays.items()}, **others)

@@ -110,7 +110,7 @@ class _Scale:
         }
         return Plans(
             WantedOfSize(**vars(self.top.images), size=next(iter(sizes), SIZE)),
-            Machine(self.top.device, self.top.reuse),
+            Machine(self.top.device),
             NADsPlan(self.name, self.top.seed, self.top.estimator, requests),
             planned,
         )

@@ -24,7 +24,6 @@ class Top:
     architectures: dict[str, dict[str, typing.Any]]
     device: typing.Literal["auto", "cpu", "cuda"]
     precision: typing.Literal["float32", "bfloat16"]
-    reuse: bool
     scale: str
     scales: dict[str, typing.Any]
 
