@@ -120,6 +120,7 @@ def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells
         (GRIDS["linear_pairs"]((0, 48)), (8, 6), "NAD index 48 is out of range; indices run from"),
         (GRIDS["fourier"](16), (32, 32), None),
         *((GRIDS["fourier"](n), (32, 32), "step must divide 16, so that 0 and") for n in (0, 3)),
+        (GRIDS["fourier"](16), (32, 33), "sides must be even, not 33"),
         (GRIDS["fourier"](16), (64, 48), "step must divide 24, so that 0 and −24 are in"),
         (GRIDS["poison"]((0, 1022)), (32, 32), None),
         (GRIDS["poison"]((1023,)), (32, 32), "10 classes take 2 NADs, so the last index is"),

@@ -41,9 +41,9 @@ def fourier_plan(seeds=(0,), train_samples=1000, **epochs):
     return dataclasses.replace(plan, members=members)
 
 
-def forecast_of(plan, reuse=True, device=CPU):
+def forecast_of(plan, device=CPU):
     """The forecast of a plan, its time unknown as None."""
-    found = told.forecast(FOURIER, plan, reuse, device, SIZES)
+    found = told.forecast(FOURIER, plan, device, SIZES)
     return [None if np.isnan(value) else pytest.approx(value) for value in found.values()]
 
 
@@ -99,6 +99,4 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     keep(plan, [FOURIER.cells(plan)[n] for n in (0, 1, 5, 9, 10, 19, 21, 39)])
     seconds = (14 * 8 * 3 + 18 * 8 * 5) / 2
     assert forecast_of(plan) == [40, 8, seconds, 32 * KEPT]
-    seconds = (20 * 8 * 3 + 20 * 8 * 5) / 2
-    assert forecast_of(plan, reuse=False) == [40, 8, seconds, 40 * KEPT]
     assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"

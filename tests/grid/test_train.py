@@ -116,9 +116,6 @@ def test_more_test_samples_train_nothing_and_other_directions_do(plan, capsys):
     generate.main("linear_pairs")
     train.main("linear_pairs")
     assert counts(capsys) == (3, 2, 0), "all but logreg at (1, 1), and the MLP"
-    lay_down_plan(dataclasses.replace(plan, test_samples=70), reuse=False)
-    train.main("linear_pairs")
-    assert counts(capsys) == (5, 0, 0), "where reuse is not wanted"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,12 +31,12 @@ def source(networks, **others):
     return Source(networks, **{"input": (1, 8, 8)} | others)
 
 
-def write(specification=NETWORK, reuse=True, estimator=SECANT, own=(), **sources):
+def write(specification=NETWORK, estimator=SECANT, own=(), **sources):
     """The plan of these NADs."""
     own = {file: artifacts.file_digest(file) for file in own}
     members = {name: Request(specification, each, own) for name, each in sources.items()}
-    machine = {"device": "cpu", "reuse": reuse}
-    lay_down_plans(nads=NADsPlan("smoke", 7, estimator, members), machine=machine)
+    plans = {"nads": NADsPlan("smoke", 7, estimator, members), "machine": {"device": "cpu"}}
+    lay_down_plans(**plans)
 
 
 def contents(name="net"):
@@ -81,9 +82,6 @@ def test_nads_are_taken_from_what_was_kept(folder, here):
     path.write_bytes(path.read_bytes()[:1000])
     estimate.main()
     assert len(here) == 24 and contents() == whole, "a broken file is as none"
-    write(reuse=False, net=source(12))
-    estimate.main()
-    assert len(here) == 36
 
 
 OWN = """from torch import nn
@@ -170,6 +168,6 @@ def test_a_killed_estimate_goes_on_with_what_was_not_finished_and_gives_the_same
     estimate.main()
     assert here == [("net", n) for n in range(30)], "only what was not kept"
     resumed = contents(), contents("other")
-    write(reuse=False, other=source(20), net=source(30))
+    shutil.rmtree(".cells")
     estimate.main()
     assert (contents(), contents("other")) == resumed

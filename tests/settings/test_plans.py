@@ -31,11 +31,11 @@ def test_the_shipped_file_gives_plans_of_every_scale_the_chosen_one_first(shippe
 
 
 def test_what_stands_at_the_top_goes_to_every_scale(shipped):
-    shipped |= {"device": "cpu", "reuse": False, "seed": 7, "precision": "bfloat16"}
+    shipped |= {"device": "cpu", "seed": 7, "precision": "bfloat16"}
     shipped["images"] = {"path": "here.tar", "url": "https://example.org/a", "fallback": None}
     for asked in plans(shipped).values():
         assert asked.images == WantedOfSize("here.tar", "https://example.org/a", None)
-        assert asked.machine == Machine("cpu", False) and asked.nads.seed == 7
+        assert asked.machine == Machine("cpu") and asked.nads.seed == 7
         assert asked.nads.estimator == Estimator("secant", "readout", 100.0, "normal", True, True)
         for plan in asked.experiments.values():
             assert plan.seeds[0] == 7 and plan.precision == "bfloat16"

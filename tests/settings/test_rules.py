@@ -22,7 +22,7 @@ MISTAKES = [
     (f"{LENET}/schedule", "linear", f"{LINE}: unknown key 'schedule'; known are: indices, epochs"),
     (LENET, None, f"{LINE}: the key 'indices' is missing"),
     # Wrong types, among them YAML 1.1's truth values, and lists for mappings.
-    ("reuse", "yes", "reuse must be a valid boolean, not 'yes'"),
+    ("estimator/compare", "often", "estimator.compare must be a valid boolean, not 'often'"),
     ("images/url", None, "images.url must be a valid string, not None"),
     ("architectures/lenet", "lenet", "architectures.lenet must be an object, not 'lenet'"),
     (f"{LENET}/indices", [1, "2"], f"{LINE}.indices must be a valid integer, not '2'"),

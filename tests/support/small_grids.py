@@ -93,10 +93,9 @@ def separable(normal, y, v, eps, sigma):
     return sigma * normal + np.outer(eps * y - sigma * (normal @ v), v)
 
 
-def lay_down_plan(plan, device="cpu", reuse=True):
+def lay_down_plan(plan, device="cpu"):
     """Write what the stage `plan` leaves for an experiment, below the current folder."""
-    machine = {"device": device, "reuse": reuse}
-    lay_down_plans(machine=machine, **{plan.experiment: plan})
+    lay_down_plans(machine={"device": device}, **{plan.experiment: plan})
 
 
 def lay_down_nads(**bases):
