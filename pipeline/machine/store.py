@@ -65,38 +65,6 @@ def _note(tensors: dict[str, torch.Tensor], outcome: typing.Any, key: str) -> st
     return json.dumps({"sha256": sha256.hexdigest(), "outcome": outcome})
 
 
-def _save(path: Path, tensors: dict[str, torch.Tensor], outcome: typing.Any, key: str) -> None:
-    contents = safetensors.torch.save(tensors, {NOTE: _note(tensors, outcome, key)})
-    atomically(path, lambda file: file.write_bytes(contents), 0o444)
-
-
-def _use(path: Path, key: str) -> tuple[dict[str, torch.Tensor], typing.Any] | None:
-    """The tensors and the outcome of a file of the store, or None where it is missing or damaged.
-
-    Its access time becomes now, also where the disk notes none. A damaged one is removed.
-    """
-    try:
-        with safetensors.safe_open(path, "pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
-            note = (file.metadata() or {}).get(NOTE, "{}")
-        outcome = dict(json.loads(note)).get("outcome")
-        if note != _note(tensors, outcome, key):
-            raise ValueError("the digest is not that of the contents")
-    except FileNotFoundError:
-        return None
-    except (TypeError, ValueError, safetensors.SafetensorError) as error:
-        notice(f"{path} is damaged and counts as not kept: {' '.join(str(error).split())}")
-        # The file may be one with DVC's copy, which DVC trusts until mode or time change.
-        path.chmod(0o644)
-        os.utime(path)
-        path.unlink(missing_ok=True)
-        return None
-    with contextlib.suppress(PermissionError):  # another user's
-        # A new modification time would make DVC read all links of the file again.
-        os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
-    return tensors, outcome
-
-
 class Store:
     """The trained cells and the NADs under `folder`, by key."""
 
@@ -112,8 +80,31 @@ class Store:
         return self.path(key).exists()
 
     def contents(self, key: str) -> tuple[dict[str, torch.Tensor], dict] | None:
-        """The tensors and the outcome under a key, or None where its file is missing or damaged."""
-        return _use(self.path(key), key)
+        """The tensors and the outcome under a key, or None where its file is missing or damaged.
+
+        Its access time becomes now, also where the disk notes none. A damaged one is removed.
+        """
+        path = self.path(key)
+        try:
+            with safetensors.safe_open(path, "pt") as file:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}
+                note = (file.metadata() or {}).get(NOTE, "{}")
+            outcome = dict(json.loads(note)).get("outcome")
+            if note != _note(tensors, outcome, key):
+                raise ValueError("the digest is not that of the contents")
+        except FileNotFoundError:
+            return None
+        except (TypeError, ValueError, safetensors.SafetensorError) as error:
+            notice(f"{path} is damaged and counts as not kept: {' '.join(str(error).split())}")
+            # The file may be one with DVC's copy, which DVC trusts until mode or time change.
+            path.chmod(0o644)
+            os.utime(path)
+            path.unlink(missing_ok=True)
+            return None
+        with contextlib.suppress(PermissionError):  # another user's
+            # A new modification time would make DVC read all links of the file again.
+            os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
+        return tensors, outcome
 
     def get(self, key: str) -> dict | None:
         """A cell's outcome, a dict of numbers, or None where its file is missing or damaged."""
@@ -125,7 +116,8 @@ class Store:
 
         Tensors are contiguous and share no memory.
         """
-        _save(self.path(key), tensors, outcome, key)
+        contents = safetensors.torch.save(tensors, {NOTE: _note(tensors, outcome, key)})
+        atomically(self.path(key), lambda file: file.write_bytes(contents), 0o444)
 
     def lay_down(self, key: str, path: Path) -> None:
         """Make `path` a hard link to a cell's file, or a copy where no link can be made."""
