@@ -13,6 +13,7 @@ import numpy as np
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 from PIL import Image
+from pydantic_core import to_jsonable_python
 
 from pipeline.report import style
 from pipeline.report.page import LEGEND, Section, again
@@ -59,25 +60,15 @@ def sprite(directions: np.ndarray, shape: tuple[int, int, int]) -> tuple[str, in
     return data_uri(Image.fromarray(sheet.reshape(rows * height, columns * shape[2]))), columns
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON has it: arrays as lists, keys as text, None for nan and infinity."""
-    if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def value(row: Mapping[str, Any]) -> tuple[float, float, int, int]:
     """The accuracy in a row of summary.csv: mean, deviation, seeds, fitted seeds."""
     return row["mean"], row["std"], int(row["seeds"]), int(row["fitted"])
 
 
 def script_json(value: Any) -> str:
-    """A value as JSON that can stand in a <script>: no text in it can end the script."""
-    return htmlsafe_json_dumps(plain(value), separators=(",", ":"))
+    """A value as JSON that can stand in a <script>, which no text in it can end; nan is null."""
+    finite = to_jsonable_python(value, inf_nan_mode="null", fallback=lambda array: array.tolist())
+    return htmlsafe_json_dumps(finite, separators=(",", ":"))
 
 
 def templates(folder: Path) -> jinja2.Environment:
