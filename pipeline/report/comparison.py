@@ -9,8 +9,7 @@ import pandas as pd
 
 def number(value: float, digits: int) -> str:
     """A number with `digits` decimals, a true minus sign, and no minus sign before zero."""
-    text = f"{value:,.{digits}f}"
-    return text.replace("-", "−") if text.strip("-0.") else text.lstrip("-")
+    return f"{value:z,.{digits}f}".replace("-", "−")
 
 
 def mean_text(mean: float, deviation: float, digits: int = 1) -> str:
@@ -44,7 +43,7 @@ def p_text(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
-def rms(ours: pd.Series, published: pd.Series) -> tuple[float, int]:
+def rms_text(ours: pd.Series, published: pd.Series) -> str:
     """Root mean square difference of two series at their common keys, and the number of these."""
     difference = (ours - published).dropna()
-    return float(np.sqrt((difference**2).mean())), len(difference)
+    return f"{(difference**2).mean() ** 0.5:.1f} ({len(difference)})" if len(difference) else "–"

@@ -14,7 +14,7 @@ from pipeline.cells.fourier import wrapped
 from pipeline.cells.shapes import SIDE
 from pipeline.networks import NETWORKS
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, number, percent, rms
+from pipeline.report.comparison import accuracy, number, percent, rms_text
 from pipeline.report.labels import papers_network
 from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Published, Run, described, not_fitted, over_seeds
@@ -87,11 +87,9 @@ def plane(rows: pd.DataFrame, column: str) -> pd.DataFrame:
         shown = pd.concat([shown, edge.assign(**{name: -edge[name]})])
     cells = shown.drop_duplicates(DIRECTION).set_index(DIRECTION)["value"].unstack()
     axis = np.union1d(cells.index, cells.columns)
-    names = [number(k, 0) for k in axis]
     cells = cells.reindex(index=axis, columns=axis).astype(float)
-    cells.index = pd.Index(names, name="row frequency $k_r$")
-    cells.columns = pd.Index(names, name="column frequency $k_c$")
-    return cells
+    cells = cells.rename(index=lambda k: number(k, 0), columns=lambda k: number(k, 0))
+    return cells.rename_axis(index="row frequency $k_r$", columns="column frequency $k_c$")
 
 
 def pair(direction: pd.Series) -> str:
@@ -170,9 +168,7 @@ def numbers(run: Evaluated, known: Published) -> Numbers:
             wide = called.removeprefix("published")
             theirs = 100 * theirs.set_index(DIRECTION)["mean"].reindex(means.index)
             off = theirs[theirs.index.get_level_values("k_row") != 0]
-            points, count = rms(100 * means, off)
-            distance = f"{points:.1f} ({count})" if count else "–"
-            beside = [f"{theirs.mean():.1f}{wide}", distance + wide]
+            beside = [f"{theirs.mean():.1f}{wide}", rms_text(100 * means, off) + wide]
         for other, network in networks.items():
             if "downsampling" in network or networks[name] != network | no_pooling:
                 continue

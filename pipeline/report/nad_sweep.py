@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from pipeline.measures.ranks import early
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, number, p_text, rms
+from pipeline.report.comparison import accuracy, all_seeds_fitted, number, p_text, rms_text
 from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds, percents
 
@@ -110,9 +110,7 @@ def numbers(run: Evaluated, known: Published) -> Numbers:
             called, values = known[name]
             width = called.removeprefix("published")
             quoted = " / ".join(f"{values[i]:g}" for i in QUOTED)
-            points, count = rms(100 * at["mean"], values)
-            distance = f"{points:.1f} ({count})" if count else "–"
-            beside = [quoted + width, distance + width]
+            beside = [quoted + width, rms_text(100 * at["mean"], values) + width]
         values = [accuracy(at.loc[i]) if i in at.index else "–" for i in QUOTED]
         fitted = all_seeds_fitted(at)
         row = [label, estimand, f"{fitted} of {len(at)}", *values, *beside]

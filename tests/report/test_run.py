@@ -13,7 +13,7 @@ from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import run
-from pipeline.report.comparison import rms
+from pipeline.report.comparison import rms_text
 from pipeline.report.labels import label
 
 
@@ -76,9 +76,9 @@ def test_results_of_other_cells_than_the_planned_ones_are_refused(whole, tmp_pat
 
 def test_differences_are_at_what_both_have():
     ours, published = pd.Series({0: 1.0, 4: 5.0, 7: 90.0}), pd.Series({4: 8.0, 1: 50.0, 0: 5.0})
-    # −4 and −3.
-    assert rms(ours, published) == (pytest.approx(12.5**0.5), 2)
-    assert rms(pd.Series({0: 1.0}), pd.Series({1: 1.0}))[1] == 0
+    # −4 and −3, whose mean square is 12.5.
+    assert rms_text(ours, published) == "3.5 (2)"
+    assert rms_text(pd.Series({0: 1.0}), pd.Series({1: 1.0})) == "–"
 
 
 @pytest.mark.parametrize(
