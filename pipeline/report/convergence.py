@@ -93,9 +93,8 @@ def maps(speeds: Sequence[Speed], caption: str, notice: str | None) -> Figure:
 
 
 def _plain_ticks(axis: Axis) -> None:
-    ticks = [n * 10**power for power in range(7) for n in (1, 2, 3, 5)]
-    axis.set_major_locator(matplotlib.ticker.FixedLocator(ticks))
-    axis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
+    axis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 3, 5)))
+    axis.set_major_formatter("{x:,.0f}")
     axis.set_minor_locator(matplotlib.ticker.NullLocator())
 
 
@@ -156,11 +155,10 @@ def numbers(speeds: Sequence[Speed], run: Evaluated, other: Evaluated) -> Number
 def speed_of(name: str, run: Evaluated, other: Evaluated, known: Published) -> Speed:
     """The `Speed` of an architecture in the run of `convergence`.
 
-    other: the run of `fourier`, whose accuracies count if it trains the same network under the same
-    name; known: published accuracies.
+    other: the run of `fourier`; known: published accuracies.
     """
     member, accuracies = run.plan.members[name], {}
-    if name in other.labels and other.plan.members[name].specification == member.specification:
+    if name in other.labels:
         accuracies[OURS] = fourier.by_direction(other.of(name))
     if name in known:
         accuracies |= dict([known[name]])

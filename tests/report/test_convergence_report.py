@@ -4,7 +4,6 @@ import drawing
 import numpy as np
 import pandas as pd
 import pytest
-from small_run import LENET, with_member
 
 from pipeline.report import convergence
 from pipeline.report.convergence import OURS, Speed
@@ -71,10 +70,3 @@ def test_findings_say_how_soon_and_what_goes_with_it(whole):
     assert convergence.numbers([speed(**worse)], *run)[1][1].endswith("generalises worse.")
     unlike = speed(**worse, published=accuracies())
     assert convergence.numbers([unlike], *run)[1][1].endswith(": no relation is established.")
-
-
-def test_accuracies_of_another_network_of_the_same_name_are_not_compared(whole):
-    run, other = whole.experiments["convergence"], whole.experiments["fourier"]
-    other = with_member(other, "a", specification=LENET | {"downsampling": "none"})
-    assert list(convergence.speed_of("z", run, other, {}).beside) == [OURS]
-    assert not convergence.speed_of("a", run, other, {}).beside
