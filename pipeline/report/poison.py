@@ -14,7 +14,7 @@ from pipeline.report.comparison import accuracy, all_seeds_fitted, training
 from pipeline.report.page import Picture, Section, Table
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
 
-CLASSES, CARRIERS = 3, 3  # numbers of classes and of carriers' NADs in the figure of examples
+CLASSES = 3  # of which the figure of examples has a picture
 
 
 def curve(run: Evaluated, known: Published, caption: str) -> Figure:
@@ -62,19 +62,17 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
 def examples(run: Evaluated, name: str, caption: str) -> Figure:
     """The first training image of each of the first classes, clean and with carriers along NADs.
 
-    Images with carriers are clipped to [0, 1]. Beside each stands its unclipped difference from
-    the clean image, magnified about grey until it fills the range.
+    The NADs are the first, the middle and the last of the grid. Images with carriers are clipped to
+    [0, 1]. Beside each stands its unclipped difference from the clean image, magnified about grey
+    until it fills the range.
     """
     draw = artifacts.generated("poison", f"draw-{run.plan.seeds[0]}.npz")
     nads = artifacts.generated("poison", "directions.npz")[name]
-    indices = sorted(run.plan.members[name].grid.indices)
-    places = np.linspace(0, len(indices) - 1, CARRIERS).round().astype(int)
-    indices = [indices[place] for place in np.unique(places)]
-    # Few samples of many classes may lack one of the first.
-    numbers = [n for n in range(CLASSES) if n in draw["train_labels"]]
-    first = [int(np.argmax(draw["train_labels"] == n)) for n in numbers]
-    x = in_unit_range(draw["train_pictures"][first])
-    y = torch.as_tensor(draw["train_labels"][first])
+    indices = run.plan.members[name].grid.indices
+    indices = np.unique(np.quantile(indices, [0, 0.5, 1], method="nearest"))
+    numbers, first = np.unique(draw["train_labels"], return_index=True)
+    numbers, first = numbers[:CLASSES], first[:CLASSES]
+    x, y = in_unit_range(draw["train_pictures"][first]), torch.as_tensor(numbers)
     rows, columns = len(numbers), 1 + 2 * len(indices)
     figure, axes = style.new(rows, columns, max(6.4, 1.3 * columns + 0.3), 1.85 * rows + 0.9)
     show = lambda panel, image: panel.imshow(np.clip(image, 0, 1).transpose(1, 2, 0))
@@ -87,7 +85,7 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
         for image, clean, panel, beside in zip(carrying.numpy(), x.numpy(), left, right):
             show(panel, image)
             panel.set_title(f"index {index}", fontsize=8)
-            difference = np.asarray(image, np.float64) - clean
+            difference = image.astype(float) - clean
             largest = np.abs(difference).max()
             factor = 0.5 / largest
             show(beside, 0.5 + factor * difference)

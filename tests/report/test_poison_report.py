@@ -12,11 +12,11 @@ def test_the_published_curve_stands_beside_ours(section_of):
 
 
 def test_examples_are_the_first_pictures_of_the_first_classes(section_of):
-    """Those of classes 0 and 2, since there is none of class 1: numbers 4 and 2, with their
-    carriers in channels 0 and 2, of which the pixel of NAD 10 becomes ± 0.25."""
+    """Those of classes 0, 2 and 3, since there is none of class 1: numbers 4, 2 and 1, of which the
+    first two have their carriers in channels 0 and 2: the pixel of NAD 10 becomes ± 0.25."""
     figure = section_of("poison").pictures[1].figure
-    panels = np.reshape(figure.axes, (2, 3))
-    assert [panel.get_ylabel() for panel in panels[:, 0]] == ["ape", "cat"]
+    panels = np.reshape(figure.axes, (3, 3))
+    assert [panel.get_ylabel() for panel in panels[:, 0]] == ["ape", "cat", "dog"]
     assert [panel.get_title() for panel in panels[0]] == ["clean", "index 10", "difference ×0.8"]
     for row, number, channel in zip(panels, (4, 2), (0, 2)):
         shade = (100 + number) / 255
