@@ -138,8 +138,7 @@ def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
 
     order: names of the experiments; of several folders of one experiment the largest comes first.
     """
-    about, records = artifacts.present(folder / "images.json", "render reports/overnight"), {}
-    images = json.loads(about.read_text(encoding="utf-8"))
+    images, records = json.loads((folder / "images.json").read_text(encoding="utf-8")), {}
     for path in sorted(folder.glob("*/plan.json")):
         document = path.read_bytes()
         experiment = experiments.find(json.loads(document)["experiment"])
