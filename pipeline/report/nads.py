@@ -1,7 +1,8 @@
 """NADs in the report: spectra, directions, and the overlap of the two estimands (paper 1, §4)."""
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import matplotlib.colors
@@ -47,29 +48,23 @@ def published_spectra() -> dict[str, pd.Series]:
     return {network: values / PUBLISHED_ROWS**0.5 for network, values in singular.items()}
 
 
-def estimated(run: Run) -> dict[str, NADs]:
-    """The NADs that were estimated, not read from a file, by architecture."""
-    return {name: nads for name, nads in run.nads.items() if nads["networks"]}
-
-
-def spectra(run: Run, known: Mapping[str, pd.Series], caption: str) -> Figure:
+def spectra(run: Run, names: Iterable[str], known: Mapping[str, pd.Series], caption: str) -> Figure:
     """√λ against the NAD index on two log axes, with bands of two standard errors.
 
-    known: published √λ by index, by architecture.
+    names: the architectures; known: published √λ by index, by architecture.
     """
     figure, ((panel,),) = style.new(1, 1, 7.4, 4.6)
     crosses = {"linewidth": 0.7, "markersize": 8, "markeredgewidth": 1.6}
-    looks = style.SPECTRA * len(run.nads)
-    for (name, nads), (colour, line) in zip(estimated(run).items(), looks):
-        values, errors = nads["eigenvalues"], nads["standard_errors"]
+    for name, (colour, line) in zip(names, itertools.cycle(style.SPECTRA)):
+        values, errors = run.nads[name]["eigenvalues"], run.nads[name]["standard_errors"]
         squares = np.maximum([values, values - 2 * errors, values + 2 * errors], values[0] * 1e-9)
         index, (middle, *band) = np.arange(len(values)) + 1, np.sqrt(squares)
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
         panel.plot(index, middle, color=colour, linestyle=line, label=run.labels[name])
         if name in known:
-            index, crossed = known[name].index, np.flatnonzero(known[name].index.isin(MARKED))
-            look = crosses | {"color": colour, "markevery": crossed.tolist(), "clip_on": False}
-            panel.plot(index + 1, known[name], "x-", zorder=1.9, **look)
+            index = known[name].index
+            look = {"color": colour, "markevery": index.isin(MARKED).tolist(), "clip_on": False}
+            panel.plot(index + 1, known[name], "x-", zorder=1.9, **look, **crosses)
     if known:
         entry = f"published, $s/\\sqrt{{{PUBLISHED_ROWS:,}}}$"
         panel.plot([], [], "x-", color="0.3", label=entry, **crosses)
@@ -108,7 +103,7 @@ def overlaps(run: Run, others: Mapping[str, NADs], caption: str) -> Figure:
     others: the NADs of the other estimand, along the columns, by architecture.
     """
     columns = min(3, len(others))
-    rows = -(-len(others) // columns)
+    rows = math.ceil(len(others) / columns)
     figure, axes = style.new(rows, columns, 3.3 * columns + 0.8, 3.4 * rows + 0.5)
     look = {"cmap": "RdBu_r", "norm": matplotlib.colors.LogNorm(1 / 16, 16), "origin": "lower"}
     for panel in axes.flat[len(others) :]:
@@ -155,8 +150,7 @@ def numbers(run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
         overlap, chance = f"{shared_by_halves:.2f}", f"{ten / np.prod(nads['shape']):.2f}"
         estimate = f"{label} ({networks} untrained networks)"
         if flat := all_equal(nads):
-            text = "all eigenvalues are equal within their errors, and no direction comes first"
-            level.append(f"for {estimate} {text}")
+            level.append(estimate)
         else:
             # A last eigenvalue below this share of the first is zero but for rounding.
             factor = (values[0] / max(values[-1], 1e-12 * values[0])) ** 0.5
@@ -173,11 +167,13 @@ def numbers(run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
         # With equal eigenvalues the overlap shows the eigensolver's habits alone.
         row += ["–" if flat else f"{overlap} ({chance})", ", ".join(map(str, gaps[:4])) or "none"]
         rows.append([*row, f"{first:.3g} ± {error:.2g} ({halves})", theirs])
+    sentences = []
     if steep:
         fall = "√λ falls from the first NAD to the last by a factor of"
-        level.insert(0, f"{fall} {', '.join(steep)}")
-    text = "; ".join(level)
-    sentences = [f"{text[0].upper()}{text[1:]}."] if text else []
+        sentences.append(f"{fall} {', '.join(steep)}.")
+    if level:
+        equal = "All eigenvalues are equal within their errors, and no direction comes first, for"
+        sentences.append(f"{equal} {', '.join(level)}.")
     if shared:
         spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
         sentences.append(f"{spans} {', '.join(shared)}.")
@@ -194,30 +190,30 @@ def explorer(run: Run) -> list[dict[str, Any]]:
     sweep, networks = run.experiments["nad_sweep"], []
     known = published_curves(sweep)
     for name, nads in run.nads.items():
-        accuracies: dict[str, Any] = {
-            estimand: {row["index"]: value(row) for row in rows.to_dict("records")}
-            for estimand, rows in sweep.summary_of(name).groupby("estimand", sort=False)
-        }
-        if name in known:
-            called, values = known[name]
-            accuracies["published"] = {"called": called, "values": values.dropna().to_dict()}
-        shape, file = nads["shape"].tolist(), run.plan.members[name].source.file
+        shape = nads["shape"].tolist()
         count = min(len(nads["directions"]), TILES // math.prod(shape))
         source, columns = sprite(nads["directions"][:count], shape)
         network = {"name": run.labels[name], "shape": shape, "count": count}
-        network |= {"accuracies": accuracies, "estimand": run.plan.estimator.estimand}
-        network |= {"sprite": source, "columns": columns, "file": file}
+        network |= {"sprite": source, "columns": columns}
+        along = sweep.summary_of(name).query("estimand == @run.plan.estimator.estimand")
+        network["accuracies"] = {row["index"]: value(row) for row in along.to_dict("records")}
+        if name in known:
+            called, values = known[name]
+            network["published"] = {"called": called, "values": values.dropna().to_dict()}
         if nads["networks"]:
             for key in ("eigenvalues", "standard_errors"):
                 network[key] = [float(f"{number:.3e}") for number in nads[key][:count]]
             network |= {"networks": nads["networks"], "nearby": nads["nearby"][:count]}
+        else:
+            network["file"] = run.plan.members[name].source.file
         networks.append(network)
     return networks
 
 
 def section(run: Run) -> Section:
     """The section of the NADs; where all eigenvalues are equal, there is no gallery."""
-    estimator, members, estimates = run.plan.estimator, run.plan.members, estimated(run)
+    estimator, members = run.plan.estimator, run.plan.members
+    estimates = [name for name, nads in run.nads.items() if nads["networks"]]
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
     caption = f"scale {run.plan.scale} · {estimator.estimand}{step}, {POINTS[estimator.point]}"
     # The published singular values are those of secants, for one channel of 32×32.
@@ -230,7 +226,7 @@ def section(run: Run) -> Section:
     }
     pictures = []
     if estimates:
-        figure = spectra(run, known, f"{caption} · bands: ± 2 standard errors")
+        figure = spectra(run, estimates, known, f"{caption} · bands: ± 2 standard errors")
         sees = "How strongly an untrained network responds along its NADs, from the first to the "
         sees += "last. A steep line is a network with strong preferences; a level one has none."
         pictures.append(Picture("nad_spectra", figure, "spectra", sees))
@@ -253,9 +249,9 @@ def section(run: Run) -> Section:
         if name in estimates and len(members[name].source.estimators(estimator)) > 1
     }
     if others:
-        *_, other = others.values()
-        lines = f"{caption} · {second}: {POINTS[str(other['point'])]}, "
-        figure = overlaps(run, others, f"{lines}symmetry: {other['symmetry']}")
+        lines = f"{caption} · {second}: {POINTS[estimator.point]}"
+        lines += "" if estimator.other().symmetry else ", symmetry: none"
+        figure = overlaps(run, others, lines)
         sees = "Whether two ways to measure the response, over a long step and over an infinitely "
         sees += "short one, give the same directions. Red on the diagonal: they do; white: no more "
         sees += "than chance."

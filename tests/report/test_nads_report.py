@@ -26,7 +26,7 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
     whole, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    other = arrays(np.roll(np.eye(4), 1, 0), error=0.3, point="zero", symmetry="none")
+    other = arrays(np.roll(np.eye(4), 1, 0), error=0.3)
     save(artifacts.NADS / "a.gradient.npz", **other)
     level = {"eigenvalues": np.array([1.0, 1.0, 1.0, 0.995]), "networks": 2}
     first = Source(networks=64, input=(1, 2, 2), first=4)
@@ -40,14 +40,18 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
     below = captions(section)
     galleries = [f"nad_gallery_{name}" for name in ("mine", "a", "first")]
     assert [*below] == ["nad_spectra", *galleries, "nad_overlaps"]
-    assert below["nad_overlaps"].endswith("gradient: at the image 0, symmetry: none")
+    image = "at a new standard-normal image for each network"
+    assert below["nad_overlaps"].endswith(f"gradient: {image}, symmetry: none")
     # √λ₀ is 2, and an error of 0.5 in 4 is one of 0.125 in its root.
     assert section.table[2][5:] == ["0.80 (1.00)", "1, 2", "200 ± 12 (300, 100)", "0.189"]
     assert section.table[3][5:] == ["–", "1, 2", "100 ± 25 (300, 100)", "–"]
     assert section.findings[0] == (
         "√λ falls from the first NAD to the last by a factor of 2.8 for LeNet (32 untrained "
-        f"networks), 2.8 for {LABELS['z']}, 1×2×2 (64 untrained networks); for LogReg (2 untrained "
-        "networks) all eigenvalues are equal within their errors, and no direction comes first."
+        f"networks), 2.8 for {LABELS['z']}, 1×2×2 (64 untrained networks)."
+    )
+    assert section.findings[1] == (
+        "All eigenvalues are equal within their errors, and no direction comes first, for LogReg "
+        "(2 untrained networks)."
     )
     _, imported, gallery, _, overlaps = (picture.figure for picture in section.pictures)
     assert [panel.get_title() for panel in gallery.axes[1:3]] == ["1\n≈ 0–1", "2\nalone"]

@@ -70,9 +70,9 @@ def test_the_data_say_what_the_tables_say(html):
     data = json.loads(re.search('id="data">(.*?)</script>', html, re.S)[1])
     narrow, lenet = data["nads"]
     assert narrow["file"] == "mine.npy" and "eigenvalues" not in narrow
-    assert lenet["accuracies"]["secant"]["10"] == [0.521, 0.001414, 2, 2]
-    assert lenet["accuracies"]["published"]["called"] == "published"
-    assert lenet["accuracies"]["published"]["values"]["10"] == 99.98
+    assert lenet["accuracies"]["10"] == [0.521, 0.001414, 2, 2]
+    assert lenet["published"]["called"] == "published"
+    assert lenet["published"]["values"]["10"] == 99.98
     assert lenet["eigenvalues"][:2] == [4, 2] and lenet["nearby"][0] == [0, 1]
     first, second = data["fourier"]["maps"]
     assert second["cells"]["0,0"] == [0.529, 0.001414, 2, 2]

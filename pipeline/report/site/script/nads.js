@@ -16,9 +16,9 @@ function nads() {
       rows.push(["eigenvalue λ", `${scientific(network.eigenvalues[index])} ± ${scientific(network.standard_errors[index])} (standard error, ${network.networks} untrained networks)`]);
       rows.push(["cannot be told from", last > first ? `indices ${first} to ${last}: only the space they span is known` : "no other: this direction stands alone"]);
     } else rows.push(["taken from", String(network.file)]);
-    const { published, [network.estimand]: along } = network.accuracies;
-    if (along?.[index]) rows.push(["accuracy along it", said(along[index])]);
-    if (published && published.values[index] !== undefined) rows.push([published.called, `${published.values[index]} % (along the published NAD ${index})`]);
+    const { accuracies, published } = network;
+    if (accuracies[index]) rows.push(["accuracy along it", said(accuracies[index])]);
+    if (published && index in published.values) rows.push([published.called, `${published.values[index]} % (along the published NAD ${index})`]);
     terms($("nads-read"), rows);
     spectrum(network, index);
     const pixels = await sheet(network);
@@ -32,7 +32,7 @@ function nads() {
   function pick() {
     network = networks[select.value];
     slider.max = number.max = network.count - 1;
-    const measured = Object.keys(network.accuracies[network.estimand] || {}).map(Number);
+    const measured = Object.keys(network.accuracies).map(Number);
     $("nads-jumps").replaceChildren(...(measured.length ? ["networks were trained along NAD "] : []), ...measured.map((index) => {
       const jump = element("button", { type: "button" }, String(index));
       jump.addEventListener("click", () => show(index));
@@ -60,13 +60,12 @@ function spectrum(network, chosen) {
   svg.append(element("svg:rect", { x: x(from) - 1, width: x(to) - x(from) + 2, y: top, height: bottom - top, fill: "var(--mark)", opacity: 0.25 }));
   const points = values.map((value, index) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
   svg.append(element("svg:polyline", { points, fill: "none", stroke: "currentColor", "stroke-width": 1.5 }));
-  const along = network.accuracies[network.estimand] || {};
-  for (const [index, [mean]] of Object.entries(along))
+  for (const [index, [mean]] of Object.entries(network.accuracies))
     svg.append(element("svg:circle", { cx: x(+index), cy: bottom - (bottom - top) * Math.max(0, 2 * mean - 1), r: 4, fill: "var(--ours)" }));
   const here = x(chosen);
   svg.append(element("svg:line", { x1: here, x2: here, y1: top, y2: bottom, stroke: "var(--mark)", "stroke-width": 2 }));
   svg.append(element("svg:line", { x1: left, x2: right, y1: bottom, y2: bottom, stroke: "currentColor", opacity: 0.4 }));
   for (const index of [0, 10, 100, 1000].filter((each) => each < network.count))
     svg.append(element("svg:text", { x: x(index), y: bottom + 16, "text-anchor": !index ? "start" : x(index) > right - 20 ? "end" : "middle" }, String(index)));
-  $("nads-legend").textContent = `line: √λ, logarithmic, over the index; shaded: what cannot be told apart${Object.keys(along).length ? "; dots: accuracy, 50 % at the bottom, 100 % at the top" : ""}`;
+  $("nads-legend").textContent = `line: √λ, logarithmic, over the index; shaded: what cannot be told apart${Object.keys(network.accuracies).length ? "; dots: accuracy, 50 % at the bottom, 100 % at the top" : ""}`;
 }
