@@ -164,8 +164,9 @@ def numbers(run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
         row = [label, networks, nads["method"], nads["symmetry"], f"{float(nads['error']):.3f}"]
         (starts, ends), index = nads["nearby"].T, np.arange(len(values))
         gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
-        # With equal eigenvalues the overlap shows the eigensolver's habits alone.
-        row += ["–" if flat else f"{overlap} ({chance})", ", ".join(map(str, gaps[:4])) or "none"]
+        gaps = ", ".join(map(str, gaps[:4])) or "none"
+        # With equal eigenvalues both show the eigensolver's habits alone.
+        row += ["–", "–"] if flat else [f"{overlap} ({chance})", gaps]
         rows.append([*row, f"{first:.3g} ± {error:.2g} ({halves})", theirs])
     sentences = []
     if steep:

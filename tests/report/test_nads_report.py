@@ -44,7 +44,7 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
     assert below["nad_overlaps"].endswith(f"gradient: {image}, symmetry: none")
     # √λ₀ is 2, and an error of 0.5 in 4 is one of 0.125 in its root.
     assert section.table[2][5:] == ["0.80 (1.00)", "1, 2", "200 ± 12 (300, 100)", "0.189"]
-    assert section.table[3][5:] == ["–", "1, 2", "100 ± 25 (300, 100)", "–"]
+    assert section.table[3][5:] == ["–", "–", "100 ± 25 (300, 100)", "–"]
     assert section.findings[0] == (
         "√λ falls from the first NAD to the last by a factor of 2.8 for LeNet (32 untrained "
         f"networks), 2.8 for {LABELS['z']}, 1×2×2 (64 untrained networks)."
