@@ -43,8 +43,8 @@ def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     figure, ((panel,),) = style.new(1, 1, 4.4, 4.8)
     first, second = run.plan.settings.eps1, run.plan.settings.eps2
     for number, (sign, marker, colour) in enumerate(CLASSES):
-        look = {"color": colour, "markersize": 7, "zorder": 3}
-        panel.plot([sign * first], [sign * second], marker, label=f"class {number}", **look)
+        look = {"color": colour, "markersize": 7, "zorder": 3, "label": f"class {number}"}
+        panel.plot(sign * first, sign * second, marker, **look)
     reach = np.array([-1.6, 1.6]) * max(first, second)
     panel.plot([0, 0], reach, "--", color="0.35", label="first channel alone")
     panel.plot(reach, [0, 0], ":", color="0.35", label="second channel alone")
@@ -67,8 +67,7 @@ def heat_map(panel: Axes, cells: pd.DataFrame, **look: Any) -> QuadMesh:
 def accuracies(run: Evaluated, name: str, known: Known, caption: str) -> Figure:
     """Accuracy (%) with both channels and with either alone, and the published (figs 2a, 4, 6)."""
     side, rows = max(2.1, 0.42 * run.of(name)["index_1"].nunique()), 2 if known else 1
-    height = rows * (side + 0.55) + (0.8 if run.notice is None else 1.0)
-    figure, axes = style.new(rows, 3, 3 * side + 1.6, height)
+    figure, axes = style.new(rows, 3, 3 * side + 1.6, rows * (side + 0.55) + 0.8)
     for column, (test_set, title) in enumerate(PANELS.items()):
         panels = axes[:, column]
         own = percents(run.of(name, test_set=test_set), PAIR)
@@ -114,16 +113,16 @@ def boundaries(run: Evaluated, planes: Planes, label: str, caption: str) -> Figu
     colours = {"cmap": style.ACCURACY, "vmin": 0, "vmax": 1, "interpolation": "nearest"}
     colours |= {"origin": "lower", "extent": (-half, half, -half, half)}
     rim = matplotlib.patheffects.withStroke(linewidth=3, foreground="black")
+    look = {"markersize": 5, "color": "white", "markeredgecolor": "black"}
+    boundary = {"levels": [0.5], "colors": "white", "linewidths": 1.6}
     for panel, (_, cells) in zip(axes.flat, planes.groupby(PAIR)):
         probability = np.mean([*cells["probability"]], 0, dtype=np.float64)
         picture = panel.imshow(probability, **colours)
         if not fitted(cells).all():
             style.hatch(panel, (-half, -half), (2 * half, 2 * half))
         if len(tilts_of(cells)) and probability.min() < 0.5 < probability.max():
-            look = {"levels": [0.5], "colors": "white", "linewidths": 1.6}
-            panel.contour(axis, axis, probability, **look).set_path_effects([rim])
+            panel.contour(axis, axis, probability, **boundary).set_path_effects([rim])
         for sign, marker, _ in CLASSES:
-            look = {"markersize": 5, "color": "white", "markeredgecolor": "black"}
             panel.plot(sign * means[0], sign * means[1], marker, **look)
         panel.set_title(tilt_text(cells), fontsize=8, pad=2)
         panel.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1])

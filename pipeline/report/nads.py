@@ -143,8 +143,8 @@ def numbers(run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
             rows.append([label, run.plan.members[name].source.file, *["–"] * 7])
             continue
         # The first singular value that 10,000 networks would have, and its standard error.
-        first = 100 * float(values[0]) ** 0.5
-        error = first * float(nads["standard_errors"][0]) / (2 * float(values[0]))
+        first = 100 * values[0] ** 0.5
+        error = first * nads["standard_errors"][0] / (2 * values[0])
         halves = ", ".join(f"{100 * value**0.5:.3g}" for value in nads["halves"][:, 0])
         ten, shared_by_halves = agreement(nads["overlap"])
         overlap, chance = f"{shared_by_halves:.2f}", f"{ten / np.prod(nads['shape']):.2f}"
@@ -225,12 +225,10 @@ def section(run: Run) -> Section:
         if (network := papers_network(members[name].specification)) in values
         and members[name].source.input == INPUT
     }
-    pictures = []
-    if estimates:
-        figure = spectra(run, estimates, known, f"{caption} · bands: ± 2 standard errors")
-        sees = "How strongly an untrained network responds along its NADs, from the first to the "
-        sees += "last. A steep line is a network with strong preferences; a level one has none."
-        pictures.append(Picture("nad_spectra", figure, "spectra", sees))
+    figure = spectra(run, estimates, known, f"{caption} · bands: ± 2 standard errors")
+    sees = "How strongly an untrained network responds along its NADs, from the first to the last. "
+    sees += "A steep line is a network with strong preferences; a level one has none."
+    pictures = [Picture("nad_spectra", figure, "spectra", sees)]
     unequal = [name for name in run.nads if name not in estimates or not all_equal(run.nads[name])]
     for name in unequal:
         nads, title, nearby = run.nads[name], f"NADs of {run.labels[name]}", None
@@ -247,7 +245,7 @@ def section(run: Run) -> Section:
     others = {
         name: artifacts.nads(name, second)
         for name in unequal
-        if name in estimates and len(members[name].source.estimators(estimator)) > 1
+        if len(members[name].source.estimators(estimator)) > 1
     }
     if others:
         lines = f"{caption} · {second}: {POINTS[estimator.point]}"
