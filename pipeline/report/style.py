@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import seaborn
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
@@ -62,8 +61,6 @@ def new(
 ) -> tuple[Figure, np.ndarray]:
     """A figure of width×height inches and its panels (rows, columns)."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    # seaborn draws on it to measure tick labels, which lays the figure out for the first time.
-    FigureCanvasAgg(figure)
     return figure, figure.subplots(rows, columns, squeeze=False, **keywords)
 
 

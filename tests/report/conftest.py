@@ -35,9 +35,6 @@ def section_of(laid):
     def section_of(name):
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(laid)
-            # seaborn draws the figure of each heat map, to turn tick labels that overlap: our
-            # figures turn their own.
-            patch.setattr("seaborn.matrix._draw_figure", lambda figure: None)
             patch.setattr(style, "LETTERS", 10**4)  # no caption is broken into lines
             return render.PARTS[name].section(run.read(experiments.names()))
 
