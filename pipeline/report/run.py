@@ -59,32 +59,34 @@ class Evaluated:
             samples = min(samples, self.images["train"])
         epochs = {name: plan.members[name].training.epochs for name in names}
         precision = "" if plan.precision == "float32" else f" · trained in {plan.precision}"
+        spread = "" if self.seeds(names) == "1 seed" else " · ± standard deviation over seeds"
         return (
             f"scale {plan.scale} · {self.seeds(names)} · {samples:,} training samples"
-            f" · {self._each(epochs, 'epoch')}{precision} · ± standard deviation over seeds"
+            f" · {self._counts(epochs, 'epoch')}{precision}{spread}"
         )
 
     def seeds(self, architectures: Iterable[str] | None = None) -> str:
         """The number of seeds of these architectures, by default of all, as text."""
         plan, names = self.plan, architectures or self.labels
         counts = {name: len(plan.seeds[: plan.members[name].seeds]) for name in names}
-        return self._each(counts, "seed")
+        return self._counts(counts, "seed")
 
     def science(self) -> str:
         """ε and σ of D(v), as part of a caption."""
         sigma = self.plan.settings.sigma
-        if isinstance(sigma, dict):
-            text = ", ".join(f"{sigma[name]:g} ({label})" for name, label in self.labels.items())
-        else:
-            text = f"{sigma:g}"
-        return f"ε = {self.plan.settings.eps:g}, σ = {text}"
+        each = {name: sigma[name] if isinstance(sigma, dict) else sigma for name in self.labels}
+        return f"ε = {self.plan.settings.eps:g}, σ = {self._each(each)}"
 
-    def _each(self, counts: Mapping[str, int], what: str) -> str:
-        if len(set(counts.values())) == 1:
-            count = next(iter(counts.values()))
-            return f"{count} {what}" + ("s" if count > 1 else "")
-        each = (f"{count} ({self.labels[name]})" for name, count in counts.items())
-        return f"{what}s " + ", ".join(each)
+    def _counts(self, counts: Mapping[str, int], what: str) -> str:
+        text = self._each(counts)
+        if len(set(counts.values())) > 1:
+            return f"{what}s {text}"
+        return f"{text} {what}" if text == "1" else f"{text} {what}s"
+
+    def _each(self, values: Mapping[str, float]) -> str:
+        if len(set(values.values())) == 1:
+            return f"{next(iter(values.values())):g}"
+        return ", ".join(f"{value:g} ({self.labels[name]})" for name, value in values.items())
 
     def beside(self, published: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
         """The published values of each architecture's network, with their label.
