@@ -2,6 +2,7 @@
 maps over frequencies: values at k and −k, transposes."""
 
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -72,22 +73,20 @@ def transposed_text(run: Evaluated) -> str:
     return text if halves else ""
 
 
-def plane(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """A map: its values (K, K), with k_row along the rows, both in ascending order.
+def unfolded(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of both halves of a map, of one architecture's rows, one of each k and −k.
 
-    rows: k_row, k_col and `column`, one of each k and −k. The axes hold every k_row and k_col of
-    the rows with both signs. The frequency −side/2 equals side/2, and its values stand at both.
-    A frequency without a row has the value nan.
+    There is a row for every k_row and every k_col of either sign; −side/2 equals side/2, and its
+    values stand at both. Frequencies that `rows` lacks have the values nan.
     """
-    modulo = sides(rows)
-    k = wrapped(rows[DIRECTION], modulo)
-    shown = pd.concat([k, wrapped(-k, modulo)]).assign(value=[*rows[column]] * 2)
-    for name in DIRECTION:
-        edge = shown[shown[name] == -modulo[name] // 2]
-        shown = pd.concat([shown, edge.assign(**{name: -edge[name]})])
-    cells = shown.drop_duplicates(DIRECTION).set_index(DIRECTION)["value"].unstack()
-    axis = np.union1d(cells.index, cells.columns)
-    cells = cells.reindex(index=axis, columns=axis).astype(float)
+    axes = [np.union1d(rows[name], -rows[name]) for name in DIRECTION]
+    places = pd.MultiIndex.from_product(axes, names=DIRECTION).to_frame(index=False)
+    return canonical(places).merge(canonical(rows), "left", on=DIRECTION).assign(**places)
+
+
+def plane(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The values of a column of `unfolded` rows, with k_row along the rows."""
+    cells = unfolded(rows).pivot(index="k_row", columns="k_col", values=column).astype(float)
     cells = cells.rename(index=lambda k: number(k, 0), columns=lambda k: number(k, 0))
     return cells.rename_axis(index="row frequency $k_r$", columns="column frequency $k_c$")
 
@@ -191,19 +190,23 @@ def numbers(run: Evaluated, known: Published) -> Numbers:
     return [header, *rows], sentences
 
 
-def explorer(run: Evaluated, known: Published) -> dict[str, Any]:
+def key(row: Mapping[str, Any]) -> str:
+    """The frequency of a row as the page's script asks for it."""
+    return f"{row['k_row']:.0f},{row['k_col']:.0f}"
+
+
+def explorer(run: Evaluated, known: Published) -> list[dict[str, Any]]:
     """The data of the page's maps: accuracies by frequency, ours and the published ones."""
-    key = lambda row: f"{row['k_row']:.0f},{row['k_col']:.0f}"
     maps = []
     for name, label in run.labels.items():
-        own = completed(run, name, canonical(run.summary_of(name)))
-        cells = {key(row): value(row) for row in own.to_dict("records")}
+        own = unfolded(completed(run, name, canonical(run.summary_of(name))))
+        cells = {key(row): value(row) for row in own.dropna(subset="mean").to_dict("records")}
         maps.append({"name": label, "cells": cells, "sides": run.plan.members[name].input[1:]})
         if name in known:
             called, theirs = known[name]
-            cells = {key(row): [row["mean"]] for row in theirs.to_dict("records")}
+            cells = {key(row): [row["mean"]] for row in unfolded(theirs).to_dict("records")}
             maps[-1] |= {"called": called, "published": cells}
-    return {"maps": maps}
+    return maps
 
 
 def section(whole: Run) -> Section:

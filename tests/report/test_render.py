@@ -74,8 +74,9 @@ def test_the_data_say_what_the_tables_say(html):
     assert lenet["published"]["called"] == "published"
     assert lenet["published"]["values"]["10"] == 99.98
     assert lenet["eigenvalues"][:2] == [4, 2] and lenet["nearby"][0] == [0, 1]
-    first, second = data["fourier"]["maps"]
+    first, second = data["fourier"]
     assert second["cells"]["0,0"] == [0.529, 0.001414, 2, 2]
+    assert second["cells"]["16,0"] == second["cells"]["-16,0"] == [0.521, 0.001414, 2, 2]
     assert first["called"] == "published, full width" and first["sides"] == [32, 32]
     assert len(data["linear_pairs"]["networks"]) == 2 and len(data["colours"]) == 64
 

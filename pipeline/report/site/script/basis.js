@@ -3,7 +3,8 @@ const $ = (id) => document.getElementById(id);
 const [ZERO, LEVELS] = data.tile; // bytes that stand for 0, and for the distance from there to 1
 const minus = (text) => String(text).replace(/-/g, "−");
 const colour = (t) => data.colours[Math.max(0, Math.min(data.colours.length - 1, Math.round(t * (data.colours.length - 1))))];
-const css = (t) => `rgb(${colour(t).join(",")})`;
+/* The style of a cell with an accuracy: its colour, from guessing on, and letters that stand out from it. */
+const shade = (accuracy) => `background-color:rgb(${colour(2 * accuracy - 1).join(",")});color:${accuracy > 0.78 ? "#000" : "#fff"}`;
 const percent = (value, digits = 1) => (100 * value).toFixed(digits);
 const spread = (mean, deviation) => percent(mean) + (deviation === null ? "" : ` ± ${percent(deviation)}`);
 

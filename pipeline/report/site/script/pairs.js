@@ -38,11 +38,11 @@ function pairs() {
     const network = networks[select.value], { indices, cells } = network;
     const look = unfitted(Object.values(cells).map((cell) => cell[test.value]), $("pairs-legend"));
     const choose = grid($("pairs-grid"), indices, indices, (first, second) => {
-      const cell = cells[`${first},${second}`], [mean] = cell[test.value], level = 2 * mean - 1;
-      return { name: `NADs ${first} and ${second}: ${percent(mean)} %`, text: percent(mean, 0), style: `background-color:${css(level)};color:${level > 0.56 ? "#000" : "#fff"}`, ...look(cell[test.value]) };
+      const found = cells[[first, second]][test.value], [mean] = found;
+      return { name: `NADs ${first} and ${second}: ${percent(mean)} %`, text: percent(mean, 0), style: shade(mean), ...look(found) };
     }, (first, second) => {
       last = [indices.indexOf(first), indices.indexOf(second)];
-      const cell = cells[`${first},${second}`];
+      const cell = cells[[first, second]];
       plane(cell);
       const tilt = cell.tilt ? `${cell.tilt[0].toFixed(1)}${cell.tilt[1] === null ? "" : ` ± ${cell.tilt[1].toFixed(1)}`}° (0°: first channel only, 90°: second only, ${margin.toFixed(1)}°: maximum margin)`
         : cell.learned ? "not given: the network was not fitted" : "none: it decides nothing in this plane";
