@@ -1,7 +1,7 @@
 """`convergence` in the report: steps until D(v) is learned over v's frequency (paper 1, fig. 2)."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import matplotlib.cm
@@ -19,7 +19,7 @@ from pipeline.report import fourier, style
 from pipeline.report.comparison import mean_text, number, p_text
 from pipeline.report.fourier import DIRECTION
 from pipeline.report.page import Numbers, Picture, Section
-from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Published, Run, not_fitted
 
 STEPS = "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
 BEYOND = 1.25  # place of directions that were not learned, in units of the whole training
@@ -37,16 +37,13 @@ NAMES = {
 class Speed:
     """How soon one network learns D(v) along each direction, and how well it generalises along it.
 
-    label: the network's; limit: steps of the whole training; steps: a row for each direction with
-    mean and deviation over seeds, `steps` (inf if not learned) and `std_x`; map: the same, as
-    `fourier.completed`; beside: by label of the accuracies, the rows of
+    limit: steps of the whole training; steps: a row for each direction with mean and deviation over
+    seeds, `steps` (inf if not learned) and `std_x`; beside: by label of the accuracies, the rows of
     `fourier.by_direction` to which steps are joined.
     """
 
-    label: str
     limit: int
     steps: pd.DataFrame
-    map: pd.DataFrame
     beside: Mapping[str, pd.DataFrame]
 
     @property
@@ -68,28 +65,29 @@ class Speed:
         return found
 
 
-def maps(speeds: Sequence[Speed], caption: str, notice: str | None) -> Figure:
+def maps(run: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Figure:
     """Steps until D(v) is learned over the frequency of v, and accuracy beside (paper 1, fig. 2).
 
     Each network has a row; its map has the colours of all networks' maps.
     """
     figure, axes = style.new(len(speeds), 2, 8.2, 3.6 * len(speeds) + 0.9)
-    limit = max(speed.limit for speed in speeds)
-    fastest = min((n for speed in speeds for n in speed.learned["steps"]), default=limit / 10)
+    limit = max(speed.limit for speed in speeds.values())
+    learned = pd.concat(speed.learned["steps"] for speed in speeds.values())
+    fastest = min(learned, default=limit / 10)
     norm = matplotlib.colors.LogNorm(fastest, limit)
-    for speed, (left, right) in zip(speeds, axes):
-        steps = fourier.plane(speed.map, "steps")
+    for (name, speed), (left, right) in zip(speeds.items(), axes):
+        steps = fourier.plane(fourier.completed(run, name, speed.steps), "steps")
         never = np.isinf(steps)
         style.heat_map(left, steps.mask(never), np.nan * steps, never, norm, cmap=STEPS)
         hatched = f"\nhatched: not within {speed.limit:,} steps" if never.any(axis=None) else ""
-        left.set_title(textwrap.fill(speed.label, 34) + hatched, fontsize=9)
+        left.set_title(textwrap.fill(run.labels[name], 34) + hatched, fontsize=9)
         _scatter(right, speed, fastest) if speed.beside else right.set_axis_off()
     shades = matplotlib.cm.ScalarMappable(norm, STEPS)
     place = {"location": "left", "aspect": 18 * len(speeds)}
     bar = figure.colorbar(shades, ax=axes[:, 0], label="steps until learned", **place)
     _plain_ticks(bar.ax.yaxis)
     title = "Steps of training until D(v) is learned, over the frequency of v"
-    return style.finish(figure, title, caption, notice)
+    return style.finish(figure, title, caption, run.notice)
 
 
 def _plain_ticks(axis: Axis) -> None:
@@ -118,13 +116,13 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
     panel.legend(**style.ABOVE)
 
 
-def numbers(speeds: Sequence[Speed], run: Evaluated, other: Evaluated) -> Numbers:
+def numbers(run: Evaluated, speeds: Mapping[str, Speed], other: Evaluated) -> Numbers:
     """The table of the steps that each network needs, and sentences; other: `fourier`'s run."""
     rows, soon, related = [], [], []
-    for speed in speeds:
-        learned, count, limit = speed.learned, len(speed.steps), f"{speed.limit:,}"
-        ends = ["–", "–", "–"]
-        text = f"{speed.label} along {len(learned)} of {count} directions within {limit} steps"
+    for name, speed in speeds.items():
+        label, learned, ends = run.labels[name], speed.learned, ["–", "–", "–"]
+        count, limit = f"{len(learned)} of {len(speed.steps)}", f"{speed.limit:,}"
+        text = f"{label} along {count} directions within {limit} steps"
         if not learned.empty:
             first, last = (
                 f"{mean_text(end['steps'], end['std_x'], 0)} at {fourier.pair(end)}"
@@ -139,9 +137,9 @@ def numbers(speeds: Sequence[Speed], run: Evaluated, other: Evaluated) -> Number
             sign, *others = {np.sign(rho) if p < 0.05 else 0 for rho, p, _ in beside.values()}
             meaning = f"what is learned sooner generalises {'better' if sign < 0 else 'worse'}"
             meaning = "no relation is established" if others or sign == 0 else meaning
-            related.append(f"{speed.label} {text}: {meaning}")
+            related.append(f"{label} {text}: {meaning}")
         text = "; ".join(f"{called}: {rho}" for called, (*_, rho) in beside.items())
-        rows.append([speed.label, f"{len(learned)} of {count}", limit, *ends, text or "–"])
+        rows.append([label, count, limit, *ends, text or "–"])
     start = f"D(v) along Fourier directions ({run.science()}, {run.seeds()}) is learned by"
     sentences = [f"{start} {'; by '.join(soon)}."]
     if related:
@@ -165,10 +163,10 @@ def speed_of(name: str, run: Evaluated, other: Evaluated, known: Published) -> S
     limit = member.training.epochs * -(-run.plan.train_samples // BATCH)
     # A direction that one seed did not learn comes last: its mean is infinite, its deviation nan.
     rows = fourier.canonical(run.of(name)).fillna({"steps": np.inf})
-    steps = over_seeds(rows, DIRECTION, "steps")[["mean", "std"]].reset_index()
-    steps = steps.rename(columns={"mean": "steps", "std": "std_x"})
+    rows = rows.groupby(DIRECTION, as_index=False)
+    steps = rows.agg(steps=("steps", "mean"), std_x=("steps", "std"))
     beside = {called: steps.merge(table, on=DIRECTION) for called, table in accuracies.items()}
-    return Speed(run.labels[name], limit, steps, fourier.completed(run, name, steps), beside)
+    return Speed(limit, steps, beside)
 
 
 def section(whole: Run) -> Section:
@@ -184,8 +182,8 @@ def section(whole: Run) -> Section:
         lines.append("ρ: rank correlation (Spearman) of steps and accuracy")
     sees = "Left: steps until D(v) is learned; hatched where they were not enough. Right: accuracy "
     sees += "of the previous part against these steps, one point for every wave."
-    figure = maps([*speeds.values()], "\n".join(lines), run.notice)
-    table, findings = numbers([*speeds.values()], run, other)
+    figure = maps(run, speeds, "\n".join(lines))
+    table, findings = numbers(run, speeds, other)
     pictures = [Picture("convergence_maps", figure, "steps until D(v) is learned", sees)]
     heading = "convergence: how soon D(v) is learned along Fourier directions"
     title = "What is learned first"

@@ -4,6 +4,7 @@ import drawing
 import numpy as np
 import pandas as pd
 import pytest
+from small_run import LABELS
 
 from pipeline.report import convergence
 from pipeline.report.convergence import OURS, Speed
@@ -15,12 +16,12 @@ STEPS = {(0, 0): 20, (0, 8): 40, (8, 0): 1200, (8, 8): np.inf}
 ACCURACY = {(0, 0): 0.9, (0, 8): 0.8, (8, 0): 0.7, (8, 8): 0.5}
 
 
-def speed(values=STEPS, std=np.nan, limit=1580, label="Net", **known):
+def speed(values=STEPS, std=np.nan, limit=1580, **known):
     """Deviations of steps are the part `std` of their means; known: tables of accuracies."""
     rows = [(*k, n, std * n if np.isfinite(n) else np.nan) for k, n in values.items()]
     steps = pd.DataFrame(rows, columns=[*DIRECTION, "steps", "std_x"])
     beside = {called: steps.merge(table, on=DIRECTION) for called, table in known.items()}
-    return Speed(label, limit, steps, steps, beside)
+    return Speed(limit, steps, beside)
 
 
 def accuracies(values=ACCURACY, std=np.nan, fitted=True):
@@ -39,34 +40,37 @@ def test_directions_that_were_not_learned_come_last():
     assert tied.correlations["fourier"][0] == pytest.approx(0)
 
 
-def test_published_accuracies_stand_beside_ours():
+def test_published_accuracies_stand_beside_ours(whole):
     known = {OURS: accuracies(), "published": accuracies({(0, 0): 0.6, (8, 8): 0.7})}
-    panel = convergence.maps([speed(**known)], "caption", "notice").axes[1]
+    run = whole.experiments["convergence"]
+    panel = convergence.maps(run, {"a": speed(**known)}, "caption").axes[1]
     (ours, _), (published, _) = drawing.curves(panel).values()
     assert ours == [[20, 90], [40, 80], [1200, 70], [1.25 * 1580, 50]], "the last was not learned"
     assert published == [[20, 60], [1.25 * 1580, 70]]
 
 
 def test_findings_say_how_soon_and_what_goes_with_it(whole):
-    run = [whole.experiments[name] for name in ("convergence", "fourier")]
-    none = speed(dict.fromkeys(STEPS, np.inf), limit=8, label="None")
+    numbers = lambda **speeds: convergence.numbers(
+        whole.experiments["convergence"], speeds, whole.experiments["fourier"]
+    )
+    none = speed(dict.fromkeys(STEPS, np.inf), limit=8)
     one = speed(std=0.1, fourier=accuracies(), **{"published, full width": accuracies()})
     rho = "ρ = −1.00 (p < 0.001, 4 directions)"
-    (_, *rows), sentences = convergence.numbers([one, none], *run)
+    (_, *rows), sentences = numbers(a=one, z=none)
     both = f"fourier: {rho}; published, full width: {rho}"
     assert rows == [
-        ["Net", "3 of 4", "1,580", "20 ± 2 at (0, 0)", "40", "1,200 ± 120 at (8, 0)", both],
-        ["None", "0 of 4", "8", "–", "–", "–", "–"],
+        ["LeNet", "3 of 4", "1,580", "20 ± 2 at (0, 0)", "40", "1,200 ± 120 at (8, 0)", both],
+        [LABELS["z"], "0 of 4", "8", "–", "–", "–", "–"],
     ]
     assert sentences == [
-        "D(v) along Fourier directions (ε = 1, σ = 0.5, 2 seeds) is learned by Net along 3 of 4 "
-        "directions within 1,580 steps, of which the first takes 20 ± 2 at (0, 0) and the last "
-        "1,200 ± 120 at (8, 0); by None along 0 of 4 directions within 8 steps.",
+        "D(v) along Fourier directions (ε = 1, σ = 0.5, 2 seeds) is learned by LeNet along 3 of "
+        "4 directions within 1,580 steps, of which the first takes 20 ± 2 at (0, 0) and the last "
+        f"1,200 ± 120 at (8, 0); by {LABELS['z']} along 0 of 4 directions within 8 steps.",
         "Rank correlation of these steps with the accuracy along the same directions (ε = 1.5, "
-        f"σ = 3): Net {rho} with the accuracies of fourier, {rho} with the published ones of "
+        f"σ = 3): LeNet {rho} with the accuracies of fourier, {rho} with the published ones of "
         "full width: what is learned sooner generalises better.",
     ]
     worse = {"fourier": accuracies({k: 1 - value for k, value in ACCURACY.items()})}
-    assert convergence.numbers([speed(**worse)], *run)[1][1].endswith("generalises worse.")
+    assert numbers(a=speed(**worse))[1][1].endswith("generalises worse.")
     unlike = speed(**worse, published=accuracies())
-    assert convergence.numbers([unlike], *run)[1][1].endswith(": no relation is established.")
+    assert numbers(a=unlike)[1][1].endswith(": no relation is established.")
