@@ -3,9 +3,8 @@ function nads() {
   const networks = data.nads, select = $("nads-network"), slider = $("nads-slider"), number = $("nads-number");
   options(select, networks.map((network) => network.name));
   select.value = Math.max(0, networks.findIndex((network) => Object.keys(network.accuracies).length));
-  let network, latest = 0;
-  async function show(index, typed) {
-    const turn = ++latest;
+  let network, pixels;
+  function show(index, typed) {
     slider.value = index;
     slider.setAttribute("aria-valuetext", `NAD ${index}`);
     if (!typed) number.value = index;
@@ -21,16 +20,15 @@ function nads() {
     if (published && index in published.values) rows.push([published.called, `${published.values[index]} % (along the published NAD ${index})`]);
     terms($("nads-read"), rows);
     spectrum(network, index);
-    const pixels = await sheet(network);
-    if (turn !== latest) return;
     const values = direction(network, pixels, index);
     draw($("nads-pixels"), values, network.shape);
     heat($("nads-energy"), energy(values, network.shape), network.shape[1], network.shape[2]);
     $("nads-pixels").setAttribute("aria-label", `NAD ${index} in pixels`);
     $("nads-energy").setAttribute("aria-label", `NAD ${index}: its energy over frequency`);
   }
-  function pick() {
-    network = networks[select.value];
+  async function pick() {
+    const picked = networks[select.value];
+    [network, pixels] = [picked, await sheet(picked)];
     slider.max = number.max = network.count - 1;
     const measured = Object.keys(network.accuracies).map(Number);
     $("nads-jumps").replaceChildren(...(measured.length ? ["networks were trained along NAD "] : []), ...measured.map((index) => {
