@@ -4,8 +4,8 @@ from matplotlib.figure import Figure
 
 from pipeline.cells.fourier import AXES
 from pipeline.report import fourier, style
-from pipeline.report.comparison import accuracy, mean_text
-from pipeline.report.fourier import DIRECTION, accuracy_map, level_of
+from pipeline.report.comparison import mean_text
+from pipeline.report.fourier import DIRECTION, accuracy_map
 from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Run, not_fitted
 
@@ -30,12 +30,7 @@ def numbers(run: Evaluated) -> Numbers:
     rows, compared = [], []
     for name, label in run.labels.items():
         for axis, colour in NAMES.items():
-            cells = fourier.canonical(run.of(name, axis=axis))
-            directions = fourier.by_direction(cells)
-            ends = [directions.loc[place] for place in directions["mean"].agg(["argmin", "argmax"])]
-            fitted = f"{int(directions['fitted'].sum())} of {len(directions)}"
-            low, high = (f"{accuracy(end)} at {fourier.pair(end)}" for end in ends)
-            rows.append([label, colour, fitted, level_of(cells), low, high])
+            rows.append([label, colour, *fourier.said_of(run.of(name, axis=axis))])
         of_axis = run.of(name).pivot(index=["seed", *DIRECTION], columns="axis", values="accuracy")
         texts = []
         for axis, colour in list(NAMES.items())[1:]:

@@ -138,6 +138,14 @@ def level_of(cells: pd.DataFrame) -> str:
     return percent(means.mean(), means.std())
 
 
+def said_of(cells: pd.DataFrame) -> list[str]:
+    """What tables say of one map: directions fitted, mean, and lowest and highest accuracy."""
+    directions = by_direction(cells)
+    ends = [directions.loc[place] for place in directions["mean"].agg(["argmin", "argmax"])]
+    fitted = f"{int(directions['fitted'].sum())} of {len(directions)}"
+    return [fitted, level_of(cells), *(f"{accuracy(end)} at {pair(end)}" for end in ends)]
+
+
 def numbers(run: Evaluated, known: Published) -> Numbers:
     """The table of the maps, a row for each architecture, and sentences.
 
@@ -152,14 +160,10 @@ def numbers(run: Evaluated, known: Published) -> Numbers:
         cells = run.of(name)
         directions = by_direction(cells)
         means = directions.set_index(DIRECTION)["mean"]
-        lowest, highest = (directions.loc[place] for place in (means.argmin(), means.argmax()))
-        low, high = accuracy(lowest), accuracy(highest)
-        fitted = f"{int(directions['fitted'].sum())} of {len(directions)}"
-        level = f"{level_of(cells)} % in the mean, from {low} at {pair(lowest)} to "
-        level += f"{high} at {pair(highest)}"
-        if means.min() == means.max():
-            level = f"{low} % along all"
-        levels.append(f"{label}: {level} (fitted along {fitted})")
+        fitted, level, low, high = said = said_of(cells)
+        alike = means.min() == means.max()
+        where = "along all" if alike else f"in the mean, from {low} to {high}"
+        levels.append(f"{label}: {level} % {where} (fitted along {fitted})")
         unpooled = UNPOOLED.get(papers_network(networks[name], **no_pooling))
         beside = [f"{100 * unpooled:.1f}" if unpooled else "–", "–"]
         if name in known:
@@ -179,8 +183,7 @@ def numbers(run: Evaluated, known: Published) -> Numbers:
             text += f"means over the {len(same)} directions of both"
             text += f"; published {100 * unpooled:.1f} % without" if unpooled else ""
             without.append(text)
-        above = f"{100 * (means > 0.75).mean():.0f}"
-        rows.append([label, fitted, level_of(cells), low, high, above, *beside])
+        rows.append([label, *said, f"{100 * (means > 0.75).mean():.0f}", *beside])
     sentences = [f"Accuracy over Fourier directions, {run.seeds()}: {'; '.join(levels)}."]
     if without:
         sentences.append(f"Without pooling {', '.join(without)}.")
