@@ -34,8 +34,7 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
     figure, axes = style.new(len(PARTS), columns, *size, sharex="col", sharey="row")
     looks = dict(zip(course["index"].unique(), style.SPECTRA))
     for panels, (name, label) in zip(axes.T, run.labels.items()):
-        rows, drawn = course[course["architecture"] == name], {}
-        epochs = sorted(rows["epoch"].unique())
+        rows = course[course["architecture"] == name]
         for panel, part in zip(panels, PARTS):
             chance = (1 if part == "v" else FIRST) / dimension(run.plan.members[name].input)
             panel.axhline(100 * chance, color="0.6")
@@ -45,14 +44,12 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
                     continue
                 colour, line = looks[index]
                 look = {"color": colour, "linestyle": line, "marker": "o", "markersize": 4}
-                x = [epochs.index(epoch) for epoch in cells.index]
-                drawn[named(index)] = style.curve(panel, x, cells, **look)
+                style.curve(panel, cells.index.astype(str), cells, label=named(index), **look)
             panel.set(yscale="log", ylim=(0.004, 130))
             panel.set_yticks([0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"])
-            panel.set_xticks(range(len(epochs)), map(str, epochs))
         panels[0].set_title(label)
         place = {"loc": "upper left", "bbox_to_anchor": (0, -0.32), "frameon": False}
-        panels[-1].legend(drawn.values(), drawn.keys(), ncols=2, **place)
+        panels[-1].legend(ncols=2, **place)
         panels[-1].set_xlabel("epochs of training")
     for panel, label in zip(axes[:, 0], PARTS.values()):
         panel.set_ylabel(label)
