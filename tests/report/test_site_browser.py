@@ -105,6 +105,7 @@ def test_pointing_and_arrow_keys_choose_a_frequency(browse):
     """)
     assert found["count"] == 9 and found["pointed"].startswith("Frequency (−16, −16)")
     assert "LeNet\t51.7 ± 0.1 %" in found["pointed"]
+    assert "×0.125\t50.1 ± 0.1 % (2 seeds)\t100.0 %, full width" in found["pointed"]
     assert found["moved"].startswith("Frequency (0, 0)") and found["focus"] == "(16, 0): 52.1 %"
 
 

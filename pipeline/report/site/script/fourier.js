@@ -15,10 +15,10 @@ function fourier() {
     for (let row = 0; row < height; row++)
       for (let column = 0; column < width; column++) wave[row * width + column] = Math.cos(2 * Math.PI * ((r * row) / height + (c * column) / width));
     draw($("fourier-pattern"), wave, [1, height, width]);
-    const body = maps.map(({ name, cells, published }) => {
+    const body = maps.map(({ name, cells, called, published }) => {
       const ours = cells[[r, c]], theirs = published?.[[r, c]];
       return element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, ours ? said(ours) : "not trained here"),
-        element("td", { class: "theirs" }, theirs ? `${percent(theirs[0])} %` : "–"));
+        element("td", { class: "theirs" }, theirs ? `${percent(theirs[0])} %${called.replace("published", "")}` : "–"));
     });
     const head = element("tr", {}, ...["network", "this run", "published"].map((text) => element("th", { scope: "col" }, text)));
     $("fourier-read").replaceChildren(element("p", {}, minus(`Frequency (${r}, ${c})`)), element("div", { class: "wide" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
