@@ -12,7 +12,6 @@ from pipeline.measures.boundaries import POINTS
 from pipeline.report import linear_pairs
 
 LABEL = LABELS["z"]
-PLACES = [(0.5, 0.5), (1.5, 0.5), (0.5, 1.5), (1.5, 1.5)]  # of the numbers in a map
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import drawing
 import numpy as np
 import pytest
 from small_run import LABELS, LENET, NARROW, captions, save
@@ -71,7 +70,6 @@ def test_gradients_are_not_set_beside_published_secants(whole):
     assert section.caption == f"scale smoke · gradient, {where}"
     assert [picture.name for picture in section.pictures] == ["nad_spectra", "nad_gallery_a"]
     assert section.table[1][-1] == "–"
-    assert not drawing.crosses(section.pictures[0].figure.axes[0])
 
 
 def test_overlaps_are_in_units_of_chance():

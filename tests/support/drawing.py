@@ -47,8 +47,3 @@ def hollow(panel) -> list[list[list[float]]]:
 def hatched(panel) -> set[tuple[float, float]]:
     """The corners of a panel's hatched rectangles."""
     return {tuple(patch.get_xy()) for patch in panel.patches if patch.get_hatch()}
-
-
-def crosses(panel) -> list:
-    """The crosses of published values."""
-    return [line for line in panel.lines if line.get_marker() == "x" and len(line.get_xdata())]
