@@ -194,8 +194,8 @@ def explorer(run: Run) -> list[dict[str, Any]]:
         shape = nads["shape"].tolist()
         count = min(len(nads["directions"]), TILES // math.prod(shape))
         source, columns = sprite(nads["directions"][:count], shape)
-        network = {"name": run.labels[name], "shape": shape, "count": count}
-        network |= {"sprite": source, "columns": columns}
+        network = {"name": run.labels[name], "shape": shape, "sprite": source, "columns": columns}
+        network |= {"count": count, "left_out": len(nads["directions"]) - count}
         along = sweep.summary_of(name).query("estimand == @run.plan.estimator.estimand")
         network["accuracies"] = {row["index"]: value(row) for row in along.to_dict("records")}
         if name in known:

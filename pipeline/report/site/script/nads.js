@@ -8,7 +8,8 @@ function nads() {
     slider.value = index;
     slider.setAttribute("aria-valuetext", `NAD ${index}`);
     if (!typed) number.value = index;
-    const rows = [["index", `${index} of 0 to ${network.count - 1}`]];
+    const more = network.left_out ? ` (of the ${network.left_out} weaker ones the page has no pictures)` : "";
+    const rows = [["index", `${index} of 0 to ${network.count - 1}${more}`]];
     if (network.eigenvalues) {
       const scientific = (value) => { const [a, b] = value.toExponential(2).split("e"); return `${a}·10${[...String(+b)].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("")}`; };
       const [first, last] = network.nearby[index];
