@@ -66,10 +66,8 @@ def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure
 def _losses_and_spectra(panels: np.ndarray, run: Evaluated) -> None:
     losses = artifacts.trained("nad_sweep", "losses.csv")
     spectra = artifacts.generated("nad_sweep", "directions.npz")
-    ylabel = None
     for (loss, spectrum), name in zip(panels.T, run.labels):
-        epochs = losses[losses["architecture"] == name]
-        first = early(epochs).merge(run.results)
+        first = early(losses[losses["architecture"] == name]).merge(run.results)
         loss.axhline(np.log(2), color="0.6", linewidth=0.8)
         for estimand, look in LOOKS.items():
             cells = over_seeds(first[first["estimand"] == estimand], ["index"], "loss")
@@ -81,10 +79,7 @@ def _losses_and_spectra(panels: np.ndarray, run: Evaluated) -> None:
             scaled = np.sqrt(np.maximum(values / values[0], 1e-9))
             spectrum.plot(np.arange(len(scaled)) + 1, scaled, **look | {"marker": ""})
         spectrum.set(yscale="log")
-        epoch = f"training loss, epoch {first['epoch'].iloc[0]} of {epochs['epoch'].max()}"
-        if ylabel != epoch:
-            loss.set_ylabel(f"{epoch}\n(grey: guessing)")
-        ylabel = epoch
+    panels[0, 0].set_ylabel("training loss after a third\nof the epochs (grey: guessing)")
     panels[0, 0].set_ylim(bottom=0)
     panels[1, 0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
 
