@@ -51,7 +51,7 @@ def section(whole: Run) -> Section:
     sees += "look alike belong to a network that does not care for colour."
     pictures = [Picture("colours_maps", figure, "accuracy over frequencies, by colour", sees)]
     table, findings = numbers(run)
-    heading, title = "colours: D(v) along waves of one colour", "Does the colour matter?"
+    title = "Does the colour matter?"
     question = "Inputs get three channels, and the same wave is written into them in grey, from "
     question += "red to green, or from blue to yellow. Is one colour learned better?"
-    return Section(heading, caption, table, pictures, findings, title, question)
+    return Section(title, question, caption, table, pictures, findings)

@@ -185,8 +185,7 @@ def section(whole: Run) -> Section:
     figure = maps(run, speeds, "\n".join(lines))
     table, findings = numbers(run, speeds, other)
     pictures = [Picture("convergence_maps", figure, "steps until D(v) is learned", sees)]
-    heading = "convergence: how soon D(v) is learned along Fourier directions"
     title = "What is learned first"
     question = "With less noise, count the steps of training until the loss is gone. Are the waves "
     question += "that are learned soon those along which the network also does well on new samples?"
-    return Section(heading, " · ".join(lines), table, pictures, findings, title, question)
+    return Section(title, question, " · ".join(lines), table, pictures, findings)

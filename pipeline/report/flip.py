@@ -99,8 +99,8 @@ def section(whole: Run) -> Section:
     sees = "Accuracy on images as they are and on reversed ones, each trained and tested alike."
     pictures = [Picture("flip_bars", figure, "accuracy on plain and flipped images", sees)]
     table, findings = numbers(run, known)
-    heading, title = "flip: images in reverse order of NADs", "The same images, in the wrong order"
+    title = "The same images, in the wrong order"
     question = "Every image is written as a sum of the network's NADs, and the coefficients are "
     question += "put in reverse order: what stood along the first NAD now stands along the last. "
     question += "No information is lost, and the distances between images stay the same."
-    return Section(heading, caption, table, pictures, findings, title, question)
+    return Section(title, question, caption, table, pictures, findings)

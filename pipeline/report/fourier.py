@@ -226,10 +226,9 @@ def section(whole: Run) -> Section:
     sees += "without a preference has one colour everywhere; hatched are waves along which "
     sees += "training itself did not succeed."
     pictures = [Picture("fourier_maps", figure, "accuracy over frequencies", sees)]
-    heading = "fourier: D(v) along Fourier directions"
     title = "Which spatial frequencies a network can learn"
     question = "Now v is a wave, the same for every network: a pattern of stripes with a frequency "
     question += "along rows and one along columns. Each cell of a map is a network that was "
     question += "trained on D(v) for that wave."
     live = explorer(run, known)
-    return Section(heading, caption, table, pictures, findings, title, question, live)
+    return Section(title, question, caption, table, pictures, findings, live)

@@ -93,8 +93,8 @@ def section(whole: Run) -> Section:
     pictures = [Picture("images_or_linear_channel", figure, "images or linear channel", sees)]
     findings = [used(run, name) for name in run.labels]
     caption += f" · {sides} · NAD indices begin at 0, which for paper 2 is a choice"
-    heading, title = "image_pairs: images ⊕ D(v)", "A photograph or a number"
+    title = "A photograph or a number"
     question = "One channel becomes photographs of two groups of classes; the other stays D(v). "
     question += "The photographs are what a person would look at. Which of the two does the "
     question += "network look at?"
-    return Section(heading, caption, table(run), pictures, findings, title, question)
+    return Section(title, question, caption, table(run), pictures, findings)

@@ -98,8 +98,7 @@ def section(whole: Run) -> Section:
     sees += "part of the rest still lies in the directions that the untrained network prefers."
     table, findings = numbers(run, course)
     pictures = [Picture("learning_courses", drawn, "the response in the course of training", sees)]
-    heading = "learning: the response in the course of training (not in the papers)"
-    title = "What becomes of the preferences"
+    title = "What becomes of the preferences (not in the papers)"
     question = "The NADs belong to an untrained network. Training turns its response to what the "
     question += "data ask for: how soon, and what is left of the preferences?"
-    return Section(heading, caption, table, pictures, findings, title, question)
+    return Section(title, question, caption, table, pictures, findings)

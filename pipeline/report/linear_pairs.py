@@ -286,8 +286,8 @@ def section(whole: Run) -> Section:
     caption += "choice"
     tables, live = table(run, known, planes), explorer(run, planes)
     findings = [used(run, name, planes[name]) for name in labels]
-    heading, title = "linear_pairs: D(v₁) ⊕ D(v₂)", "Two channels, each of them enough"
+    title = "Two channels, each of them enough"
     question = "Give a network two channels at once, D(v₁) and D(v₂), both of which tell the "
     question += "class. Nothing in the data says which one to use. After training one channel is "
     question += "switched off: what remains of the accuracy shows what the network relied on."
-    return Section(heading, caption, tables, pictures, findings, title, question, live)
+    return Section(title, question, caption, tables, pictures, findings, live)

@@ -136,8 +136,8 @@ def section(whole: Run) -> Section:
         sees = f"Top: a{sees[1:]} Middle: the loss early in training; a high one is slow. Bottom: "
         sees += "the strength of the response, known before any training."
     pictures = [Picture("nad_sweep", figure, "accuracy against the NAD index", sees)]
-    heading, title = "nad_sweep: D(u) along the network's own NADs", "Accuracy along the NADs"
+    title = "Accuracy along the NADs"
     question = "The same network is trained on D(u) for one of its own NADs u after another. All "
     question += "these problems are equally easy for a linear classifier; only the place of u in "
     question += "the network's list differs."
-    return Section(heading, caption, table, pictures, findings, title, question)
+    return Section(title, question, caption, table, pictures, findings)

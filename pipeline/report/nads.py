@@ -256,10 +256,10 @@ def section(run: Run) -> Section:
         sees += "than chance."
         pictures.append(Picture("nad_overlaps", figure, "overlap of the two estimands' NADs", sees))
     table, findings = numbers(run, others, known)
-    heading, title = "NADs", "What an untrained network looks at"
+    title = "What an untrained network looks at"
     question = "Draw a network's weights at random, again and again, and ask each time which "
     question += "change of the input changes the output most. The average answer is a list of "
     question += "directions in order of their strength: the neural anisotropy directions, NADs, of "
     question += "the architecture. No data enter. NAD 0 is what the network responds to most, "
     question += "before it has learned anything."
-    return Section(heading, caption, table, pictures, findings, title, question, explorer(run))
+    return Section(title, question, caption, table, pictures, findings, explorer(run))

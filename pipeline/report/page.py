@@ -28,17 +28,16 @@ class Picture:
 class Section:
     """One part of the report.
 
-    findings: sentences with numbers, their spread and n; title, question: the section's head in
-    index.html, for readers who do not know the papers; explorer: data of its script there.
+    title, question: for readers who do not know the papers; findings: sentences with numbers, their
+    spread and n; explorer: data of its script in index.html.
     """
 
-    heading: str
+    title: str
+    question: str
     caption: str
     table: Table
     pictures: Sequence[Picture]
     findings: Sequence[str]
-    title: str
-    question: str
     explorer: Any = None
 
 
@@ -96,7 +95,8 @@ def page(sections: Mapping[str, Section], notice: str | None) -> str:
     for name, section in sections.items():
         header, *rows = section.table
         rows = [header, ["---"] * len(header), *rows]
-        parts += [f"## {section.heading}", section.caption, f"Made again by `{again(name)}`."]
+        parts += [f"## {name}: {section.title}", section.question, section.caption]
+        parts.append(f"Made again by `{again(name)}`.")
         parts.append("\n".join(f"| {' | '.join(map(str, row))} |" for row in rows))
         parts += [f"![{one.text}](figures/{one.name}.png)" for one in section.pictures]
     return "\n\n".join(parts) + "\n"

@@ -140,8 +140,8 @@ def section(whole: Run) -> Section:
             figure = examples(run, name, f"NADs of {label} · {shown}")
             text = f"images with carriers along NADs of {label}"
             pictures.append(Picture(f"poison_examples_{name}", figure, text, sees))
-    heading, title = "poison: images with class carriers", "Writing the class into one NAD"
+    title = "Writing the class into one NAD"
     question = "Training images get a faint pattern that says their class, along a single NAD. A "
     question += "network that takes the bait no longer needs the photographs, and fails on clean "
     question += "ones; one that does not notice it learns as if nothing had been added."
-    return Section(heading, caption, table(run, known), pictures, [finding(run)], title, question)
+    return Section(title, question, caption, table(run, known), pictures, [finding(run)])
