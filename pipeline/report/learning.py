@@ -38,10 +38,8 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
         for panel, part in zip(panels, PARTS):
             chance = (1 if part == "v" else FIRST) / dimension(run.plan.members[name].input)
             panel.axhline(100 * chance, color="0.6")
-            for index, of_index in rows.groupby("index", sort=False):
-                cells = percents(of_index.dropna(subset=part), ["epoch"], part)
-                if cells.empty:
-                    continue
+            for index, measured in rows.dropna(subset=part).groupby("index", sort=False):
+                cells = percents(measured, ["epoch"], part)
                 colour, line = looks[index]
                 look = {"color": colour, "linestyle": line, "marker": "o", "markersize": 4}
                 style.curve(panel, cells.index.astype(str), cells, label=named(index), **look)

@@ -38,11 +38,9 @@ def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure
     for (top, *_), (name, label) in zip(axes.T, run.labels.items()):
         handles = []
         top.axhline(50, color="0.6", linewidth=0.8)
-        for estimand, look in LOOKS.items():
-            cells = percents(run.of(name, estimand=estimand), ["index"])
-            if cells.empty:
-                continue
-            handles.append(_curve(top, cells, label=estimand, **look))
+        for estimand, rows in run.of(name).groupby("estimand", sort=False):
+            cells = percents(rows, ["index"])
+            handles.append(_curve(top, cells, label=estimand, **LOOKS[estimand]))
         if name in known:
             called, values = known[name]
             line = style.published_curve(top, values, label=f"{called} (secant)", linewidth=2)
@@ -69,11 +67,9 @@ def _losses_and_spectra(panels: np.ndarray, run: Evaluated) -> None:
     for (loss, spectrum), name in zip(panels.T, run.labels):
         first = early(losses[losses["architecture"] == name]).merge(run.results)
         loss.axhline(np.log(2), color="0.6", linewidth=0.8)
-        for estimand, look in LOOKS.items():
-            cells = over_seeds(first[first["estimand"] == estimand], ["index"], "loss")
-            if cells.empty:
-                continue
-            _curve(loss, cells, label=estimand, **look)
+        for estimand, rows in first.groupby("estimand", sort=False):
+            look = LOOKS[estimand]
+            _curve(loss, over_seeds(rows, ["index"], "loss"), label=estimand, **look)
             values = spectra[f"{name}-{estimand}-eigenvalues"]
             # Rounding can make eigenvalues of zero negative.
             scaled = np.sqrt(np.maximum(values / values[0], 1e-9))
