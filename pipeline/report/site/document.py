@@ -84,8 +84,7 @@ def groups(section: Section, folder: Path) -> dict[str, list[dict[str, Any]]]:
         with Image.open(folder / f"{picture.name}.png") as image:
             # With 256 colours it looks the same and takes two thirds of the bytes.
             few = image.convert("RGB").quantize(dither=Image.Dither.NONE)
-            drawn = {"source": data_uri(few), "width": image.width, "height": image.height}
-        drawn |= {"text": picture.text, "name": picture.name}
+        drawn = {"picture": picture, "source": data_uri(few), "size": few.size}
         grouped.setdefault(picture.sees, []).append(drawn)
     return grouped
 
