@@ -26,20 +26,18 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
     columns = len(run.labels)
     figure, axes = style.new(1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True)
     look = {"color": style.BLACK, "marker": "o", "markersize": 4}
-    dashed = {"color": style.BLACK, "linestyle": (0, (6, 2)), "linewidth": 1.1}
+    dashed = {"linestyle": (0, (6, 2)), "linewidth": 1.1, "markevery": [1], "clip_on": False}
     curves, beside = [], {}
     for panel, (name, label) in zip(axes[0], run.labels.items()):
         guessing = panel.axhline(100 / len(run.images["classes"]), color="0.6", linewidth=0.9)
         cells = percents(run.of(name, test_set="clean"), ["index"])
         clean, cells = cells.loc[CLEAN], cells.drop(index=CLEAN)
-        level = panel.axhline(clean["mean"], **dashed)
         if not np.isnan(clean["std"]):
             ends = (clean["mean"] - clean["std"], clean["mean"] + clean["std"])
             panel.axhspan(*ends, color=style.BLACK, alpha=0.15, linewidth=0)
-        # At the right edge, since a line cannot be hollow.
-        edge = {"transform": panel.get_yaxis_transform(), "clip_on": False, "linestyle": "none"}
-        edge |= {"markerfacecolor": style.BLACK if clean["fitted"] else "white"}
-        (end,) = panel.plot(1, clean["mean"], **look, **edge)
+        face = {"markerfacecolor": style.BLACK if clean["fitted"] else "white"}
+        across = {"transform": panel.get_yaxis_transform(), **look, **dashed, **face}
+        (level,) = panel.plot([0, 1], [clean["mean"]] * 2, **across)
         sizes = {"linewidth": 1.3, "elinewidth": 0.9, "capsize": 2}
         curves.append(style.over_indices(panel, cells, **sizes, **look))
         if name in known:
@@ -51,7 +49,7 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
     axes[0, 0].set_ylabel("accuracy on clean test data (%)")
     # A panel of one or two points has no line to show.
     longest = max(curves, key=lambda drawn: len(drawn[0].get_xdata()))
-    drawn = {"trained without carriers": (level, end), "trained with carriers": longest}
+    drawn = {"trained without carriers": level, "trained with carriers": longest}
     drawn |= beside | {"guessing": guessing}
     legend = {"frameon": False, "handlelength": 3.5}  # long enough for dashes beside the marker
     figure.legend(drawn.values(), drawn.keys(), loc="outside right center", **legend)
