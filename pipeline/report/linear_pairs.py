@@ -278,7 +278,8 @@ def section(whole: Run) -> Section:
     without = f"grey: none of them, or for tilts none that is right on {learned} and has a boundary"
     sees = "The same boundaries as numbers: their tilt, and how far a sample must be moved along "
     sees += "either direction to cross them."
-    figure = tilt_and_margins(run, planes, f"{caption}\nmean {over_fitted} · {without}\n{marked}")
+    lines = f"{caption}\nmean {over_fitted}, ∞ if any of these is · {without}\n{marked}"
+    figure = tilt_and_margins(run, planes, lines)
     pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", sees))
     caption += f" · tilt: of the seeds that were fitted (training accuracy {100 * FITTED:g} % or "
     caption += f"more), have a boundary and are right on {learned} · used is a channel that alone "
