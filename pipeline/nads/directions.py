@@ -61,18 +61,16 @@ class NADs:
             f"{symmetry}, relative error of C {self.error:.2g}"
         )
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, file: str | os.PathLike | typing.BinaryIO) -> None:
         """Write these NADs to a .npz file, one array a field, as the files of data/nads are."""
-        with open(path, "wb") as file:  # NumPy would add an ending to a path without one
-            np.savez(file, **vars(self))
+        np.savez(file, **vars(self))
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> typing.Self:
+    def load(cls, file: str | os.PathLike | typing.BinaryIO) -> typing.Self:
         """The NADs in a file that `save` or the stage `estimate` wrote."""
-        with np.load(path) as file:
-            arrays = {field.name: file[field.name] for field in dataclasses.fields(cls)}
-        values = {name: a if a.ndim else a.item() for name, a in arrays.items()}
-        return cls(**values | {"shape": tuple(arrays["shape"].tolist())})
+        with np.load(file) as arrays:
+            values = {name: a if a.ndim else a.item() for name, a in arrays.items()}
+        return cls(**values | {"shape": tuple(values["shape"].tolist())})
 
     def plot(self) -> "Figure":
         """A matplotlib Figure of chosen NADs, in pixels and over spatial frequency.

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import hashlib
+import io
 import itertools
 from collections.abc import Iterator
 
@@ -91,15 +92,11 @@ class Task:
                 notice(f"another run makes the NADs of {self.name}; this one waits")
                 claims.wait(self.key)
             if contents := kept.contents(self.key):
-                arrays, others = contents
-                others["shape"] = tuple(others["shape"])
-                return NADs(**{name: array.numpy() for name, array in arrays.items()}, **others)
+                return NADs.load(io.BytesIO(contents[0]["npz"].numpy()))
             self.sample(device)
-            nads, arrays = self.estimation.nads(self.recipe.estimator), {}
-            for name, value in vars(nads).items():
-                if isinstance(value, np.ndarray):
-                    arrays[name] = torch.from_numpy(np.ascontiguousarray(value))
-            kept.put(self.key, arrays, {k: v for k, v in vars(nads).items() if k not in arrays})
+            nads, file = self.estimation.nads(self.recipe.estimator), io.BytesIO()
+            nads.save(file)
+            kept.put(self.key, {"npz": torch.frombuffer(file.getbuffer(), dtype=torch.uint8)}, {})
             return nads
 
     def sample(self, device: torch.device) -> None:

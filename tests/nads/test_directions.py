@@ -43,8 +43,8 @@ def test_the_line_of_nads_says_what_they_are():
 
 @pytest.mark.parametrize("nads", [estimated(), imported(np.eye(12)[:3], (3, 2, 2))])
 def test_nads_that_were_saved_are_loaded_as_they_were(nads, tmp_path):
-    nads.save(tmp_path / "mine")
-    loaded = NADs.load(tmp_path / "mine")
+    nads.save(tmp_path / "mine.npz")
+    loaded = NADs.load(tmp_path / "mine.npz")
     for name, value in vars(nads).items():
         assert type(getattr(loaded, name)) is type(value), name
         np.testing.assert_array_equal(getattr(loaded, name), value, name)

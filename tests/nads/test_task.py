@@ -43,16 +43,6 @@ def test_results_that_come_in_another_order_give_the_same_nads(folder, monkeypat
         np.testing.assert_array_equal(getattr(nads, field), value)
 
 
-def test_finished_nads_come_from_the_store_with_all_their_fields(folder, here):
-    made = empty(6).nads(CPU, True)
-    again = empty(6).nads(CPU, True)
-    assert here == [("net", n) for n in range(6)], "nothing is estimated twice"
-    for field, value in vars(made).items():
-        kept = getattr(again, field)
-        np.testing.assert_array_equal(kept, value)
-        assert type(kept) is type(value) and getattr(kept, "dtype", 0) == getattr(value, "dtype", 0)
-
-
 def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(folder, monkeypatch):
     def run(function, jobs, make_context, device):
         for position, job in enumerate(jobs):
