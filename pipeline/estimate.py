@@ -50,7 +50,7 @@ def main() -> None:
             print(f"{name}: {len(nads.directions)} NADs from {plan.members[name].source.file}")
         while estimates:  # each leaves the list, as its sums are most of the memory
             task, started = estimates.pop(0), time.monotonic()
-            nads = task.nads(device)
+            nads = task.nads()
             minutes = (time.monotonic() - started) / 60
             nads.save(folder / f"{task.name}.npz")
             metrics[task.name] = metrics_of(nads)

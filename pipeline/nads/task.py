@@ -5,7 +5,7 @@ import functools
 import hashlib
 import io
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import torch
@@ -47,6 +47,22 @@ def jacobian(_: object, work: tuple[Recipe, int]) -> np.ndarray:
     )
 
 
+def jacobians(
+    recipe: Recipe, numbers: Iterable[int], **bar: object
+) -> Iterator[tuple[int, np.ndarray]]:
+    """The Jacobians of the networks 0, 1, …, each with its number, as soon as workers have made
+    them; numbers: asked for the next one when a worker is free; bar: options of tqdm's bar.
+
+    Raises the exception of a network that cannot be run.
+    """
+    jobs = ((recipe, number) for number in numbers)
+    results = workers.run(jacobian, jobs, dict, torch.device(recipe.device))
+    for number, result in tqdm(results, unit="network", disable=None, **bar):
+        if isinstance(result, Exception):
+            raise result
+        yield number, result
+
+
 def key(recipe: Recipe, estimation: Estimation, source: Source) -> str:
     """The digest of everything that determines an estimate."""
     place, estimator = recipe.specification["network"], recipe.estimator
@@ -80,7 +96,7 @@ class Task:
     estimation: Estimation
     key: str
 
-    def nads(self, device: torch.device) -> NADs:
+    def nads(self, ) -> NADs:
         """The NADs, from the store, else of networks that all workers sample.
 
         One that another run has under way is waited for. Raises the exception of a network that
@@ -93,25 +109,20 @@ class Task:
                 claims.wait(self.key)
             if contents := kept.contents(self.key):
                 return NADs.load(io.BytesIO(contents[0]["npz"].numpy()))
-            self.sample(device)
+            self.sample()
             nads, file = self.estimation.nads(self.recipe.estimator), io.BytesIO()
             nads.save(file)
             kept.put(self.key, {"npz": torch.frombuffer(file.getbuffer(), dtype=torch.uint8)}, {})
             return nads
 
-    def sample(self, device: torch.device) -> None:
+    def sample(self) -> None:
         """Add untrained networks until the estimate is finished."""
-        jobs = ((self.recipe, number) for number in range(self.estimation.networks))
-        jobs = itertools.takewhile(lambda _: not self.estimation.finished, jobs)
-        title, most = f"estimate {self.name}", self.estimation.networks
-        with tqdm(desc=title, total=most, unit="network", disable=None) as bar:
-            for number, result in workers.run(jacobian, jobs, dict, device):
-                if isinstance(result, Exception):
-                    raise result
-                self.estimation.add(number, result)
-                bar.update()
-                if self.estimation.finished:
-                    break
+        estimation, most = self.estimation, self.estimation.networks
+        numbers = itertools.takewhile(lambda _: not estimation.finished, range(most))
+        for result in jacobians(self.recipe, numbers, desc=f"estimate {self.name}", total=most):
+            estimation.add(*result)
+            if estimation.finished:
+                break
 
 
 def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:

@@ -6,16 +6,13 @@ import math
 import time
 
 import numpy as np
-import torch
-from tqdm import tqdm
 
 from pipeline import networks
-from pipeline.machine import workers
 from pipeline.nads import NADs, estimation
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.readout import usable
 from pipeline.nads.symmetry import ORDERS
-from pipeline.nads.task import Recipe, jacobian
+from pipeline.nads.task import Recipe, jacobians
 from pipeline.networks import Shape
 from pipeline.profile.response import Response
 
@@ -70,13 +67,10 @@ def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response]:
         source = Source(most, input=shape, first=min(FIRST, most * vectors))
     estimator, sums = estimation.begun(network, estimator, source, symmetry)
     recipe = dataclasses.replace(recipe, estimator=estimator)
-    jobs = ((recipe, number) for number in range(source.networks))
-    begun = itertools.takewhile(lambda job: job[1] < LEAST or time.monotonic() < limit, jobs)
-    results = workers.run(jacobian, begun, dict, torch.device(recipe.device))
-    for number, rows in tqdm(results, unit="network", leave=False, disable=None):
-        if isinstance(rows, Exception):
-            raise rows
-        sums.add(number, rows)
+    in_time = lambda number: number < LEAST or time.monotonic() < limit
+    numbers = itertools.takewhile(in_time, range(source.networks))
+    for result in jacobians(recipe, numbers, leave=False):
+        sums.add(*result)
     nads = sums.nads(estimator)
     if dimension <= LARGEST:
         return nads, Response(nads.directions, np.maximum(nads.eigenvalues, 0), shape)
