@@ -98,9 +98,15 @@ def begun(
     """The estimator that networks such as `network` allow, and their empty estimate.
 
     Raises InputError for a network that does not map the source's inputs to one output, for a
-    symmetry that such inputs cannot have, for more directions than the networks' vectors span, and
-    for what does not fit into memory. A notice of another method begins with `name`.
+    symmetry that is none or that such inputs cannot have, for more directions than the networks'
+    vectors span, and for what does not fit into memory. A notice of another method begins with
+    `name`.
     """
+    if symmetry.removesuffix(CHANNELS) not in (*SYMMETRIES, "measured"):
+        raise InputError(
+            f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or without "
+            f"{CHANNELS}, not {symmetry!r}"
+        )
     check(network, source.input, estimator.estimand)
     estimator, vectors, reason = usable(network, estimator, source.input)
     if reason:
@@ -168,11 +174,6 @@ def estimate(
         raise InputError(
             "estimate needs a function that builds a new network, such as `lambda: Net()`, not a "
             "network"
-        )
-    if symmetry.removesuffix(CHANNELS) not in (*SYMMETRIES, "measured"):
-        raise InputError(
-            f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or without "
-            f"{CHANNELS}, not {symmetry!r}"
         )
     try:
         symmetric = symmetry not in ("none", "measured")

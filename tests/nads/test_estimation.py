@@ -54,6 +54,7 @@ def test_an_estimate_stops_at_its_error_whatever_the_order():
         (Source(512, first=9), "none", 5e8, "need 0.7 GB .*, for fewer networks, or for method"),
         (Source(2, first=17), "none", 1e9, "^2 networks give 16 vectors, too few for the first 17"),
         (Source(2, first=129), "square", 1e9, "^2 networks give 128 vectors, too few for the "),
+        (Source(2), "squares", 1e9, "^symmetry must be one of none, transposition, square or mea"),
         (Source(2, input=(1, 16, 64)), "square", 1e9, "^inputs of 1×16×64 are not square, .* squa"),
     ],
 )  # fmt: skip
