@@ -22,7 +22,7 @@ from pipeline.nads.spectrum import nearby_of, standard_errors
 from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
 from pipeline.networks import CHANNELS
 from pipeline.networks.dry_run import check_untrained
-from pipeline.project.errors import InputError, notice
+from pipeline.project.errors import InputError, at, notice
 
 # Networks at the first look at the error, and how much their number grows between two looks.
 FIRST_LOOK, LOOK_GROWTH = 4, 1.2
@@ -175,13 +175,10 @@ def estimate(
             "estimate needs a function that builds a new network, such as `lambda: Net()`, not a "
             "network"
         )
-    try:
+    with at("", ValueError):
         symmetric = symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, float(step), point, symmetric, False)
         source = Source(networks, error, tuple(shape), first)
-    except ValueError as problem:
-        raise InputError(str(problem)) from None
-
     if alike := check_untrained(make):
         notice(f"{', '.join(alike)}: the same under two seeds, so not averaged over")
     build = functools.partial(initialised, make)
