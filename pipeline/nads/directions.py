@@ -177,6 +177,5 @@ def from_file(path: str, shape: tuple[int, ...]) -> NADs:
     except OSError as error:
         raise InputError(f"the NADs {path} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} is not a .npy file of numbers: {reason}") from None
+        raise InputError(f"{path} is not a .npy file of numbers: {error}") from None
     return imported(rows, shape, path)

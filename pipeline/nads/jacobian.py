@@ -15,6 +15,7 @@ from pipeline.cells.shapes import as_text
 from pipeline.nads.derivative import gradient, images_per_pass, secant
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.readout import inputs_of, readout
+from pipeline.networks import reason
 from pipeline.project.errors import InputError
 
 
@@ -35,8 +36,7 @@ def check(network: nn.Module, shape: tuple[int, ...], estimand: str) -> None:
         with torch.no_grad():
             output = network.eval()(torch.zeros(2, *shape))
     except Exception as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"the network does not take inputs of {size}: {reason}") from error
+        raise InputError(f"the network does not take inputs of {size}: {reason(error)}") from error
     made = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
     if made != wanted:
         raise InputError(
