@@ -17,9 +17,7 @@ SECTIONS = {
 
 def default(parameter):
     """A parameter's default as the page has it."""
-    if parameter.default is parameter.empty:
-        return None
-    return "empty" if "factory" in repr(parameter.default) else repr(parameter.default)
+    return None if parameter.default is parameter.empty else repr(parameter.default)
 
 
 def test_the_page_has_all_public_names():

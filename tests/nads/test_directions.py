@@ -2,13 +2,10 @@
 are and are completed to a basis."""
 
 import dataclasses
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from nads_samples import SECANT, SMALL, nads_of
-from structure import ROOT
 
 from pipeline.nads import NADs, from_file, imported, overlap
 from pipeline.nads.gallery import gallery
@@ -87,8 +84,3 @@ def test_a_gallery_shows_pixels_and_energies(shape):
     np.testing.assert_allclose(pixels.get_array(), expected if shape[0] == 3 else np.hstack(nad))
     expected = np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0))
     np.testing.assert_allclose(energy.get_array(), expected)
-
-
-def test_nads_are_estimated_without_matplotlib():
-    program = "import pipeline.nads, sys; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT).returncode == 0

@@ -1,11 +1,9 @@
 """The estimand `output`: E[F Fᵀ] of networks from images to images, against closed forms."""
 
 import numpy as np
-import pytest
 from torch import nn
 
 from pipeline.nads import estimate
-from pipeline.project.errors import InputError
 
 
 def test_at_zero_a_convolution_draws_its_bias_alone():
@@ -25,13 +23,3 @@ def test_of_normal_images_a_filter_of_one_weight_draws_white_noise():
     found = estimate(make, (2, 4, 4), 3000, **asked)
     expected = [17 / 3, 17 / 3, *[1 / 3] * 30]
     assert (abs(found.eigenvalues - expected) < 5 * found.standard_errors).all()
-
-
-def test_a_network_of_one_output_has_none():
-    sentence = (
-        r"^the network maps two inputs of 1×4×4 to \(2, 1\), not to \(2, 1, 4, 4\): the output is "
-        "that of images$"
-    )
-    make = lambda: nn.Sequential(nn.Flatten(), nn.Linear(16, 1))
-    with pytest.raises(InputError, match=sentence):
-        estimate(make, (1, 4, 4), 2, estimand="output")
