@@ -73,7 +73,7 @@ def of_file(specification: Specification, shape: Shape, weights: str, images: st
     accuracy = training.accuracy(network, x, torch.as_tensor(labels))
     after = _response([(network, part) for part in x.split(training.BATCH)])
     untrained = (build(seeds.derive("profile", "weights", number)) for number in range(UNTRAINED))
-    before = _response(zip(untrained, x.chunk(UNTRAINED)))
+    before = _response(zip(untrained, x.tensor_split(UNTRAINED)))
     return Checkpoint(found.name, len(x), accuracy, before, after)
 
 

@@ -47,8 +47,10 @@ def test_of_a_linear_network_the_response_is_that_of_its_weights_less_their_mean
     np.testing.assert_allclose(
         found.after.along(found.directions[:2]), np.sqrt(values[::-1] / (30 / 64)), rtol=1e-5
     )
-    # Untrained weights prefer nothing: their mean square over 8 networks is even within chance.
+    # Each of the 8 untrained networks has its own gradients, though 9 images do not divide by 8.
+    # They prefer nothing: their mean square is even within chance.
     assert len(found.before.rows) == 3 * found.count and UNTRAINED == 8
+    assert len(np.unique(found.before.rows, axis=0)) == 3 * UNTRAINED
     before = found.before.along(np.eye(64))
     assert (before**2).mean() == pytest.approx(1) and 0.4 < before.min() < before.max() < 1.8
 
