@@ -83,5 +83,4 @@ def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:
     for network, x in pairs:
         rows += [gradient.flatten(1).double() for gradient in of_outputs(network, x)]
         count, shape = count + len(x), tuple(x.shape[1:])
-    rows = torch.cat(rows).numpy()
-    return Response(rows, np.full(len(rows), 1 / count), shape)
+    return Response(torch.cat(rows).numpy() / count**0.5, shape)

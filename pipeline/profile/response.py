@@ -16,25 +16,24 @@ from pipeline.cells.fourier import fourier
 
 @dataclasses.dataclass(frozen=True)
 class Response:
-    """The response by an estimate of C as a weighted sum of squares: C = Σ w_k r_k r_kᵀ.
+    """The response by an estimate of C as a sum of squares: C = Σ r_k r_kᵀ.
 
-    rows: r, (n, D), and weights: w, (n,): the NADs and their eigenvalues where all D are known, or
-    else the sampled vectors and 1/N for N networks; shape: (C, H, W) of one input.
+    rows: r, (n, D): the NADs times √λ where all D are known, or else the sampled vectors over √N
+    for N networks; shape: (C, H, W) of one input.
     """
 
     rows: np.ndarray
-    weights: np.ndarray
     shape: tuple[int, int, int]
 
     @functools.cached_property
     def mean(self) -> float:
         """tr C/D, the mean of vᵀCv over all directions v."""
         squares = np.einsum("nd,nd->n", self.rows, self.rows)
-        return float(self.weights @ squares) / self.rows.shape[1]
+        return float(squares.sum(dtype=np.float64)) / self.rows.shape[1]
 
     def along(self, directions: np.ndarray) -> np.ndarray:
         """The response (K,) along unit vectors v (K, D)."""
-        return np.sqrt(self.weights @ (self.rows @ directions.T) ** 2 / self.mean)
+        return np.sqrt(((self.rows @ directions.T) ** 2).sum(0) / self.mean)
 
     @functools.cached_property
     def waves(self) -> np.ndarray:
@@ -42,12 +41,12 @@ class Response:
         phases and over channels; frequency 0 is in the middle.
 
         With the unitary discrete Fourier transform r̂ of a vector's channel its square is
-        Σ w |r̂(k)|², whose mean over k is tr C/D (Parseval).
+        Σ |r̂(k)|², whose mean over k is tr C/D (Parseval).
         """
         total = np.zeros(self.shape[1:])
-        for row, weight in zip(self.rows, self.weights):
+        for row in self.rows:
             transform = np.fft.fft2(row.reshape(self.shape), norm="ortho")
-            total += weight * (np.abs(transform) ** 2).mean(0)
+            total += (np.abs(transform) ** 2).mean(0)
         return np.sqrt(np.fft.fftshift(total) / self.mean)
 
     @functools.cached_property

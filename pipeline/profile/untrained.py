@@ -64,7 +64,7 @@ def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response]:
         vectors = usable(network, estimator, shape)[1]
         vectors *= ORDERS["none" if symmetry == "measured" else symmetry]
         most = max(LEAST, min(ROWS, VALUES // dimension) // vectors)
-        source = Source(most, input=shape, first=min(FIRST, most * vectors))
+        source = Source(most, input=shape, first=FIRST)
     estimator, sums = estimation.begun(network, estimator, source, symmetry)
     recipe = dataclasses.replace(recipe, estimator=estimator)
     in_time = lambda number: number < LEAST or time.monotonic() < limit
@@ -72,7 +72,7 @@ def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response]:
     for result in jacobians(recipe, numbers, leave=False):
         sums.add(*result)
     nads = sums.nads(estimator)
-    if dimension <= LARGEST:
-        return nads, Response(nads.directions, np.maximum(nads.eigenvalues, 0), shape)
-    rows = sums.accumulator.rows
-    return nads, Response(rows, np.full(len(rows), 1 / nads.networks), shape)
+    if dimension > LARGEST:
+        return nads, Response(sums.accumulator.rows / np.float32(nads.networks**0.5), shape)
+    scales = np.sqrt(np.maximum(nads.eigenvalues, 0))
+    return nads, Response(scales[:, None] * nads.directions, shape)

@@ -34,9 +34,9 @@ def profile(complete=True, shape=(1, 8, 8), **others):
     for sample in samples:
         estimation.accumulator.add(sample)
     nads = estimation.nads(Estimator("gradient", "plain", 100.0, "many", False, False))
-    rows, weights = nads.directions, nads.eigenvalues
+    rows = np.sqrt(nads.eigenvalues)[:, None] * nads.directions
     if not complete:
-        rows, weights = np.concatenate(samples), np.full(160, 1 / 40)
+        rows = np.concatenate(samples) / np.sqrt(40)
     last = f"NAD {len(nads.directions) - 1}"
     cells = [("NAD 0", 0, 1.0, 1.0), ("NAD 0", 1, 0.96, 1.0), (last, 0, 0.55, 0.6)]
     whole = dict(
@@ -44,7 +44,7 @@ def profile(complete=True, shape=(1, 8, 8), **others):
         command="python profile my_networks:Net",
         parameters=1234,
         nads=nads,
-        response=Response(rows, weights, shape),
+        response=Response(rows, shape),
         directions={"NAD 0": nads.directions[0], last: nads.directions[-1]},
         course=Course({}, shape, 1000, 500, 0.5, "cpu"),
         trained=pd.DataFrame(cells, columns=COLUMNS),
@@ -90,8 +90,8 @@ def test_networks_that_diverged_or_were_not_fitted_are_counted_and_no_accuracy_i
 
 def test_the_weakest_and_the_strongest_waves_are_those_of_the_response():
     """C = e eᵀ of one wave, and a little of everything."""
-    rows = np.stack([wave(2, -1, (1, 8, 8)), *np.eye(64)])
-    some = profile(response=Response(rows, np.array([100.0, *[1.0] * 64]), (1, 8, 8)))
+    rows = np.stack([10 * wave(2, -1, (1, 8, 8)), *np.eye(64)])
+    some = profile(response=Response(rows, (1, 8, 8)))
     # 4 frequencies of 64 are their own mirror images.
     assert len(some.response.frequencies) == 34
     *weak, strongest = some.response.frequencies.itertuples(index=False)
@@ -113,7 +113,8 @@ def known(name, vectors, error=0.0, agreement=1.0):
         standard_errors=error * values,
         overlap=np.full(64, agreement),
     )
-    return dataclasses.replace(some, nads=nads, response=Response(directions, values, (1, 8, 8)))
+    rows = np.sqrt(values)[:, None] * directions
+    return dataclasses.replace(some, nads=nads, response=Response(rows, (1, 8, 8)))
 
 
 COARSE, FLAT = known("Coarse", wave(1, 0, (1, 8, 8))[None]), known("Flat", np.zeros((0, 64)))
@@ -132,7 +133,7 @@ def test_what_one_network_responds_to_and_another_hardly_does_is_counted():
         "NADs of Flat to 0: none."
     )
     # Its NADs are arbitrary, and the other network may respond to some of them by chance.
-    blind = dataclasses.replace(COARSE, response=Response(np.eye(64)[8:], np.ones(56), (1, 8, 8)))
+    blind = dataclasses.replace(COARSE, response=Response(np.eye(64)[8:], (1, 8, 8)))
     assert (blind.response.along(FLAT.nads.directions[:6]) == 0).all()
     assert words.stronger(FLAT, blind).endswith("NADs of Flat to 0: none.")
     # Single NADs of a network whose halves disagree are mostly chance.

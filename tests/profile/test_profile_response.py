@@ -13,11 +13,11 @@ SHAPE = (2, 6, 8)
 def response():
     """The response of 300 random vectors."""
     rng = np.random.default_rng(0)
-    return Response(rng.standard_normal((300, 96)), rng.uniform(0, 1, 300), SHAPE)
+    return Response(rng.standard_normal((300, 96)) * rng.uniform(0, 1, (300, 1)), SHAPE)
 
 
 def test_the_response_along_v_is_the_quadratic_form_of_c_over_that_of_a_random_direction(response):
-    matrix = response.rows.T @ np.diag(response.weights) @ response.rows
+    matrix = response.rows.T @ response.rows
     directions = np.random.default_rng(1).standard_normal((3, 96))
     expected = np.einsum("kd,de,ke->k", directions, matrix, directions) / (np.trace(matrix) / 96)
     np.testing.assert_allclose(response.along(directions) ** 2, expected)
@@ -26,7 +26,7 @@ def test_the_response_along_v_is_the_quadratic_form_of_c_over_that_of_a_random_d
 def test_the_response_along_waves_is_that_along_their_cosines_and_sines_averaged_over_channels(
     response,
 ):
-    matrix = response.rows.T @ np.diag(response.weights) @ response.rows
+    matrix = response.rows.T @ response.rows
     rows, columns = np.indices((6, 8))
     for row, column in ((0, 0), (1, 2), (-3, 0), (2, -4), (-3, -4)):
         # |⟨e^{ik·r}, d⟩|², of which cosine and sine are the real and the imaginary part.
@@ -41,7 +41,7 @@ def test_the_response_along_waves_is_that_along_their_cosines_and_sines_averaged
 def test_a_wave_has_unit_length_and_the_energy_of_its_frequency_alone(frequency):
     vector = wave(*frequency, SHAPE)
     assert np.linalg.norm(vector) == pytest.approx(1)
-    power = Response(vector[None], np.ones(1), SHAPE).waves
+    power = Response(vector[None], SHAPE).waves
     places = {
         tuple((sign * k + side // 2) % side for k, side in zip(frequency, SHAPE[1:]))
         for sign in (1, -1)
