@@ -58,11 +58,13 @@ class Response:
 
     @functools.cached_property
     def frequencies(self) -> pd.DataFrame:
-        """The response along each plane wave, weakest first; columns: k_row, k_col, response."""
+        """The response along each plane wave, weakest first, equal ones in the order of their
+        places and not of their last bits; columns: k_row, k_col, response."""
         places = np.argwhere(self.half) - np.array(self.half.shape) // 2
         table = pd.DataFrame(places, columns=["k_row", "k_col"])
         table["response"] = self.waves[self.half]
-        return table.sort_values("response", kind="stable", ignore_index=True)
+        rounded = {"key": lambda responses: responses.round(6), "kind": "stable"}
+        return table.sort_values("response", ignore_index=True, **rounded)
 
     @functools.cached_property
     def bands(self) -> dict[str, tuple[np.ndarray, float]]:

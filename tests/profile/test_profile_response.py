@@ -37,6 +37,14 @@ def test_the_response_along_waves_is_that_along_their_cosines_and_sines_averaged
     assert (response.waves**2).mean() == pytest.approx(1), "Parseval"
 
 
+def test_waves_of_one_response_are_in_the_order_of_their_places_whatever_the_last_bits():
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((96, 96)))[0]
+    table = Response(basis, SHAPE).frequencies
+    assert table["response"].nunique() > 1 and np.ptp(table["response"]) < 1e-12
+    places = table[["k_row", "k_col"]].to_numpy().tolist()
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize("frequency", [(0, 0), (-3, 0), (0, -4), (1, 3), (-3, -4)])
 def test_a_wave_has_unit_length_and_the_energy_of_its_frequency_alone(frequency):
     vector = wave(*frequency, SHAPE)
