@@ -143,9 +143,9 @@ def parsed(words: list[str]) -> argparse.Namespace:
 def profile() -> None:
     """The command `profile`, also as `python -m pipeline.profile`."""
     sys.path.insert(0, os.getcwd())  # where an installed command does not look for modules
+    kept = "nothing is kept, so that it begins anew"
     # One thread for the decompositions too: the cores are the workers'.
-    threads, kept = threadpoolctl.threadpool_limits(1), "nothing is kept, so that it begins anew"
-    with one_sentence(kept), threads, workers.kept():
+    with one_sentence(kept), threadpoolctl.threadpool_limits(1), workers.kept():
         torch.set_num_threads(1)
         sys.stdout.reconfigure(line_buffering=True)
         main(parsed(sys.argv[1:]))

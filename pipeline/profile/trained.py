@@ -113,9 +113,9 @@ def dataset(
 
 
 def trained(course: Course, _: object, job: tuple) -> dict:
-    """The row in the table of `outcomes` of the network that a worker trains; job: its number, its
-    seed, and the direction's name and the direction."""
-    _, (seed, (name, direction)) = job
+    """The row in the table of `outcomes` of the network that a worker trains; job: its seed, and
+    the direction's name and the direction."""
+    seed, (name, direction) = job
     weights, order = (seeds.derive("profile", seed, part) for part in ("weights", "order"))
     network = networks.build(course.specification, course.shape[0], 2, weights)
     schedule = Training(EPOCHS, course.lr, 0.0, 0.0, "linear")
@@ -136,10 +136,11 @@ def outcomes(
     Every direction has its first network before any has its second. Raises the exception of a
     network that cannot be trained.
     """
-    jobs = enumerate(itertools.product(range(SEEDS), directions.items()))
-    timely = lambda job: job[0] < LEAST or time.monotonic() + seconds < limit
+    jobs = itertools.product(range(SEEDS), directions.items())
+    first = itertools.islice(jobs, LEAST)
+    others = itertools.takewhile(lambda _: time.monotonic() + seconds < limit, jobs)
     function, device = functools.partial(trained, course), torch.device(course.device)
-    rows, results = [], workers.run(function, itertools.takewhile(timely, jobs), dict, device)
+    rows, results = [], workers.run(function, itertools.chain(first, others), dict, device)
     for _, row in tqdm(results, unit="network", leave=False, disable=None):
         if isinstance(row, Exception):
             raise row
