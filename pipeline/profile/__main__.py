@@ -44,20 +44,15 @@ SHARE = 0.45  # part of the time in which NADs are estimated; the rest is for tr
 def named(words: list[str]) -> dict[str, Specification]:
     """The networks on the command line by their labels, each with the words `name=value` after it.
 
-    Raises InputError for another word, and for a network that is unknown.
+    Raises InputError for a network that is unknown.
     """
     entries = []
     for word in words:
         name, equals, value = word.partition("=")
-        if not equals:
-            entries.append({"network": word})
-        elif entries and name.isidentifier():
+        if equals and entries:
             entries[-1][name] = yaml.safe_load(value)
         else:
-            raise InputError(
-                f"{word!r} is no argument of a network; write name=value after the network, for "
-                "example lenet depth=4"
-            )
+            entries.append({"network": word})
     specifications = [networks.specification(entry) for entry in entries]
     labels = [label(each) for each in specifications]
     alike = lambda each: labels.count(label(each)) > 1  # old:Net and new:Net
