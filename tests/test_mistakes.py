@@ -408,10 +408,11 @@ def test_nads_made_elsewhere(rows, words):
 
 
 def test_a_file_of_nads_that_is_not_there_or_is_none(tmp_path):
-    assert "my.npy cannot be read: No such file" in answer(nads.from_file, "my.npy", (1, 8, 8))
+    said = answer(nads.from_file, "my.npy", (1, 8, 8))
+    assert "the NADs my.npy cannot be read: [Errno 2] No such file" in said
     (tmp_path / "my.npy").write_text("1 0 0\n0 1 0\n")
     said = answer(nads.from_file, str(tmp_path / "my.npy"), (1, 8, 8))
-    assert "my.npy is not a .npy file of numbers" in said
+    assert "my.npy cannot be read: the magic string is not correct" in said
 
 
 # Stages by hand, and the machine -----------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.cells.shapes import as_text
 from pipeline.nads.spectrum import oriented, overlaps
 from pipeline.networks import CHANNELS
-from pipeline.project.errors import InputError
+from pipeline.project.errors import InputError, at
 
 if typing.TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -171,11 +171,6 @@ def from_file(path: str, shape: tuple[int, ...]) -> NADs:
 
     Raises InputError where the file cannot be read, and as `imported`.
     """
-    try:
-        with open(path, "rb") as file:
-            rows = np.lib.format.read_array(file, allow_pickle=False)
-    except OSError as error:
-        raise InputError(f"the NADs {path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise InputError(f"{path} is not a .npy file of numbers: {error}") from None
+    with at(f"the NADs {path} cannot be read: ", OSError, ValueError), open(path, "rb") as file:
+        rows = np.lib.format.read_array(file, allow_pickle=False)
     return imported(rows, shape, path)

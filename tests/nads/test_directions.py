@@ -50,7 +50,7 @@ def test_nads_that_were_saved_are_loaded_as_they_were(nads, tmp_path):
 
 def test_a_file_of_objects_is_not_unpickled(tmp_path):
     np.save(tmp_path / "nads.npy", np.array([{}]), allow_pickle=True)
-    with pytest.raises(InputError, match="is not a .npy file of numbers: Object arrays cannot be"):
+    with pytest.raises(InputError, match="cannot be read: Object arrays cannot be loaded"):
         from_file(str(tmp_path / "nads.npy"), (1, 8, 8))
 
 

@@ -124,7 +124,7 @@ def test_nads_from_a_file(folder, here, capsys):
     [
         (Source(4, input=(1, 8, 9)), "the network does not take inputs of 1×8×9: "),
         (source(2, first=64), "2 networks give 10 vectors, too few for the first 64 directions"),
-        (Source(file="theirs.npy"), "the NADs theirs.npy cannot be read: No such file"),
+        (Source(file="theirs.npy"), "the NADs theirs.npy cannot be read: .* No such file"),
     ],
 )
 def test_what_cannot_be_estimated_is_refused_by_its_name_in_params(folder, here, asked, sentence):
