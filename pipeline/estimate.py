@@ -2,7 +2,7 @@
 
 With `estimator.compare` also the NADs of the other estimand ->
 data/nads/{architecture}.{estimand}.npz. Finished estimates come from the store, also after a run
-that was killed; a second run at the same time waits for the first.
+that was killed.
 """
 
 import time

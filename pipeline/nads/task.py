@@ -13,12 +13,11 @@ from tqdm import tqdm
 
 from pipeline import networks
 from pipeline.machine import code, store, workers
-from pipeline.machine.claims import Claims
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import Estimation, begun
 from pipeline.nads.estimator import Estimator, NADsPlan, Source
 from pipeline.nads.jacobian import jacobian_of_untrained
-from pipeline.project.errors import at, notice
+from pipeline.project.errors import at
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,21 +98,18 @@ class Task:
     def nads(self, ) -> NADs:
         """The NADs, from the store, else of networks that all workers sample.
 
-        One that another run has under way is waited for. Raises the exception of a network that
-        cannot be run, and InputError as `Estimation.nads`.
+        Raises the exception of a network that cannot be run, and InputError as `Estimation.nads`.
         """
         kept = store.Store(store.default_folder())
-        with Claims(kept.folder) as claims, at(f"nads.{self.name}: "):
-            if not claims.take(self.key):
-                notice(f"another run makes the NADs of {self.name}; this one waits")
-                claims.wait(self.key)
-            if contents := kept.contents(self.key):
-                return NADs.load(io.BytesIO(contents[0]["npz"].numpy()))
+        if contents := kept.contents(self.key):
+            return NADs.load(io.BytesIO(contents[0]["npz"].numpy()))
+        with at(f"nads.{self.name}: "):
             self.sample()
-            nads, file = self.estimation.nads(self.recipe.estimator), io.BytesIO()
-            nads.save(file)
-            kept.put(self.key, {"npz": torch.frombuffer(file.getbuffer(), dtype=torch.uint8)}, {})
-            return nads
+            nads = self.estimation.nads(self.recipe.estimator)
+        file = io.BytesIO()
+        nads.save(file)
+        kept.put(self.key, {"npz": torch.frombuffer(file.getbuffer(), dtype=torch.uint8)}, {})
+        return nads
 
     def sample(self) -> None:
         """Add untrained networks until the estimate is finished."""

@@ -4,20 +4,12 @@ import pytest
 from nads_samples import GRADIENT, SMALL
 
 from pipeline.machine import store, workers
-from pipeline.machine.claims import Claims
 from pipeline.nads import task
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.task import Recipe, Task
 from pipeline.networks import NETWORKS
-
-SHAPE = (1, 8, 8)
-RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
-
-
-def empty(networks):
-    return Task("net", RECIPE, Estimation(Covariance(SHAPE), networks), "a" * 64)
 
 
 @pytest.mark.parametrize(("height", "averaged"), [(8, "transposition"), (12, "none")])
@@ -34,25 +26,8 @@ def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(folder
             yield position, ValueError("no memory") if job[1] == 3 else function(None, job)
 
     monkeypatch.setattr(workers, "run", run)
+    recipe = Recipe(SMALL, {}, (1, 8, 8), (0, "net"), GRADIENT, "cpu")
+    estimation = Estimation(Covariance(recipe.shape), 8)
     with pytest.raises(ValueError, match="^no memory$"):
-        empty(8).nads(True)
+        Task("net", recipe, estimation, "a" * 64).nads(True)
     assert not store.Store(store.default_folder()).holds("a" * 64)
-
-
-def test_an_estimate_that_another_run_has_under_way_is_waited_for_and_not_made_again(
-    folder, here, monkeypatch, capsys
-):
-    class Held(Claims):
-        """The locks beside another run, which makes the NADs before it lets them go."""
-
-        def take(self, key):
-            return False
-
-        def wait(self, key):
-            monkeypatch.setattr(task, "Claims", Claims)
-            empty(8).nads(True)
-
-    monkeypatch.setattr(task, "Claims", Held)
-    nads = empty(8).nads(True)
-    assert nads.networks == 8 and len(here) == 8
-    assert "notice: another run makes the NADs of net; this one waits" in capsys.readouterr().err
