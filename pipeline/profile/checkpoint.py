@@ -49,10 +49,8 @@ def of_file(specification: Specification, shape: Shape, weights: str, images: st
     """The network whose weights are in a safetensors file, at the images of a path.
 
     Images reach it as they do the pipeline's networks, in grey if it has one channel. Raises
-    InputError for weights that are not this network's, and for images that it cannot take.
+    InputError for weights that are not this network's.
     """
-    if shape[0] not in (1, 3):
-        raise InputError(f"--weights: images have 1 or 3 channels, and --input has {shape[0]}")
     found = sources.read(images, shape[1:])
     build = functools.partial(networks.build, specification, shape[0], len(found.classes))
     network = build(0)

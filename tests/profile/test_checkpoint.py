@@ -81,7 +81,6 @@ def test_the_page_has_what_training_did_to_the_response(images, weights):
     ("words", "sentence"),
     [
         (("logreg", "lenet"), "--weights, of one network, and --images"),
-        (("logreg", "side=8", "--input", "2x8x8"), "images have 1 or 3 channels"),
         (("logreg", "side=8", "--input", "3x8x8"), "does not hold the weights of this network"),
         (("mlp", "hidden=[4]", "side=8", "--input", "1x8x8"), "with 3 outputs, one for each"),
     ],
