@@ -66,9 +66,9 @@ def table(reports: Path, experiment: str) -> pd.DataFrame:
         rows = tables[folder][~tables[folder]["architecture"].isin(known)]
         plan = folder / "plan.json"
         members = json.loads(plan.read_bytes())["members"] if plan.exists() else {}
-        wide = {name: without_width(member["specification"]) for name, member in members.items()}
         names = {name: name for name in NETWORKS}
-        names |= {name: papers_network(specification) for name, specification in wide.items()}
+        for name, member in members.items():
+            names[name] = papers_network(without_width(member["specification"]))
         taken.append(rows.assign(network=rows["architecture"].map(names)))
         known.update(rows["architecture"])
     return pd.concat(taken)
