@@ -36,7 +36,7 @@ def spectrum(*results: Result) -> Figure:
     """Response against the index of the NAD, with a band of two standard errors."""
     figure, ((panel,),) = style.new(1, 1, 5.4, 2.9)
     lowest = 1.0
-    for result, (colour, line) in zip(results, itertools.cycle(style.SPECTRA)):
+    for result, (colour, line) in zip(results, style.SPECTRA):
         values, errors = result.nads.eigenvalues, result.nads.standard_errors
         squares = np.maximum([values, values - 2 * errors, values + 2 * errors], values[0] * 1e-9)
         middle, low, high = np.sqrt(squares / result.response.mean)
@@ -123,8 +123,7 @@ def trained(*results: Result) -> Figure:
     names of the directions where there is one network."""
     figure, ((panel,),) = style.new(1, 1, 5.6, 3.4)
     panel.axhline(50, color="0.5", linewidth=0.9, linestyle="--")
-    looks = zip(itertools.cycle(style.SPECTRA), itertools.cycle("os^Dv"))
-    for result, ((colour, _), marker) in zip(results, looks):
+    for result, (colour, _), marker in zip(results, style.SPECTRA, itertools.cycle("os^Dv")):
         rows = result.tried
         x = floored(rows["response"])
         mean, spread = 100 * rows["mean"], 100 * rows["std"].fillna(0)

@@ -48,19 +48,19 @@ def trained(result: Result) -> str:
 def learned(result: Result) -> str:
     """The sentences on a trained network's response, beside that of untrained ones."""
     checkpoint, nads = result.checkpoint, result.nads.directions
-    first, runs = nads[:FIRST], (checkpoint.before, checkpoint.after)
-    before, after = (f"{(run.along(first) ** 2).sum() / first.shape[1]:.1%}" for run in runs)
+    before, after, first = checkpoint.before, checkpoint.after, nads[:FIRST]
+    share = lambda run: f"{(run.along(first) ** 2).sum() / first.shape[1]:.1%}"
     bands = [
-        f"to {name} waves is {times(one[1])}, before training {times(other[1])}"
-        for (name, other), one in zip(runs[0].bands.items(), runs[1].bands.values())
+        f"to {name} waves is {times(response)}, before training {times(before.bands[name][1])}"
+        for name, (_, response) in after.bands.items()
     ]
-    rho, _ = spearman(*(run.along(nads) for run in runs))
+    rho, _ = spearman(before.along(nads), after.along(nads))
     return (
         f"Trained, it is right on {checkpoint.accuracy:.1%} of {checkpoint.count:,} test images of "
-        f"{checkpoint.images}. {after} of its response at them lie in the architecture's first "
-        f"{len(first)} NADs, before training {before}, by chance {len(first) / first.shape[1]:.1%}."
-        f" Its response {'; '.join(bands)}. Along the {len(nads):,} NADs the responses before and "
-        "after training have Spearman's "
+        f"{checkpoint.images}. {share(after)} of its response at them lie in the architecture's "
+        f"first {len(first)} NADs, before training {share(before)}, by chance "
+        f"{len(first) / first.shape[1]:.1%}. Its response {'; '.join(bands)}. Along the "
+        f"{len(nads):,} NADs the responses before and after training have Spearman's "
     ) + f"ρ = {rho:.2f}.".replace("-", "−")
 
 
