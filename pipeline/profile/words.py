@@ -4,6 +4,7 @@ import numpy as np
 
 from pipeline.measures.ranks import spearman
 from pipeline.profile.result import Result
+from pipeline.report.comparison import number
 from pipeline.report.fourier import DIRECTION, pair
 
 TILES = 6  # NADs at either end that are shown, and at the strong end compared between networks
@@ -60,8 +61,9 @@ def learned(result: Result) -> str:
         f"{checkpoint.images}. {share(after)} of its response at them lie in the architecture's "
         f"first {len(first)} NADs, before training {share(before)}, by chance "
         f"{len(first) / first.shape[1]:.1%}. Its response {'; '.join(bands)}. Along the "
-        f"{len(nads):,} NADs the responses before and after training have Spearman's "
-    ) + f"ρ = {rho:.2f}.".replace("-", "−")
+        f"{len(nads):,} NADs the responses before and after training have Spearman's ρ = "
+        f"{number(rho, 2)}."
+    )
 
 
 def stronger(a: Result, b: Result) -> str:
