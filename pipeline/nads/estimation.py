@@ -32,7 +32,7 @@ FIRST_LOOK, LOOK_GROWTH = 4, 1.2
 class Estimation:
     """One estimate of NADs under way, which adds networks in their order and stops by itself.
 
-    accumulator: the estimate of C, or of A where C is A ⊗ I over so many `channels`; networks:
+    accumulator: the estimate of C, or of A where C is I ⊗ A over so many `channels`; networks:
     their number at most; target_error: the relative error of C at which fewer are enough, or None;
     look: the number of networks at the next look at the error; reached: whether that was met.
     """

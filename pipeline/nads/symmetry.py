@@ -6,7 +6,7 @@ or does not matter (the secant, whose step of 100 dwarfs it). The gradient at on
 symmetry: its ReLUs are switched by that image.
 
 Where the law draws the weights of each input channel independently and with either sign, nothing
-tells channels apart, nor a channel from its negative. C is then A ⊗ I, A for each channel and
+tells channels apart, nor a channel from its negative. C is then I ⊗ A, A for each channel and
 nothing between two: such a network prefers no colour before training.
 """
 
