@@ -171,3 +171,11 @@ def test_a_covariance_that_is_zero_or_no_number_is_refused(weight, first):
     sentence = r"^C, the covariance .* \(secant, step 100\), is zero or not finite; take another"
     with pytest.raises(InputError, match=sentence):
         zero.nads(SECANT)
+
+
+@pytest.mark.parametrize("point", ["normal", "many", "zero"])
+@pytest.mark.parametrize("symmetry", [True, False])
+def test_the_other_estimand_keeps_everything_but_a_symmetry_that_it_lacks(point, symmetry):
+    secant = dataclasses.replace(SECANT, point=point, symmetry=symmetry, compare=True)
+    expected = symmetry and point != "normal"
+    assert secant.other() == dataclasses.replace(secant, estimand="gradient", symmetry=expected)
