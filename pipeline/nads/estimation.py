@@ -183,10 +183,9 @@ def estimate(
         notice(f"{', '.join(alike)}: the same under two seeds, so not averaged over")
     build = functools.partial(initialised, make)
     estimator, estimation = begun(build(seed), estimator, source, symmetry)
-    with tqdm(total=networks, desc="NADs", unit="network", disable=None) as bar:
-        while not estimation.finished:
-            number, identity = estimation.accumulator.count, (seed, "library")
-            jacobian = jacobian_of_untrained(build, source.input, number, identity, estimator)
-            estimation.add(number, jacobian)
-            bar.update()
+    for number in tqdm(range(networks), desc="NADs", unit="network", disable=None):
+        jacobian = jacobian_of_untrained(build, source.input, number, (seed, "library"), estimator)
+        estimation.add(number, jacobian)
+        if estimation.finished:
+            break
     return estimation.nads(estimator)
