@@ -37,9 +37,8 @@ class Recipe:
     device: str
 
 
-def jacobian(_: object, work: tuple[Recipe, int]) -> np.ndarray:
+def jacobian(recipe: Recipe, _: object, number: int) -> np.ndarray:
     """The Jacobian J (F, D) of one untrained network, which a worker makes of recipe and number."""
-    recipe, number = work
     build = functools.partial(networks.build, recipe.specification, recipe.shape[0], 1)
     return jacobian_of_untrained(
         build, recipe.shape, number, recipe.identity, recipe.estimator, recipe.device
@@ -54,8 +53,8 @@ def jacobians(
 
     Raises the exception of a network that cannot be run.
     """
-    jobs = ((recipe, number) for number in numbers)
-    results = workers.run(jacobian, jobs, dict, torch.device(recipe.device))
+    function, device = functools.partial(jacobian, recipe), torch.device(recipe.device)
+    results = workers.run(function, numbers, dict, device)
     for number, result in tqdm(results, unit="network", disable=None, **bar):
         if isinstance(result, Exception):
             raise result

@@ -11,9 +11,10 @@ def here(monkeypatch):
     sampled = []
 
     def run(function, jobs, make_context, device):
-        for position, (recipe, number) in enumerate(jobs):
+        (recipe,) = function.args
+        for number in jobs:
             sampled.append((recipe.identity[1], number))
-            yield position, function(make_context(), (recipe, number))
+            yield number, function(make_context(), number)
 
     monkeypatch.setattr(workers, "run", run)
     return sampled

@@ -38,7 +38,7 @@ def nads_of(recipe, count, symmetry="none"):
     """The NADs of a recipe's first networks, without workers or store."""
     estimation = Estimation(Covariance(recipe.shape, symmetry), count)
     for number in range(count):
-        estimation.add(number, jacobian(None, (recipe, number)))
+        estimation.add(number, jacobian(recipe, None, number))
     return estimation.nads(recipe.estimator)
 
 

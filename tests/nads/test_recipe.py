@@ -27,9 +27,9 @@ def test_a_worker_makes_the_jacobian_of_the_networks_number():
     build = functools.partial(networks.build, SMALL, 1, 1)
     for number in (0, 3):
         expected = jacobian_of_untrained(build, SHAPE, number, (0, "net"), GRADIENT)
-        np.testing.assert_array_equal(jacobian(None, (RECIPE, number)), expected)
+        np.testing.assert_array_equal(jacobian(RECIPE, None, number), expected)
     colour = dataclasses.replace(RECIPE, specification=SMALL | {"side": 4}, shape=(3, 4, 4))
-    assert jacobian(None, (colour, 0)).shape == (4, 48)
+    assert jacobian(colour, None, 0).shape == (4, 48)
 
 
 def test_a_key_holds_all_that_decides_the_nads_and_nothing_else():

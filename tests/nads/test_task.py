@@ -22,8 +22,8 @@ def test_oblong_inputs_have_none_of_the_symmetries_that_a_network_states(height,
 
 def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(folder, monkeypatch):
     def run(function, jobs, make_context, device):
-        for position, job in enumerate(jobs):
-            yield position, ValueError("no memory") if job[1] == 3 else function(None, job)
+        for number in jobs:
+            yield number, ValueError("no memory") if number == 3 else function(None, number)
 
     monkeypatch.setattr(workers, "run", run)
     recipe = Recipe(SMALL, {}, (1, 8, 8), (0, "net"), GRADIENT, "cpu")
