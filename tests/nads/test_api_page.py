@@ -15,28 +15,19 @@ SECTIONS = {
 }
 
 
-def default(parameter):
-    """A parameter's default as the page has it."""
-    return None if parameter.default is parameter.empty else repr(parameter.default)
-
-
 def test_the_page_has_all_public_names():
     assert sorted(SECTIONS) == sorted(nads.__all__)
 
 
 @pytest.mark.parametrize("name", nads.__all__)
 def test_arguments_and_defaults_are_those_of_the_code(name):
-    heading, text = SECTIONS[name]
-    parameters = inspect.signature(getattr(nads, name)).parameters.values()
-    words, star = [], False
-    for parameter in parameters:
-        if parameter.kind is parameter.KEYWORD_ONLY and not star:
-            words, star = [*words, "*"], True
-        value = default(parameter)
-        words.append(parameter.name if value is None else f"{parameter.name}={value}")
-    assert heading == f"{name}({', '.join(words)})"
+    (heading, text), signature = SECTIONS[name], inspect.signature(getattr(nads, name))
+    parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
+    assert heading == f"{name}{plain}"
     rows = re.findall(r"^\| `(\w+)` \| (?:–|`(.*?)`) \| .{4,} \|$", text, re.M)
-    assert rows == [(each.name, default(each) or "") for each in parameters]
+    defaults = ["" if each.default is each.empty else repr(each.default) for each in parameters]
+    assert rows == list(zip(plain.parameters, defaults))
 
 
 def test_the_methods_of_nads_are_those_of_the_code():
