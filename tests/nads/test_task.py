@@ -1,22 +1,90 @@
-"""Estimates made by the workers: their symmetries, and which NADs are kept."""
+"""The estimates that a plan asks for: what a worker makes of a recipe, and the key of its NADs."""
 
+import dataclasses
+import functools
+from pathlib import Path
+
+import numpy as np
 import pytest
-from nads_samples import GRADIENT, SMALL
+import torch
+from nads_samples import GRADIENT, SECANT, SMALL
 
-from pipeline.machine import store, workers
-from pipeline.nads import task
+from pipeline import networks
+from pipeline.machine import code, store, workers
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
-from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
-from pipeline.nads.task import Recipe, Task
-from pipeline.networks import NETWORKS
+from pipeline.nads.estimator import NADsPlan, Request, Source
+from pipeline.nads.jacobian import jacobian_of_untrained
+from pipeline.nads.leading import Leading
+from pipeline.nads.task import Recipe, Task, jacobian, key, tasks
+
+SHAPE = (1, 8, 8)
+of = functools.partial(Estimation, networks=9)
+RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
+NINE = Source(9, input=SHAPE)
+
+
+def test_a_worker_makes_the_jacobian_of_the_networks_number():
+    build = functools.partial(networks.build, SMALL, 1, 1)
+    for number in (0, 3):
+        expected = jacobian_of_untrained(build, SHAPE, number, (0, "net"), GRADIENT)
+        np.testing.assert_array_equal(jacobian(RECIPE, None, number), expected)
+    colour = dataclasses.replace(RECIPE, specification=SMALL | {"side": 4}, shape=(3, 4, 4))
+    assert jacobian(colour, None, 0).shape == (4, 48)
+
+
+def test_a_key_holds_all_that_decides_the_nads_and_nothing_else():
+    covariance = of(Covariance(SHAPE))
+    changed = lambda **fields: key(dataclasses.replace(RECIPE, **fields), covariance, NINE)
+    same = key(RECIPE, covariance, NINE)
+    of_others = dataclasses.replace(GRADIENT, compare=True, symmetry=False)
+    assert changed(estimator=of_others) == key(RECIPE, of(Covariance(SHAPE)), NINE) == same
+    assert changed(device="cuda:0") == changed(device="cuda:1")
+    others = [
+        changed(device="cuda:0"),
+        changed(own={"own/mine.py": "0"}),
+        changed(own={"own/mine.py": "1"}),
+        changed(identity=(1, "net")),
+        changed(identity=(0, "other")),
+        changed(specification=SMALL | {"hidden": [8, 5]}),
+        changed(specification={"network": "pipeline.networks.mlp:LogReg", "side": 8}),
+        changed(estimator=SECANT),
+        changed(estimator=dataclasses.replace(GRADIENT, method="plain")),
+        changed(estimator=dataclasses.replace(GRADIENT, step=99.0)),
+        changed(estimator=dataclasses.replace(GRADIENT, point="many")),
+        key(RECIPE, of(Covariance(SHAPE, "square")), NINE),
+        key(RECIPE, of(Covariance(SHAPE), channels=3), NINE),
+        key(RECIPE, covariance, Source(9, 0.1, SHAPE)),
+        key(RECIPE, covariance, Source(10, input=SHAPE)),
+        key(RECIPE, covariance, Source(9, input=(1, 4, 16))),
+        key(RECIPE, of(Leading(SHAPE, 3)), Source(9, input=SHAPE, first=3)),
+    ]
+    assert len({same, *others}) == len(others) + 1
+
+
+def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatch):
+    files, covariance = [], of(Covariance(SHAPE))
+    monkeypatch.setattr(code, "digest", lambda given: files.extend(given) or "code")
+    before = key(RECIPE, covariance, NINE)
+    names = {str(Path(file).relative_to(code.PACKAGE)) for file in files}
+    assert names > {"nads/covariance.py", "nads/readout.py", "cells/seeds.py", "networks/mlp.py"}
+    assert "nads/gallery.py" not in names, "a picture decides no NAD"
+    for module, name, other in ((torch, "__version__", "0"), (networks, "version", lambda *_: "0")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, other)
+            assert key(RECIPE, covariance, NINE) != before
+    build = networks.build
+    drawn_otherwise = lambda *arguments: build(*arguments[:-1], arguments[-1] + 1)
+    monkeypatch.setattr(networks, "build", drawn_otherwise)
+    assert key(RECIPE, covariance, NINE) != before
 
 
 @pytest.mark.parametrize(("height", "averaged"), [(8, "transposition"), (12, "none")])
 def test_oblong_inputs_have_none_of_the_symmetries_that_a_network_states(height, averaged):
-    secant, source = Estimator("secant", "readout", 100, "zero", True, False), (1, height, 8)
-    resnet = Request({"network": NETWORKS["resnet18"], "width": 0.125}, Source(2, input=source))
-    (made,) = task.tasks(NADsPlan("smoke", 0, secant, {"resnet": resnet}), "cpu")
+    secant, source = dataclasses.replace(SECANT, point="zero"), Source(2, input=(1, height, 8))
+    resnet = networks.specification({"network": "resnet18", "width": 0.125})
+    plan = NADsPlan("smoke", 0, secant, {"resnet": Request(resnet, source)})
+    (made,) = tasks(plan, torch.device("cpu"))
     assert made.estimation.accumulator.symmetry == averaged
 
 
@@ -26,8 +94,7 @@ def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(folder
             yield number, ValueError("no memory") if number == 3 else function(None, number)
 
     monkeypatch.setattr(workers, "run", run)
-    recipe = Recipe(SMALL, {}, (1, 8, 8), (0, "net"), GRADIENT, "cpu")
-    estimation = Estimation(Covariance(recipe.shape), 8)
+    task = Task("net", RECIPE, of(Covariance(SHAPE)), "a" * 64)
     with pytest.raises(ValueError, match="^no memory$"):
-        Task("net", recipe, estimation, "a" * 64).nads(True)
+        task.nads(True)
     assert not store.Store(store.default_folder()).holds("a" * 64)
