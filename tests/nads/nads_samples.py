@@ -9,7 +9,6 @@ from torch import nn
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.symmetry import images_of_vectors
 from pipeline.nads.task import jacobian
 
 SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
@@ -52,9 +51,3 @@ def filled(accumulator, samples):
 def distance(one, other):
     """Relative Frobenius distance."""
     return np.linalg.norm(one - other) / np.linalg.norm((one + other) / 2)
-
-
-def images_of_covariance(symmetry, matrix, shape):
-    """The images P C Pᵀ of a covariance (D, D) under each element P of a symmetry."""
-    moved = images_of_vectors(symmetry, np.eye(len(matrix)), shape)
-    return [image.T @ matrix @ image for image in moved]

@@ -10,7 +10,7 @@ from hand_overs import lay_down_plans
 from nads_samples import SECANT, nads_of
 
 from pipeline import estimate
-from pipeline.machine import store
+from pipeline.machine import store, workers
 from pipeline.nads import imported
 from pipeline.nads.estimator import NADsPlan, Request, Source
 from pipeline.nads.task import Recipe
@@ -20,6 +20,21 @@ from pipeline.project.errors import InputError
 NETWORK = {"network": "pipeline.networks.mlp:MLP", "hidden": [9, 5], "side": 8}
 METRICS = artifacts.REPORTS / "nads.json"
 COMPARED = dataclasses.replace(SECANT, compare=True)
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """The (estimate, number) of each network that is sampled, all of them in this process."""
+    sampled = []
+
+    def run(function, jobs, make_context, device):
+        (recipe,) = function.args
+        for number in jobs:
+            sampled.append((recipe.identity[1], number))
+            yield number, function(make_context(), number)
+
+    monkeypatch.setattr(workers, "run", run)
+    return sampled
 
 
 def source(networks, **others):

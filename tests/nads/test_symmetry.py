@@ -5,7 +5,6 @@ import itertools
 
 import numpy as np
 import pytest
-from nads_samples import images_of_covariance
 
 from pipeline.nads.symmetry import (
     ORDERS,
@@ -17,6 +16,12 @@ from pipeline.nads.symmetry import (
 )
 
 SHAPE = (2, 3, 3)
+
+
+def images_of_covariance(symmetry, matrix, shape):
+    """The images P C Pᵀ of a covariance (D, D) under each element P of a symmetry."""
+    moved = images_of_vectors(symmetry, np.eye(len(matrix)), shape)
+    return [image.T @ matrix @ image for image in moved]
 
 
 @pytest.fixture
