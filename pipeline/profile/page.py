@@ -44,15 +44,14 @@ def rendered(template: str, results: Sequence[Result]) -> str:
 def write(results: Sequence[Result], folder: Path) -> None:
     """Write the page of one network with the tables behind it, or those of each of several in a
     folder of its own and the page that compares them."""
-    places = [folder / slug(each.name) if len(results) > 1 else folder for each in results]
-    pages = {place: rendered("page.html.j2", [each]) for place, each in zip(places, results)}
-    if len(results) > 1:
-        pages[folder] = rendered("comparison.html.j2", results)
-    for place, result in zip(places, results):
+    for result in results:
+        place = folder / slug(result.name) if len(results) > 1 else folder
         place.mkdir(exist_ok=True)
         result.nads.save(place / "nads.npz")
         result.trained.to_csv(place / "networks.csv", index=False)
         result.summary.to_csv(place / "directions.csv")
         result.response.frequencies.to_csv(place / "waves.csv", index=False, float_format="%.6g")
-    for place, text in pages.items():
-        (place / "index.html").write_text(text, encoding="utf-8")
+        (place / "index.html").write_text(rendered("page.html.j2", [result]), encoding="utf-8")
+    if len(results) > 1:
+        comparison = rendered("comparison.html.j2", results)
+        (folder / "index.html").write_text(comparison, encoding="utf-8")
