@@ -119,17 +119,10 @@ def in_channels(nads: NADs, channels: int) -> NADs:
 def overlap(a: NADs, b: NADs, k: int) -> float:
     """The mean squared cosine of the angles between the spans of the first k directions of a and b.
 
-    The mean is 1 for equal spans, 0 for orthogonal ones and k/D by chance. Raises InputError unless
-    a and b are of one shape and have k directions, k ≥ 1.
+    The mean is 1 for equal spans, 0 for orthogonal ones and k/D by chance; k: from 1 to the number
+    of directions of a and of b, which are of one shape.
     """
-    most = min(len(a.directions), len(b.directions))
-    if a.shape != b.shape or not 1 <= k <= most:
-        raise InputError(
-            f"the first {k} of {len(a.directions)} NADs of {as_text(a.shape)} inputs and of "
-            f"{len(b.directions)} of {as_text(b.shape)} cannot be compared; give two of one shape "
-            f"and a k from 1 to {most}"
-        )
-    return float(overlaps(a.directions[:k] @ b.directions[:k].T)[-1])
+    return float(overlaps(a.directions[:k] @ b.directions[:k].T)[k - 1])
 
 
 def imported(rows: np.ndarray, shape: tuple[int, ...], origin: str = "the array") -> NADs:
