@@ -1,4 +1,4 @@
-"""Locks that share out work: of several runs, the holder of a cell's or an estimate's does it."""
+"""Locks that share out work: of several runs on one store, one trains each cell."""
 
 import errno
 import fcntl

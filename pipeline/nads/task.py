@@ -94,7 +94,7 @@ class Task:
     estimation: Estimation
     key: str
 
-    def nads(self, ) -> NADs:
+    def nads(self) -> NADs:
         """The NADs, from the store, else of networks that all workers sample.
 
         Raises the exception of a network that cannot be run, and InputError as `Estimation.nads`.
