@@ -326,6 +326,10 @@ def test_networks_of_patches_along_their_own_nads():
     assert (
         late["accuracy"].round().eq(50).all() and late["train_accuracy"].between(0.515, 0.565).all()
     )
+    other = table("nad_sweep_vit_momentum", "vit").set_index("index")
+    first, *late = other["accuracy"].round(1)
+    assert f"along NAD 0 {first} %, along 16 and 200 {late[0]} and {late[1]}" in page
+    assert other["train_accuracy"].round(2).to_list() == [1, 0.55, 0.55]
     ends, late = rows["mixer"].loc[[0, 800]], 100 - rows["mixer"].loc[16:, "accuracy"]
     assert round(ends["steps"].iloc[1] / ends["steps"].iloc[0]) == 9
     assert late.round().between(1, 6).all()

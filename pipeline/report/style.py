@@ -174,8 +174,10 @@ def finish(figure: Figure, title: str, caption: str, notice: str | None = None) 
 
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write {name}.png and {name}.svg into `folder`, with bytes that depend on the figure alone."""
-    # Here the layout is solved once; savefig would solve it again for each file.
-    figure.draw_without_rendering()
+    # Here the layout is solved, which maps of square cells take two passes for; savefig would solve
+    # it again for each file.
+    for _ in range(2):
+        figure.draw_without_rendering()
     figure.set_layout_engine("none")
     # The solver's last bits vary from run to run, and the names of clipping paths are digests of
     # positions.
