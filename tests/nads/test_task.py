@@ -96,5 +96,5 @@ def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(folder
     monkeypatch.setattr(workers, "run", run)
     task = Task("net", RECIPE, of(Covariance(SHAPE)), "a" * 64)
     with pytest.raises(ValueError, match="^no memory$"):
-        task.nads(True)
+        task.nads()
     assert not store.Store(store.default_folder()).holds("a" * 64)
