@@ -356,3 +356,23 @@ def test_convnext_along_frequencies_and_of_two_channels():
         assert (alone[*pair, "first"], alone[*pair, "second"]) == (first, second)
     fitted = pairs.groupby(["index_1", "index_2"])["train_accuracy"].min() >= 0.99
     assert fitted.to_list() == [True, True, True, False]
+
+
+def test_mixer_along_frequencies_and_of_two_channels():
+    page = (ROOT / "docs/estimator.md").read_text(encoding="utf-8")
+    waves = table("fourier_mixer", "mixer")
+    ends = [waves["accuracy"].agg(end) for end in ("min", "max")]
+    seen = [100 * waves["train_accuracy"].agg(end) for end in ("min", "max")]
+    assert "it has {:.1f} to {:.1f} %".format(*ends) in page and len(waves) == 7
+    assert "({:.1f} to {:.1f} % of the training samples)".format(*seen) in page
+    pairs = table("linear_pairs_mixer", "mixer").set_index(["index_1", "index_2", "test_set"])
+    assert (pairs["train_accuracy"] >= 0.99).all()
+    alone = lambda *pair: [pairs["accuracy"][*pair, part] for part in ("first", "second")]
+    text = "At (1, 1000) the first channel alone has {:.0f} % and the second {:.0f}, at (1000, 1)\n"
+    assert text.format(*alone(1, 1000)) in page
+    assert (
+        "{:.0f} and {:.0f}, at (1, 1) {:.0f} and {:.0f}, at (1000, 1000) {:.0f} and {:.0f}".format(
+            *alone(1000, 1), *alone(1, 1), *alone(1000, 1000)
+        )
+        in page
+    )
