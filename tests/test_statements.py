@@ -358,9 +358,12 @@ def test_convnext_along_frequencies_and_of_two_channels():
     assert fitted.to_list() == [True, True, True, False]
 
 
-def test_mixer_along_frequencies_and_of_two_channels():
+def test_mixer_and_vit_along_frequencies_and_mixer_of_two_channels():
     page = (ROOT / "docs/estimator.md").read_text(encoding="utf-8")
-    waves = table("fourier_mixer", "mixer")
+    waves, others = table("fourier_mixer", "mixer"), table("fourier_vit", "vit")
+    ends = [others["accuracy"].agg(end) for end in ("min", "max")]
+    assert "ViT {:.1f} to {:.1f} %, all fitted".format(*ends) in page
+    assert (others["train_accuracy"] >= 0.99).all() and len(others) == 7
     ends = [waves["accuracy"].agg(end) for end in ("min", "max")]
     seen = [100 * waves["train_accuracy"].agg(end) for end in ("min", "max")]
     assert "it has {:.1f} to {:.1f} %".format(*ends) in page and len(waves) == 7
