@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 import safetensors.torch
 import torch
+from scipy.sparse.linalg import svds
 from torch import nn
 
 from pipeline import networks
@@ -39,10 +40,12 @@ class Checkpoint:
     before: Response
     after: Response
 
-    @functools.cached_property
-    def directions(self) -> np.ndarray:
-        """The eigenvectors (K, D) of C after training in decreasing eigenvalue."""
-        return np.linalg.svd(self.after.rows, full_matrices=False)[2]
+    def directions(self, count: int) -> np.ndarray:
+        """The first eigenvectors (K, D) of C after training, K = `count` or as many as there are."""
+        rows, side = self.after.rows, min(self.after.rows.shape)
+        if count >= side:
+            return np.linalg.svd(rows, full_matrices=False)[2][:count]
+        return svds(rows, count, v0=np.ones(side))[2][::-1]  # of all of them the SVD takes a minute
 
 
 def of_file(specification: Specification, shape: Shape, weights: str, images: str) -> Checkpoint:

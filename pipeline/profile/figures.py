@@ -113,7 +113,7 @@ def learned(result: Result) -> Figure:
 
 def learned_directions(result: Result) -> Figure:
     """Pictures of the directions to which the trained network responds most."""
-    some = result.checkpoint.directions[:TILES]
+    some = result.checkpoint.directions(TILES)
     titles = [times(each) for each in result.checkpoint.after.along(some)]
     return pictures(some, titles, result.response.shape)
 

@@ -43,10 +43,12 @@ def test_of_a_linear_network_the_response_is_that_of_its_weights_less_their_mean
     expected = np.sqrt(np.array([6, 24, 0]) / (30 / 64))
     np.testing.assert_allclose(along[:3], expected, rtol=1e-6)
     values, vectors = np.linalg.eigh([[6, -6], [-6, 24]])
-    assert abs(found.directions[0, :2] @ vectors[:, 1]) == pytest.approx(1)
-    np.testing.assert_allclose(
-        found.after.along(found.directions[:2]), np.sqrt(values[::-1] / (30 / 64)), rtol=1e-5
-    )
+    for count, given in ((2, 2), (100, 27)):  # there are 3 rows for each of 9 images
+        directions = found.directions(count)
+        assert directions.shape == (given, 64)
+        assert abs(directions[0, :2] @ vectors[:, 1]) == pytest.approx(1)
+        along = found.after.along(directions[:2])
+        np.testing.assert_allclose(along, np.sqrt(values[::-1] / (30 / 64)), rtol=1e-5)
     # Each of the 8 untrained networks has its own gradients, though 9 images do not divide by 8.
     # They prefer nothing: their mean square is even within chance.
     assert len(found.before.rows) == 3 * found.count and UNTRAINED == 8
