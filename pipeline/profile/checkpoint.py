@@ -41,7 +41,7 @@ class Checkpoint:
     after: Response
 
     def directions(self, count: int) -> np.ndarray:
-        """The first eigenvectors (K, D) of C after training, K = `count` or as many as there are."""
+        """The first `count` eigenvectors (K, D) of C after training, or all if there are fewer."""
         rows, side = self.after.rows, min(self.after.rows.shape)
         if count >= side:
             return np.linalg.svd(rows, full_matrices=False)[2][:count]

@@ -90,9 +90,9 @@ def maps(run: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def _plain_ticks(axis: Axis) -> None:
+def _plain_ticks(axis: Axis, most: float = np.inf) -> None:
     axis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 3, 5)))
-    axis.set_major_formatter("{x:,.0f}")
+    axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x <= most else "")
     axis.set_minor_locator(matplotlib.ticker.NullLocator())
 
 
@@ -111,7 +111,7 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
         xlabel += f"\n(right of the dotted line: not within {speed.limit:,})"
     panel.set(xscale="log", ylim=(45, 102), xlabel=xlabel)
     panel.set_xlim(fastest / 1.2, 1.2 * BEYOND * speed.limit)
-    _plain_ticks(panel.xaxis)
+    _plain_ticks(panel.xaxis, speed.limit)
     panel.set_ylabel("test accuracy (%), fourier\n(grey: guessing)")
     panel.legend(**style.ABOVE)
 

@@ -74,8 +74,11 @@ def used(run: Evaluated, name: str) -> str:
         f"{accuracy(conflict.loc[i])} % of the conflicts (n = {linear['count'][i]})"
         for i in dict.fromkeys([linear.index[0], linear.index[-1]])
     ]
+    listed = lambda indices: ", ".join(map(str, indices)) or "none"
     more = linear.index[images["mean"] > linear["mean"]]
-    parts.append(f"the images alone give more at indices: {', '.join(map(str, more)) or 'none'}")
+    parts.append(f"the images alone give more at indices: {listed(more)}")
+    if unfitted := sorted(set(results["index"]) - set(linear.index)):
+        parts.append(f"not fitted by any seed, so left out here, at indices: {listed(unfitted)}")
     return f"{start}: {'; '.join(parts)}."
 
 

@@ -275,7 +275,7 @@ def section(whole: Run) -> Section:
         figure, text = boundaries(run, planes[name], label, lines), f"boundaries of {label}"
         pictures.append(Picture(f"linear_boundaries_{name}", figure, text, sees))
     caption = f"{run.sizes()} · {science}"
-    without = f"grey: none of them, or for tilts none that is right on {learned} and has a boundary"
+    without = f"no number: none of them, or for tilts none right on {learned} and with a boundary"
     sees = "The same boundaries as numbers: their tilt, and how far a sample must be moved along "
     sees += "either direction to cross them."
     lines = f"{caption}\nmean {over_fitted}, ∞ if any of these is · {without}\n{marked}"
