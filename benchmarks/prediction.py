@@ -210,10 +210,12 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
         accuracy = 100 * cells["accuracy"]
         for panel, (name, text) in zip(row, PREDICTORS.items()):
             percent = 100 if "%" in text else 1
-            for x, y, network in zip(percent * cells[name], accuracy, cells["network"]):
+            places = percent * cells[name], accuracy, cells["network"], cells["fitted"]
+            for x, y, network, of_seeds in zip(*places):
                 panel.plot(x, y, "none")
-                number = names.index(network) + 1
-                panel.text(x, y, number, ha="center", va="center", fontsize=8, color=style.BLUE)
+                look = {"ha": "center", "va": "center", "fontsize": 8}
+                look |= {"color": style.BLACK if of_seeds == 1 else style.BLUE}
+                panel.text(x, y, names.index(network) + 1, **look)
             if cells[name].max() > 10 * cells[name].min():
                 panel.set_xscale("log")
             panel.set_xlabel(text)
@@ -228,7 +230,7 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
     caption = " · ".join(f"{number} {name}" for number, name in enumerate(names, 1))
     known = artifacts.about_images()["name"]
     caption += f"\n{known} in grey · {SEEDS} seeds · {' and '.join(courses)}"
-    caption += "\nresponse: times a random direction's · "
+    caption += "\nblack: fitted, blue: not · response: times a random direction's · "
     caption += "ρ: rank correlation over networks, with its interval of 95 %"
     title = "Does what an untrained network prefers tell how accurate it will be?"
     return style.finish(figure, title, caption)
