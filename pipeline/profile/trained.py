@@ -16,6 +16,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 import torch
+from torch.optim.swa_utils import update_bn
 from tqdm import tqdm
 
 from pipeline import networks
@@ -123,6 +124,8 @@ def trained(course: Course, _: object, job: tuple) -> dict:
     with contextlib.suppress(Diverged):
         x, y = dataset(course, direction, seed, "train")
         row["train_accuracy"] = training.train(network, x, y, schedule, order).accuracy
+        # The few steps here leave batch norms of a small momentum with their first statistics.
+        update_bn(x.split(training.BATCH), network)
         row["accuracy"] = training.accuracy(network, *dataset(course, direction, seed, "test"))
     return row
 

@@ -61,6 +61,21 @@ def test_when_the_time_is_over_the_least_are_trained_and_every_direction_comes_b
     assert least.equals(rows[: trained.LEAST]), "and what is trained depends on the course alone"
 
 
+def test_batch_norms_that_follow_slowly_are_tested_with_the_statistics_of_the_whole_training_set(
+    in_this_process, repository
+):
+    """16 steps at a momentum of 0.001 leave 98 % of the first ones: the network would guess."""
+    (repository / "own/slow.py").write_text(
+        "from torch import nn\n\n\n"
+        "def net(channels, outputs):\n"
+        "    layers = nn.Conv2d(channels, 8, 3), nn.BatchNorm2d(8, momentum=1e-3), nn.ReLU()\n"
+        "    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(32, outputs))\n"
+    )
+    slow = dataclasses.replace(COURSE, specification={"network": "slow:net"}, samples=1024)
+    rows = outcomes(slow, {"pixel 5": np.eye(32, dtype=np.float32)[5]}, 0.0, 0.1)
+    assert rows["accuracy"].min() > 0.9
+
+
 def test_a_network_that_diverges_counts_as_that_and_other_failures_are_raised(
     in_this_process, monkeypatch
 ):
