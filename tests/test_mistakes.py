@@ -318,7 +318,7 @@ def own(repository):
 
 @table(
     "place, words",
-    ("its module is not there", "nest:linear", "no module 'nest' in own/"),
+    ("its module is not there", "nest:linear", "no module 'nest': neither a file own/nest.py"),
     ("its name is not there", "nets:linaer", "nets has no 'linaer'; did you mean 'linear'"),
     ("a point for the colon", "nets.linear", "write 'nets:linear'"),
     ("a file", "own/nets.py:linear", "write 'nets:linear'"),
@@ -339,6 +339,7 @@ def own(repository):
     ("frozen weights", "nets:frozen", "grad"),
     ("two results", "nets:Two", "tuple"),
     ("no return", "nets:without_return", "NoneType"),
+    ("softmax at the end", "nets:softmax", "as after a softmax; leave that out"),
 )
 def test_networks_of_ones_own(place, words, own):
     assert words in answer(
@@ -349,11 +350,6 @@ def test_networks_of_ones_own(place, words, own):
 def test_a_network_for_one_channel_is_refused_for_two(own):
     specification = networks.specification({"network": "nets:of_one_channel"})
     assert "nets:of_one_channel" in answer(dry_run, specification, (2, 32, 32), 2)
-
-
-def test_softmax_at_the_end_gets_a_notice(own):
-    _, (notice,) = dry_run(networks.specification({"network": "nets:softmax"}), (1, 32, 32), 2)
-    assert "as after a softmax" in notice
 
 
 def test_a_misspelt_argument_of_a_network():

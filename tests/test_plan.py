@@ -32,8 +32,8 @@ HELPER = "def slope():\n    return 0.25\n"
 
 
 @functools.cache
-def tried_once(specification, shape, outputs):
-    return dry_run(json.loads(specification), shape, outputs)
+def tried_once(specification, shape, outputs, steps):
+    return dry_run(json.loads(specification), shape, outputs, steps)
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_a_network_of_ones_own_is_tried_in_every_use_and_one_of_the_table_in_one
     calls, once = [], trial.dry_run
     monkeypatch.setattr(trial, "dry_run", lambda *call: calls.append(call) or once(*call))
     run(with_own)
-    uses = lambda network: [use for given, *use in calls if given == network]
+    uses = lambda network: [use for given, *use, _ in calls if given == network]
     assert uses(LENET) == [[(3, 32, 32), 2], [(4, 32, 32), 2]], "lenet_colour, and lenet"
     assert uses({"network": "own_net:net"}) == [
         [(1, 32, 32), 1],

@@ -101,7 +101,10 @@ def reason(error: Exception) -> str:
     """An exception of a network's own code, on one line; where a module is missing, its remedy."""
     if isinstance(error, ModuleNotFoundError):
         package = str(error.name).partition(".")[0]
-        return f"there is no module {error.name!r} in own/ or installed (`pip install {package}`)"
+        return (
+            f"there is no module {error.name!r}: neither a file own/{package}.py or folder "
+            f"own/{package}/ of yours nor an installed package"
+        )
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 

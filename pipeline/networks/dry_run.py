@@ -1,6 +1,7 @@
 """A trial run of a network before any work: built, run on two samples, drawn under two seeds."""
 
 import inspect
+import math
 from collections.abc import Callable
 
 import torch
@@ -12,13 +13,19 @@ from pipeline.cells.training import initialised
 from pipeline.networks import Specification, reason
 from pipeline.project.errors import InputError, at
 
+LAG = 0.05
+"""The part of their first values up to which batch norms' running statistics may be at the end."""
 
-def dry_run(specification: Specification, shape: Shape, outputs: int) -> tuple[int, list[str]]:
+
+def dry_run(
+    specification: Specification, shape: Shape, outputs: int, steps: float = math.inf
+) -> tuple[int, list[str]]:
     """The bytes of a network's weights, and a sentence for each oddity that may be intended, after
     a trial run on two inputs (C, H, W).
 
-    Raises InputError, with one sentence, unless it maps them to (2, outputs) and, where it is not
-    of the table, unless it has gradients and each of torch's seeds draws its weights anew.
+    steps: of the shortest training that follows. Raises InputError, with one sentence, unless the
+    network maps them to finite values (2, outputs), not to probabilities, and, where it is not of
+    the table, unless it has gradients and each of torch's seeds draws its weights anew.
     """
     place, given = specification["network"], networks.keywords(specification)
     make = networks.constructor(place)
@@ -34,6 +41,8 @@ def dry_run(specification: Specification, shape: Shape, outputs: int) -> tuple[i
         network = networks.build(specification, shape[0], outputs, 0)
         with torch.random.fork_rng(devices=[]):
             output = network.train()(x)
+        if not isinstance(output, torch.Tensor):
+            raise ValueError(f"it returns a {type(output).__name__}, not one tensor")
         if output.shape != (2, outputs):
             raise ValueError(f"it returns {tuple(output.shape)}, not (2, {outputs})")
         if not of_the_table:  # whose gradients tests check: the largest take a second
@@ -43,19 +52,31 @@ def dry_run(specification: Specification, shape: Shape, outputs: int) -> tuple[i
         raise InputError(
             f"{error if isinstance(error, InputError) else built}; it takes "
             f"{inspect.signature(make)} and is called with the numbers of input channels and of "
-            f"outputs, {call}"
+            f"outputs, {call}; `input: [C, H, W]` in nads, or --input, gives inputs of another size"
         ) from error
+    if not output.isfinite().all():
+        raise InputError(f"{place} cannot be used: its outputs at noise are not finite")
+    if (output >= 0).all() and torch.allclose(output.sum(1), torch.ones(2)):
+        raise InputError(
+            f"{place} cannot be used: its outputs sum to one, as after a softmax; leave that out, "
+            "since training and NADs want the values before it"
+        )
     notices = []
     if not of_the_table:
         with at(f"{place} cannot be used: "):
             fixed = check_untrained(lambda: make(shape[0], outputs, **given))
         if fixed:
             notices.append(f"{place} starts from the same {', '.join(fixed)} whatever the seed")
-    if (output >= 0).all() and torch.allclose(output.sum(1), torch.ones(2)):
-        notices.append(
-            f"the outputs of {place} sum to one, as after a softmax; training and NADs take the "
-            "values before it"
-        )
+        norms = [
+            each for each in network.modules() if isinstance(each, nn.modules.batchnorm._NormBase)
+        ]
+        slow = min((each.momentum for each in norms if each.momentum is not None), default=1)
+        if (lag := (1 - slow) ** steps) > LAG:
+            notices.append(
+                f"of the running statistics of {place}'s batch norms (momentum {slow:g}) {lag:.0%} "
+                f"are still their first values after {steps:,} steps of training, so it may seem "
+                "to guess on new samples; a larger momentum or more epochs help"
+            )
     return sum(value.nbytes for value in network.state_dict().values()), notices
 
 

@@ -16,6 +16,7 @@ FOLDER/index.html compares them. More minutes give better numbers. All pages are
 import argparse
 import math
 import os
+import re
 import shlex
 import sys
 import time
@@ -62,6 +63,8 @@ def named(words: list[str]) -> dict[str, Specification]:
 
 def input_shape(text: str) -> Shape:
     """An input's shape from text such as 3x64x64."""
+    if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*){2}", text):
+        raise argparse.ArgumentTypeError(f"{text} is no shape such as 3x64x64: CxHxW, in pixels")
     channels, height, width = map(int, text.split("x"))
     return channels, height, width
 
@@ -74,8 +77,11 @@ def main(given: argparse.Namespace) -> None:
     for name, each in every.items():
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
         notices[name] = dry_run(each, shape, 2)[1]
-    if bool(given.weights) != bool(given.images) or given.weights and len(every) > 1:
-        raise InputError("--weights, of one network, and --images, which it knows, go together")
+    if given.weights and len(every) > 1:
+        raise InputError(f"--weights are of one network, and {len(every)} are named")
+    if bool(given.weights) != bool(given.images):
+        missing = "--images" if given.weights else "--weights"
+        raise InputError(f"--weights and the --images that it knows go together; {missing} lacks")
     checkpoint = None
     if given.weights:
         checkpoint = of_file(*every.values(), shape, given.weights, given.images)

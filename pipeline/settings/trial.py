@@ -3,8 +3,10 @@
 import collections
 import contextlib
 import dataclasses
+import math
 
 from pipeline import experiments, networks
+from pipeline.cells.training import BATCH
 from pipeline.nads import from_file
 from pipeline.networks import own
 from pipeline.networks.dry_run import dry_run
@@ -46,6 +48,7 @@ def try_out(plans: Plans) -> dict[str, int]:
 def _run_networks(plans: Plans) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
     """Each architecture's bytes of weights, and its own files' digests by path."""
     specifications, uses, sizes, digests = {}, collections.defaultdict(set), {}, {}
+    steps = collections.defaultdict(lambda: math.inf)  # of each one's shortest training
     for name, request in plans.nads.members.items():
         if request.source.file is None:
             specifications[name] = request.specification
@@ -56,6 +59,8 @@ def _run_networks(plans: Plans) -> tuple[dict[str, int], dict[str, dict[str, str
             shape = experiment.inputs(member.input)
             specifications[name] = member.specification
             uses[name].add((shape, experiment.outputs or CLASSES))
+            batches = math.ceil(plan.train_samples / BATCH)
+            steps[name] = min(steps[name], member.training.epochs * batches)
     for name, specification in specifications.items():
         distinct, recorded = sorted(uses[name]), own.recorded()
         if specification["network"] in networks.NETWORKS.values():
@@ -63,7 +68,7 @@ def _run_networks(plans: Plans) -> tuple[dict[str, int], dict[str, dict[str, str
             distinct = {shape[1:]: (shape, outputs) for shape, outputs in distinct}.values()
             recorded = contextlib.nullcontext({})
         with at(f"params.yaml: architectures.{name}: ", ValueError), recorded as digests[name]:
-            runs = [dry_run(specification, *use) for use in distinct]
+            runs = [dry_run(specification, *use, steps[name]) for use in distinct]
         sizes[name] = max(size for size, _ in runs)
         for text in dict.fromkeys(text for _, notices in runs for text in notices):
             notice(text)

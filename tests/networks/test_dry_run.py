@@ -5,6 +5,7 @@ import torch
 
 from pipeline import networks
 from pipeline.networks.dry_run import dry_run
+from pipeline.project.errors import InputError
 
 NETWORKS = """
 import torch
@@ -20,6 +21,21 @@ def partly(channels, outputs):
     network = flat(channels, outputs)
     network[1].weight.data = torch.arange(8 * 1024.0).reshape(8, -1) / 10_000
     return network
+
+
+class Odd(nn.Module):
+    def __init__(self, channels, outputs, how):
+        super().__init__()
+        self.flat, self.how = flat(channels, outputs), how
+
+    def forward(self, x):
+        y = self.flat(x)
+        return (-y.abs()).log() if self.how == "log" else y.softmax(1)
+
+
+def slow(channels, outputs, momentum):
+    norm = nn.BatchNorm1d(outputs, momentum=momentum)
+    return nn.Sequential(flat(channels, outputs), norm)
 
 
 """
@@ -54,3 +70,23 @@ def test_weights_of_which_some_are_fixed_get_a_notice_and_the_callers_chance_is_
         "mine:partly starts from the same 1.weight whatever the seed"
     ]
     assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("log", "its outputs at noise are not finite"),
+        ("soft", "its outputs sum to one, as after a softmax; leave that out"),
+    ],
+)
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_outputs_that_are_no_logits_are_refused(mine, how, words, outputs):
+    with pytest.raises(InputError, match=words):
+        dry_run(of("Odd", how=how), (1, 32, 32), outputs)
+
+
+def test_batch_norms_that_a_short_training_leaves_behind_get_a_notice(mine):
+    (text,) = dry_run(of("slow", momentum=0.01), (1, 32, 32), 2, 100)[1]
+    assert "37% are still their first values after 100 steps" in text
+    for momentum, steps in ((0.01, 300), (0.1, 100), (None, 1)):
+        assert dry_run(of("slow", momentum=momentum), (1, 32, 32), 2, steps)[1] == []

@@ -82,7 +82,7 @@ def test_the_page_has_what_training_did_to_the_response(images, weights):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("logreg", "lenet"), "--weights, of one network, and --images"),
+        (("logreg", "lenet"), "--weights are of one network, and 2 are named"),
         (("logreg", "side=8", "--input", "3x8x8"), "does not hold the weights of this network"),
         (("mlp", "hidden=[4]", "side=8", "--input", "1x8x8"), "with 3 outputs, one for each"),
     ],
