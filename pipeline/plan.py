@@ -14,6 +14,7 @@ import torch
 
 from pipeline import experiments, settings
 from pipeline.grid.forecast import check_room, forecast
+from pipeline.images import sources
 from pipeline.images.wanted import notice_of_other_images
 from pipeline.machine import workers
 from pipeline.project import artifacts, command
@@ -28,6 +29,8 @@ def main() -> None:
     plans, *_ = settings.plans(settings.read()).values()  # the chosen scale's
     device, scale = workers.device_of(plans.machine.device), plans.nads.scale
     sizes = try_out(plans)
+    if plans.images.path is not None:
+        sources.existing(plans.images.path)
     notice_of_other_images(plans.images)
     rows = {
         name: forecast(experiments.find(name), plan, device, sizes)

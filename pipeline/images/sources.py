@@ -17,17 +17,23 @@ from pipeline.project.errors import InputError, notice
 BATCH = "data_batch_1"  # the file by which CIFAR-10's official batches are known
 
 
-def read(path: str | Path, size: Size = SIZE) -> ImageSet:
-    """The images at `path`, resized to the height and width `size`.
-
-    Raises InputError where `path` holds no set of images.
-    """
+def existing(path: str | Path) -> Path:
+    """The path of images, without ~. Raises InputError where nothing is there."""
     path = Path(os.path.expanduser(path))
     if not path.exists():
         raise InputError(
             f"the images' path {path} does not exist; name a folder or archive, or null for "
             "CIFAR-10"
         )
+    return path
+
+
+def read(path: str | Path, size: Size = SIZE) -> ImageSet:
+    """The images at `path`, resized to the height and width `size`.
+
+    Raises InputError where `path` holds no set of images.
+    """
+    path = existing(path)
     name = path.resolve().name
     with files(path) as content:
         names = {PurePosixPath(file).name for file in content}
