@@ -76,7 +76,7 @@ def _losses_and_spectra(panels: np.ndarray, run: Evaluated) -> None:
             spectrum.plot(np.arange(len(scaled)) + 1, scaled, **look | {"marker": ""})
         spectrum.set(yscale="log")
     panels[0, 0].set_ylabel("training loss after a third\nof the epochs (grey: guessing)")
-    panels[0, 0].set_ylim(bottom=0)
+    panels[0, 0].set_ylim(0, 1.05 * panels[0, 0].get_ylim()[1])
     panels[1, 0].set_ylabel("$\\sqrt{\\lambda}$ relative to the first")
 
 

@@ -128,6 +128,7 @@ def heat_map(
     text += std.map(lambda value: "" if np.isnan(value) else f"\n±{value:.1f}")
     few, size = len(mean) <= 12, 8 if len(mean) <= 6 else 6
     look = {"annot": text if few else None, "fmt": "", "annot_kws": {"fontsize": size}}
+    look |= {"vmin": norm.vmin, "vmax": norm.vmax}  # else it seeks them, though all be missing
     look |= dict.fromkeys(("xticklabels", "yticklabels"), 1 if few else len(mean) // 4)
     shown = mean.clip(upper=norm.vmax)
     seaborn.heatmap(shown, ax=panel, norm=norm, cmap=cmap, square=True, cbar=False, **look)
