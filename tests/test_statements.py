@@ -272,6 +272,26 @@ def test_vgg11_beside_the_published(page):
     assert "with the index is {}, published {} at the same 25".format(*rho) in page
 
 
+def test_resnet18_along_its_nads_beside_the_published(page):
+    rows = table("nad_sweep_resnet18_quarter", "resnet18_quarter").set_index("index").sort_index()
+    assert (rows["train_accuracy"] >= 0.99).all() and len(rows) == 25
+    ours = rows["accuracy"]
+    known = pd.Series(published.curve("nad_sweep", "resnet18")).reindex(ours.index)
+    assert f"by {rms(ours - known):.1f} points rms over the same 25 indices" in page
+    jump = "(ours {:.1f} to {:.1f} %, published {:.1f} to {:.1f})"
+    assert jump.format(*ours[[8, 9]], *known[[8, 9]]) in page
+    rho = [f"−{-stats.spearmanr(ours.index, values).statistic:.2f}" for values in (ours, known)]
+    assert "ρ with the index is {}, published {}.".format(*rho) in page
+    widths = pd.read_csv(ROOT / "docs/data/resnet18_widths.csv").query("precision == 'bfloat16'")
+    assert (widths["train_accuracy"] >= 0.99).all()
+    of_width = 100 * widths.pivot(index="index", columns="width", values="accuracy")
+    text = "an eighth of the width gives {:.1f} %, a quarter {:.1f} and a half {:.1f}, where {:.1f}"
+    assert text.format(*of_width.loc[42], known[42]) in page
+    text = "At index 3 the three give {:.1f}, {:.1f} and {:.1f}, published {:.1f}:"
+    assert text.format(*of_width.loc[3], known[3]) in page
+    assert of_width.loc[[3, 42], 0.25].tolist() == pytest.approx(ours[[3, 42]].tolist())
+
+
 def test_no_colour_is_learned_better(page):
     rows = table("colours", "lenet_colour")
     place = {"index": FREQUENCY, "columns": "axis"}
