@@ -282,8 +282,12 @@ def test_resnet18_along_its_nads_beside_the_published(page):
     assert jump.format(*ours[[8, 9]], *known[[8, 9]]) in page
     rho = [f"−{-stats.spearmanr(ours.index, values).statistic:.2f}" for values in (ours, known)]
     assert "ρ with the index is {}, published {}.".format(*rho) in page
-    widths = pd.read_csv(ROOT / "docs/data/resnet18_widths.csv").query("precision == 'bfloat16'")
+    widths = pd.read_csv(ROOT / "docs/data/resnet18_widths.csv")
     assert (widths["train_accuracy"] >= 0.99).all()
+    whole = 100 * widths[widths["precision"] == "float32"].set_index("index")["accuracy"]
+    text = "in float32 the quarter gives {:.1f} along NAD 42, and {:.1f} along NAD 3"
+    assert text.format(whole[42], whole[3]) in page
+    widths = widths[widths["precision"] == "bfloat16"]
     of_width = 100 * widths.pivot(index="index", columns="width", values="accuracy")
     text = "an eighth of the width gives {:.1f} %, a quarter {:.1f} and a half {:.1f}, where {:.1f}"
     assert text.format(*of_width.loc[42], known[42]) in page
