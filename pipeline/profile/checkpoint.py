@@ -59,7 +59,9 @@ def of_file(specification: Specification, shape: Shape, weights: str, images: st
     network = build(0)
     try:
         network.load_state_dict(safetensors.torch.load_file(weights))
-    except (OSError, RuntimeError, safetensors.SafetensorError) as error:
+    except OSError as error:
+        raise InputError(f"--weights {weights} cannot be read: {error}") from None
+    except (RuntimeError, safetensors.SafetensorError) as error:
         reason = textwrap.shorten(str(error), 300)  # PyTorch names every key that is wrong
         raise InputError(
             f"--weights {weights} does not hold the weights of this network with "

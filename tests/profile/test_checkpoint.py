@@ -94,3 +94,8 @@ def test_weights_of_another_network_are_refused_before_any_work(images, weights,
     for alone in (given[-2:], given[-4:-2]):
         with pytest.raises(InputError, match="go together"):
             command.main(command.parsed(["lenet", *alone]))
+
+
+def test_weights_that_are_not_there_are_named_first(images):
+    with pytest.raises(InputError, match="--weights none.safetensors cannot be read: No such file"):
+        of_file(LINEAR, SHAPE, "none.safetensors", str(images))
