@@ -68,9 +68,10 @@ def dry_run(
         if fixed:
             notices.append(f"{place} starts from the same {', '.join(fixed)} whatever the seed")
         norms = [
-            each for each in network.modules() if isinstance(each, nn.modules.batchnorm._NormBase)
+            each for each in network.modules() if isinstance(each, nn.modules.batchnorm._BatchNorm)
         ]
-        slow = min((each.momentum for each in norms if each.momentum is not None), default=1)
+        tracked = [each.momentum for each in norms if each.track_running_stats]
+        slow = min((momentum for momentum in tracked if momentum is not None), default=1)
         if (lag := (1 - slow) ** steps) > LAG:
             notices.append(
                 f"of the running statistics of {place}'s batch norms (momentum {slow:g}) {lag:.0%} "

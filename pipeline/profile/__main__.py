@@ -81,7 +81,9 @@ def main(given: argparse.Namespace) -> None:
         raise InputError(f"--weights are of one network, and {len(every)} are named")
     if bool(given.weights) != bool(given.images):
         missing = "--images" if given.weights else "--weights"
-        raise InputError(f"--weights and the --images that it knows go together; {missing} lacks")
+        raise InputError(
+            f"--weights and the --images that it knows go together; {missing} is missing"
+        )
     checkpoint = None
     if given.weights:
         checkpoint = of_file(*every.values(), shape, given.weights, given.images)

@@ -33,9 +33,9 @@ class Odd(nn.Module):
         return (-y.abs()).log() if self.how == "log" else y.softmax(1)
 
 
-def slow(channels, outputs, momentum):
-    norm = nn.BatchNorm1d(outputs, momentum=momentum)
-    return nn.Sequential(flat(channels, outputs), norm)
+def slow(channels, outputs, momentum, tracked=True):
+    norm = nn.BatchNorm1d(outputs, momentum=momentum, track_running_stats=tracked)
+    return nn.Sequential(nn.InstanceNorm2d(channels), flat(channels, outputs), norm)
 
 
 """
@@ -90,3 +90,4 @@ def test_batch_norms_that_a_short_training_leaves_behind_get_a_notice(mine):
     assert "37% are still their first values after 100 steps" in text
     for momentum, steps in ((0.01, 300), (0.1, 100), (None, 1)):
         assert dry_run(of("slow", momentum=momentum), (1, 32, 32), 2, steps)[1] == []
+    assert dry_run(of("slow", momentum=0.01, tracked=False), (1, 32, 32), 2, 1)[1] == []
