@@ -15,11 +15,15 @@ from pipeline.report import published
 FREQUENCY, PAIR = ["k_row", "k_col"], ["index_1", "index_2"]
 
 
+def text_of(*names: str) -> str:
+    """Files of docs/, without line breaks."""
+    texts = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in names)
+    return " ".join(" ".join(texts).split())
+
+
 @pytest.fixture
 def page():
-    """docs/fidelity.md and docs/claims.yaml, without line breaks."""
-    texts = (ROOT / "docs" / name for name in ("fidelity.md", "claims.yaml"))
-    return " ".join(" ".join(path.read_text(encoding="utf-8") for path in texts).split())
+    return text_of("fidelity.md", "claims.yaml")
 
 
 def table(run: str, architecture: str) -> pd.DataFrame:
@@ -47,7 +51,7 @@ def test_fourier_map_beside_the_published(page):
     assert f"LeNet's Fourier map lies {off:.1f} points rms from" in page
     assert f"{off:.1f} points rms over {len(groups)} groups" in page
     assert f"{len(groups)} groups, {sum(len(ours) for _, ours, _ in groups)} runs" in page
-    assert f"row they differ by {on:.1f}:" in page
+    assert f"row the two maps differ by {on:.1f} rms:" in page
 
 
 def test_what_is_learned_sooner_generalises(page):
@@ -122,19 +126,19 @@ def test_how_far_apart_two_nads_must_stand_for_lenet_to_use_the_earlier(page):
         runs.append(rows.assign(accuracy=100 * rows["accuracy"]))
     alone = [rows.pivot_table("accuracy", PAIR, "test_set") for rows in runs]
     ratios = pd.DataFrame(map(turns, alone)).astype(int)
-    first, *others = ratios.items()
-    text = f"{', '.join(map(str, first[1]))} at index {first[0]}; "
-    text += "; ".join(f"{', '.join(map(str, seeds))} at {index}" for index, seeds in others)
-    assert f"along the same NADs: {text}." in page
+    cells = " | ".join(", ".join(map(str, seeds)) for seeds in ratios.T.to_numpy())
+    assert f"| earlier index | {' | '.join(map(str, ratios))} |" in page
+    assert f"| later ÷ earlier | {cells} |" in page
     assert (ratios.max() <= 2 * ratios.min()).all()
     channels = np.stack([run[["first", "second"]] for run in alone])
     moved = channels.max(0) - channels.min(0)
     assert f"{100 * (moved < 5).mean():.0f} % lie within five points by all three" in page
-    assert f"move by up to {moved.max():.0f} (the first alone at (64, 16)): at (8, 1)" in page
+    text = f"move by up to {moved.max():.0f} points (the first alone at (64, 16)); at (8, 1)"
+    assert text in page
     place = alone[0].index.get_loc((64, 16))
     assert moved.argmax() == moved.shape[1] * place
     second = [f"{run.loc[(8, 1), 'second']:.0f}" for run in alone]
-    assert f"channel alone gives {', '.join(second[:2])} and {second[2]} %" in page
+    assert f"the second alone gives {', '.join(second[:2])} and {second[2]} %" in page
     unfitted = [set(rows[rows["train_accuracy"] < 0.99].set_index(PAIR).index) for rows in runs]
     assert unfitted == [set(), {(512, 256)}, set()]
     in_stronger = [pair for pair in alone[0].index if pair[0] < pair[1] and pair[0] <= 256]
@@ -156,10 +160,10 @@ def test_late_pairs_of_resnet18(page):
     assert f"At the {len(above)} other pairs ours lies above, by {above.mean():.0f} points" in page
     late = second >= 256
     means = [
-        ", ".join(f"{values[late & (first == i)].mean():.0f}" for i in (256, 512, 1000))
-        for values in (known, ours)
+        values[late & (first == i)].mean() for values in (known, ours) for i in (256, 512, 1000)
     ]
-    assert "published {}; ours {})".format(*means) in page
+    text = "published {:.0f}, {:.0f} and {:.0f} % at the first indices 256, 512 and 1000, ours "
+    assert (text + "{:.0f}, {:.0f} and {:.0f})").format(*means) in page
 
 
 def test_where_the_response_lies_after_training(page):
@@ -176,10 +180,9 @@ def test_where_the_response_lies_after_training(page):
     assert f"it is {100 * rest[early].min():.1f} to {100 * rest[early].max():.1f} %" in page
     assert f"Of the rest {listed(after['nads'][early])}" in page
     assert (100 * before["nads"][early]).round().eq(2).all()
-    of_images = (
-        f"On grey images {100 * after['nads'][images]:.0f} % lie in the first ten NADs, which"
-    )
-    assert f"{of_images} is {100 * before['nads'][images]:.0f} % before" in page
+    then, first = (f"{100 * at['nads'][images]:.0f} %" for at in (after, before))
+    text = f"On grey images {then} of LeNet's response lie in its first ten NADs, {first} before"
+    assert text in page
     mlp = course[(course["architecture"] == "mlp_100_20") & (course["epoch"] == 20)]
     assert (100 * mlp.groupby("index")["nads"].mean()).round().eq(1).all()
 
@@ -188,23 +191,16 @@ def test_what_ranks_networks_by_their_accuracy(page):
     folder = ROOT / "reports/overnight/prediction"
     rows = pd.read_csv(folder / "correlations.csv").set_index(["predictor", "images"])
     signed = lambda value: f"{value:.2f}".replace("-", "−")
-    rho = lambda name: [signed(rows.loc[(name, count), "rho"]) for count in (10_000, 1000)]
-    ends = lambda name, count: "({low:.2f} to {high:.2f})".format(**rows.loc[(name, count)])
-    means, components = rho("class_means"), rho("components")
-    assert f"correlation of {means[0]} with the accuracy from 10,000" in page
-    assert f"(95 % over networks: {ends('class_means', 10_000)[1:]}" in page
-    assert f"of {means[1]} {ends('class_means', 1000)} with that from 1,000" in page
-    assert (
-        "does as well: {0} {2} and {1} {3}".format(
-            *components, *(ends("components", count) for count in (10_000, 1000))
-        )
-        in page
-    )
-    assert "Number of weights: {} and {}.".format(*rho("weights")) in page
-    assert "of one epoch: {} and {},".format(*rho("one_epoch")) in page
-    fisher = [signed(rows.loc[("fisher", 10_000), end]) for end in ("rho", "low", "high")]
-    fisher += [signed(rows.loc[("fisher", 1000), end]) for end in ("rho", "low", "high")]
-    assert "say the opposite: {} ({} to {}) and {} ({} to {}).".format(*fisher) in page
+    for name, words in (
+        ("components", "which need no label"),
+        ("class_means", "the differences of the classes' means"),
+        ("fisher", "Fisher's directions"),
+        ("weights", "the number of weights"),
+        ("one_epoch", "the accuracy after one epoch"),
+    ):
+        both = [rows.loc[(name, count), ["rho", "low", "high"]] for count in (10_000, 1000)]
+        cells = ["{} ({} to {})".format(*map(signed, of_images)) for of_images in both]
+        assert f"{words} | {cells[0]} | {cells[1]} |" in page
     alignments = pd.read_csv(folder / "alignments.csv")
     assert (alignments["fisher"] > 1).sum() == 2 and len(alignments) == 17
     table = pd.read_csv(folder / "networks.csv")
@@ -220,13 +216,13 @@ def test_what_ranks_networks_by_their_accuracy(page):
     assert len(fitted) == 8 and (large["fit"] < 0.99).all()
     among = lambda some: f"{stats.spearmanr(some['components'], some['accuracy']).statistic:.2f}"
     p = stats.spearmanr(fitted["components"], fitted["accuracy"]).pvalue
-    assert f"among which the components give {among(fitted)} (p = {p:.2f})" in page
+    assert f"among these the components give {among(fitted)} (p = {p:.2f})" in page
     rest = large.drop(["LogReg", "MLP (100, 20)", "MLP (200, 50)", "ConvNeXt"])
     assert f"it is {among(rest)} with 10,000 images" in page
 
 
 def test_leading_nads_of_networks_of_patches():
-    text = (ROOT / "docs/estimator.md").read_text(encoding="utf-8")
+    text = text_of("estimator.md")
     for row in pd.read_csv(ROOT / "docs/data/patches.csv", dtype=str).to_dict("records"):
         weights = f"{int(row['weights']):,}"
         line = "| {} | {networks} | {error} | {first} to {last} | {next} | {ratio_0_1000} | "
@@ -320,7 +316,7 @@ def test_no_colour_is_learned_better(page):
     assert "red–green lies {} and blue–yellow {} points from grey".format(*texts) in page
 
 
-def test_the_preferred_channel_is_used_though_it_lies(page):
+def test_the_earlier_nad_is_used_though_its_labels_are_wrong(page):
     rows = pd.read_csv(ROOT / "docs/data/linear_pairs_mislabelled.csv")
     rows["accuracy"] *= 100
     runs = [of_one for _, of_one in rows.groupby("eta1")]
@@ -342,17 +338,17 @@ def test_the_preferred_channel_is_used_though_it_lies(page):
         ]
         assert f"| {pair} | {' | '.join(texts)} |" in page
     lost = means[0].loc[(1, 128), "all"] - means[3].loc[(1, 128), "all"]
-    assert f"cost {lost:.0f} points of accuracy" in page
+    assert f"accuracy with both channels falls by {lost:.0f} points" in page
     turned = [tilts[run][1, 128] - tilts[0][1, 128] for run in (2, 3)]
-    assert "turns by {:.0f}° at 10 % and by {:.0f}° at 30 %".format(*turned) in page
+    assert "turns by {:.0f}° at η₁ = 10 % and by {:.0f}° at 30 %".format(*turned) in page
     turned = [tilts[run][128, 128] - tilts[0][128, 128] for run in (2, 3)]
     assert "it turns by {:.0f} and {:.0f}°".format(*turned) in page
     changes = [(mean - means[0]).loc[1000].abs().to_numpy().max() for mean in means]
-    assert f"lies change no accuracy by more than {max(changes):.1f} points" in page
+    assert f"wrong labels change no accuracy by more than {max(changes):.1f} points" in page
 
 
 def test_networks_of_patches_along_their_own_nads():
-    page, rows = (ROOT / "docs/estimator.md").read_text(encoding="utf-8"), {}
+    page, rows = text_of("estimator.md"), {}
     names = {"convnext": "ConvNeXt, p = 16", "vit": "ViT, p = 4", "convmixer": "ConvMixer, p = 4"}
     rounded = {"vit": "nad_sweep_patches_bfloat16", "mixer": "nad_sweep_patches_bfloat16"}
     for name, title in (names | {"mixer": "MLP-Mixer, p = 4"}).items():
@@ -418,7 +414,7 @@ def test_convnext_along_frequencies_and_of_two_channels():
 
 
 def test_mixer_and_vit_along_frequencies_and_mixer_of_two_channels():
-    page = (ROOT / "docs/estimator.md").read_text(encoding="utf-8")
+    page = text_of("estimator.md")
     waves, others = table("fourier_mixer", "mixer"), table("fourier_vit", "vit")
     ends = [others["accuracy"].agg(end) for end in ("min", "max")]
     assert "ViT {:.1f} to {:.1f} %, all fitted".format(*ends) in page
@@ -431,7 +427,7 @@ def test_mixer_and_vit_along_frequencies_and_mixer_of_two_channels():
     assert (pairs["train_accuracy"] >= 0.99).all()
     assert round(100 * pairs["best_accuracy"][1000, 1, "first"]) == 75
     alone = lambda *pair: [pairs["accuracy"][*pair, part] for part in ("first", "second")]
-    text = "At (1, 1000) the first channel alone has {:.0f} % and the second {:.0f}, at (1000, 1)\n"
+    text = "At (1, 1000) the first channel alone has {:.0f} % and the second {:.0f}, at (1000, 1) "
     assert text.format(*alone(1, 1000)) in page
     assert (
         "{:.0f} and {:.0f}, at (1, 1) {:.0f} and {:.0f}, at (1000, 1000) {:.0f} and {:.0f}".format(
