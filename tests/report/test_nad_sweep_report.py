@@ -54,3 +54,9 @@ def test_a_rank_correlation_is_told_where_it_is_known(run, monkeypatch):
         table, (sentence,) = nad_sweep.numbers(run, {})
         assert f"% at index 10{words} (indices fitted: " in sentence
         assert table[1][-1] == ("−0.500 (p = 0.25)" if rho else "–")
+
+
+def test_the_table_takes_the_index_nearest_to_a_quoted_one():
+    cells = pd.DataFrame({"mean": [0.9, 0.7, 0.5], "std": np.nan}, index=[0, 8, 400])
+    texts = [nad_sweep._at_or_near(cells, index) for index in nad_sweep.QUOTED]
+    assert texts == ["90.0", "70.0 at 8", "–", "50.0 at 400"]
