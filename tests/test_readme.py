@@ -19,6 +19,7 @@ from structure import ROOT, VERBS
 from pipeline import experiments, networks, settings
 from pipeline.cells.training import Training
 from pipeline.experiments.plan import Amplitude, Indices, Member, Plan
+from pipeline.settings.layout import merged
 
 PLACES = ("README.md", "docs/*.md", "[a-z]*/README.md")
 PAGES = {
@@ -155,15 +156,6 @@ def test_the_readmes_program_takes_a_network_to_a_picture_of_its_nads(
     assert picture.stat().st_size > 20_000
 
 
-def merged(document, addition):
-    """A document of params.yaml with another one's keys added where they are new, and those that
-    both have merged."""
-    if not isinstance(document, dict) or not isinstance(addition, dict):
-        return addition
-    new = {key: merged(document[key], addition[key]) for key in document.keys() & addition.keys()}
-    return document | addition | new
-
-
 def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(tmp_path, monkeypatch, shipped):
     program = code("docs/extending.md", "python")[0]
     (tmp_path / "own").mkdir()
@@ -173,7 +165,7 @@ def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(tmp_path, mon
     monkeypatch.syspath_prepend(tmp_path)
     sys.modules.pop("my_networks", None)  # another test's
     for lines in (code("README.md", "yaml")[0], code("docs/extending.md", "yaml")[0]):
-        plans = settings.plans(merged(shipped, yaml.safe_load(lines)))
+        plans = settings.plans(merged(yaml.safe_load(lines), shipped))
         member = plans["laptop"].experiments["linear_pairs"].members["mine"]
         for channels, outputs in ((1, 1), (2, 2)):
             network = networks.build(member.specification, channels, outputs, 0)

@@ -16,8 +16,6 @@ SPECIFICATIONS = {
     "logreg": {"network": networks.NETWORKS["logreg"]},
     "mlp": {"network": networks.NETWORKS["mlp"], "hidden": [6, 4]},
     "lenet": {"network": networks.NETWORKS["lenet"]},
-    "lenet_strided": {"network": networks.NETWORKS["lenet"], "downsampling": "stride"},
-    "lenet_unpooled": {"network": networks.NETWORKS["lenet"], "downsampling": "none"},
     "vit": {"network": networks.NETWORKS["vit"], "width": 8, "depth": 1},
     "mixer": {"network": networks.NETWORKS["mixer"], "width": 8, "depth": 1},
     "convnext": {"network": networks.NETWORKS["convnext"], "widths": [4, 4], "depths": [1, 1]},

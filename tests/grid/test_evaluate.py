@@ -19,20 +19,6 @@ BASIS = orthonormal()
 LOGREG = ARCHITECTURES["logreg"]
 
 
-def linear(normals, biases):
-    """The weights of logistic regression with the given vectors (outputs, C·1024) and biases
-    (outputs,)."""
-    return {
-        "1.weight": torch.as_tensor(np.asarray(normals), dtype=torch.float32),
-        "1.bias": torch.as_tensor(biases, dtype=torch.float32),
-    }
-
-
-def trained(folder, cell, weights):
-    """A cell whose trained network has these weights."""
-    return cell, LOGREG, str(keep(weights, folder / "weights.safetensors"))
-
-
 def keep(tensors, path):
     """Lay down a cell's file, as it comes from the store."""
     kept = store.Store(path.parent.parent / "store")
@@ -61,8 +47,10 @@ def test_a_linear_network_on_two_channels(tmp_path):
     normal = np.concatenate([2 * BASIS[1], 6 * BASIS[9]])
     # Half of it from either output: only the difference counts, which is also that of 100 more on
     # both.
-    weights = linear([-normal / 2, normal / 2], [100.0, 102.4])
-    tables, section = evaluate_one(torch.device("cpu"), data, trained(tmp_path, cell, weights))
+    weights = torch.tensor(np.stack([-normal / 2, normal / 2]), dtype=torch.float32)
+    weights = {"1.weight": weights, "1.bias": torch.tensor([100.0, 102.4])}
+    trained = cell, LOGREG, str(keep(weights, tmp_path / "weights.safetensors"))
+    tables, section = evaluate_one(torch.device("cpu"), data, trained)
     assert set(tables) == {"results", "boundaries"}
     assert tables["results"] == [
         {"test_set": "all", "accuracy": 1.0, "n": 5, "best_accuracy": 1.0},
@@ -149,3 +137,24 @@ def test_the_tables_of_a_run(fourier_run, monkeypatch):
     assert json.loads((folder / "metrics.json").read_text()) == about | {
         "logreg": {"cells": 4, "fitted": 3} | map_
     }
+
+
+def test_a_course_is_of_each_epochs_own_weights_and_the_results_of_the_last(tmp_path):
+    """Logits along −v + u before training and v + w after: half of the response lies along v, and
+    of the rest all in the first NADs, of which u is one, or nothing."""
+    draw = {
+        "test_labels": np.array([1, -1, 1], np.int8),
+        "test_normal": np.random.default_rng(0).standard_normal((3, 1024)).astype(np.float32),
+    }
+    data = data_of("learning", {0: draw}, {"logreg": BASIS})
+    cell = {"architecture": "logreg", "seed": 0, "data": "linear", "index": 4, "eps": 2.0}
+    weights = {}
+    for epochs, normal in enumerate((BASIS[9] - BASIS[4], BASIS[4] + BASIS[500])):
+        both = torch.tensor(np.stack([-normal, normal]), dtype=torch.float32)
+        weights |= {f"{epochs}/1.weight": both, f"{epochs}/1.bias": torch.zeros(2)}
+    trained = cell | {"sigma": 0.1} | SQUARE, LOGREG, str(keep(weights, tmp_path / "a.safetensors"))
+    tables, _ = evaluate_one(torch.device("cpu"), data, trained)
+    before, after = tables["course"]
+    assert before == {"epoch": 0, "v": 0.5, "nads": 1, "accuracy": 0}
+    assert after == {"epoch": 1, "v": 0.5, "nads": 0, "accuracy": 1}
+    assert tables["results"][0]["accuracy"] == 1

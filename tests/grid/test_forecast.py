@@ -58,7 +58,8 @@ def test_a_forecast_worked_out_by_hand(folder):
     plan = fourier_plan((0, 1), lenet=3, logreg=5)
     left = 40 * KEPT + 2 * DRAW
     assert forecast_of(plan) == [40, 0, None, left]
-    note(plan, lenet=0.0003)
+    note(plan, lenet=0.0009)
+    note(plan, lenet=0.0003)  # which replaces it
     note(plan, experiment=experiments.find("linear_pairs"), logreg=7)
     note(plan, device=GPU, logreg=0.002)
     assert forecast_of(plan) == [40, 0, None, left], "no logistic regression was timed yet"

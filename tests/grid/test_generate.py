@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import torch
-from hand_overs import lay_down_images
 from small_grids import lay_down_nads, lay_down_plan, orthonormal, plan_of
 
 from pipeline import experiments, generate
@@ -78,7 +77,11 @@ def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(folder, im
     plan = plan_of("flip", {}, {"lenet": {}}, seeds=(2, 3), samples=(61, 20))
     lay_down_plan(plan)
     lay_down_nads(lenet=orthonormal())
-    about = lay_down_images({k: v for k, v in images.items() if isinstance(v, np.ndarray)})
+    about = {"classes": list("abcd"), "mean": [0.5] * 3, "deviation": [0.2] * 3}
+    with artifacts.output(artifacts.IMAGES) as where:
+        for name in ("train_images", "train_labels", "test_images", "test_labels"):
+            np.save(where / f"{name}.npy", images[name])
+        artifacts.write_json(where / "about.json", about)
     generate.main("flip")
     output = capsys.readouterr()
     assert output.err == "notice: flip has 60 train samples, not 61: there are no more images\n"

@@ -197,3 +197,13 @@ def test_a_gpu_trains_neighbours_of_one_architecture_and_training_in_stacks(made
     # Two channels of 1024 float32 a sample: of a million samples, one set is 8.2 GB.
     assert max(len(group) for group in run.grouped(work, 1_000_000, data, cuda)) == 1
     assert all(len(group) == 1 for group in run.grouped(work, 1000, data, CPU))
+
+
+def test_a_key_holds_the_versions_of_libraries(made, monkeypatch):
+    before = set(keys(*made))
+    for module in (jobs.metadata, jobs.table):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "version", lambda *_: "another")
+            jobs.code_of.cache_clear()
+            assert not before & set(keys(*made))
+    jobs.code_of.cache_clear()

@@ -1,14 +1,16 @@
 """The stage `download`: where the images are looked for, and what it lays down."""
 
+import functools
 import hashlib
+import http.server
 import json
+import threading
 
 import numpy as np
 import pytest
 from hand_overs import lay_down_plans
 from small_images import class_folders, official, pack
 from torchvision.datasets import CIFAR10
-from web_server import web_server
 
 from pipeline import download
 from pipeline.images.sources import cache_folder, find
@@ -34,8 +36,11 @@ def plan(**wanted):
 @pytest.fixture
 def mirror(tmp_path):
     """The address of CIFAR-10's archive on a server of this machine, whose folder is mirror/."""
-    with web_server(tmp_path / "mirror") as address:
-        yield f"{address}/{CIFAR10.filename}"
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path / "mirror")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/{CIFAR10.filename}"
+        server.shutdown()
 
 
 def test_the_path_comes_before_the_variable(tmp_path, monkeypatch):

@@ -63,10 +63,8 @@ def test_a_known_set_has_its_name_and_images_that_occur_twice_are_in_order_and_s
 
 def test_the_digits_are_the_same_everywhere():
     images = digits()
-    assert images.name == "handwritten digits (not CIFAR-10)"
     assert images.images["train"].shape == (1497, 3, 32, 32) and len(images.labels["test"]) == 300
     assert images.digest() == "b14e4de9ea03e7b90762586b6dc963ec8adfb4e3ac69c9b50dcfe366a5c4ab11"
-    assert digits((16, 24)).images["test"].shape == (300, 3, 16, 24)
 
 
 @pytest.mark.slow

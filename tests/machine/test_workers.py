@@ -52,7 +52,7 @@ def test_what_is_done_first_comes_first_and_a_worker_does_many_jobs(monkeypatch)
 
 
 def context_made(folder):
-    (Path(folder) / str(os.getpid())).touch()
+    noted(folder, os.getpid())
     return folder
 
 
@@ -67,7 +67,7 @@ def test_a_worker_has_one_context_one_thread_and_memory_in_huge_pages(tmp_path, 
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     found = run(surroundings, range(20), functools.partial(context_made, str(tmp_path)))
     assert found == {n: (str(tmp_path), n, 1, {1}, workers.ENVIRONMENT) for n in range(20)}
-    assert 1 <= len(list(tmp_path.iterdir())) <= workers.cores()
+    assert all(path.read_text().count("\n") == 1 for path in tmp_path.iterdir())
 
 
 def broken_data():
@@ -167,11 +167,13 @@ def test_workers_that_are_kept_do_the_jobs_of_one_run_after_another(monkeypatch)
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = True
     assert workers.device_of("auto") == workers.device_of("cpu") == CPU
     with pytest.raises(InputError, match="device is cuda, but PyTorch finds none; set"):
         workers.device_of("cuda")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert workers.device_of("auto") == workers.device_of("cuda") == CUDA
+    assert not (torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32)
 
 
 def test_who_does_the_work_is_said_by_the_environment_and_checked_before_any(monkeypatch):

@@ -70,6 +70,7 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(folde
             np.testing.assert_array_equal(array, getattr(expected, field))
         first = np.sqrt(expected.eigenvalues[0])
         assert metrics[name]["first_singular_value"] == float(f"{first:.4g}")
+        assert metrics[name]["relative_error"] == float(f"{expected.error:.3g}")
         assert metrics[name]["overlap_of_first_10"] == float(f"{expected.overlap[9]:.3g}")
         assert (
             f"{name}: NADs ({estimator.estimand}) from 6 networks, averaged over {symmetry}" in line

@@ -6,7 +6,6 @@ import torch
 from pipeline import networks
 from pipeline.networks.dry_run import dry_run
 from pipeline.project.errors import InputError
-from pipeline.report.labels import LABELS, label
 
 SMALL = [
     {"network": "logreg"},
@@ -70,13 +69,6 @@ def test_networks_without_batch_norm_may_be_trained_in_stacks():
         normed = any(isinstance(module, torch.nn.BatchNorm2d) for module in modules)
         make = networks.constructor(specification["network"])
         assert hasattr(make, "together") == (not normed)
-
-
-def test_every_network_has_a_label():
-    assert set(LABELS) == set(networks.NETWORKS.values())
-    lenet = {"network": networks.NETWORKS["lenet"]}
-    assert label(lenet | {"downsampling": "none"}) == "LeNet, no pooling"
-    assert label({"network": "my_networks:Mixer", "depth": 3}) == "Mixer (depth 3)"
 
 
 def test_a_network_of_ones_own_may_build_on_any_of_ours():

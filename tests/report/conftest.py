@@ -48,7 +48,5 @@ def rendered(laid, tmp_path_factory):
     shutil.copytree(laid, folder, dirs_exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        artifacts.FIGURES.mkdir()
-        (artifacts.FIGURES / "of_before.png").touch()
         render.main()
     return folder / artifacts.REPORTS

@@ -4,12 +4,13 @@ import base64
 
 import drawing
 import numpy as np
+import pandas as pd
 import pytest
 import small_run
 from small_run import LABELS, PAIRS
 
 from pipeline.measures.boundaries import POINTS
-from pipeline.report import linear_pairs
+from pipeline.report import linear_pairs, style
 
 LABEL = LABELS["z"]
 
@@ -87,3 +88,21 @@ def test_the_page_has_every_cell(section):
     assert narrow["cells"]["1,1"]["tilt"] is None and narrow["cells"]["1,1"]["first"][3] == 0
     plane = np.frombuffer(base64.b64decode(cell["plane"]), np.uint8)
     assert plane.shape == (POINTS**2,) and set(plane) == {round(255 * 13.5 / 32)}
+
+
+def test_the_first_direction_runs_across_a_plane(whole):
+    run, rising = whole.experiments["linear_pairs"], np.tile(np.linspace(0, 1, POINTS), (POINTS, 1))
+    planes = run.of("a")[run.of("a")["test_set"] == "all"].assign(tilt=10.0)
+    planes["probability"] = [rising] * len(planes)
+    panel = linear_pairs.boundaries(run, planes, "LeNet", "caption").axes[0]
+    np.testing.assert_allclose(panel.images[0].get_array(), rising)
+    cell = linear_pairs.explorer(run, {"z": planes, "a": planes})["networks"][1]["cells"]["1,1"]
+    plane = np.frombuffer(base64.b64decode(cell["plane"]), np.uint8)
+    np.testing.assert_allclose(plane.reshape(POINTS, POINTS) / 255, rising, atol=0.002)
+
+
+def test_hatches_stand_where_the_numbers_do():
+    means = pd.DataFrame([[60.0, 70.0], [80.0, 90.0]])
+    _, ((panel,),) = style.new(1, 1, 3, 3)
+    style.heat_map(panel, means, np.nan * means, means == 70)
+    assert drawing.texts(panel)[1.5, 0.5] == "70" and drawing.hatched(panel) == {(1, 0)}

@@ -14,7 +14,7 @@ from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import run
 from pipeline.report.comparison import rms_text
-from pipeline.report.labels import label
+from pipeline.report.labels import LABELS, label
 
 
 def fourier(**keywords):
@@ -87,6 +87,7 @@ def test_differences_are_at_what_both_have():
         (NETWORKS["mlp"], {"hidden": [100, 20]}, "MLP (100, 20)"),
         (NETWORKS["lenet"], {"downsampling": "pool", "side": 32}, "LeNet"),
         (NETWORKS["lenet"], {"downsampling": "stride"}, "LeNet, stride for pooling"),
+        (NETWORKS["lenet"], {"downsampling": "none"}, "LeNet, no pooling"),
         (NETWORKS["vgg11"], {"width": 0.125, "side": 224}, "VGG-11, width ×0.125, 224×224"),
         (NETWORKS["resnet18"], {"width": 1}, "ResNet-18"),
         (NETWORKS["resnet18"], {"skip": False}, "ResNet-18, no skip connections"),
@@ -96,6 +97,7 @@ def test_differences_are_at_what_both_have():
 )
 def test_networks_are_called_by_what_differs_from_the_papers(network, arguments, text):
     assert label({"network": network, **arguments}) == text
+    assert set(LABELS) == set(NETWORKS.values())
 
 
 def test_other_inputs_than_the_papers_are_in_the_label():

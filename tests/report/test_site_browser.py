@@ -3,15 +3,11 @@
 import html
 import json
 import re
-import shutil
 import subprocess
 
 import numpy as np
 import pytest
-
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
+from test_plots import CHROMIUM
 
 pytestmark = [
     pytest.mark.slow,

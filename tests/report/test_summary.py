@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from structure import ROOT
 
 from pipeline.project import artifacts
@@ -19,12 +18,7 @@ def test_the_summary_has_a_dozen_numbers_of_lenet(whole, monkeypatch):
     assert {"colours", *numbers} == {"nads", *whole.experiments}, "it trains no LeNet of grey"
     assert sum(map(len, numbers.values())) == 12
     assert numbers["nads"] == {"first_singular_value": 200.0, "relative_error": 0.1}
-    lenet = committed("linear_pairs")["lenet"]
-    assert numbers["linear_pairs"] == {
-        "fitted": pytest.approx(lenet["fitted"] / lenet["cells"], abs=1e-4),
-        "second_late_early": lenet["accuracy"]["high_low"]["second"],
-    }
-    assert numbers["flip"] == {"flipped": committed("flip")["lenet"]["flipped"]}
+    assert numbers == committed("") | {"nads": numbers["nads"]}
 
 
 def test_what_is_not_of_lenet_is_left_out(whole):

@@ -7,17 +7,6 @@ import numpy as np
 from pipeline.nads import NADs
 from pipeline.project import artifacts
 
-ABOUT = {
-    "name": "noise",
-    "classes": list("abcd"),
-    "train": 60,
-    "test": 20,
-    "digest": "0",
-    "mean": [0.5] * 3,
-    "deviation": [0.2] * 3,
-}
-"""about.json of some images, and images.json of data that are made of them."""
-
 
 def lay_down_plans(**documents):
     """Write what the stage `plan` leaves, by name a document or a dataclass, and params.yaml where
@@ -28,16 +17,6 @@ def lay_down_plans(**documents):
         document = dataclasses.asdict(plan) if dataclasses.is_dataclass(plan) else plan
         artifacts.write_json(artifacts.PLAN / f"{name}.json", document)
     (artifacts.PLAN / "params.sha256").write_text(artifacts.params_digest())
-
-
-def lay_down_images(arrays, about=ABOUT):
-    """Write what the stage `download` leaves of {train,test}_{images,labels}, and return their
-    about.json."""
-    with artifacts.output(artifacts.IMAGES) as folder:
-        for name, array in arrays.items():
-            np.save(folder / f"{name}.npy", array)
-        artifacts.write_json(folder / "about.json", about)
-    return about
 
 
 def nads_of_file(directions, shape, **known):

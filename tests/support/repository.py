@@ -11,16 +11,15 @@ import yaml
 from structure import ROOT
 
 
-def smallest(step):
-    """params.yaml that asks for the smallest NADs and, of `fourier`, for one network and a grid of
-    a step."""
+def smallest():
+    """params.yaml that asks for the smallest NADs and, of `fourier`, for the smallest grid."""
     document = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     smoke = document["scales"]["smoke"] | {"nads": {"lenet": 2}}
     for name, part in smoke.items():
         if isinstance(part, dict) and "networks" in part:
             lenet = "lenet_colour" if name == "colours" else "lenet"
             smoke[name] = {"networks": {lenet: part["networks"][lenet]}}
-    smoke["fourier"]["networks"] = {"logreg": {"step": step}}
+    smoke["fourier"]["networks"] = {"logreg": {"step": 16}}
     document |= {"scale": "smoke", "scales": {"smoke": smoke}}
     document["images"]["url"] = "http://127.0.0.1:9/cifar-10-python.tar.gz"
     document["estimator"]["compare"] = False
@@ -108,9 +107,8 @@ class Copy:
         return {path.name: path.read_bytes() for path in (self.root / "models" / name).iterdir()}
 
     def cells(self):
-        """The files of the cells in the store."""
-        files = (self.root / ".cells").rglob("*.safetensors")
-        return {path for path in files if "nads" not in path.parts}
+        """The files in the store."""
+        return set((self.root / ".cells").rglob("*.safetensors"))
 
 
 def ran(output):

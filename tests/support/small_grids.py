@@ -104,14 +104,3 @@ def lay_down_nads(**bases):
     with artifacts.output(artifacts.NADS) as folder:
         for name, basis in bases.items():
             np.savez(folder / f"{name}.npz", **nads_of_file(basis, (1, 32, 32)))
-
-
-def in_this_process(function, work, make_context, device):
-    """`pipeline.machine.workers.run` with each piece of work done here, one after another, instead
-    of by a pool of processes."""
-    context = make_context()
-    for position, piece in enumerate(work):
-        try:
-            yield position, function(context, piece)
-        except Exception as error:
-            yield position, error

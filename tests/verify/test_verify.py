@@ -195,7 +195,7 @@ def test_published_tables_are_results(tmp_path):
     names = pd.DataFrame({"architecture": ["ours", "large"], "network": ["lenet", "resnet18"]})
     tables = {name: runs.paper_results(name, names) for name in runs.PUBLISHED}
     for rows in tables.values():
-        assert rows["accuracy"].between(0.1, 1).all() and not rows["place"].duplicated().all()
+        assert len(rows) and rows["accuracy"].between(0.1, 1).all()
     rows = tables["linear_pairs"].set_index(["architecture", "place", "test_set"])
     assert rows.loc[("large", "index_1 1, index_2 1", "second"), "accuracy"] == 0.804
     assert (tables["fourier"]["k_row"] != 0).all()
