@@ -10,7 +10,7 @@ from scipy import stats
 from structure import ROOT
 
 from benchmarks import published_maps
-from pipeline.report import published
+from pipeline.report import fourier, published
 
 FREQUENCY, PAIR = ["k_row", "k_col"], ["index_1", "index_2"]
 
@@ -292,6 +292,33 @@ def test_resnet18_along_its_nads_beside_the_published(page):
     assert of_width.loc[[3, 42], 0.25].tolist() == pytest.approx(ours[[3, 42]].tolist())
 
 
+def test_resnet18_along_frequencies_beside_the_published(page):
+    rows = table("fourier_resnet18_quarter", "resnet18_quarter")
+    assert (rows["train_accuracy"] >= 0.99).all()
+    # How many of k_row/2 and k_col/2 are odd.
+    odd = lambda frequencies: (frequencies[FREQUENCY] % 4 != 0).sum(axis=1)
+    known = published.table("fourier")
+    exchanged = known.rename(columns=dict(zip(FREQUENCY, reversed(FREQUENCY))))
+    runs = fourier.canonical(pd.concat([known, exchanged]))
+    means = runs.groupby(FREQUENCY, as_index=False)["resnet18"].mean()
+    beside = rows.assign(**fourier.canonical(rows)[FREQUENCY]).merge(means, on=FREQUENCY)
+    halves, of_runs = odd(beside), odd(runs)
+    for count, words in enumerate(("neither is odd", "one is odd", "both are odd")):
+        cells = beside[halves == count]
+        columns = cells["accuracy"], runs["resnet18"][of_runs == count]
+        texts = [f"{values.min():.1f} to {values.max():.1f}" for values in columns]
+        apart = rms(cells["accuracy"] - cells["resnet18"])
+        assert f"| {words} | {len(cells)} | {' | '.join(texts)} | {apart:.1f} |" in page
+    near = ((beside["accuracy"] - beside["resnet18"]).abs() < 10).sum()
+    assert f"within 10 points along {near} of {len(beside)} directions" in page
+    at = beside.set_index(FREQUENCY)["accuracy"]
+    below = at[beside[halves == 1].set_index(FREQUENCY).index].nsmallest(5)
+    assert below.iloc[4] > 80 > below.iloc[3]
+    assert "with {:.1f}, {:.1f}, {:.1f} and {:.1f}.".format(*below.iloc[:4]) in page
+    above = at[beside[halves == 2].set_index(FREQUENCY).index].nlargest(3)
+    assert above.iloc[2] < 57 and "with {:.1f} and (14, −10) with {:.1f}".format(*above) in page
+
+
 def test_no_colour_is_learned_better(page):
     rows = table("colours", "lenet_colour")
     place = {"index": FREQUENCY, "columns": "axis"}
@@ -390,27 +417,31 @@ def test_networks_of_patches_along_their_own_nads():
 
 
 def test_convnext_along_frequencies_and_of_two_channels():
+    page = text_of("estimator.md")
     waves = table("fourier_convnext", "convnext")
-    assert len(waves) == 21 and (waves["train_accuracy"] < 0.99).all()
-    assert [round(waves["accuracy"].agg(end), 1) for end in ("min", "max")] == [90.9, 94.1]
-    seen = [round(100 * waves["train_accuracy"].agg(end), 1) for end in ("min", "max")]
-    assert seen == [94.4, 98.5]
-    of_eight = (waves["k_row"] % 8 == 0) & (waves["k_col"] % 8 == 0)
-    assert waves["accuracy"][of_eight].max() < 92.25 < waves["accuracy"][~of_eight].min()
     lenet = table("fourier", "lenet").query("k_row % 4 == 0 and k_col % 4 == 0")["accuracy"]
-    assert [round(lenet.agg(end)) for end in ("min", "max")] == [50, 80]
+    of_eight = (waves["k_row"] % 8 == 0) & (waves["k_col"] % 8 == 0)
+    most = waves["accuracy"][of_eight].max()
+    assert most < waves["accuracy"][~of_eight].min() and (waves["train_accuracy"] < 0.99).all()
+    ends = [(c.min(), c.max()) for c in (waves["accuracy"], lenet, 100 * waves["train_accuracy"])]
+    text = "between {:.1f} and {:.1f} %, the lower ones (at most {:.1f}) at multiples of 8 (LeNet"
+    text += "'s along the 21 go from {:.0f} to {:.0f}); none is fitted ({:.1f} to {:.1f} % of"
+    assert text.format(*ends[0], most, *ends[1], *ends[2]) in page and len(waves) == 21
     pairs = table("linear_pairs_convnext", "convnext")
-    assert (pairs.groupby(["index_1", "index_2"])["seed"].nunique() == 2).all()
-    alone = pairs.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean().round()
-    expected = {(1, 1000): (100, 50), (1000, 1): (51, 98), (1, 1): (100, 89)}
-    for pair, (first, second) in expected.items():
-        assert (alone[*pair, "first"], alone[*pair, "second"]) == (first, second)
-    fitted = pairs.groupby(["index_1", "index_2"])["train_accuracy"].min() >= 0.99
+    assert (pairs.groupby(PAIR)["seed"].nunique() == 2).all()
+    alone = pairs.groupby([*PAIR, "test_set"])["accuracy"].mean()
+    text = "at (1, 1000) the first alone has {:.0f} % and the second {:.0f}, at (1000, 1) {:.0f} "
+    text += "and {:.0f}, at (1, 1) {:.0f} and {:.0f}. At (1000, 1000) it is not fitted"
+    places = [(*p, part) for p in ((1, 1000), (1000, 1), (1, 1)) for part in ("first", "second")]
+    assert text.format(*alone[places]) in page
+    fitted = pairs.groupby(PAIR)["train_accuracy"].min() >= 0.99
     assert fitted.to_list() == [True, True, True, False]
     last = pairs.query("index_1 == 1000 and index_2 == 1000").pivot(
         index="seed", columns="test_set", values="accuracy"
     )
-    assert last.loc[0].round().to_list() == [76, 75, 59] and last.loc[1].between(49, 51).all()
+    text = "right on {:.0f} % of new samples with both channels, {:.0f} with the first alone and "
+    text += "{:.0f} with the second"
+    assert text.format(*last.loc[0]) in page and last.loc[1].between(49, 51).all()
 
 
 def test_mixer_and_vit_along_frequencies_and_mixer_of_two_channels():
