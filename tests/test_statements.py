@@ -317,6 +317,10 @@ def test_resnet18_along_frequencies_beside_the_published(page):
     assert "with {:.1f}, {:.1f}, {:.1f} and {:.1f}.".format(*below.iloc[:4]) in page
     above = at[beside[halves == 2].set_index(FREQUENCY).index].nlargest(3)
     assert above.iloc[2] < 57 and "with {:.1f} and (14, −10) with {:.1f}".format(*above) in page
+    second = pd.read_csv(ROOT / "docs/data/resnet18_quarter_second_seed.csv")
+    assert (second["train_accuracy"] >= 0.99).all()
+    text = "along these two ({:.1f} and {:.1f} %, both fitted"
+    assert text.format(*100 * second["accuracy"].sort_values()) in page
 
 
 def test_no_colour_is_learned_better(page):

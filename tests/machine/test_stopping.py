@@ -1,5 +1,6 @@
 """Runs that end before their time: their workers end with them, and what was finished is kept."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -66,9 +67,13 @@ def test_a_run_that_is_told_to_stop_ends_with_its_workers_and_one_line(number, s
     assert not psutil.wait_procs(family, 20)[1]
 
 
+def is_worker(child):
+    with contextlib.suppress(psutil.NoSuchProcess):  # another child, which has just ended
+        return "multiprocessing.spawn" in " ".join(child.cmdline())
+
+
 def test_ctrl_c_while_workers_start_ends_the_run_with_one_line_too(tmp_path):
     process = start(tmp_path)
-    is_worker = lambda child: "multiprocessing.spawn" in " ".join(child.cmdline())
     wait_until(process, lambda: any(map(is_worker, psutil.Process(process.pid).children())))
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)
