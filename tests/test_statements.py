@@ -470,3 +470,14 @@ def test_mixer_and_vit_along_frequencies_and_mixer_of_two_channels():
         )
         in page
     )
+
+
+def test_resnet18_on_images_as_they_are_and_flipped(page):
+    rows = table("flip_resnet18_quarter", "resnet18_quarter").set_index("images")
+    assert (rows["train_accuracy"] >= 0.99).all()
+    ours, known = rows["accuracy"], published.table("flip").set_index("network").loc["resnet18"]
+    text = "{plain:.1f} % on images as they are and {flipped:.1f} on the others"
+    assert text.format(**ours) in page
+    assert f"of full width {known.plain} and {known.flipped} (all" in page
+    text = f"the loss of {ours.plain - ours.flipped:.1f} points, published "
+    assert f"{text}{known.plain - known.flipped}, is" in page
