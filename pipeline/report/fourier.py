@@ -12,7 +12,6 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
 from pipeline.cells.fourier import wrapped
-from pipeline.cells.shapes import SIDE
 from pipeline.networks import NETWORKS
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, number, percent, rms_text
@@ -28,8 +27,8 @@ DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
 
 
 def sides(rows: pd.DataFrame) -> pd.Series:
-    """Height and width of one architecture's inputs: twice its highest frequencies, or 32."""
-    return (2 * rows[DIRECTION].abs().max()).clip(lower=SIDE)
+    """Height and width of one architecture's inputs: twice the highest frequencies of its grid."""
+    return 2 * rows[DIRECTION].abs().max()
 
 
 def canonical(rows: pd.DataFrame) -> pd.DataFrame:
