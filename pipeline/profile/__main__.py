@@ -24,7 +24,7 @@ from pathlib import Path
 
 import threadpoolctl
 import torch
-import yaml
+from ruamel.yaml import YAML
 
 from pipeline import networks
 from pipeline.cells.shapes import as_text
@@ -51,7 +51,7 @@ def named(words: list[str]) -> dict[str, Specification]:
     for word in words:
         name, equals, value = word.partition("=")
         if equals and entries:
-            entries[-1][name] = yaml.safe_load(value)
+            entries[-1][name] = YAML(typ="safe").load(value)
         else:
             entries.append({"network": word})
     specifications = [networks.specification(entry) for entry in entries]

@@ -104,8 +104,8 @@ def test_a_network_that_cannot_be_profiled_is_refused_before_any_work(
 
 def test_arguments_belong_to_the_network_before_them_and_names_are_apart():
     words = ["old:Net", "depth=4", "lenet", "new:Net", "depth=4"]
-    words += ["new:Net", "hidden=[100, 20]", "width=0.125", "skip=false", "downsampling=none"]
-    values = {"hidden": [100, 20], "width": 0.125, "skip": False, "downsampling": "none"}
+    words += ["new:Net", "hidden=[100, 20]", "width=0.125", "skip=false", "scale=1e-6"]
+    values = {"hidden": [100, 20], "width": 0.125, "skip": False, "scale": 1e-6}
     *first, (_, last) = profile.named(words).items()
     assert first == [
         ("Net (depth 4) of old", {"network": "old:Net", "depth": 4}),
