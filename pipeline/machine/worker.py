@@ -43,6 +43,8 @@ def _prepared(recipe):
     """The function of a recipe and its context, made once in each worker."""
     torch.set_num_threads(1)
     threadpoolctl.threadpool_limits(1)
+    # As `workers.device_of` does in the process that asks, which is no task of Ray on a GPU.
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     function, make_context, pipeline.STARTED = pickle.loads(recipe)
     context = make_context()
     check_unchanged()  # this worker has imported the same code as its parent

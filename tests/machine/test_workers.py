@@ -59,14 +59,17 @@ def context_made(folder):
 def surroundings(context, job):
     threads = {pool["num_threads"] for pool in threadpoolctl.threadpool_info()}
     found = {name: os.environ.get(name) for name in workers.ENVIRONMENT}
-    return context, job, torch.get_num_threads(), threads, found
+    tf32 = torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32
+    return context, job, torch.get_num_threads(), threads, found, tf32
 
 
-def test_a_worker_has_one_context_one_thread_and_memory_in_huge_pages(tmp_path, monkeypatch):
+def test_a_worker_has_one_context_one_thread_whole_products_and_memory_in_huge_pages(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     found = run(surroundings, range(20), functools.partial(context_made, str(tmp_path)))
-    assert found == {n: (str(tmp_path), n, 1, {1}, workers.ENVIRONMENT) for n in range(20)}
+    assert found == {n: (str(tmp_path), n, 1, {1}, workers.ENVIRONMENT, False) for n in range(20)}
     assert all(path.read_text().count("\n") == 1 for path in tmp_path.iterdir())
 
 
