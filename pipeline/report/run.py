@@ -139,6 +139,7 @@ def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
     """The experiments in a folder, by the name of the folder that holds their plan.json and tables.
 
     order: names of the experiments; of several folders of one experiment the largest comes first.
+    Raises InputError where no folder has a plan.
     """
     images, records = json.loads((folder / "images.json").read_text(encoding="utf-8")), {}
     for path in sorted(folder.glob("*/plan.json")):
@@ -147,6 +148,8 @@ def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
         planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
         plan = planned.validate_json(document)
         records[path.parent.name] = evaluated(str(path.parent.resolve()), plan, images)
+    if not records:
+        raise InputError(f"none of the folders in {folder} has a plan.json beside its tables")
     place = lambda item: (order.index(item[1].plan.experiment), -len(item[1].results))
     return dict(sorted(records.items(), key=place))
 

@@ -186,6 +186,12 @@ def test_a_folder_of_tables_alone_is_drawn_with_a_section_for_each(laid, rendere
     assert re.findall(r'class="live" id="([\w-]+)"', text) == ["live-fourier", "live-pairs"]
 
 
+def test_a_folder_without_plans_is_refused(tmp_path):
+    (tmp_path / "images.json").write_text("{}")
+    with pytest.raises(InputError, match="none of the folders in .* has a plan.json"):
+        render.render_folder(tmp_path)
+
+
 def test_a_few_pairs_of_nads_are_told_by_their_table_alone(whole, section_of):
     record, section = whole.experiments["linear_pairs"], section_of("linear_pairs")
     rows = record.results[(record.results["architecture"] == "a") & (record.results["seed"] == 5)]
