@@ -20,10 +20,9 @@ from pipeline.project.errors import at, check_unchanged, one_sentence
 
 
 def metrics_of(nads: NADs) -> dict[str, float | int]:
-    """One estimate's numbers for `dvc metrics`, rounded."""
+    """One estimate's entry in reports/nads.json: its first singular value is √λ₀."""
     rounded = lambda number, digits: float(f"{number:.{digits}g}")
     return {
-        # Not "error", by which DVC tells a file of metrics that cannot be read.
         "relative_error": rounded(nads.error, 3),
         "split_half": rounded(nads.split_half, 3),
         "networks": nads.networks,
