@@ -64,7 +64,7 @@ def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response]:
         vectors = usable(network, estimator, shape)[1]
         vectors *= ORDERS["none" if symmetry == "measured" else symmetry]
         most = max(LEAST, min(ROWS, VALUES // dimension) // vectors)
-        source = Source(most, input=shape, first=FIRST)
+        source = Source(most, input=shape, first=min(FIRST, most * vectors))
     estimator, sums = estimation.begun(network, estimator, source, symmetry)
     recipe = dataclasses.replace(recipe, estimator=estimator)
     in_time = lambda number: number < LEAST or time.monotonic() < limit
