@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline import experiments
+from pipeline.cells.shapes import INPUT
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
@@ -68,7 +69,9 @@ def table(reports: Path, experiment: str) -> pd.DataFrame:
         members = json.loads(plan.read_bytes())["members"] if plan.exists() else {}
         names = {name: name for name in NETWORKS}
         for name, member in members.items():
-            names[name] = papers_network(without_width(member["specification"]))
+            specification, shape = member["specification"], member.get("input", INPUT)
+            alike = tuple(shape) == INPUT  # not a network of three channels
+            names[name] = papers_network(without_width(specification)) if alike else None
         taken.append(rows.assign(network=rows["architecture"].map(names)))
         known.update(rows["architecture"])
     return pd.concat(taken)

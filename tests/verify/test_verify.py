@@ -168,17 +168,19 @@ def test_full_size_is_compared_with_the_published_values(compared, shift, verdic
 
 
 def test_networks_of_variants_stand_beside_the_published_ones_of_full_width(tmp_path, capsys):
-    """The folder's own LeNet counts, and of two folders of the narrow VGG-11 the larger one."""
+    """The folder's own LeNet counts, and of two folders of the narrow VGG-11 the larger one; LeNet
+    of three channels is another network."""
     run = write(tmp_path / "a", scale="paper")
     table = published.table("fourier")
     cells = dict(seed=0, test_set="all", n=10_000, train_accuracy=1.0)
     rows = table.assign(architecture="thin", accuracy=table["vgg11"] / 100, **cells)
     other = rows.assign(architecture="lenet", accuracy=0.1)
     specifications = {"thin": {"network": NETWORKS["vgg11"], "width": 0.25}}
-    specifications["lenet"] = {"network": NETWORKS["lenet"]}
+    specifications["lenet"] = specifications["colour"] = {"network": NETWORKS["lenet"]}
     plan = {"members": {name: {"specification": s} for name, s in specifications.items()}}
+    plan["members"]["colour"]["input"] = [3, 32, 32]
     for name, variant in (
-        ("thin", pd.concat([rows, other])),
+        ("thin", pd.concat([rows, other, other.assign(architecture="colour")])),
         ("few", rows[:9].assign(accuracy=0.1)),
     ):
         folder = run / "reports" / f"fourier_{name}"
@@ -187,7 +189,10 @@ def test_networks_of_variants_stand_beside_the_published_ones_of_full_width(tmp_
         (folder / "plan.json").write_text(json.dumps(plan))
     verify.main(str(run), run)
     lines = capsys.readouterr().out.split("beside")[-1].splitlines()
-    thin, lenet = (next(x for x in lines if f"fourier {name}" in x) for name in specifications)
+    thin, lenet, colour = (
+        next(x for x in lines if f"fourier {name}" in x) for name in specifications
+    )
+    assert "no cell in common" in colour
     assert "1 and 1 seeds, rms difference 0.0 points" in thin and "3 and 1 seeds" in lenet
 
 
