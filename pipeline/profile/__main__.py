@@ -36,7 +36,7 @@ from pipeline.profile import page, trained, untrained
 from pipeline.profile.checkpoint import of_file
 from pipeline.profile.result import Result
 from pipeline.project import command
-from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.errors import InputError, at, one_sentence
 from pipeline.report.labels import label
 
 SHARE = 0.45  # part of the time in which NADs are estimated; the rest is for training
@@ -75,8 +75,9 @@ def main(given: argparse.Namespace) -> None:
     every, shape = named(given.networks), given.input
     notices = {}
     for name, each in every.items():
-        dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
-        notices[name] = dry_run(each, shape, 2)[1]
+        with at(f"{name}: ", ValueError):  # as of lazy layers, which have no weights at first
+            dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
+            notices[name] = dry_run(each, shape, 2)[1]
     if given.weights and len(every) > 1:
         raise InputError(f"--weights are of one network, and {len(every)} are named")
     if bool(given.weights) != bool(given.images):
