@@ -30,20 +30,18 @@ def forecast(
     sizes: bytes of each architecture's weights.
     """
     cells, measured = experiment.cells(plan), rates()
-    # On a CPU each core trains one network. On a GPU, a rate is already one network's share.
-    at_once = workers.cores() if device.type == "cpu" else 1
     drawn = {seed for seed in plan.seeds if _drawn(plan, seed)}
     stored = _stored(experiment, plan, cells, drawn, device)
     values = sum(dimension(experiment.inputs(shape)) for shape in plan.inputs)
     samples = plan.train_samples + plan.test_samples
     to_write = (len(plan.seeds) - len(drawn)) * samples * values * FLOAT
     outputs = plan.test_samples * (1 + len(experiment.parts)) * (experiment.outputs or 10) * FLOAT
-    seconds = 0.0
+    seconds, slots = 0.0, workers.slots(device)  # on a GPU, a rate is one network's share of it
     for architecture, member in plan.members.items():
         left = sum(cell["architecture"] == architecture for cell in cells) - stored[architecture]
         if left:
             rate = measured.get(grid_jobs.rate_key(experiment, member, device.type), math.nan)
-            seconds += left * plan.train_samples * member.training.epochs * rate / at_once
+            seconds += left * plan.train_samples * member.training.epochs * rate / slots
         to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {
         "networks": len(cells),
@@ -54,11 +52,14 @@ def forecast(
 
 
 def _drawn(plan: Plan, seed: int) -> bool:
-    """Whether a seed's draw is on disk with the number of samples that the plan can have."""
-    about = artifacts.about_pictures(plan.experiment)
-    count = min(plan.train_samples, about["train"]) if about else plan.train_samples
+    """Whether a seed's draw is on disk with the numbers of samples that the plan can have."""
+    wanted = {"train": plan.train_samples, "test": plan.test_samples}
+    about = artifacts.about_pictures(plan.experiment) or wanted
     with contextlib.suppress(InputError):
-        return len(artifacts.labels(plan.experiment, seed, "train")) == count
+        return all(
+            len(artifacts.labels(plan.experiment, seed, split)) == min(count, about[split])
+            for split, count in wanted.items()
+        )
     return False
 
 

@@ -72,11 +72,18 @@ def device_of(choice: str) -> torch.device:
     return torch.device("cuda" if available else "cpu")
 
 
+def slots(device: torch.device) -> int:
+    """The number of jobs done at once: one on each core or GPU, with Ray on all its machines."""
+    if cluster := _ray():
+        return cluster.slots(device.type)
+    return cores() if device.type == "cpu" else 1
+
+
 def place(device: torch.device) -> str:
     """The cores or the GPU on which work runs, in words."""
-    if cluster := _ray():
-        return f"{cluster.slots(device.type)} {'GPU' if device.type == 'cuda' else 'core'}s of Ray"
-    return f"{cores()} cores" if device.type == "cpu" else torch.cuda.get_device_name()
+    if _ray():
+        return f"{slots(device)} {'GPU' if device.type == 'cuda' else 'core'}s of Ray"
+    return f"{slots(device)} cores" if device.type == "cpu" else torch.cuda.get_device_name()
 
 
 def run(

@@ -101,3 +101,5 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     seconds = (14 * 8 * 3 + 18 * 8 * 5) / 2
     assert forecast_of(plan) == [40, 8, seconds, 32 * KEPT]
     assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"
+    for more in ({"train_samples": 9}, {"test_samples": 501}):
+        assert forecast_of(dataclasses.replace(plan, **more))[1] == 0, "data are to be drawn anew"
