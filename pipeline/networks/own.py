@@ -19,10 +19,10 @@ from pipeline.project.artifacts import file_digest
 from pipeline.project.errors import InputError
 
 OURS = Path(__file__).parents[1]
-INSTALLED = (
-    *(os.path.join(os.path.realpath(path), "") for path in (sysconfig.get_path("stdlib"), OURS)),
-    *("/proc/", "/sys/", "/dev/", "/etc/", "/usr/"),
+INSTALLED = tuple(
+    os.path.join(os.path.realpath(path), "") for path in (sysconfig.get_path("stdlib"), OURS)
 )
+SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/")  # where a clone may lie too
 
 
 @contextlib.contextmanager
@@ -105,6 +105,7 @@ def _ignored(file: str) -> bool:
     parts = Path(os.path.relpath(file)).parts
     return (
         file.startswith(INSTALLED)
+        or (file.startswith(SYSTEM) and parts[0] == "..")
         or not {"site-packages", "dist-packages"}.isdisjoint(parts)
         or any(part.startswith(".") and part != ".." for part in parts)
     )

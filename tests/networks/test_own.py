@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from pipeline import networks
+from pipeline.networks import own
 from pipeline.networks.dry_run import dry_run
-from pipeline.networks.own import recorded
 from pipeline.project.errors import InputError
 
 NETWORK = """
@@ -21,7 +21,7 @@ def net(channels, outputs):
 
 def code(place="mine:net"):
     """The files that decide a network, with their digests."""
-    with recorded() as files:
+    with own.recorded() as files:
         dry_run(networks.specification({"network": place}), (1, 4, 4), 2)
     return files
 
@@ -100,7 +100,7 @@ def test_an_edit_changes_the_code(edited, files, elsewhere, repository):
 def test_what_is_installed_or_ours_is_no_code_of_ones_own(repository):
     assert code("torchvision:resnet18") == {}
     write(repository / "own", mine="from pipeline.networks.mlp import LogReg as net\n")
-    with recorded() as files:
+    with own.recorded() as files:
         dry_run({"network": "mine:net", "side": 4}, (1, 4, 4), 2)
     assert set(files) == {"own/mine.py"}
 
@@ -132,6 +132,13 @@ def test_a_module_that_lies_elsewhere_is_refused_with_the_command_that_links_it(
     monkeypatch.syspath_prepend(folder)
     found = linked("lies outside own/, where DVC would not see", place)
     assert len(found) == len(files) and all(name.startswith("own/") for name in found)
+
+
+def test_a_clone_below_usr_refuses_a_module_beside_own(repository, monkeypatch):
+    monkeypatch.setattr(own, "SYSTEM", (f"{repository.parent}/",))  # as of a clone in /usr/src
+    write(repository, mine=PLAIN)
+    monkeypatch.syspath_prepend(repository)
+    assert list(linked("lies outside own/, where DVC would not see")) == ["own/mine.py"]
 
 
 def test_a_file_that_is_read_elsewhere_is_refused_with_the_command_that_links_it(repository):
