@@ -73,11 +73,6 @@ def main(given: argparse.Namespace) -> None:
     """Profile the networks, and write the page of each and the page that compares several."""
     end = time.monotonic() + 60 * given.minutes
     every, shape = named(given.networks), given.input
-    notices = {}
-    for name, each in every.items():
-        with at(f"{name}: ", ValueError):  # as of lazy layers, which have no weights at first
-            dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
-            notices[name] = dry_run(each, shape, 2)[1]
     if given.weights and len(every) > 1:
         raise InputError(f"--weights are of one network, and {len(every)} are named")
     if bool(given.weights) != bool(given.images):
@@ -85,6 +80,11 @@ def main(given: argparse.Namespace) -> None:
         raise InputError(
             f"--weights and the --images that it knows go together; {missing} is missing"
         )
+    notices = {}
+    for name, each in every.items():
+        with at(f"{name}: ", ValueError):  # as of lazy layers, which have no weights at first
+            dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
+            notices[name] = dry_run(each, shape, 2)[1]
     checkpoint = None
     if given.weights:
         checkpoint = of_file(*every.values(), shape, given.weights, given.images)
