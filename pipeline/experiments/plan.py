@@ -25,7 +25,7 @@ class Part:
     """
 
     def check(self, shape: Shape) -> None:
-        """Raise ValueError unless the part fits inputs of this shape."""
+        """Does nothing; in a subclass, raises ValueError unless the part fits inputs of a shape."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What is measured of trained networks: decision boundaries, margins, rank correlation."""
+"""What is measured of trained networks: boundaries, margins, input gradients, rank correlation."""

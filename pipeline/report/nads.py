@@ -48,7 +48,9 @@ def published_spectra() -> dict[str, pd.Series]:
     return {network: values / PUBLISHED_ROWS**0.5 for network, values in singular.items()}
 
 
-def spectra(run: Run, names: Iterable[str], known: Mapping[str, pd.Series], caption: str) -> Figure:
+def spectra(
+    whole: Run, names: Iterable[str], known: Mapping[str, pd.Series], caption: str
+) -> Figure:
     """√λ against the NAD index on two log axes, with bands of two standard errors.
 
     names: the architectures; known: published √λ by index, by architecture.
@@ -56,11 +58,11 @@ def spectra(run: Run, names: Iterable[str], known: Mapping[str, pd.Series], capt
     figure, ((panel,),) = style.new(1, 1, 7.4, 4.6)
     crosses = {"linewidth": 0.7, "markersize": 8, "markeredgewidth": 1.6}
     for name, (colour, line) in zip(names, itertools.cycle(style.SPECTRA)):
-        values, errors = run.nads[name]["eigenvalues"], run.nads[name]["standard_errors"]
+        values, errors = whole.nads[name]["eigenvalues"], whole.nads[name]["standard_errors"]
         squares = np.maximum([values, values - 2 * errors, values + 2 * errors], values[0] * 1e-9)
         index, (middle, *band) = np.arange(len(values)) + 1, np.sqrt(squares)
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
-        panel.plot(index, middle, color=colour, linestyle=line, label=run.labels[name])
+        panel.plot(index, middle, color=colour, linestyle=line, label=whole.labels[name])
         if name in known:
             index = known[name].index
             look = {"color": colour, "markevery": index.isin(MARKED).tolist(), "clip_on": False}
@@ -73,7 +75,7 @@ def spectra(run: Run, names: Iterable[str], known: Mapping[str, pd.Series], capt
     style.index_axis(panel)
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     title = "Spectra of the input derivative's covariance over untrained networks"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, whole.notice)
 
 
 def bands(count: int) -> list[int]:
@@ -92,12 +94,12 @@ def overlap_of_bands(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return sums * len(one) / np.outer(np.diff(edges), np.diff(edges))
 
 
-def estimands(run: Run) -> tuple[str, str]:
+def estimands(whole: Run) -> tuple[str, str]:
     """The estimand of the run, and the other one beside it."""
-    return run.plan.estimator.estimand, run.plan.estimator.other().estimand
+    return whole.plan.estimator.estimand, whole.plan.estimator.other().estimand
 
 
-def overlaps(run: Run, others: Mapping[str, NADs], caption: str) -> Figure:
+def overlaps(whole: Run, others: Mapping[str, NADs], caption: str) -> Figure:
     """Heat maps of `overlap_of_bands` between the NADs of two estimands, one panel per network.
 
     others: the NADs of the other estimand, along the columns, by architecture.
@@ -109,20 +111,20 @@ def overlaps(run: Run, others: Mapping[str, NADs], caption: str) -> Figure:
     for panel in axes.flat[len(others) :]:
         panel.set_visible(False)
     for panel, (name, other) in zip(axes.flat, others.items()):
-        pair = run.nads[name], other
+        pair = whole.nads[name], other
         shared = overlap_of_bands(*(nads["directions"] for nads in pair))
         image = panel.imshow(np.maximum(shared, 1e-6), **look)
         ticks = bands(len(other["directions"]))[:-1]
         panel.set_xticks(range(len(ticks)), ticks, rotation=90)
         panel.set_yticks(range(len(ticks)), ticks)
         errors = ", ".join(f"{float(nads['error']):.2f}" for nads in pair)
-        ylabel, xlabel = (f"{estimand} NADs, from index" for estimand in estimands(run))
-        title = f"{run.labels[name]}\nerrors of C: {errors}"
+        ylabel, xlabel = (f"{estimand} NADs, from index" for estimand in estimands(whole))
+        title = f"{whole.labels[name]}\nerrors of C: {errors}"
         panel.set(xlabel=xlabel, ylabel=ylabel, title=title)
     bar = figure.colorbar(image, ax=axes, extend="both", shrink=0.8, label="shared energy ÷ chance")
     bar.set_ticks([1 / 16, 1 / 4, 1, 4, 16], labels=["1/16", "1/4", "1", "4", "16"])
-    title = "Overlap of {} and {} NADs".format(*estimands(run))
-    return style.finish(figure, title, caption, run.notice)
+    title = "Overlap of {} and {} NADs".format(*estimands(whole))
+    return style.finish(figure, title, caption, whole.notice)
 
 
 def all_equal(nads: NADs) -> bool:
@@ -131,16 +133,16 @@ def all_equal(nads: NADs) -> bool:
     return bool(values[0] <= 1.01 * values[-1] or nads["nearby"][0][1] == len(values) - 1)
 
 
-def numbers(run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]) -> Numbers:
+def numbers(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]) -> Numbers:
     """The table of the NADs, a row for each network, and the sentences of the findings.
 
     others, known: as in `overlaps` and `spectra`.
     """
     rows, steep, level, shared = [], [], [], []
-    for name, nads in run.nads.items():
-        label, networks, values = run.labels[name], int(nads["networks"]), nads["eigenvalues"]
+    for name, nads in whole.nads.items():
+        label, networks, values = whole.labels[name], int(nads["networks"]), nads["eigenvalues"]
         if not networks:
-            rows.append([label, run.plan.members[name].source.file, *["–"] * 7])
+            rows.append([label, whole.plan.members[name].source.file, *["–"] * 7])
             continue
         # The first singular value that 10,000 networks would have, and its standard error.
         first = 100 * values[0] ** 0.5
@@ -176,7 +178,7 @@ def numbers(run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
         equal = "All eigenvalues are equal within their errors, and no direction comes first, for"
         sentences.append(f"{equal} {', '.join(level)}.")
     if shared:
-        spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(run))} share"
+        spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(whole))} share"
         sentences.append(f"{spans} {', '.join(shared)}.")
     header = ["network", "untrained networks", "method", "symmetry"]
     header += ["relative error of C, the derivative's covariance (Frobenius norm)"]
@@ -186,17 +188,17 @@ def numbers(run: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
     return [header, *rows], sentences
 
 
-def explorer(run: Run) -> list[dict[str, Any]]:
+def explorer(whole: Run) -> list[dict[str, Any]]:
     """The NADs of every network for the page, with the accuracies along them in `nad_sweep`."""
-    sweep, networks = run.experiments["nad_sweep"], []
+    sweep, networks = whole.experiments["nad_sweep"], []
     known = published_curves(sweep)
-    for name, nads in run.nads.items():
+    for name, nads in whole.nads.items():
         shape = nads["shape"].tolist()
         count = min(len(nads["directions"]), TILES // math.prod(shape))
         source, columns = sprite(nads["directions"][:count], shape)
-        network = {"name": run.labels[name], "shape": shape, "sprite": source, "columns": columns}
+        network = {"name": whole.labels[name], "shape": shape, "sprite": source, "columns": columns}
         network |= {"count": count, "left_out": len(nads["directions"]) - count}
-        along = sweep.summary_of(name).query("estimand == @run.plan.estimator.estimand")
+        along = sweep.summary_of(name).query("estimand == @whole.plan.estimator.estimand")
         network["accuracies"] = {row["index"]: value(row) for row in along.to_dict("records")}
         if name in known:
             called, values = known[name]
@@ -206,17 +208,17 @@ def explorer(run: Run) -> list[dict[str, Any]]:
                 network[key] = [float(f"{number:.3e}") for number in nads[key][:count]]
             network |= {"networks": nads["networks"], "nearby": nads["nearby"][:count]}
         else:
-            network["file"] = run.plan.members[name].source.file
+            network["file"] = whole.plan.members[name].source.file
         networks.append(network)
     return networks
 
 
-def section(run: Run) -> Section:
+def section(whole: Run) -> Section:
     """The section of the NADs; where all eigenvalues are equal, there is no gallery."""
-    estimator, members = run.plan.estimator, run.plan.members
-    estimates = [name for name, nads in run.nads.items() if nads["networks"]]
+    estimator, members = whole.plan.estimator, whole.plan.members
+    estimates = [name for name, nads in whole.nads.items() if nads["networks"]]
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
-    caption = f"scale {run.plan.scale} · {estimator.estimand}{step}, {POINTS[estimator.point]}"
+    caption = f"scale {whole.plan.scale} · {estimator.estimand}{step}, {POINTS[estimator.point]}"
     # The published singular values are those of secants, for one channel of 32×32.
     values = published_spectra() if estimator.estimand == "secant" else {}
     known = {
@@ -225,23 +227,25 @@ def section(run: Run) -> Section:
         if (network := papers_network(members[name].specification)) in values
         and members[name].source.input == INPUT
     }
-    figure = spectra(run, estimates, known, f"{caption} · bands: ± 2 standard errors")
+    figure = spectra(whole, estimates, known, f"{caption} · bands: ± 2 standard errors")
     sees = "How strongly an untrained network responds along its NADs, from the first to the last. "
     sees += "A steep line is a network with strong preferences; a level one has none."
     pictures = [Picture("nad_spectra", figure, "spectra", sees)]
-    unequal = [name for name in run.nads if name not in estimates or not all_equal(run.nads[name])]
+    unequal = [
+        name for name in whole.nads if name not in estimates or not all_equal(whole.nads[name])
+    ]
     for name in unequal:
-        nads, title, nearby = run.nads[name], f"NADs of {run.labels[name]}", None
+        nads, title, nearby = whole.nads[name], f"NADs of {whole.labels[name]}", None
         origin = f"from {members[name].source.file}"
         if name in estimates:
             origin, nearby = f"{nads['networks']} untrained networks · ", nads["nearby"]
             origin += "≈: indices whose eigenvalues are equal within the errors"
         figure = gallery(nads["directions"], tuple(nads["shape"]), nearby)
-        style.finish(figure, title, f"{caption} · {origin}", run.notice)
+        style.finish(figure, title, f"{caption} · {origin}", whole.notice)
         sees = "Some of the directions, in pixels above and as energy over spatial frequency below "
         sees += "(the middle is frequency 0)."
         pictures.append(Picture(f"nad_gallery_{name}", figure, title, sees))
-    _, second = estimands(run)
+    _, second = estimands(whole)
     others = {
         name: artifacts.nads(name, second)
         for name in unequal
@@ -250,16 +254,16 @@ def section(run: Run) -> Section:
     if others:
         lines = f"{caption} · {second}: {POINTS[estimator.point]}"
         lines += "" if estimator.other().symmetry else ", symmetry: none"
-        figure = overlaps(run, others, lines)
+        figure = overlaps(whole, others, lines)
         sees = "Whether two ways to measure the response, over a long step and over an infinitely "
         sees += "short one, give the same directions. Red on the diagonal: they do; white: no more "
         sees += "than chance."
         pictures.append(Picture("nad_overlaps", figure, "overlap of the two estimands' NADs", sees))
-    table, findings = numbers(run, others, known)
+    table, findings = numbers(whole, others, known)
     title = "What an untrained network looks at"
     question = "Draw a network's weights at random, again and again, and ask each time which "
     question += "change of the input changes the output most. The average answer is a list of "
     question += "directions in order of their strength: the neural anisotropy directions, NADs, of "
     question += "the architecture. No data enter. NAD 0 is what the network responds to most, "
     question += "before it has learned anything."
-    return Section(title, question, caption, table, pictures, findings, explorer(run))
+    return Section(title, question, caption, table, pictures, findings, explorer(whole))

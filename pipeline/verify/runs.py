@@ -56,7 +56,8 @@ def placed(rows: pd.DataFrame, experiment: str, nads: Mapping[str, Any]) -> pd.D
 
 
 def table(reports: Path, experiment: str) -> pd.DataFrame:
-    """An experiment's results, with the column network: the papers' name of it, however wide here.
+    """An experiment's results, with the column network: the papers' name of an architecture, of any
+    width where a plan.json beside the table says what it is.
 
     A folder such as fourier_vgg11_quarter adds the networks that neither the experiment's own
     folder nor a larger one has.
@@ -107,7 +108,7 @@ def of_commit(commit: str, folder: Path) -> Run:
 
 
 def of_papers(run: Run) -> Run:
-    """The published values as a run, of the networks that `run` trained, however wide."""
+    """The published values as a run, of the networks that `run` trained (`table` says which)."""
     names = [name for name in PUBLISHED if name in run.results]
     tables = {name: paper_results(name, run.results[name]) for name in names}
     # Both scales have the papers' samples and epochs.

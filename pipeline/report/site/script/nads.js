@@ -28,8 +28,9 @@ function nads() {
     $("nads-energy").setAttribute("aria-label", `NAD ${index}: its energy over frequency`);
   }
   async function pick() {
-    const picked = networks[select.value];
-    [network, pixels] = [picked, await sheet(picked)];
+    const picked = networks[select.value], decoded = await sheet(picked);
+    if (networks[select.value] !== picked) return; // another was picked meanwhile
+    [network, pixels] = [picked, decoded];
     slider.max = number.max = network.count - 1;
     const measured = Object.keys(network.accuracies).map(Number);
     $("nads-jumps").replaceChildren(...(measured.length ? ["networks were trained along NAD "] : []), ...measured.map((index) => {
