@@ -14,6 +14,7 @@ import pytest
 import torch
 import yaml
 from dvc.utils.hydra import apply_overrides
+from dvc.utils.serialize import load_yaml, modify_yaml
 from structure import ROOT, VERBS
 
 from pipeline import experiments, networks, settings
@@ -48,6 +49,17 @@ def anchors(path):
     allowed = f"-_ {string.ascii_lowercase}{string.digits}"
     for heading in re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M):
         yield "#" + "".join(c for c in heading.lower() if c in allowed).replace(" ", "-")
+
+
+def test_networks_of_the_pages_are_read_after_dvc_has_written_params(tmp_path):
+    """`dvc exp run -S` writes params.yaml anew, without the quotes around my_networks:Mixer."""
+    for page in ("README.md", "docs/extending.md"):
+        for text in (text for text in code(page, "yaml") if "architectures:" in text):
+            path = tmp_path / "params.yaml"
+            path.write_text(text, encoding="utf-8")
+            with modify_yaml(path) as document:
+                document["eps2"] = 0.3
+            assert load_yaml(path)["architectures"] == yaml.safe_load(text)["architectures"]
 
 
 @pytest.mark.parametrize("page", PAGES)
