@@ -105,5 +105,13 @@ def check_untrained(make: Callable[[], nn.Module]) -> list[str]:
 
 
 def _parameters(make: Callable[[], nn.Module], seed: int) -> dict[str, torch.Tensor]:
-    parameters = initialised(make, seed).named_parameters()
-    return {name: value.detach().clone() for name, value in parameters if value.requires_grad}
+    parameters = dict(initialised(make, seed).named_parameters())
+    for name, value in parameters.items():
+        if nn.parameter.is_lazy(value):
+            raise InputError(
+                f"{name} is of a lazy layer, which has no weights before it has seen an input; "
+                "give the layer's size, as in nn.Linear(1568, outputs)"
+            )
+    return {
+        name: value.detach().clone() for name, value in parameters.items() if value.requires_grad
+    }

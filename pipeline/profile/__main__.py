@@ -36,7 +36,7 @@ from pipeline.profile import page, trained, untrained
 from pipeline.profile.checkpoint import of_file
 from pipeline.profile.result import Result
 from pipeline.project import command
-from pipeline.project.errors import InputError, at, one_sentence
+from pipeline.project.errors import InputError, one_sentence
 from pipeline.report.labels import label
 
 SHARE = 0.45  # part of the time in which NADs are estimated; the rest is for training
@@ -82,9 +82,8 @@ def main(given: argparse.Namespace) -> None:
         )
     notices = {}
     for name, each in every.items():
-        with at(f"{name}: ", ValueError):  # as of lazy layers, which have no weights at first
-            dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
-            notices[name] = dry_run(each, shape, 2)[1]
+        dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
+        notices[name] = dry_run(each, shape, 2)[1]
     checkpoint = None
     if given.weights:
         checkpoint = of_file(*every.values(), shape, given.weights, given.images)
