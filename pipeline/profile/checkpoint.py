@@ -54,15 +54,25 @@ def of_file(specification: Specification, shape: Shape, weights: str, images: st
     Images reach it as they do the pipeline's networks, in grey if it has one channel. Raises
     InputError for weights that are not this network's.
     """
+    try:
+        stored = safetensors.torch.load_file(weights)
+    except OSError as error:
+        raise InputError(f"--weights {weights} cannot be read: {error}") from None
+    except safetensors.SafetensorError:
+        raise InputError(
+            f"--weights {weights} is no safetensors file; `safetensors.torch.save_file("
+            f"network.state_dict(), 'weights.safetensors')` makes one"
+        ) from None
     found = sources.read(images, shape[1:])
     build = functools.partial(networks.build, specification, shape[0], len(found.classes))
     network = build(0)
     try:
-        network.load_state_dict(safetensors.torch.load_file(weights))
-    except OSError as error:
-        raise InputError(f"--weights {weights} cannot be read: {error}") from None
-    except (RuntimeError, safetensors.SafetensorError) as error:
-        reason = textwrap.shorten(str(error), 300)  # PyTorch names every key that is wrong
+        lacking, unknown = network.load_state_dict(stored, strict=False)
+        if lacking or unknown:
+            names = (", ".join(keys[:3]) or "nothing" for keys in (lacking, unknown))
+            raise RuntimeError("it lacks {} and has {} besides".format(*names))
+    except RuntimeError as error:
+        reason = textwrap.shorten(str(error), 300)  # PyTorch names every shape that is wrong
         raise InputError(
             f"--weights {weights} does not hold the weights of this network with "
             f"{len(found.classes)} outputs, one for each class of the images: {reason}"

@@ -96,6 +96,17 @@ def test_weights_of_another_network_are_refused_before_any_work(images, weights,
             command.main(command.parsed(["lenet", *alone]))
 
 
+def test_a_file_of_another_kind_or_with_other_names_is_refused_with_what_to_do(images, weights):
+    stored = safetensors.torch.load_file(weights)
+    torch.save(stored, images.parent / "pickled.pt")
+    with pytest.raises(InputError, match=r"is no safetensors file; `safetensors.torch.save_file"):
+        of_file(LINEAR, SHAPE, str(images.parent / "pickled.pt"), str(images))
+    safetensors.torch.save_file({f"module.{key}": each for key, each in stored.items()}, weights)
+    words = "it lacks 1.weight, 1.bias and has module.1.(weight|bias), module.1.* besides"
+    with pytest.raises(InputError, match=words):
+        of_file(LINEAR, SHAPE, weights, str(images))
+
+
 def test_weights_that_are_not_there_are_named_first(images):
     with pytest.raises(InputError, match="--weights none.safetensors cannot be read: No such file"):
         of_file(LINEAR, SHAPE, "none.safetensors", str(images))
