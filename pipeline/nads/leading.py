@@ -1,6 +1,7 @@
 """The leading eigenvectors of C, for inputs whose D×D matrix fits nowhere."""
 
 import numpy as np
+import scipy.linalg
 
 from pipeline.nads.spectrum import Spectrum, oriented, overlaps, sampling_error
 from pipeline.nads.symmetry import images_of_vectors
@@ -94,8 +95,9 @@ class Leading:
 
 
 def _leading(gram: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
-    values, vectors = np.linalg.eigh(gram)
-    values, vectors = values[::-1][:first], vectors[:, ::-1][:, :first]
+    last = len(gram) - 1
+    values, vectors = scipy.linalg.eigh(gram, subset_by_index=(max(0, last + 1 - first), last))
+    values, vectors = values[::-1], vectors[:, ::-1]
     # Below, float32's rounding of the product Rᵀw would turn a direction by more than 0.0001.
     spanned = values > values[0] * 1e-8
     return values[spanned], vectors[:, spanned] / np.sqrt(values[spanned])

@@ -61,8 +61,10 @@ def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response]:
     if dimension > LARGEST:
         symmetry = symmetry.removesuffix(networks.CHANNELS)  # the response is that of all channels
         # A network's vectors count once for each element of a symmetry; none is measured here.
-        vectors = usable(network, estimator, shape)[1]
-        vectors *= ORDERS["none" if symmetry == "measured" else symmetry]
+        order = ORDERS["none" if symmetry == "measured" else symmetry]
+        vectors = order * usable(network, estimator, shape)[1]
+        if LEAST * vectors > ROWS:  # whose Gram matrix would take many minutes to decompose
+            estimator, vectors = dataclasses.replace(estimator, method="plain"), order
         most = max(LEAST, min(ROWS, VALUES // dimension) // vectors)
         source = Source(most, input=shape, first=min(FIRST, most * vectors))
     estimator, sums = estimation.begun(network, estimator, source, symmetry)

@@ -124,7 +124,11 @@ class _Scale:
         block = merged(*(value_at(self.document, place, {}) for place in places))
         lines = block.get("networks", {})
         if not lines:
-            mistakes.add((*path, "networks"), ": name at least one architecture", absence=True)
+            mistakes.add(
+                (*path, "networks"),
+                ": name at least one architecture (`dvc repro evaluate@X` runs experiment X alone)",
+                absence=True,
+            )
         sizes = mistakes.typed(Sizes, block, *places[:3])
         settings = mistakes.typed(experiment.Settings, block, *places)
         members = {

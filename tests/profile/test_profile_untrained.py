@@ -50,6 +50,10 @@ def test_of_large_inputs_the_first_nads_are_estimated_in_bounded_memory(
     assert response.rows.shape == (untrained.ROWS, 72 * 72)
     squares = response.along(nads.directions) ** 2 * response.mean
     np.testing.assert_allclose(squares, nads.eigenvalues, rtol=1e-4)
+    monkeypatch.setattr(untrained, "ROWS", 64)  # fewer than the vectors of four networks
+    nads, response = estimated(72, 600)
+    assert (nads.method, nads.networks, len(response.rows)) == ("plain", 64 // 8, 64)
+    monkeypatch.setattr(untrained, "ROWS", 256)
     monkeypatch.setattr(untrained, "VALUES", 64 * 72 * 72)  # of two networks: as of 3×1024×1024
     monkeypatch.setattr(untrained, "LEAST", 2)
     assert len(estimated(72, 600)[0].directions) <= 64 < untrained.FIRST
