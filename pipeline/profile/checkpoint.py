@@ -63,6 +63,10 @@ def of_file(specification: Specification, shape: Shape, weights: str, images: st
             f"--weights {weights} is no safetensors file; `safetensors.torch.save_file("
             f"network.state_dict(), 'weights.safetensors')` makes one"
         ) from None
+    if not all(value.isfinite().all() for value in stored.values()):
+        raise InputError(
+            f"--weights {weights} holds values that are not finite: its training failed"
+        )
     found = sources.read(images, shape[1:])
     build = functools.partial(networks.build, specification, shape[0], len(found.classes))
     network = build(0)

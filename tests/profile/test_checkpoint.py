@@ -101,6 +101,10 @@ def test_a_file_of_another_kind_or_with_other_names_is_refused_with_what_to_do(i
     torch.save(stored, images.parent / "pickled.pt")
     with pytest.raises(InputError, match=r"is no safetensors file; `safetensors.torch.save_file"):
         of_file(LINEAR, SHAPE, str(images.parent / "pickled.pt"), str(images))
+    ruined = stored | {"1.bias": stored["1.bias"] * torch.nan}
+    safetensors.torch.save_file(ruined, images.parent / "ruined.safetensors")
+    with pytest.raises(InputError, match="holds values that are not finite"):
+        of_file(LINEAR, SHAPE, str(images.parent / "ruined.safetensors"), str(images))
     safetensors.torch.save_file({f"module.{key}": each for key, each in stored.items()}, weights)
     words = "it lacks 1.weight, 1.bias and has module.1.(weight|bias), module.1.* besides"
     with pytest.raises(InputError, match=words):
