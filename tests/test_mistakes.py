@@ -283,6 +283,7 @@ def own(repository):
     ("a file", "own/nets.py:linear", "write 'nets:linear'"),
     ("a model for its class", "nets:MODEL", "is a Sequential; name a class or a function"),
     ("outputs alone", "nets:of_classes", "it takes (num_classes=10) and is called with"),
+    ("the same", "nets:of_classes", "`def net(channels, outputs): return of_classes(outputs)`"),
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
     ("(N,)", "nets:flat", "(2,), not (2, 2)"),
     ("a syntax error", "broken:net", "SyntaxError"),

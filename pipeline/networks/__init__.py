@@ -103,7 +103,8 @@ def reason(error: Exception) -> str:
         package = str(error.name).partition(".")[0]
         return (
             f"there is no module {error.name!r}: neither a file own/{package}.py or folder "
-            f"own/{package}/ of yours nor an installed package"
+            f"own/{package}/ of yours (`dvc exp run --temp` takes those along that git knows: "
+            "`git add own`) nor an installed package"
         )
     return " ".join(f"{type(error).__name__}: {error}".split())
 

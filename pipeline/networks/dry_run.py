@@ -48,11 +48,21 @@ def dry_run(
         if not of_the_table:  # whose gradients tests check: the largest take a second
             output.sum().backward()
     except Exception as error:
-        built = f"{place} cannot be run on inputs {(2, *shape)}: {reason(error)}"
+        sentence, remedy = (
+            f"{place} cannot be run on inputs {(2, *shape)}: {reason(error)}",
+            ("`input: [C, H, W]` in nads, or --input, gives inputs of another size"),
+        )
+        if isinstance(error, InputError):  # of `networks.build`
+            sentence, remedy = (
+                error,
+                (
+                    "if it takes others, name a function that returns it, such as "
+                    f"`def net(channels, outputs): return {place.partition(':')[2]}(outputs)`"
+                ),
+            )
         raise InputError(
-            f"{error if isinstance(error, InputError) else built}; it takes "
-            f"{inspect.signature(make)} and is called with the numbers of input channels and of "
-            f"outputs, {call}; `input: [C, H, W]` in nads, or --input, gives inputs of another size"
+            f"{sentence}; it takes {inspect.signature(make)} and is called with the numbers of "
+            f"input channels and of outputs, {call}; {remedy}"
         ) from error
     if not output.isfinite().all():
         raise InputError(f"{place} cannot be used: its outputs at noise are not finite")
