@@ -481,3 +481,14 @@ def test_resnet18_on_images_as_they_are_and_flipped(page):
     assert f"of full width {known.plain} and {known.flipped} (all" in page
     text = f"the loss of {ours.plain - ours.flipped:.1f} points, published "
     assert f"{text}{known.plain - known.flipped}, is" in page
+
+
+def test_resnet18_of_images_beside_a_linear_channel(page):
+    rows = table("image_pairs_resnet18_quarter", "resnet18_quarter")
+    assert (rows["train_accuracy"] >= 0.99).all() and len(rows) == 3 * 4
+    cells = rows.pivot(index="index", columns="test_set", values="accuracy").round(1)
+    early = cells.loc[[1, 64]]
+    assert (early["linear"] == 100).all() and (early["images"] == 50).all()
+    text = "the channel alone {linear} and the images {images} ({all} with both;"
+    assert text.format(**cells.loc[1000]) in page
+    assert "the channel's label wins {}, {} and {} %".format(*cells["conflict"]) in page
