@@ -64,23 +64,21 @@ def of_file(specification: Specification, shape: Shape, weights: str, images: st
             f"network.state_dict(), 'weights.safetensors')` makes one"
         ) from None
     if not all(value.isfinite().all() for value in stored.values()):
-        raise InputError(
-            f"--weights {weights} holds values that are not finite: its training failed"
-        )
+        raise InputError(f"--weights {weights} holds values that are not finite")
     found = sources.read(images, shape[1:])
     build = functools.partial(networks.build, specification, shape[0], len(found.classes))
     network = build(0)
     try:
         lacking, unknown = network.load_state_dict(stored, strict=False)
-        if lacking or unknown:
-            names = (", ".join(keys[:3]) or "nothing" for keys in (lacking, unknown))
-            raise RuntimeError("it lacks {} and has {} besides".format(*names))
+        names = [", ".join(keys[:3]) or "nothing" for keys in (lacking, unknown)]
+        wrong = "it lacks {} and has {} besides".format(*names) if lacking or unknown else ""
     except RuntimeError as error:
-        reason = textwrap.shorten(str(error), 300)  # PyTorch names every shape that is wrong
+        wrong = textwrap.shorten(str(error), 300)  # PyTorch names every shape that is wrong
+    if wrong:
         raise InputError(
             f"--weights {weights} does not hold the weights of this network with "
-            f"{len(found.classes)} outputs, one for each class of the images: {reason}"
-        ) from None
+            f"{len(found.classes)} outputs, one for each class of the images: {wrong}"
+        )
     count = min(IMAGES, max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes))))
     test = {"test_images": found.images["test"], "test_labels": found.labels["test"]}
     chosen, labels = pictures.chosen(seeds.stream("profile", "images"), test, "test", count)
