@@ -92,7 +92,8 @@ def main(given: argparse.Namespace) -> None:
     steps = {name: trained.seconds_per_sample(each, shape) for name, each in every.items()}
     # All have one estimand and one size of training, or else they could not be compared.
     step, available = max(steps.values()), (end - time.monotonic()) / len(every) * workers.cores()
-    estimator, reasons = untrained.affordable(shape, step, SHARE * available)
+    least = max(untrained.spanning(each, shape, untrained.SECANT) for each in every.values())
+    estimator, reasons = untrained.affordable(shape, step, SHARE * available, least)
     sizes = trained.sizes(math.prod(shape), step, (1 - SHARE) * available)
     device, results = str(workers.device_of("auto")), []
     words = shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]])
@@ -101,10 +102,10 @@ def main(given: argparse.Namespace) -> None:
         seconds = max(0.0, end - begun) / (len(every) - len(results))
         print(f"{name}, inputs {as_text(shape)}, for {seconds:.0f} s")
         recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, device)
-        nads, response = untrained.estimated(recipe, begun + SHARE * seconds)
+        nads, response, gaps = untrained.estimated(recipe, begun + SHARE * seconds)
         print(f"  {nads.networks:,} untrained networks, relative error of C {nads.error:.2f}")
         course = trained.Course(specification, shape, *sizes, given.lr, device)
-        directions, each = trained.chosen(nads, response), steps[name] * sizes[0] * trained.EPOCHS
+        directions, each = trained.chosen(nads, response), steps[name] * course.steps
         print(f"  training along {len(directions)} directions, about {each:.0f} s a network")
         table = trained.outcomes(course, directions, begun + seconds, each)
         print(f"  {len(table)} networks")
@@ -119,7 +120,7 @@ def main(given: argparse.Namespace) -> None:
             directions=directions,
             course=course,
             trained=table,
-            notices=[*notices[name], *reasons],
+            notices=[*notices[name], *reasons, *gaps],
             checkpoint=checkpoint,
         )
         results.append(result)

@@ -55,6 +55,11 @@ class Course:
     lr: float
     device: str
 
+    @property
+    def steps(self) -> float:
+        """The samples of all steps of one network, to which a forward pass adds a third."""
+        return self.samples * (EPOCHS + 2 / 3) + self.tests / 3
+
 
 def amplitude(dimension: int, samples: int) -> float:
     """The ε at which the difference of the classes' means is right as often as in paper 1's data.
@@ -71,8 +76,9 @@ def sizes(dimension: int, step: float, seconds: float) -> tuple[int, int]:
 
     step: seconds that a sample takes in a step of training.
     """
-    samples = max(FEWEST, int(seconds / (CELLS * EPOCHS * step)))
-    return min(samples, MOST, VALUES // dimension), min(TESTS, VALUES // dimension)
+    samples = min(max(FEWEST, int(seconds / (CELLS * EPOCHS * step))), MOST, VALUES // dimension)
+    # An odd number would end in a batch of one sample, in which a batch norm may find no variance.
+    return samples // 2 * 2, min(TESTS, VALUES // dimension)
 
 
 def seconds_per_sample(specification: Specification, shape: Shape) -> float:
@@ -123,9 +129,11 @@ def trained(course: Course, _: object, job: tuple) -> dict:
     row = {"direction": name, "seed": seed, "accuracy": math.nan, "train_accuracy": math.nan}
     with contextlib.suppress(Diverged):
         x, y = dataset(course, direction, seed, "train")
-        row["train_accuracy"] = training.train(network, x, y, schedule, order).accuracy
+        training.train(network, x, y, schedule, order)
         # The few steps here leave batch norms of a small momentum with their first statistics.
         update_bn(x.split(training.BATCH), network)
+        # The accuracy in the last epoch would be that of weights on the move, under dropout.
+        row["train_accuracy"] = training.accuracy(network, x, y)
         row["accuracy"] = training.accuracy(network, *dataset(course, direction, seed, "test"))
     return row
 

@@ -13,7 +13,7 @@ from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.readout import usable
 from pipeline.nads.symmetry import ORDERS
 from pipeline.nads.task import Recipe, jacobians
-from pipeline.networks import Shape
+from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
 
 LARGEST = 4096
@@ -27,30 +27,50 @@ LEAST, ENOUGH, MOST = 4, 8, 100_000
 """Untrained networks: at least; for how many secants must fit into the time; at most."""
 
 
-def affordable(shape: Shape, step: float, seconds: float) -> tuple[Estimator, list[str]]:
+SECANT = Estimator("secant", "readout", 100.0, "normal", True, False)
+"""The papers' estimand, averaged over what is known of a network."""
+
+
+def spanning(specification: Specification, shape: Shape, estimator: Estimator) -> int:
+    """The least number of untrained networks whose vectors can span the directions that are sought,
+    all D of them or the first."""
+    network = networks.build(specification, shape[0], 1, 0)
+    symmetry = networks.symmetry_of_inputs(specification, shape)
+    alike = symmetry.removesuffix(networks.CHANNELS)
+    channels = shape[0] if alike != symmetry else 1
+    # Nothing is known of a symmetry that is measured.
+    vectors = usable(network, estimator, shape)[1] * ORDERS.get(alike, 1)
+    dimension = math.prod(shape)
+    sought = dimension if dimension <= LARGEST else FIRST
+    return math.ceil(sought / (channels**2 * vectors))
+
+
+def affordable(
+    shape: Shape, step: float, seconds: float, least: int
+) -> tuple[Estimator, list[str]]:
     """The estimator that fits into the time, and, where it is not the papers', why, in sentences.
 
     step: seconds that a sample takes in a step of training, a third of them forward; seconds: the
-    time of all cores together.
+    time of all cores together; least: number of networks whose secants must fit into it.
     """
     passes = 2 * math.prod(shape)
-    each = passes * step / 3
-    if ENOUGH * each <= seconds:
-        return Estimator("secant", "readout", 100.0, "normal", True, False), []
+    each, least = passes * step / 3, max(least, ENOUGH)
+    if least * each <= seconds:
+        return SECANT, []
     # Of large inputs many networks tell more than many features of few.
     method = "readout" if math.prod(shape) <= LARGEST else "plain"
     reason = (
         "The response on this page is the output's gradient at images of noise, not its change "
         f"between steps of ±100 as in the papers, whose {passes:,} forward passes take "
-        f"{each:,.0f} seconds of a core for each of at least {ENOUGH} untrained networks. The two "
+        f"{each:,.0f} seconds of a core for each of at least {least:,} untrained networks. The two "
         "differ: rely on the networks that were trained, or give more --minutes."
     )
     return Estimator("gradient", method, 100.0, "many", True, False), [reason]
 
 
-def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response]:
+def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response, list[str]]:
     """NADs, all D or the first ones, and response of at least `LEAST` untrained networks, of which
-    none is begun after the time `limit`.
+    none is begun after the time `limit`; and what is wrong with them, in sentences.
 
     Raises the exception of a network that cannot be run.
     """
@@ -75,6 +95,11 @@ def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response]:
         sums.add(*result)
     nads = sums.nads(estimator)
     if dimension > LARGEST:
-        return nads, Response(sums.accumulator.rows / np.float32(nads.networks**0.5), shape)
-    scales = np.sqrt(np.maximum(nads.eigenvalues, 0))
-    return nads, Response(scales[:, None] * nads.directions, shape)
+        return nads, Response(sums.accumulator.rows / np.float32(nads.networks**0.5), shape), []
+    scales, gaps = np.sqrt(np.maximum(nads.eigenvalues, 0)), []
+    if nads.networks < (needed := spanning(recipe.specification, shape, estimator)):
+        gaps = [
+            f"{nads.networks:,} untrained networks are too few for the last NADs: the response to "
+            f"some is 0 by lack of networks alone. Give more --minutes; it takes {needed:,}."
+        ]
+    return nads, Response(scales[:, None] * nads.directions, shape), gaps

@@ -45,7 +45,7 @@ def test_the_sizes_fill_the_time_and_no_training_set_fills_the_memory():
     assert sizes(1024, 1e-3, 10 * 60.0) == (10_000, 4_000)
     assert sizes(1024, 1e-3, 10 * 30 + 0.01) == (5_000, 4_000)
     assert sizes(1024, 1.0, -1.0) == (400, 4_000)
-    assert sizes(3 * 224 * 224, 1e-6, 1e6) == (445, 445)
+    assert sizes(3 * 224 * 224, 1e-6, 1e6) == (444, 445)
     assert 445 * 3 * 224**2 <= trained.VALUES
 
 
@@ -61,6 +61,11 @@ def test_when_the_time_is_over_the_least_are_trained_and_every_direction_comes_b
     assert least.equals(rows[: trained.LEAST]), "and what is trained depends on the course alone"
 
 
+def test_no_batch_is_of_one_sample_with_which_a_batch_norm_cannot_be_trained(monkeypatch):
+    monkeypatch.setattr(trained, "FEWEST", 2 * trained.training.BATCH + 1)
+    assert sizes(1024, 1.0, 0.0)[0] == 2 * trained.training.BATCH
+
+
 def test_batch_norms_that_follow_slowly_are_tested_with_the_statistics_of_the_whole_training_set(
     in_this_process, repository
 ):
@@ -74,6 +79,18 @@ def test_batch_norms_that_follow_slowly_are_tested_with_the_statistics_of_the_wh
     slow = dataclasses.replace(COURSE, specification={"network": "slow:net"}, samples=1024)
     rows = outcomes(slow, {"pixel 5": np.eye(32, dtype=np.float32)[5]}, 0.0, 0.1)
     assert rows["accuracy"].min() > 0.9
+
+
+def test_a_network_with_dropout_is_fitted_if_it_is_right_without(in_this_process, repository):
+    """In training it sees the pixel that tells the classes apart in half of the samples."""
+    (repository / "own/thinned.py").write_text(
+        "from torch import nn\n\n\n"
+        "def net(channels, outputs):\n"
+        "    return nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(32, outputs))\n"
+    )
+    course = dataclasses.replace(COURSE, specification={"network": "thinned:net"}, samples=1024)
+    rows = outcomes(course, {"pixel 5": np.eye(32, dtype=np.float32)[5]}, 0.0, 0.1)
+    assert rows["train_accuracy"].min() > 0.9
 
 
 def test_a_network_that_diverges_counts_as_that_and_other_failures_are_raised(
