@@ -21,13 +21,14 @@ from pipeline.profile.response import Response
 from pipeline.project.errors import InputError
 
 IMAGES, UNTRAINED, VALUES = 1000, 8, 2**26
-"""Test images at most; untrained networks; and numbers in all gradients together (512 MiB)."""
+"""Test images at most; untrained networks, each at an image at least; and numbers in the gradients
+of more images than that (512 MiB)."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint:
-    """A trained network at `count` test images of the set `images`, of which it classifies the
-    fraction `accuracy` right.
+    """A trained network at test images of the set `images`, of which it classifies the fraction
+    `accuracy` of `tested` right; count: images at which its gradients are taken.
 
     before, after: the response of untrained networks and of this one by their gradients at these
     images. C is the mean over images of Σ ∇f_k ∇f_kᵀ, f the outputs less their mean: the average
@@ -35,8 +36,9 @@ class Checkpoint:
     """
 
     images: str
-    count: int
+    tested: int
     accuracy: float
+    count: int
     before: Response
     after: Response
 
@@ -79,17 +81,18 @@ def of_file(specification: Specification, shape: Shape, weights: str, images: st
             f"--weights {weights} does not hold the weights of this network with "
             f"{len(found.classes)} outputs, one for each class of the images: {wrong}"
         )
-    count = min(IMAGES, max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes))))
     test = {"test_images": found.images["test"], "test_labels": found.labels["test"]}
-    chosen, labels = pictures.chosen(seeds.stream("profile", "images"), test, "test", count)
+    chosen, labels = pictures.chosen(seeds.stream("profile", "images"), test, "test", IMAGES)
     statistics = dict(zip(("mean", "deviation"), found.statistics()))
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
     x = training.arranged(x.mean(1, keepdim=True) if shape[0] == 1 else x, "cpu")
-    accuracy = training.accuracy(network, x, torch.as_tensor(labels))
+    tested, accuracy = len(x), training.accuracy(network, x, torch.as_tensor(labels))
+    count = max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes)))
+    x = x[:: -(-tested // count)]  # which are sorted by content
     after = _response([(network, part) for part in x.split(training.BATCH)])
     untrained = (build(seeds.derive("profile", "weights", number)) for number in range(UNTRAINED))
     before = _response(zip(untrained, x.tensor_split(UNTRAINED)))
-    return Checkpoint(found.name, len(x), accuracy, before, after)
+    return Checkpoint(found.name, tested, accuracy, len(x), before, after)
 
 
 def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:

@@ -57,10 +57,11 @@ def learned(result: Result) -> str:
     ]
     rho, _ = spearman(before.along(nads), after.along(nads))
     return (
-        f"Trained, it is right on {checkpoint.accuracy:.1%} of {checkpoint.count:,} test images of "
-        f"{checkpoint.images}. {share(after)} of its response at them lies in the architecture's "
-        f"first {len(first)} NADs, before training {share(before)}, by chance "
-        f"{len(first) / first.shape[1]:.1%}. Its response {'; '.join(bands)}. Along the "
+        f"Trained, it is right on {checkpoint.accuracy:.1%} of {checkpoint.tested:,} test images "
+        f"of {checkpoint.images}. Of its squared response at {checkpoint.count:,} of them "
+        f"{share(after)} lies in the architecture's first {len(first)} NADs, before training "
+        f"{share(before)}, by chance {len(first) / first.shape[1]:.1%}. Its response "
+        f"{'; '.join(bands)}. Along the "
         f"{len(nads):,} NADs the responses before and after training have Spearman's ρ = "
         f"{number(rho, 2)}."
     )

@@ -12,6 +12,7 @@ from test_profile_page import page_of, profile
 from pipeline import networks
 from pipeline.images import sources
 from pipeline.profile import __main__ as command
+from pipeline.profile import checkpoint
 from pipeline.profile.checkpoint import UNTRAINED, of_file
 from pipeline.project.errors import InputError
 
@@ -38,7 +39,7 @@ def test_of_a_linear_network_the_response_is_that_of_its_weights_less_their_mean
     """The rows are (−x₀ − 2x₁), (2x₀ − 2x₁) and (−x₀ + 4x₁): C = 6 along x₀, 24 along x₁ and −6
     between them."""
     found = of_file(LINEAR, SHAPE, weights, str(images))
-    assert (found.images, found.count) == ("mine", 9)
+    assert (found.images, found.tested, found.count) == ("mine", 9, 9)
     along = found.after.along(np.eye(64))
     expected = np.sqrt(np.array([6, 24, 0]) / (30 / 64))
     np.testing.assert_allclose(along[:3], expected, rtol=1e-6)
@@ -68,6 +69,15 @@ def test_its_accuracy_is_of_the_test_images_as_the_pipelines_networks_get_them(i
     assert found.accuracy == pytest.approx(right.mean())
 
 
+def test_where_gradients_would_not_fit_its_accuracy_is_still_of_all_images(
+    images, weights, monkeypatch
+):
+    monkeypatch.setattr(checkpoint, "VALUES", 4 * 3 * 64)
+    monkeypatch.setattr(checkpoint, "UNTRAINED", 2)
+    found = of_file(LINEAR, SHAPE, weights, str(images))
+    assert (found.tested, found.count) == (9, 3) and len(found.after.rows) == 3 * 3
+
+
 def test_the_page_has_what_training_did_to_the_response(images, weights):
     some = dataclasses.replace(profile(), checkpoint=of_file(LINEAR, SHAPE, weights, str(images)))
     seen = page_of(some)
@@ -75,7 +85,10 @@ def test_the_page_has_what_training_did_to_the_response(images, weights):
     for run, text in ((some.checkpoint.after, ""), (some.checkpoint.before, "before training ")):
         share = np.square(run.rows @ nads.T).sum() / np.square(run.rows).sum()
         assert f"{text}{share:.1%}" in seen
-    assert "of 9 test images of mine" in seen and "by chance 15.6%" in seen
+    assert (
+        "of 9 test images of mine. Of its squared response at 9 of them" in seen
+        and "by chance 15.6%" in seen
+    )
     assert "7 Words, and how" in seen and "6 Words, and how" in page_of(profile())
 
 
