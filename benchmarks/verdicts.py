@@ -31,6 +31,9 @@ CHANCE = (
 """How unlike the cells between are (standard deviation of the factor's logarithm), seeds of both
 runs, correlation within a seed."""
 
+SMALL = (1, 2, 3, 5)
+"""Numbers of cells between of smaller runs, of one and of two seeds, as unlike as 0.7."""
+
 SHIFTS = {
     "saturated": (-0.02, -0.03),
     "guessing": (0.05, 0.08),
@@ -75,12 +78,20 @@ def differing(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
 
 
 def false_alarms(
-    rng: np.random.Generator, pairs: int, unlike: float, seeds: tuple[int, int], common: float
+    rng: np.random.Generator,
+    pairs: int,
+    unlike: float,
+    seeds: tuple[int, int],
+    common: float,
+    between: int | None = None,
 ) -> int:
-    """The number of pairs of runs that are said to differ, though by chance alone."""
+    """The number of pairs of runs that are said to differ, though by chance alone; between: number
+    of their cells, all between chance and saturation, or None for those of `grid`."""
     count = 0
     for _ in range(pairs):
         cells = grid(rng, unlike)
+        if between:
+            cells = cells[cells["place"].str.startswith("between")].head(between)
         count += len(differing(*(run(rng, cells, some, common) for some in seeds))) > 0
     return count
 
@@ -117,6 +128,9 @@ def main(pairs: int) -> None:
         wrong = false_alarms(np.random.default_rng(11), pairs, unlike, seeds, common)
         setting = f"unlike {unlike}, seeds {seeds}, correlation {common}"
         print(f"{setting}: {wrong} of {pairs} differ by chance", flush=True)
+    for between in SMALL:
+        wrong = false_alarms(np.random.default_rng(13), pairs, 0.7, (1, 2), 0.0, between)
+        print(f"of {between} cells, seeds (1, 2): {wrong} of {pairs} differ by chance", flush=True)
     rng, few = np.random.default_rng(12), pairs // 5
     for kind, shift in [(kind, shift) for kind, shifts in SHIFTS.items() for shift in shifts]:
         like, unlike = (detections(rng, few, unlike, shift, kind) for unlike in (0.0, 0.7))

@@ -18,8 +18,9 @@ SIMILAR, FURTHER = 5, 0.1
 architecture counts for in the distance of two mean accuracies."""
 
 FREEDOM = 4
-"""Degrees of freedom as which the largest of their variances counts beside a cell's own. With five
-the false alarms exceed the rate above (benchmarks/verdicts.py)."""
+"""Degrees of freedom as which the largest of their variances counts beside a cell's own, or as many
+as there are other cells. With five the false alarms exceed the rate above
+(benchmarks/verdicts.py)."""
 
 MATTERS = 0.01  # smallest difference in accuracy that counts
 
@@ -55,10 +56,11 @@ def _judged(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     n = np.minimum(here["n"], there["n"])
     share = (accuracy * n + 0.5) / (n + 1)
     variance = (squares / dof.clip(lower=1)).clip(lower=share * (1 - share) / n)
-    moderated = (FREEDOM * _largest(accuracy, variance, dof) + dof * variance) / (FREEDOM + dof)
+    freedom = np.clip((dof > 0).sum() - 1, 0, FREEDOM)
+    moderated = (freedom * _largest(accuracy, variance, dof) + dof * variance) / (freedom + dof)
     # NADs of other networks are taken to move an accuracy as much as another seed does (a choice).
     factor = 1 / here["count"] + 1 / there["count"] + 2 * (here["nads"] != there["nads"])
-    tolerance = _limit(len(dof), FREEDOM + dof) * np.sqrt(factor * moderated)
+    tolerance = _limit(len(dof), freedom + dof) * np.sqrt(factor * moderated)
     tolerance = tolerance.clip(lower=MATTERS).where((dof > 0) & (tolerance < 1), np.inf)
     difference = here["mean"] - there["mean"]
     rows = {"seeds": here["count"], "seeds_there": there["count"], "difference": difference}
@@ -73,7 +75,8 @@ def _largest(accuracy: pd.Series, variance: pd.Series, dof: pd.Series) -> np.nda
     distance += FURTHER * np.not_equal.outer(figure, figure)
     distance[:, dof == 0] = np.inf
     like = distance.argsort(axis=1, kind="stable")[:, :SIMILAR]
-    return variance.where(dof > 0, 0.0).to_numpy()[like].max(axis=1)
+    # Two runs without a cell in common have no variance at all.
+    return variance.where(dof > 0, 0.0).to_numpy()[like].max(axis=1, initial=0.0)
 
 
 def _limit(tests: int, dof: pd.Series) -> np.ndarray:

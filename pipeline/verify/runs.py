@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import tarfile
 import tempfile
@@ -96,7 +97,7 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
 
 def of_commit(commit: str, folder: Path) -> Run:
     """The run that is committed where `folder` has its reports."""
-    words = ["git", "archive", f"{commit}:./{folder.as_posix()}"]
+    words = ["git", "archive", f"{commit}:./{Path(os.path.relpath(folder)).as_posix()}"]
     archive = subprocess.run(words, capture_output=True)
     if archive.returncode:
         raise InputError(f"{commit!r} is neither a folder nor a commit that holds {folder}")

@@ -40,12 +40,14 @@ def table(*values, place="k 0", nads=""):
 
 
 def test_the_tolerance_is_that_of_a_moderated_t_test():
-    """Of a cell alone s² is pooled over both runs; beside one that varies more it is averaged with
-    that one's as of four degrees of freedom; and it is never below the binomial variance."""
+    """Of a cell alone s² is pooled over both runs; beside others it is averaged with that of the
+    one that varies most, as of as many degrees of freedom as there are others, at most four; and it
+    is never below the binomial variance."""
 
-    def first(ours, theirs, tests=1):
+    def first(ours, theirs, others=0):
         row = agreement.compared(ours, theirs).iloc[0]
-        return row, row["tolerance"] / stats.t.isf(0.005 / 3 / tests / 2, 4 + 3)
+        freedom = min(others, 4) + 3
+        return row, row["tolerance"] / stats.t.isf(0.005 / 3 / (others + 1) / 2, freedom)
 
     ours, theirs = table(0.70, 0.80), table(0.60, 0.63, 0.66)
     variance, factor = (2 * 0.05**2 + 2 * 0.03**2) / 3, 1 / 2 + 1 / 3
@@ -54,10 +56,19 @@ def test_the_tolerance_is_that_of_a_moderated_t_test():
     assert error == pytest.approx(np.sqrt(variance * factor))
     _, error = first(ours, theirs.assign(nads="others"))
     assert error == pytest.approx(np.sqrt(variance * (factor + 2)))
-    wider = [table(*values, place="k 1") for values in ((0.64, 0.86), (0.66, 0.7, 0.74))]
+    wider = (0.64, 0.86), (0.66, 0.7, 0.74)
     more = (2 * 0.11**2 + 2 * 0.04**2) / 3
-    _, error = first(*(pd.concat(pair) for pair in zip((ours, theirs), wider)), tests=2)
-    assert error == pytest.approx(np.sqrt((4 * more + 3 * variance) / 7 * factor))
+    for others in (1, 5):
+        cells = [
+            pd.concat(
+                [run, *(table(*values, place=f"k {number}") for number in range(1, others + 1))]
+            )
+            for run, values in zip((ours, theirs), wider)
+        ]
+        _, error = first(*cells, others)
+        counted = min(others, 4)
+        expected = (counted * more + 3 * variance) / (counted + 3) * factor
+        assert error == pytest.approx(np.sqrt(expected))
     _, error = first(table(0.75, 0.75), table(0.75, 0.75, 0.75))
     assert error == pytest.approx(np.sqrt(0.75 * 0.25 / N * factor), rel=1e-3)
     row, _ = first(table(1.0, 1.0), table(1.0, 1.0, 1.0))
@@ -69,7 +80,7 @@ def test_means_over_cells_are_of_whole_seeds():
     pair = [table(0.6, 0.7, 0.8), table(0.8, 0.7, 0.6, place="k 1")]
     rows = agreement.compared(pd.concat(pair), pd.concat(pair).assign(n=3 * N))
     mean = rows[rows["place"] == agreement.MEAN].iloc[0]
-    limit = stats.t.isf(0.005 / 3 / 2, 8)
+    limit = stats.t.isf(0.005 / 3 / 2, 4)  # there is no other mean
     assert mean["tolerance"] == pytest.approx(limit * np.sqrt(0.21 / (2 * N) * 2 / 3), rel=1e-3)
 
 

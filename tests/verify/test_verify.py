@@ -112,6 +112,12 @@ def test_other_images_and_other_cells_are_not_compared(compared):
     assert "no cell in common" in other["fourier lenet"]
 
 
+def test_two_runs_without_any_cell_in_common_are_not_judged(compared):
+    renamed = lambda _, rows: rows.assign(architecture="mine")
+    status, other, _ = compared(change=renamed)
+    assert (status, other["linear_pairs mine"].split(maxsplit=4)[-1]) == (0, "no cell in common")
+
+
 def test_what_cannot_be_compared_is_said_in_one_sentence(tmp_path, monkeypatch):
     base = write(tmp_path / "a")
     monkeypatch.chdir(tmp_path)
@@ -136,8 +142,8 @@ def test_a_commit_is_another_run(tmp_path, monkeypatch, capsys):
     for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "A run")):
         git(*words)
     # A run is compared with what is committed at its own place.
-    for place in ("reports", "kept/reports"):
-        assert verify.main("HEAD", Path(place)) == 0
+    for place in (Path("reports"), Path("kept/reports"), tmp_path / "reports"):
+        assert verify.main("HEAD", place) == 0
         output = capsys.readouterr().out
         assert f"{place} beside HEAD (" in output and "rms difference 0.0" in output
     git("rm", "-q", "-r", "--cached", "reports")
