@@ -56,8 +56,9 @@ class Outcome:
     """The course of one training.
 
     losses: mean loss of every epoch's samples; accuracy: fraction of the last epoch's samples that
-    were classified right, both in train mode; steps: number of steps until the training set was
-    learned (see `LEARNED`), None if it never was.
+    were classified right, both in train mode, but the accuracy of a network with dropout afterwards
+    in eval mode; steps: number of steps until the training set was learned (see `LEARNED`), None if
+    it never was.
     """
 
     losses: list[float]
@@ -168,7 +169,11 @@ def train(
                 losses[epoch, batch] = loss.detach()
                 correct += (output.detach().argmax(1) == target).sum()
             note(epoch + 1)
-    return outcome(losses, correct, len(x))
+    result = outcome(losses, correct, len(x))
+    if any(isinstance(module, nn.modules.dropout._DropoutNd) for module in network.modules()):
+        # What it answered while a part of it was left out is not what it has learned.
+        result = dataclasses.replace(result, accuracy=accuracy(network, x, y))
+    return result
 
 
 @torch.no_grad()
