@@ -100,6 +100,14 @@ def test_a_margin_is_the_distance_in_lengths_of_the_direction_up_to_four(
         assert np.isinf(found)
 
 
+def test_the_margins_of_a_boundary_are_of_samples_from_all_of_the_set():
+    """Images come sorted, here by their distance t = 0, 0.01, … 1.28 from the boundary at 0."""
+    x = torch.arange(129)[:, None, None, None] / 100 * FIRST
+    score = linear(1, 0)
+    _, row = boundaries.boundary(score, x, FIRST, SECOND)
+    assert row["margin_1"] == pytest.approx(0.63, abs=0.02) and np.isinf(row["margin_2"])
+
+
 def test_margins_of_the_nearest_of_two_boundaries_and_where_none_is_met():
     def score(x):
         t = (x * FIRST).sum((1, 2, 3))
