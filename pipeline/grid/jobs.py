@@ -136,7 +136,6 @@ def _alone(data: Data, job: Job) -> Result | Exception:
                 course.update({f"{epochs}/{name}": array for name, array in state.items()})
 
         outcome = training.train(network, x, y.to(device), job.training, order, note)
-        check_unchanged()  # the key was made before this process read the network's file
         seconds = time.monotonic() - started
         return Result(course or _arrays(data, job, network), outcome, seconds)
     except Exception as error:
@@ -162,7 +161,9 @@ def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
 
 def _built(data: Data, cell: Cell, specification: table.Specification, seed: int) -> nn.Module:
     channels, *_ = data.experiment.inputs(shape_of(cell))
-    return table.build(specification, channels, data.outputs, seed)
+    network = table.build(specification, channels, data.outputs, seed)
+    check_unchanged()  # the key was made before this process read the network's file
+    return network
 
 
 def _arrays(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:

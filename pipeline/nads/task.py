@@ -17,7 +17,7 @@ from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import Estimation, begun
 from pipeline.nads.estimator import Estimator, NADsPlan, Source
 from pipeline.nads.jacobian import jacobian_of_untrained
-from pipeline.project.errors import at
+from pipeline.project.errors import at, check_unchanged
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,6 +105,7 @@ class Task:
         with at(f"nads.{self.name}: "):
             self.sample()
             nads = self.estimation.nads(self.recipe.estimator)
+        check_unchanged()  # the key was made before the networks were
         file = io.BytesIO()
         nads.save(file)
         kept.put(self.key, {"npz": torch.frombuffer(file.getbuffer(), dtype=torch.uint8)}, {})

@@ -56,6 +56,17 @@ def source(tmp_path, monkeypatch):
     return path
 
 
+def test_an_edit_of_ones_own_network_ends_a_command(source, monkeypatch):
+    (own := source.parent / "own").mkdir()
+    monkeypatch.chdir(source.parent)
+    module = types.ModuleType("nets")
+    module.__file__ = str(own / "nets.py")
+    monkeypatch.setitem(sys.modules, "nets", module)
+    (own / "nets.py").write_text("x = 1")
+    with pytest.raises(InputError, match="own/nets.py was changed while this ran"):
+        check_unchanged()
+
+
 def test_an_edit_of_loaded_source_ends_a_command(source):
     source.with_name("other.py").write_text("x = 2")  # not loaded
     check_unchanged()
