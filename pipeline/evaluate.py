@@ -27,8 +27,9 @@ def main(name: str) -> None:
     device, models = workers.device_of(machine.device), artifacts.MODELS / name
     artifacts.check(artifacts.DATASETS / name, f"generate {name}")
     artifacts.check(models, f"train {name}")
-    artifacts.check_own(Plan.read(experiment).members)
-    cells, grid = artifacts.cells(name), artifacts.trained(name, "grid.json")
+    plan = Plan.read(experiment)
+    artifacts.check_own(plan.members)
+    cells, grid = Data(experiment).cells(plan), artifacts.trained(name, "grid.json")
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
     specifications = [grid["architectures"][cell["architecture"]] for cell in cells]
     files = [str(models / f"{cell_name}.safetensors") for cell_name in names]

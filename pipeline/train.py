@@ -25,8 +25,8 @@ def main(name: str) -> None:
     plan, device = Plan.read(experiment), workers.device_of(machine.device)
     artifacts.check(artifacts.DATASETS / name, f"generate {name}")
     artifacts.check_own(plan.members)
-    cells, data, store = artifacts.cells(name), Data(experiment), Store(default_folder())
-    jobs = list(grid_jobs.of_cells(plan, data, cells, device))
+    data, store = Data(experiment), Store(default_folder())
+    jobs = list(grid_jobs.of_cells(plan, data, data.cells(plan), device))
     # The keys are digests of the present files, and the code that runs was imported earlier.
     check_unchanged()
     outcomes = {job.key: store.get(job.key) for job in jobs}

@@ -8,7 +8,9 @@ import torch
 
 from pipeline.cells.training import Labelled
 from pipeline.experiments.experiment import Cell, Experiment
+from pipeline.experiments.plan import Plan
 from pipeline.project import artifacts
+from pipeline.project.errors import InputError
 
 
 class Data:
@@ -39,6 +41,16 @@ class Data:
     def digests(self) -> dict[str, dict[str, str]]:
         """The digests, by name, of the arrays of each file: 'directions', 'draw-0' for seed 0."""
         return artifacts.generated(self.experiment.name, "arrays.json")
+
+    def cells(self, plan: Plan) -> list[Cell]:
+        """The cells of the plan; raises InputError where the data sets were made for others."""
+        name, cells = self.experiment.name, self.experiment.cells(plan)
+        if cells != artifacts.cells(name):
+            raise InputError(
+                f"{artifacts.DATASETS / name} is not of the cells that are planned; "
+                f"`python -m pipeline.generate {name}` makes it so"
+            )
+        return cells
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
         """The directions from which the cell's data sets are made."""

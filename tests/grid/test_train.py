@@ -42,6 +42,16 @@ def plan(folder, in_this_process):
     return lay_down()
 
 
+def test_data_sets_of_another_plan_are_refused_by_both_stages(plan):
+    lay_down_plan(plan_of("linear_pairs", SETTINGS | {"eps2": 0.3}, GRIDS, (3,), (200, 64)))
+    for stage in (train, evaluate):
+        if stage is evaluate:
+            MODELS.mkdir(parents=True)
+            artifacts.write_json(MODELS / artifacts.SEAL, {})
+        with pytest.raises(InputError, match="linear_pairs is not of the cells that are planned"):
+            stage.main("linear_pairs")
+
+
 def jobs_of(plan):
     """The jobs of the grid, as the stage makes them."""
     data = Data(experiments.find("linear_pairs"))
