@@ -161,6 +161,9 @@ class _Scale:
         choice = {key: written_out(value) for key, value in line.items()}
         grid = mistakes.typed(experiment.Grid, choice, place)
         seeds = mistakes.typed(pydantic.PositiveInt | None, line.get("seeds"), (*place, "seeds"))
+        if seeds and seeds > block["seeds"]:
+            text = f": seeds is {seeds}, and the experiment has {block['seeds']}; raise those"
+            mistakes.add((*place, "seeds"), text)
         source, estimands = sources.get(name) if experiment.needs_nads else None, ()
         if experiment.needs_nads and name not in sources:
             where = f"scales.{self.name}.nads"
