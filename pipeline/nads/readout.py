@@ -25,28 +25,35 @@ def inputs_of(
         return inputs, network(images)
 
 
-def readout(network: nn.Module, probe: torch.Tensor) -> tuple[nn.Linear, float]:
-    """The linear layer that ends `network`, as `probe` (N, C, H, W) shows, and its variance s².
+def readout(network: nn.Module, shape: tuple[int, ...]) -> tuple[nn.Linear, float]:
+    """The linear layer that ends `network` for inputs `shape` (C, H, W), and its variance s².
 
-    s² is 1/3F where the weights' mean square is within five standard errors of it; otherwise that
-    mean square, whose expectation is s² whatever the law. Raises ValueError if the output is not
-    that of the last linear layer, or the mean of its weights not within five standard errors of 0.
+    s² is 1/3F where the weights are those of PyTorch's law: of at most 1/√F, and with a mean square
+    within five standard errors of it; otherwise that mean square, whose expectation is s² whatever
+    the law. Raises ValueError if the output at large noise is not that of a linear layer, or the
+    mean of its weights not within five standard errors of 0.
     """
     linears = [module for module in network.modules() if isinstance(module, nn.Linear)]
-    with torch.no_grad():
-        inputs, output = inputs_of(linears[-1], network, probe) if linears else ([], None)
-    if len(inputs) != 1 or not torch.equal(linears[-1](inputs[0]), output):
+    # At the image 0, what is added to the last layer's output could be 0 too.
+    probe = 100 * torch.randn(8, *shape, generator=torch.Generator().manual_seed(0))
+    for last in reversed(linears):
+        with torch.no_grad():
+            inputs, output = inputs_of(last, network, probe.to(last.weight.device))
+            if len(inputs) == 1 and torch.equal(last(inputs[0]), output):
+                break
+    else:
         raise ValueError(
             "the network does not end in a linear layer, so its read-out cannot be averaged over "
             "exactly"
         )
-    weights = linears[-1].weight.detach().flatten().double()
-    usual = 1 / (3 * linears[-1].in_features)
+    weights = last.weight.detach().flatten().double()
+    usual = 1 / (3 * last.in_features)
     square, error = float((weights**2).mean()), 5 / len(weights) ** 0.5
     if not square or abs(weights.mean()) > error * square**0.5:
         raise ValueError("the last layer's weights do not have zero mean")
     # Of n uniform values, the mean square varies by √(0.8/n) of itself.
-    return linears[-1], usual if abs(square / usual - 1) < error * 0.8**0.5 else square
+    uniform = weights.abs().max() < 1.0001 * (3 * usual) ** 0.5
+    return last, usual if uniform and abs(square / usual - 1) < error * 0.8**0.5 else square
 
 
 def usable(
@@ -59,7 +66,7 @@ def usable(
     if estimator.method == "plain" or estimator.estimand == "output":
         return dataclasses.replace(estimator, method="plain"), 1, None
     try:
-        last, _ = readout(network.eval(), torch.zeros(1, *shape))
+        last, _ = readout(network.eval(), shape)
     except ValueError as error:
         return dataclasses.replace(estimator, method="plain"), 1, str(error)
     return estimator, last.in_features, None
