@@ -20,7 +20,7 @@ from pathlib import Path
 
 from torch import nn
 
-from pipeline.cells.shapes import Shape
+from pipeline.cells.shapes import SIDE, Shape
 from pipeline.cells.training import initialised
 from pipeline.networks.libraries import LIBRARIES
 from pipeline.project.errors import InputError, nearest
@@ -142,6 +142,9 @@ def symmetry_of_inputs(specification: Specification, shape: Shape) -> str:
     """The part of a network's `symmetry` that inputs (C, H, W) can have."""
     stated = symmetry(specification)
     square = stated.removesuffix(CHANNELS) if shape[1] == shape[2] else "none"
+    of_the_table = specification["network"] in NETWORKS.values()
+    if of_the_table and square == "square" and shape[1] % specification.get("side", SIDE):
+        square = "measured"  # strides and poolings may leave out the last rows of such inputs
     return square + CHANNELS if stated.endswith(CHANNELS) and shape[0] > 1 else square
 
 
