@@ -12,6 +12,7 @@ from torch import nn
 
 from pipeline.cells.seeds import derive, stream
 from pipeline.cells.shapes import as_text
+from pipeline.cells.training import arranged
 from pipeline.nads.derivative import gradient, images_per_pass, secant
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.readout import inputs_of, readout
@@ -28,13 +29,16 @@ def evaluation_point(kind: str, seed: int, number: int, dimension: int) -> np.nd
 
 
 def check(network: nn.Module, shape: tuple[int, ...], estimand: str) -> None:
-    """Raise InputError unless `network` maps inputs of `shape` (C, H, W) to one output each, or to
-    images of that shape for the estimand `output`."""
+    """Raise InputError unless `network` maps inputs of `shape` (C, H, W), each by itself, to one
+    output, or to images of that shape for the estimand `output`."""
     size = as_text(shape)
     wanted, what = ((2, *shape), "images") if estimand == "output" else ((2, 1), "one output")
     try:
         with torch.no_grad():
-            output = network.eval()(torch.zeros(2, *shape))
+            x = 100 * torch.randn(2, *shape, generator=torch.Generator().manual_seed(0))
+            x = arranged(x, "cpu")
+            network.to(memory_format=torch.channels_last).eval()
+            output, alone = network(x), network(x[1:])
     except Exception as error:
         raise InputError(f"the network does not take inputs of {size}: {reason(error)}") from error
     made = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
@@ -42,6 +46,12 @@ def check(network: nn.Module, shape: tuple[int, ...], estimand: str) -> None:
         raise InputError(
             f"the network maps two inputs of {size} to {made}, not to {wanted}: the {estimand} is "
             f"that of {what}"
+        )
+    if (output[1:] - alone).abs().max() > 1e-3 * (output[1:] - output[:1]).abs().max():
+        raise InputError(
+            "the network's output for an input depends on chance or on the others of its batch, "
+            "though it is in eval mode; batch norms need running statistics, dropout the argument "
+            "training=self.training"
         )
 
 
@@ -60,7 +70,7 @@ def jacobian_of(
             return network(point.reshape(1, *shape)).flatten(1).cpu().numpy()
     function, scale, batch = network, np.float32(1), images_per_pass(network, shape)
     if estimator.method == "readout":
-        last, variance = readout(network, point.reshape(1, *shape))
+        last, variance = readout(network, shape)
         function = lambda images: inputs_of(last, network, images)[0][0]  # the features φ
         scale = np.sqrt(variance, dtype=np.float32)
     if estimator.estimand == "secant":

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from pipeline import networks
+from pipeline.cells import training
 from pipeline.cells.shapes import Shape
-from pipeline.cells.training import initialised
 from pipeline.networks import Specification, reason
 from pipeline.project.errors import InputError, at
 
@@ -40,7 +40,9 @@ def dry_run(
     try:
         network = networks.build(specification, shape[0], outputs, 0)
         with torch.random.fork_rng(devices=[]):
-            output = network.train()(x)
+            network(x)  # for which layers may wait that are to be refused below
+            network.to(memory_format=torch.channels_last).train()
+            output = network(training.arranged(x, "cpu"))
         if not isinstance(output, torch.Tensor):
             raise ValueError(f"it returns a {type(output).__name__}, not one tensor")
         if output.shape != (2, outputs):
@@ -48,18 +50,12 @@ def dry_run(
         if not of_the_table:  # whose gradients tests check: the largest take a second
             output.sum().backward()
     except Exception as error:
-        sentence, remedy = (
-            f"{place} cannot be run on inputs {(2, *shape)}: {reason(error)}",
-            ("`input: [C, H, W]` in nads, or --input, gives inputs of another size"),
-        )
+        sentence = f"{place} cannot be run on inputs {(2, *shape)}: {reason(error)}"
+        remedy = "`input: [C, H, W]` in nads, or --input, gives inputs of another size"
         if isinstance(error, InputError):  # of `networks.build`
-            sentence, remedy = (
-                error,
-                (
-                    "if it takes others, name a function that returns it, such as "
-                    f"`def net(channels, outputs): return {place.partition(':')[2]}(outputs)`"
-                ),
-            )
+            sentence, returned = error, f"{place.partition(':')[2]}(outputs)"
+            remedy = "if it takes others, name a function that returns it, such as "
+            remedy += f"`def net(channels, outputs): return {returned}`"
         raise InputError(
             f"{sentence}; it takes {inspect.signature(make)} and is called with the numbers of "
             f"input channels and of outputs, {call}; {remedy}"
@@ -115,13 +111,11 @@ def check_untrained(make: Callable[[], nn.Module]) -> list[str]:
 
 
 def _parameters(make: Callable[[], nn.Module], seed: int) -> dict[str, torch.Tensor]:
-    parameters = dict(initialised(make, seed).named_parameters())
+    parameters = dict(training.initialised(make, seed).named_parameters())
     for name, value in parameters.items():
         if nn.parameter.is_lazy(value):
             raise InputError(
                 f"{name} is of a lazy layer, which has no weights before it has seen an input; "
                 "give the layer's size, as in nn.Linear(1568, outputs)"
             )
-    return {
-        name: value.detach().clone() for name, value in parameters.items() if value.requires_grad
-    }
+    return {name: value.detach().clone() for name, value in parameters.items()}

@@ -23,6 +23,21 @@ def partly(channels, outputs):
     return network
 
 
+def frozen(channels, outputs):
+    network = partly(channels, outputs)
+    network[1].requires_grad_(False)
+    return network
+
+
+class Viewing(nn.Module):
+    def __init__(self, channels, outputs):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(channels, 2, 3), nn.Linear(2 * 30 * 30, outputs)
+
+    def forward(self, x):
+        return self.last(self.first(x).view(len(x), -1))
+
+
 class Odd(nn.Module):
     def __init__(self, channels, outputs, how):
         super().__init__()
@@ -66,9 +81,10 @@ def test_the_size_is_that_of_the_state(mine):
 def test_weights_of_which_some_are_fixed_get_a_notice_and_the_callers_chance_is_left_alone(mine):
     networks.constructor("mine:partly")
     state = torch.get_rng_state()
-    assert dry_run(of("partly"), (1, 32, 32), 2)[1] == [
-        "mine:partly starts from the same 1.weight whatever the seed"
-    ]
+    for name, fixed in (("partly", "1.weight"), ("frozen", "1.weight")):
+        assert dry_run(of(name), (1, 32, 32), 2)[1] == [
+            f"mine:{name} starts from the same {fixed} whatever the seed"
+        ]
     assert torch.equal(torch.get_rng_state(), state)
 
 
@@ -83,6 +99,11 @@ def test_weights_of_which_some_are_fixed_get_a_notice_and_the_callers_chance_is_
 def test_outputs_that_are_no_logits_are_refused(mine, how, words, outputs):
     with pytest.raises(InputError, match=words):
         dry_run(of("Odd", how=how), (1, 32, 32), outputs)
+
+
+def test_a_network_that_cannot_take_the_layout_in_which_it_is_trained_is_told_so(mine):
+    with pytest.raises(InputError, match=r"view size is not compatible.*[Uu]se .reshape"):
+        dry_run(of("Viewing"), (1, 32, 32), 2)
 
 
 def test_batch_norms_that_a_short_training_leaves_behind_get_a_notice(mine):
