@@ -6,6 +6,7 @@ that was killed.
 """
 
 import time
+from typing import Any
 
 import numpy as np
 import threadpoolctl
@@ -19,7 +20,7 @@ from pipeline.project import artifacts, command
 from pipeline.project.errors import at, check_unchanged, one_sentence
 
 
-def metrics_of(nads: NADs) -> dict[str, float | int]:
+def metrics_of(nads: NADs) -> dict[str, Any]:
     """One estimate's entry in reports/nads.json: its first singular value is √λ₀."""
     rounded = lambda number, digits: float(f"{number:.{digits}g}")
     return {
@@ -28,6 +29,8 @@ def metrics_of(nads: NADs) -> dict[str, float | int]:
         "networks": nads.networks,
         "first_singular_value": rounded(np.sqrt(nads.eigenvalues[0]), 4),
         "overlap_of_first_10": rounded(agreement(nads.overlap)[1], 3),
+        "estimand": nads.estimand,
+        "input": list(nads.shape),
     }
 
 

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from pipeline.cells.shapes import INPUT
+
 FALSE_ALARMS = 0.005
 """Largest probability that chance alone makes a difference: a third each for cells, means, NADs."""
 
@@ -85,14 +87,17 @@ def _limit(tests: int, dof: pd.Series) -> np.ndarray:
 
 
 def singular_values(ours: Mapping[str, Mapping], theirs: Mapping[str, Mapping]) -> pd.DataFrame:
-    """The first singular values that two runs' nads.json share, compared: a row each.
+    """The first singular values that two runs' nads.json share, compared: a row each of one name,
+    estimand and input.
 
     Columns: name; ratio, ours to theirs; error, the ratio's standard error from half the relative
     errors of C; excess, the ratio's logarithm in units of the largest that chance makes.
     """
-    rows = []
+    rows, earlier = [], {"estimand": "secant", "input": list(INPUT)}  # runs did not say these
     for name in [name for name in ours if name in theirs]:
-        pair = ours[name], theirs[name]
+        pair = earlier | ours[name], earlier | theirs[name]
+        if any(pair[0][key] != pair[1][key] for key in earlier):
+            continue
         if None not in (errors := [nads.get("relative_error") for nads in pair]):
             ratio = pair[0]["first_singular_value"] / pair[1]["first_singular_value"]
             dof = max(min(nads["networks"] for nads in pair) - 1, 1)

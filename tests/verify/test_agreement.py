@@ -93,6 +93,8 @@ def test_first_singular_values_within_their_standard_errors():
     assert list(found["name"]) == ["lenet", "vgg11"]
     assert found["error"].iloc[0] == pytest.approx(np.sqrt(0.1**2 / 2), rel=1e-3)
     assert list(found["excess"] > 1) == [False, True]
+    gradient = {name: entry | {"estimand": "gradient"} for name, entry in theirs.items()}
+    assert agreement.singular_values(ours, gradient).empty
     exact, unknown = ({"lenet": estimate(1.0, error)} for error in (0.0, None))
     assert agreement.singular_values(exact, exact)["excess"].item() == 0
     assert agreement.singular_values(unknown, unknown).empty
