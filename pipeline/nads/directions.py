@@ -22,8 +22,8 @@ class NADs:
     - directions: (K, D) float64, orthonormal rows; shape: (C, H, W) of one input, D = C·H·W;
     - eigenvalues: (K,) of C, decreasing; standard_errors: (K,) of the eigenvalues, from the spread
       of parts of the networks;
-    - nearby: (K, 2), the first and last index whose eigenvalue is the same within the errors: the
-      common span of these directions means something, the single vectors do not;
+    - nearby: (K, 2), the first and last index whose eigenvalue is the same within 3.5 standard
+      errors: the single vectors of these mean nothing;
     - halves: (2, K), uᵀCu along each direction by the networks of even and of odd number; overlap:
       (K,), see `pipeline.nads.spectrum.Spectrum`;
     - error: relative Frobenius distance that the estimate of C is expected to have from the true C;

@@ -135,8 +135,11 @@ def begun(
         raise InputError(
             f"NADs of inputs {size} (D = {whole:,}) from {networks} networks need "
             f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for "
-            + ("the first directions (first: 100)" if first is None else "fewer networks")
-            + " or for method: plain"
+            + (
+                "the first directions (first: 100)"
+                if first is None
+                else "fewer networks or for method: plain"
+            )
         )
     if first is None:
         empty = Covariance(shape, symmetry)

@@ -38,7 +38,7 @@ class Estimator:
         if self.symmetry and self.estimand != "secant" and self.point == "normal":
             raise ValueError(
                 f"symmetry does not hold for the {self.estimand} at one fixed image; "
-                "set symmetry: false, or point: many or zero"
+                "set symmetry: false (in Python 'none'), or point: many or zero"
             )
 
     def other(self) -> Self:

@@ -73,7 +73,8 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(folde
         assert metrics[name]["relative_error"] == float(f"{expected.error:.3g}")
         assert metrics[name]["overlap_of_first_10"] == float(f"{expected.overlap[9]:.3g}")
         assert (
-            f"{name}: NADs ({estimator.estimand}) from 6 networks, averaged over {symmetry}" in line
+            f"{name}: NADs ({estimator.estimand}) from 6 networks, averaged over "
+            f"{expected.symmetry}" in line
         )
         assert f"{expected.error:.3f}, first singular value × 100: {100 * first:.4g}; 0." in line
     sampled = [("net", 6), ("net.gradient", 6), ("leading", 4)]
