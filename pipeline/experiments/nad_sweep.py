@@ -14,9 +14,6 @@ from pipeline.experiments.plan import AmplitudePerArchitecture, Indices
 from pipeline.measures.fitted import counts
 from pipeline.measures.ranks import early, spearman
 
-EQUAL = 8
-"""Eigenvalues that agree to so many decimals, in units of the first one, count as equal."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Sweep(Indices):
@@ -63,23 +60,16 @@ class NADSweep(OfDirections):
     def summary(self, tables, directions):
         """By estimand: counts of cells, accuracies at the first and last index, and Spearman's ρ.
 
-        ρ is taken of accuracy and early loss with the index, and of accuracy with the eigenvalue,
-        which ranks NADs of equal eigenvalues alike. `p_value` is the probability of such a ρ
-        without correlation. Both are null where a quantity does not vary. ρ is over all cells.
+        ρ is taken of accuracy and early loss with the index. `p_value` is the probability of such
+        a ρ without correlation. Both are null where a quantity does not vary. ρ is over all cells.
         """
         found = {}
-        for (name, estimand), rows in tables["results"].groupby(
-            ["architecture", "estimand"], sort=False
-        ):
+        for estimand, rows in tables["results"].groupby("estimand", sort=False):
             accuracy = rows.groupby("index")["accuracy"].mean()
             losses = early(tables["losses"])
             loss = losses[losses["estimand"] == estimand].groupby("index")["loss"].mean()
-            # Eigenvalues that a symmetry makes equal differ by rounding, up to 3e-10 of the first.
-            spectrum = directions[f"{name}-{estimand}-eigenvalues"]
-            values = np.round(spectrum / spectrum[0], EQUAL)[accuracy.index]
             correlations = {
                 "accuracy_index": spearman(accuracy.index, accuracy),
-                "accuracy_eigenvalue": spearman(values, accuracy),
                 "early_loss_index": spearman(loss.index, loss),
             }
             found[estimand] = counts(rows) | {

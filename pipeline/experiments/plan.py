@@ -21,7 +21,8 @@ class Nothing:
 class Part:
     """One architecture's part of a grid.
 
-    An experiment that needs NADs defines `last(shape)`, the largest index of a NAD that it takes.
+    The part of an experiment that needs NADs also has `last(shape)`, the largest index of a NAD
+    that it takes.
     """
 
     def check(self, shape: Shape) -> None:
