@@ -3,6 +3,7 @@
 from matplotlib.figure import Figure
 
 from pipeline.cells.fourier import AXES
+from pipeline.measures.fitted import fitted
 from pipeline.report import fourier, style
 from pipeline.report.comparison import mean_text
 from pipeline.report.fourier import DIRECTION, accuracy_map
@@ -31,12 +32,18 @@ def numbers(run: Evaluated) -> Numbers:
     for name, label in run.labels.items():
         for axis, colour in NAMES.items():
             rows.append([label, colour, *fourier.said_of(run.of(name, axis=axis))])
-        of_axis = run.of(name).pivot(index=["seed", *DIRECTION], columns="axis", values="accuracy")
+        own = run.of(name)
+        waves = own.assign(fitted=fitted(own)).pivot(index=["seed", *DIRECTION], columns="axis")
+        of_axis = waves["accuracy"][waves["fitted"].all(axis=1)]
+        if of_axis.empty:
+            compared.append(f"{label}: no wave was fitted in every colour")
+            continue
         texts = []
         for axis, colour in list(NAMES.items())[1:]:
             points = 100 * (of_axis[axis] - of_axis["grey"])
             texts.append(f"{colour} {mean_text(points.mean(), points.sem(), 2)} points")
-        compared.append(f"{label} {' and '.join(texts)}, over {len(of_axis)} networks each")
+        count = f"{len(of_axis)} of {len(waves)} waves and seeds"
+        compared.append(f"{label} {' and '.join(texts)}, over the {count} fitted in every colour")
     start = "Accuracy less that along the same wave in grey (± standard error of the mean)"
     header = ["network", "colour", "directions fitted", "mean accuracy (%)", "lowest", "highest"]
     return [header, *rows], [f"{start}: {'; '.join(compared)}."]

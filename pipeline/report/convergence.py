@@ -79,7 +79,8 @@ def maps(run: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Figure:
         steps = fourier.plane(fourier.completed(run, name, speed.steps), "steps")
         never = np.isinf(steps)
         style.heat_map(left, steps.mask(never), np.nan * steps, never, norm, cmap=STEPS)
-        hatched = f"\nhatched: not within {speed.limit:,} steps" if never.any(axis=None) else ""
+        hatched = f"\nhatched: not by every seed within {speed.limit:,} steps"
+        hatched = hatched if never.any(axis=None) else ""
         left.set_title(textwrap.fill(run.labels[name], 34) + hatched, fontsize=9)
         _scatter(right, speed, fastest) if speed.beside else right.set_axis_off()
     shades = matplotlib.cm.ScalarMappable(norm, STEPS)
@@ -108,7 +109,7 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
         style.curve(panel, x, both.assign(**100 * both[["mean", "std"]]), **look)
     xlabel = "steps until learned"
     if np.isinf(speed.steps["steps"]).any():
-        xlabel += f"\n(right of the dotted line: not within {speed.limit:,})"
+        xlabel += f"\n(right of the dotted line: not by every seed within {speed.limit:,})"
     panel.set(xscale="log", ylim=(45, 102), xlabel=xlabel)
     panel.set_xlim(fastest / 1.2, 1.2 * BEYOND * speed.limit)
     _plain_ticks(panel.xaxis, speed.limit)
@@ -122,7 +123,7 @@ def numbers(run: Evaluated, speeds: Mapping[str, Speed], other: Evaluated) -> Nu
     for name, speed in speeds.items():
         label, learned, ends = run.labels[name], speed.learned, ["–", "–", "–"]
         count, limit = f"{len(learned)} of {len(speed.steps)}", f"{speed.limit:,}"
-        text = f"{label} along {count} directions within {limit} steps"
+        text = f"{label} with every seed along {count} directions within {limit} steps"
         if not learned.empty:
             first, last = (
                 f"{mean_text(end['steps'], end['std_x'], 0)} at {fourier.pair(end)}"

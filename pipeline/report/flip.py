@@ -73,7 +73,7 @@ def numbers(run: Evaluated, known: Published) -> Numbers:
         text = f"{label}: {plain} % on images as they are and {flipped} % on flipped ones, "
         text += f"a loss of {mean_text(lost.mean(), lost.std())} points"
         if all_seeds_fitted(at) < len(at):
-            accuracies = " and ".join(f"{100 * cell['train_accuracy']:.0f} %" for cell in cells)
+            accuracies = " and ".join(f"{100 * cell['train_accuracy']:.1f} %" for cell in cells)
             text += f", not fitted: training accuracies {accuracies}"
         beside = "–"
         if name in known:

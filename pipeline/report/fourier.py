@@ -180,6 +180,8 @@ def numbers(run: Evaluated, known: Published) -> Numbers:
             )
             text = f"{run.labels[other]} has {without_it} % instead of {with_it} %, "
             text += f"means over the {len(same)} directions of both"
+            epochs = [run.plan.members[one].training.epochs for one in (name, other)]
+            text += "" if len({*epochs}) == 1 else ", after {} and {} epochs".format(*epochs)
             text += f"; published {100 * unpooled:.1f} % without" if unpooled else ""
             without.append(text)
         rows.append([label, *said, f"{100 * (means > 0.75).mean():.0f}", *beside])

@@ -1,5 +1,6 @@
 """`image_pairs` in the report: the channel that is used, and conflicts (paper 2, §4, fig. 3)."""
 
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,7 +38,7 @@ def images_or_linear_channel(run: Evaluated, labels: Sequence[np.ndarray], capti
             cells = percents(run.of(name, test_set=test_set), ["index"])
             sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
             style.over_indices(panel, cells, label=text, **sizes, **look)
-        title = f"{label}, σ = {run.plan.settings.sigma[name]:g}"
+        title = textwrap.fill(f"{label}, σ = {run.plan.settings.sigma[name]:g}", 30)
         panel.set(title=title, ylim=(-3, 103), xlabel="NAD index of $v$")
         style.index_axis(panel)
     axes[0, 0].set_ylabel("test accuracy (%)")

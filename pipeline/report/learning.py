@@ -72,13 +72,14 @@ def numbers(run: Evaluated, course: pd.DataFrame) -> Numbers:
             part, where, beside = "v", "along v", " of the rest"
         text = f"trained on {named(index)}, from {' to '.join(ends[part])} % {where} and from "
         text += f"{' to '.join(ends['nads'])} %{beside} in the first {FIRST} NADs"
+        text += "" if at["fitted"] == at["seeds"] else " (not fitted by every seed)"
         words[name].append(text)
     header = ["network", "trained on"]
     for label in PARTS.values():
         header += [label.replace("\n", " ") + " before training", "after"]
     header += ["accuracy (%)", "training accuracy (%) (fitted seeds)"]
     sentences = [
-        f"The response of {run.labels[name]} turns, {'; '.join(texts)} ({run.seeds()})."
+        f"The response of {run.labels[name]} goes, {'; '.join(texts)} ({run.seeds()})."
         for name, texts in words.items()
     ]
     return [header, *rows], sentences

@@ -200,11 +200,14 @@ def used(run: Evaluated, name: str, planes: Planes) -> str:
         which = "{} at ({}, {})".format(WHICH[2 * first + second], *pair)
         uses.append(f"{which} ({start}{numbers} %, n = {len(alone[0])})")
     if uses:
-        parts.append(f"of two sufficient channels along NADs (v₁, v₂) it uses {', '.join(uses)}")
+        noisy = run.plan.settings.eta1 or run.plan.settings.eta2
+        channels = "channels, with wrong labels," if noisy else "sufficient channels"
+        parts.append(f"of two {channels} along NADs (v₁, v₂) it uses {', '.join(uses)}")
     if unfitted:
         parts.append(f"at {', '.join(unfitted)} no network was fitted")
     tilts = tilts_of(planes)
-    if len(tilts) > 1 and tilts.std() <= ALIKE:
+    pairs, told = (len(rows[PAIR].drop_duplicates()) for rows in (planes, planes.loc[tilts.index]))
+    if told == pairs > 1 and tilts.std() <= ALIKE:
         margin = measures.max_margin_tilt(run.plan.settings.eps1, run.plan.settings.eps2)
         tilted = f"whatever the pair, its boundaries tilt by {tilt_text(planes)}, n = {len(tilts)}"
         parts.append(f"{tilted} networks (maximum margin: {margin:.1f}°)")

@@ -31,6 +31,8 @@ PUBLISHED_ROWS = 10_000
 # Numbers in all NADs of a network on the page: those of a whole basis of one channel of 32×32.
 TILES = 2**20
 
+BEYOND_CHANCE = 0.05  # of the share of two halves' NADs; of an MLP's noise it exceeds it by 0.01
+
 MARKED = (0, 3, 9, 30, 102, 302, 1002)  # indices at which a published spectrum has crosses
 
 # The images x at which the derivative was taken, in words.
@@ -127,10 +129,13 @@ def overlaps(whole: Run, others: Mapping[str, NADs], caption: str) -> Figure:
     return style.finish(figure, title, caption, whole.notice)
 
 
-def all_equal(nads: NADs) -> bool:
-    """Whether all eigenvalues are equal within their errors, so that any basis consists of NADs."""
-    values = nads["eigenvalues"]
-    return bool(values[0] <= 1.01 * values[-1] or nads["nearby"][0][1] == len(values) - 1)
+def unordered(nads: NADs) -> bool:
+    """Whether no direction comes first: all eigenvalues are equal, or two halves of the networks
+    share no more of their first NADs than chance, however many are taken."""
+    values, overlap = nads["eigenvalues"], nads["overlap"]
+    chance = np.arange(1, len(overlap) + 1) / np.prod(nads["shape"])
+    shared = np.nan_to_num(overlap - chance).max()
+    return bool(values[0] <= 1.01 * values[-1] or shared < BEYOND_CHANCE)
 
 
 def numbers(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]) -> Numbers:
@@ -151,7 +156,7 @@ def numbers(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Serie
         ten, shared_by_halves = agreement(nads["overlap"])
         overlap, chance = f"{shared_by_halves:.2f}", f"{ten / np.prod(nads['shape']):.2f}"
         estimate = f"{label} ({networks} untrained networks)"
-        if flat := all_equal(nads):
+        if flat := unordered(nads):
             level.append(estimate)
         else:
             # A last eigenvalue below this share of the first is zero but for rounding.
@@ -167,7 +172,7 @@ def numbers(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Serie
         (starts, ends), index = nads["nearby"].T, np.arange(len(values))
         gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
         gaps = ", ".join(map(str, gaps[:4])) or "none"
-        # With equal eigenvalues both show the eigensolver's habits alone.
+        # Of equal eigenvalues both show the eigensolver's habits alone.
         row += ["–", "–"] if flat else [f"{overlap} ({chance})", gaps]
         rows.append([*row, f"{first:.3g} ± {error:.2g} ({halves})", theirs])
     sentences = []
@@ -175,7 +180,8 @@ def numbers(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Serie
         fall = "√λ falls from the first NAD to the last by a factor of"
         sentences.append(f"{fall} {', '.join(steep)}.")
     if level:
-        equal = "All eigenvalues are equal within their errors, and no direction comes first, for"
+        equal = "No direction comes first: the eigenvalues are equal, or two halves of the "
+        equal += "networks share no more of their NADs than chance, for"
         sentences.append(f"{equal} {', '.join(level)}.")
     if shared:
         spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(whole))} share"
@@ -184,7 +190,8 @@ def numbers(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Serie
     header += ["relative error of C, the derivative's covariance (Frobenius norm)"]
     header += ["span that the first ten NADs of two halves of the networks share (chance)"]
     header += ["first clear gaps after index"]
-    header += ["first singular value × √10,000 ± standard error (the two halves)", "published"]
+    header += ["first singular value of 10,000 networks, √λ × 100, ± standard error (two halves)"]
+    header += ["published"]
     return [header, *rows], sentences
 
 
@@ -214,7 +221,7 @@ def explorer(whole: Run) -> list[dict[str, Any]]:
 
 
 def section(whole: Run) -> Section:
-    """The section of the NADs; where all eigenvalues are equal, there is no gallery."""
+    """The section of the NADs; where no direction comes first, there is no gallery."""
     estimator, members = whole.plan.estimator, whole.plan.members
     estimates = [name for name, nads in whole.nads.items() if nads["networks"]]
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
@@ -231,10 +238,10 @@ def section(whole: Run) -> Section:
     sees = "How strongly an untrained network responds along its NADs, from the first to the last. "
     sees += "A steep line is a network with strong preferences; a level one has none."
     pictures = [Picture("nad_spectra", figure, "spectra", sees)]
-    unequal = [
-        name for name in whole.nads if name not in estimates or not all_equal(whole.nads[name])
+    ordered = [
+        name for name in whole.nads if name not in estimates or not unordered(whole.nads[name])
     ]
-    for name in unequal:
+    for name in ordered:
         nads, title, nearby = whole.nads[name], f"NADs of {whole.labels[name]}", None
         origin = f"from {members[name].source.file}"
         if name in estimates:
@@ -248,7 +255,7 @@ def section(whole: Run) -> Section:
     _, second = estimands(whole)
     others = {
         name: artifacts.nads(name, second)
-        for name in unequal
+        for name in ordered
         if len(members[name].source.estimators(estimator)) > 1
     }
     if others:

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -46,13 +47,16 @@ def of_folder(name: str, section: Section, records: Mapping[str, Evaluated]) -> 
 
     name: of the folder, such as fourier_logreg; records: of all folders, in order. What a variant's
     name adds to its experiment's ends its title and the names of its figures; it has no explorer,
-    and only the first folder of an experiment asks the question.
+    and only the first folder of an experiment asks the question. The folder's about.txt, if there
+    is one, says in a sentence what else the run has of its own.
     """
     record = records[name]
-    experiment = record.plan.experiment
+    experiment, question = record.plan.experiment, section.question
     if name != next(key for key in records if records[key].plan.experiment == experiment):
         question = f"The same of {', '.join(record.labels.values())}: {record.sizes()}."
-        section = dataclasses.replace(section, question=question)
+    if (about := Path(record.folder, "about.txt")).exists():
+        question += f" {about.read_text(encoding='utf-8').strip()}"
+    section = dataclasses.replace(section, question=question)
     if name == experiment:
         return section
     suffix = name.removeprefix(experiment)
@@ -82,8 +86,8 @@ same for looking around, in any browser and without a network."""
 # How the numbers of all sections are to be read.
 LEGEND = (
     "Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a "
-    f"network whose training accuracy was at least\n{100 * FITTED:g} % with every seed; "
-    "what others do says nothing about what a network prefers."
+    f"network whose training accuracy was at least\n{100 * FITTED:g} %, and a place in a figure or "
+    "table whose networks all were; what others do says nothing about what a network prefers."
 )
 
 

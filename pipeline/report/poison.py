@@ -138,8 +138,11 @@ def section(whole: Run) -> Section:
             figure = examples(run, name, f"NADs of {label} · {shown}")
             text = f"images with carriers along NADs of {label}"
             pictures.append(Picture(f"poison_examples_{name}", figure, text, sees))
-    title = "Writing the class into one NAD"
-    question = "Training images get a faint pattern that says their class, along a single NAD. A "
-    question += "network that takes the bait no longer needs the photographs, and fails on clean "
-    question += "ones; one that does not notice it learns as if nothing had been added."
+    title = "Writing the class into a few NADs"
+    question = "In training images the coefficient along one of a few neighbouring NADs is "
+    question += "replaced by a small number, and which NAD, channel and sign it is says the class. "
+    question += "Along the first NADs this takes away what the image had there; along late ones "
+    question += "nobody sees it. A network that takes the bait no longer needs the photographs, "
+    question += "and fails on clean ones; one that does not notice learns as if nothing had been "
+    question += "replaced."
     return Section(title, question, caption, table(run, known), pictures, [finding(run)])

@@ -138,8 +138,8 @@ def read(names: Iterable[str]) -> Run:
 def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
     """The experiments in a folder, by the name of the folder that holds their plan.json and tables.
 
-    order: names of the experiments; of several folders of one experiment the largest comes first.
-    Raises InputError where no folder has a plan.
+    order: names of the experiments; of several folders of one experiment its own comes first, and
+    then the largest. Raises InputError where no folder has a plan.
     """
     images, records = json.loads((folder / "images.json").read_text(encoding="utf-8")), {}
     for path in sorted(folder.glob("*/plan.json")):
@@ -150,8 +150,12 @@ def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
         records[path.parent.name] = evaluated(str(path.parent.resolve()), plan, images)
     if not records:
         raise InputError(f"none of the folders in {folder} has a plan.json beside its tables")
-    place = lambda item: (order.index(item[1].plan.experiment), -len(item[1].results))
-    return dict(sorted(records.items(), key=place))
+
+    def place(folder: str) -> tuple[int, bool, int]:
+        name = records[folder].plan.experiment
+        return order.index(name), folder != name, -len(records[folder].results)
+
+    return {folder: records[folder] for folder in sorted(records, key=place)}
 
 
 def of_tables(records: Mapping[str, Evaluated], record: Evaluated) -> Run:

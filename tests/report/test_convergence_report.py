@@ -63,9 +63,10 @@ def test_findings_say_how_soon_and_what_goes_with_it(whole):
         [LABELS["z"], "0 of 4", "8", "–", "–", "–", "–"],
     ]
     assert sentences == [
-        "D(v) along Fourier directions (ε = 1, σ = 0.5, 2 seeds) is learned by LeNet along 3 of "
-        "4 directions within 1,580 steps, of which the first takes 20 ± 2 at (0, 0) and the last "
-        f"1,200 ± 120 at (8, 0); by {LABELS['z']} along 0 of 4 directions within 8 steps.",
+        "D(v) along Fourier directions (ε = 1, σ = 0.5, 2 seeds) is learned by LeNet with every "
+        "seed along 3 of 4 directions within 1,580 steps, of which the first takes 20 ± 2 at "
+        f"(0, 0) and the last 1,200 ± 120 at (8, 0); by {LABELS['z']} with every seed along 0 of 4 "
+        "directions within 8 steps.",
         "Rank correlation of these steps with the accuracy along the same directions (ε = 1.5, "
         f"σ = 3): LeNet {rho} with the accuracies of fourier, {rho} with the published ones of "
         "full width: what is learned sooner generalises better.",

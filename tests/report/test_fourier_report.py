@@ -95,6 +95,6 @@ def test_what_pooling_does_is_said_of_the_directions_that_both_have(whole):
     # Without pooling 50.0 to 50.6; with it 51.6 to 52.2 along the same two.
     assert sentence == (
         "Without pooling LeNet has 50.3 ± 0.1 % instead of 51.9 ± 0.1 %, means over the 2 "
-        "directions of both; published 100.0 % without."
+        "directions of both, after 3 and 2 epochs; published 100.0 % without."
     )
     assert [row[6] for row in rows] == ["100.0", "55.9"]

@@ -45,7 +45,7 @@ def test_early_is_a_third_of_training_and_rounding_is_no_negative_eigenvalue(run
 
 def test_a_rank_correlation_is_told_where_it_is_known(run, monkeypatch):
     monkeypatch.setattr(nad_sweep, "FEWEST", 2)
-    places = ("accuracy_index", "accuracy_eigenvalue", "early_loss_index")
+    places = ("accuracy_index", "early_loss_index")
     for rho, p, words in ((-0.5, 0.25, ", Spearman's ρ with the index −0.500 (p = 0.25)"),
                           (None, None, "")):  # fmt: skip
         about = {"spearman": dict.fromkeys(places, rho), "p_value": dict.fromkeys(places, p)}

@@ -33,6 +33,11 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
         "mine": (LENET, Source(file="mine.npy"), arrays(np.eye(4), networks=0)),
         "a": (LENET, Source(networks=64), arrays(np.eye(4), networks=32)),
         "flat": ({"network": NETWORKS["logreg"]}, Source(networks=2), arrays(np.eye(4), **level)),
+        "noise": (
+            {"network": NETWORKS["mlp"], "hidden": [7]},
+            Source(networks=2),
+            arrays(np.eye(4), networks=2, overlap=np.array([0.28, 0.53, 0.74, 1.0])),
+        ),
         "first": (NARROW, first, arrays(np.eye(4))),
     }
     section = nads.section(run_of(whole, members))
@@ -49,8 +54,9 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
         f"networks), 2.8 for {LABELS['z']}, 1×2×2 (64 untrained networks)."
     )
     assert section.findings[1] == (
-        "All eigenvalues are equal within their errors, and no direction comes first, for LogReg "
-        "(2 untrained networks)."
+        "No direction comes first: the eigenvalues are equal, or two halves of the networks share "
+        "no more of their NADs than chance, for LogReg (2 untrained networks), MLP (7) (2 "
+        "untrained networks)."
     )
     _, imported, gallery, _, overlaps = (picture.figure for picture in section.pictures)
     assert [panel.get_title() for panel in gallery.axes[1:3]] == ["1\n≈ 0–1", "2\nalone"]

@@ -163,6 +163,7 @@ def test_a_folder_of_tables_alone_is_drawn_with_a_section_for_each(laid, rendere
     for name, experiment in names.items():
         lay_folder(laid, folder, name, experiment)
     (folder / "without_a_plan").mkdir()
+    (folder / "linear_pairs_a_again" / "about.txt").write_text("Of another commit.\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
         render.render_folder(Path("overnight"))
@@ -182,6 +183,7 @@ def test_a_folder_of_tables_alone_is_drawn_with_a_section_for_each(laid, rendere
     assert sections == ["nad_sweep_plain", "fourier", "convergence", *pairs, "poison", "flip"]
     assert "Two channels, each of them enough (LeNet, again)" in text
     assert text.count("Give a network two channels at once") == 1
+    assert text.count(" Of another commit.</p>") == 1
     assert text.count("<code>python -m pipeline.render overnight</code>") == len(sections)
     assert re.findall(r'class="live" id="([\w-]+)"', text) == ["live-fourier", "live-pairs"]
 
