@@ -109,7 +109,7 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
         style.curve(panel, x, both.assign(**100 * both[["mean", "std"]]), **look)
     xlabel = "steps until learned"
     if np.isinf(speed.steps["steps"]).any():
-        xlabel += f"\n(right of the dotted line: not by every seed within {speed.limit:,})"
+        xlabel += f"\n(right of the dotted line:\nnot by every seed within {speed.limit:,})"
     panel.set(xscale="log", ylim=(45, 102), xlabel=xlabel)
     panel.set_xlim(fastest / 1.2, 1.2 * BEYOND * speed.limit)
     _plain_ticks(panel.xaxis, speed.limit)
