@@ -292,6 +292,32 @@ def test_resnet18_along_its_nads_beside_the_published(page):
     assert of_width.loc[[3, 42], 0.25].tolist() == pytest.approx(ours[[3, 42]].tolist())
 
 
+def test_resnet18_without_pooling_along_directions_where_with_pooling_it_guesses(page):
+    rows = pd.read_csv(ROOT / "docs/data/resnet18_without_pooling.csv")
+    assert (rows["train_accuracy"] >= 0.99).all()
+    assert (rows[["k_row", "k_col"]] % 4 == 2).all(axis=None), "both halves are odd"
+    found = rows.pivot(index=["k_row", "k_col"], columns="architecture", values="accuracy")
+    with_it, without = (100 * found[name] for name in sorted(found))
+    assert list(found.index) == [(-14, -14), (-6, -6), (-2, 2)]
+    text = "it has {:.1f}, {:.1f} and {:.1f} %, with pooling {:.1f}, {:.1f} and {:.1f} (10,000"
+    assert text.format(*without, *with_it) in page
+
+
+def test_resnet18_poisoned_along_its_first_nads(page):
+    rows = table("poison_resnet18_quarter", "resnet18_quarter")
+    assert (rows["train_accuracy"] >= 0.99).all()
+    at = rows.set_index(["index", "test_set"])["accuracy"]
+    text = (
+        "it has {:.1f} % on clean ones, published of full width {:.1f}, and reads its carriers in "
+    )
+    known = published.table("poison").set_index("index")["resnet18"]
+    text += "{:.1f} % of new ones; without carriers it has {:.1f} %"
+    assert text.format(at[0, "clean"], known[0], at[0, "poisoned"], at[-1, "clean"]) in page
+    some = known.loc[10:370]
+    text = f"has {some.min():.0f} to {some.max():.0f} % after those from 10 to 370 on, single runs "
+    assert f"{text}that differ by up to {some.diff().abs().max():.0f} points" in page
+
+
 def test_resnet18_along_frequencies_beside_the_published(page):
     rows = table("fourier_resnet18_quarter", "resnet18_quarter")
     assert (rows["train_accuracy"] >= 0.99).all()
