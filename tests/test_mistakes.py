@@ -173,6 +173,7 @@ LENET = f"{LINEAR}/networks/lenet"
     ("a fraction of an epoch", f"{LINEAR}/training/epochs", 1.5, "must be a valid integer"),
     ("a power of ten", f"{LINEAR}/train_samples", 1e4, "must be a valid integer"),
     ("no seeds", f"{LINEAR}/seeds", 0, "seeds must be greater than 0"),
+    ("seeds in quotes", f"{LINEAR}/seeds", "3", "seeds must be a valid integer, not '3'"),
     ("more seeds", f"{LINEAR}/networks/lenet/seeds", 9, "seeds is 9, and the experiment has"),
     ("a key that was removed", "eps2", GONE, "the key 'eps2' is missing"),
     ("no learning rate", "linear_pairs/training/lr", GONE, "the key 'lr' is missing"),

@@ -137,6 +137,12 @@ class _Scale:
         }
         if not (sizes and settings and all(members.values())):
             return None
+        for architecture, member in members.items():
+            if (member.seeds or 0) > sizes.seeds:
+                text = (
+                    f": seeds is {member.seeds}, and the experiment has {sizes.seeds}; raise those"
+                )
+                mistakes.add((*path, "networks", architecture, "seeds"), text)
         seeds = tuple(range(self.top.seed, self.top.seed + sizes.seeds))
         samples = sizes.train_samples, sizes.test_samples
         for key, value in vars(settings).items():
@@ -161,9 +167,6 @@ class _Scale:
         choice = {key: written_out(value) for key, value in line.items()}
         grid = mistakes.typed(experiment.Grid, choice, place)
         seeds = mistakes.typed(pydantic.PositiveInt | None, line.get("seeds"), (*place, "seeds"))
-        if seeds and seeds > block["seeds"]:
-            text = f": seeds is {seeds}, and the experiment has {block['seeds']}; raise those"
-            mistakes.add((*place, "seeds"), text)
         source, estimands = sources.get(name) if experiment.needs_nads else None, ()
         if experiment.needs_nads and name not in sources:
             where = f"scales.{self.name}.nads"
