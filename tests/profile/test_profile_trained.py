@@ -66,30 +66,28 @@ def test_no_batch_is_of_one_sample_with_which_a_batch_norm_cannot_be_trained(mon
     assert sizes(1024, 1.0, 0.0)[0] == 2 * trained.training.BATCH
 
 
+def rows_of(repository, name, layers):
+    """The outcomes of a network of one's own along a pixel."""
+    (repository / f"own/{name}.py").write_text(
+        "from torch import nn\n\n\n"
+        f"def net(channels, outputs):\n    return nn.Sequential({layers})\n"
+    )
+    course = dataclasses.replace(COURSE, specification={"network": f"{name}:net"}, samples=1024)
+    return outcomes(course, {"pixel 5": np.eye(32, dtype=np.float32)[5]}, 0.0, 0.1)
+
+
 def test_batch_norms_that_follow_slowly_are_tested_with_the_statistics_of_the_whole_training_set(
     in_this_process, repository
 ):
     """16 steps at a momentum of 0.001 leave 98 % of the first ones: the network would guess."""
-    (repository / "own/slow.py").write_text(
-        "from torch import nn\n\n\n"
-        "def net(channels, outputs):\n"
-        "    layers = nn.Conv2d(channels, 8, 3), nn.BatchNorm2d(8, momentum=1e-3), nn.ReLU()\n"
-        "    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(32, outputs))\n"
-    )
-    slow = dataclasses.replace(COURSE, specification={"network": "slow:net"}, samples=1024)
-    rows = outcomes(slow, {"pixel 5": np.eye(32, dtype=np.float32)[5]}, 0.0, 0.1)
+    layers = "nn.Conv2d(channels, 8, 3), nn.BatchNorm2d(8, momentum=1e-3), nn.ReLU(), nn.Flatten()"
+    rows = rows_of(repository, "slow", f"{layers}, nn.Linear(32, outputs)")
     assert rows["accuracy"].min() > 0.9
 
 
 def test_a_network_with_dropout_is_fitted_if_it_is_right_without(in_this_process, repository):
     """In training it sees the pixel that tells the classes apart in half of the samples."""
-    (repository / "own/thinned.py").write_text(
-        "from torch import nn\n\n\n"
-        "def net(channels, outputs):\n"
-        "    return nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(32, outputs))\n"
-    )
-    course = dataclasses.replace(COURSE, specification={"network": "thinned:net"}, samples=1024)
-    rows = outcomes(course, {"pixel 5": np.eye(32, dtype=np.float32)[5]}, 0.0, 0.1)
+    rows = rows_of(repository, "thinned", "nn.Flatten(), nn.Dropout(), nn.Linear(32, outputs)")
     assert rows["train_accuracy"].min() > 0.9
 
 
