@@ -63,7 +63,7 @@ def for_readme(claims: list[dict[str, Any]]) -> list[str]:
 def for_page(claims: list[dict[str, Any]]) -> list[str]:
     """The table of docs/fidelity.md: one line a value, and the file in which ours stands."""
     rows = [
-        [claim["figure"], *row(value), f"`{REPORTS}/{value['file']}`"]
+        [f"{claim['figure']}: {claim['shows']}", *row(value), f"`{REPORTS}/{value['file']}`"]
         for claim in claims
         for value in claim["values"]
     ]
