@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from pipeline.cells.shapes import INPUT
-
 FALSE_ALARMS = 0.005
 """Largest probability that chance alone makes a difference: a third each for cells, means, NADs."""
 
@@ -93,16 +91,16 @@ def singular_values(ours: Mapping[str, Mapping], theirs: Mapping[str, Mapping]) 
     Columns: name; ratio, ours to theirs; error, the ratio's standard error from half the relative
     errors of C; excess, the ratio's logarithm in units of the largest that chance makes.
     """
-    rows, earlier = [], {"estimand": "secant", "input": list(INPUT)}  # runs did not say these
+    rows = []
     for name in [name for name in ours if name in theirs]:
-        pair = earlier | ours[name], earlier | theirs[name]
-        if any(pair[0][key] != pair[1][key] for key in earlier):
+        pair = ours[name], theirs[name]
+        if any(pair[0].get(key) != pair[1].get(key) for key in ("estimand", "input")):
             continue
-        if None not in (errors := [nads.get("relative_error") for nads in pair]):
-            ratio = pair[0]["first_singular_value"] / pair[1]["first_singular_value"]
-            dof = max(min(nads["networks"] for nads in pair) - 1, 1)
-            # The values are written with four digits.
-            rows.append((name, ratio, np.hypot(np.hypot(*errors) / 2, 1e-3), dof))
+        ratio = pair[0]["first_singular_value"] / pair[1]["first_singular_value"]
+        dof = max(min(nads["networks"] for nads in pair) - 1, 1)
+        errors = [nads["relative_error"] for nads in pair]
+        # The values are written with four digits.
+        rows.append((name, ratio, np.hypot(np.hypot(*errors) / 2, 1e-3), dof))
     values = pd.DataFrame(rows, columns=["name", "ratio", "error", "dof"])
     chance = _limit(len(values), values["dof"]) * values["error"]
     return values.assign(excess=np.log(values["ratio"].astype(float)).abs() / chance)

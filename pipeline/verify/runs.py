@@ -116,6 +116,7 @@ def of_papers(run: Run) -> Run:
     scales = {name: "overnight" if run.scales[name] == "overnight" else "paper" for name in names}
     images = run.images if run.images.startswith("CIFAR-10 (") else "CIFAR-10"
     about = {"relative_error": float(np.sqrt(2 / PUBLISHED_ROWS)), "networks": PUBLISHED_ROWS}
+    about |= {"estimand": "secant", "input": list(INPUT)}
     first = {network: float(values[0]) for network, values in published_spectra().items()}
     nads = {network: about | {"first_singular_value": value} for network, value in first.items()}
     results = {name: rows for name, rows in tables.items() if len(rows)}

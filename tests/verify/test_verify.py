@@ -47,7 +47,8 @@ def write(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=lambda k
         (reports / kind / "metrics.json").write_text(json.dumps({"scale": scale}))
     (reports / "images.json").write_text(json.dumps({"name": "CIFAR-10", "digest": digest}))
     value = 0.0019 * (1 + 0.01 * rng.standard_normal())
-    nads = {"lenet": {"first_singular_value": value, "relative_error": 0.1, "networks": 64}}
+    lenet = {"first_singular_value": value, "relative_error": 0.1, "networks": 64}
+    nads = {"lenet": lenet | {"estimand": "secant", "input": [1, 32, 32]}}
     (reports / "nads.json").write_text(json.dumps(nads))
     return folder
 
