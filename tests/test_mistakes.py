@@ -4,7 +4,6 @@ answered with: one sentence, no traceback."""
 import io
 import runpy
 import shutil
-import subprocess
 import sys
 import tarfile
 
@@ -38,22 +37,6 @@ def answer(action, *arguments):
 
 
 # How it is started -------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@table(
-    "words, folder",
-    ("a stage run as a file", ["pipeline/train.py", "linear_pairs"], "."),
-    ("from the folder of the package", ["-m", "pipeline.download"], "pipeline"),
-)
-def test_a_stage_is_run_as_a_module_from_the_root(words, folder):
-    done = subprocess.run(
-        [sys.executable, *words], cwd=ROOT / folder, capture_output=True, text=True
-    )
-    assert done.returncode == 1 and done.stderr == (
-        "error: run stages from the root of the repository, as `python -m pipeline.train "
-        "linear_pairs`\n"
-    )
 
 
 @pytest.mark.slow
@@ -152,11 +135,9 @@ LENET = f"{LINEAR}/networks/lenet"
 @table(
     "path, value, words",
     ("a misspelt key", "epz2", 0.3, "unknown key 'epz2'; did you mean 'eps2'?"),
-    ("a misspelt key of a network", f"{LENET}/indexes", [1], "did you mean 'indices'?"),
     ("a misspelt scale", "scale", "lapptop", "scale 'lapptop' is"),
     ("a misspelt network", "architectures/lenet/network", "lenett", "mean 'lenet'?"),
     ("a misspelt architecture", "scales/laptop/nads/lenett", 8, "did you mean 'lenet'?"),
-    ("a misspelt experiment", "scales/laptop/linear_pair", {}, "mean 'linear_pairs'?"),
     ("a misspelt device", "device", "gpu", "must be 'auto', 'cpu' or 'cuda', not"),
     ("a misspelt method", "estimator/method", "read-out", "must be 'readout' or 'plain'"),
     ("half precision", "precision", "float16", "must be 'float32' or 'bfloat16'"),
@@ -177,8 +158,6 @@ LENET = f"{LINEAR}/networks/lenet"
     ("more seeds", f"{LINEAR}/networks/lenet/seeds", 9, "seeds is 9, and the experiment has"),
     ("a key that was removed", "eps2", GONE, "the key 'eps2' is missing"),
     ("no learning rate", "linear_pairs/training/lr", GONE, "the key 'lr' is missing"),
-    ("no NADs", "scales/laptop/nads/mlp_100_20", GONE, "mlp_100_20: it has no NADs"),
-    ("one network's NADs", "scales/laptop/nads/lenet", 1, "networks must be at least 2"),
     ("no sigma", "image_pairs/sigma/lenet", GONE, "sigma has no value for lenet"),
     ("symmetry of one gradient", "estimator/estimand", "gradient", "set symmetry: false"),
 )

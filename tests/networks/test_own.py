@@ -37,23 +37,6 @@ def write(folder, **texts):
 ACT = "from torch.nn import ReLU as act\n"
 CASES = {
     "its own class": ("mine.py", {"mine": "act = nn.ReLU"}),
-    "a table filled by a decorator in a second module": (
-        "layers.py",
-        {
-            "mine": "import layers, registry\nact = registry.TABLE['act']",
-            "registry": "TABLE = {}\ndef register(f):\n    TABLE[f.__name__] = f\n    return f\n",
-            "layers": "import registry\nfrom torch import nn\n@registry.register\n"
-            "def act():\n    return nn.ReLU()\n",
-        },
-    ),
-    "getattr on a package that re-exports": (
-        "parts/helper.py",
-        {
-            "mine": "import parts\nact = getattr(parts, 'act')",
-            "parts____init__": "from parts.helper import *",
-            "parts__helper": ACT,
-        },
-    ),
     "an import in the forward pass": (
         "late.py",
         {

@@ -3,11 +3,15 @@
 import html
 import json
 import re
+import shutil
 import subprocess
 
 import numpy as np
 import pytest
-from test_plots import CHROMIUM
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 
 pytestmark = [
     pytest.mark.slow,
