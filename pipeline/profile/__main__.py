@@ -84,27 +84,29 @@ def main(given: argparse.Namespace) -> None:
     for name, each in every.items():
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
         notices[name] = dry_run(each, shape, 2)[1]
-    checkpoint = None
+    device, checkpoint = workers.device_of("auto"), None
+    here = device.type if torch.cuda.is_available() else "cpu"  # with Ray a GPU may be elsewhere
     if given.weights:
-        checkpoint = of_file(*every.values(), shape, given.weights, given.images)
+        checkpoint = of_file(*every.values(), shape, given.weights, given.images, here)
     folder = Path(given.output or f"profile-{'-'.join(map(page.slug, every))}")
     folder.mkdir(parents=True, exist_ok=True)  # before any work, in case that nobody may
-    steps = {name: trained.seconds_per_sample(each, shape) for name, each in every.items()}
+    steps = {name: trained.seconds_per_sample(each, shape, here) for name, each in every.items()}
     # All have one estimand and one size of training, or else they could not be compared.
-    step, available = max(steps.values()), (end - time.monotonic()) / len(every) * workers.cores()
+    step, at_once = max(steps.values()), workers.slots(device)
+    available = (end - time.monotonic()) / len(every) * at_once
     least = max(untrained.spanning(each, shape, untrained.SECANT) for each in every.values())
     estimator, reasons = untrained.affordable(shape, step, SHARE * available, least)
-    sizes = trained.sizes(math.prod(shape), step, (1 - SHARE) * available)
-    device, results = str(workers.device_of("auto")), []
+    sizes = trained.sizes(math.prod(shape), step, (1 - SHARE) * available, at_once)
+    results = []
     words = shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]])
     for name, specification in every.items():
         begun = time.monotonic()
         seconds = max(0.0, end - begun) / (len(every) - len(results))
         print(f"{name}, inputs {as_text(shape)}, for {seconds:.0f} s")
-        recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, device)
+        recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, device.type)
         nads, response, gaps = untrained.estimated(recipe, begun + SHARE * seconds)
         print(f"  {nads.networks:,} untrained networks, relative error of C {nads.error:.2f}")
-        course = trained.Course(specification, shape, *sizes, given.lr, device)
+        course = trained.Course(specification, shape, *sizes, given.lr, device.type)
         directions, each = trained.chosen(nads, response), steps[name] * course.steps
         print(f"  training along {len(directions)} directions, about {each:.0f} s a network")
         table = trained.outcomes(course, directions, begun + seconds, each)

@@ -50,7 +50,9 @@ class Checkpoint:
         return svds(rows, count, v0=np.ones(side))[2][::-1]  # of all of them the SVD takes a minute
 
 
-def of_file(specification: Specification, shape: Shape, weights: str, images: str) -> Checkpoint:
+def of_file(
+    specification: Specification, shape: Shape, weights: str, images: str, device: str
+) -> Checkpoint:
     """The network whose weights are in a safetensors file, at the images of a path.
 
     Images reach it as they do the pipeline's networks, in grey if it has one channel. Raises
@@ -85,12 +87,14 @@ def of_file(specification: Specification, shape: Shape, weights: str, images: st
     chosen, labels = pictures.chosen(seeds.stream("profile", "images"), test, "test", IMAGES)
     statistics = dict(zip(("mean", "deviation"), found.statistics()))
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
-    x = training.arranged(x.mean(1, keepdim=True) if shape[0] == 1 else x, "cpu")
-    tested, accuracy = len(x), training.accuracy(network, x, torch.as_tensor(labels))
+    x = training.arranged(x.mean(1, keepdim=True) if shape[0] == 1 else x, device)
+    labels = torch.as_tensor(labels, device=device)
+    tested, accuracy = len(x), training.accuracy(network.to(device), x, labels)
     count = max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes)))
     x = x[:: -(-tested // count)]  # which are sorted by content
     after = _response([(network, part) for part in x.split(training.BATCH)])
-    untrained = (build(seeds.derive("profile", "weights", number)) for number in range(UNTRAINED))
+    seed = functools.partial(seeds.derive, "profile", "weights")
+    untrained = (build(seed(number)).to(device) for number in range(UNTRAINED))
     before = _response(zip(untrained, x.tensor_split(UNTRAINED)))
     return Checkpoint(found.name, tested, accuracy, len(x), before, after)
 
@@ -99,6 +103,6 @@ def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:
     """The response of networks, each at images (N, C, H, W) of its own."""
     rows, count = [], 0
     for network, x in pairs:
-        rows += [gradient.flatten(1).double() for gradient in of_outputs(network, x)]
+        rows += [gradient.flatten(1).double().cpu() for gradient in of_outputs(network, x)]
         count, shape = count + len(x), tuple(x.shape[1:])
     return Response(torch.cat(rows).numpy() / count**0.5, shape)

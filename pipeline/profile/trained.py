@@ -70,21 +70,24 @@ def amplitude(dimension: int, samples: int) -> float:
     return SIGMA * (REACH * ((dimension - 1) / samples) ** 0.5) ** 0.5
 
 
-def sizes(dimension: int, step: float, seconds: float) -> tuple[int, int]:
-    """The numbers of training and of test samples with which `CELLS` networks are trained in
-    `seconds` of all cores together, if that is possible.
+def sizes(dimension: int, step: float, seconds: float, at_once: int) -> tuple[int, int]:
+    """The numbers of training and of test samples with which `CELLS` networks, or two on each core
+    where that is more, are trained in `seconds` of all cores together, if that is possible.
 
-    step: seconds that a sample takes in a step of training.
+    step: seconds that a sample takes in a step of training; at_once: networks trained at a time.
     """
-    samples = min(max(FEWEST, int(seconds / (CELLS * EPOCHS * step))), MOST, VALUES // dimension)
+    samples = int(seconds / (max(CELLS, 2 * at_once) * EPOCHS * step))
+    samples = min(max(FEWEST, samples), MOST, VALUES // dimension)
     # An odd number would end in a batch of one sample, in which a batch norm may find no variance.
     return samples // 2 * 2, min(TESTS, VALUES // dimension)
 
 
-def seconds_per_sample(specification: Specification, shape: Shape) -> float:
-    """Seconds of a core that one sample takes in a step of training."""
+def seconds_per_sample(specification: Specification, shape: Shape, device: str) -> float:
+    """Seconds of a core, or of the GPU, that one sample takes in a step of training."""
     network = networks.build(specification, shape[0], 2, 0)
-    x, y = training.arranged(torch.randn(16, *shape), "cpu"), torch.arange(16) % 2
+    count = 16 if device == "cpu" else training.BATCH  # a GPU takes as long for few
+    x = training.arranged(torch.randn(count, *shape), device)
+    y = torch.arange(count, device=device) % 2
     step = lambda: training.train(network, x, y, Training(1, 1e-6, 0, 0), 0)
     step()  # the first one takes longer
     count, seconds = timeit.Timer(step).autorange()

@@ -62,8 +62,8 @@ def affordable(
     reason = (
         "The response on this page is the output's gradient at images of noise, not its change "
         f"between steps of ±100 as in the papers, whose {passes:,} forward passes take "
-        f"{each:,.0f} seconds of a core for each of at least {least:,} untrained networks. The two "
-        "differ: rely on the networks that were trained, or give more --minutes."
+        f"{each:,.0f} seconds for each of at least {least:,} untrained networks. The two differ: "
+        "rely on the networks that were trained, or give more --minutes."
     )
     return Estimator("gradient", method, 100.0, "many", True, False), [reason]
 

@@ -1,6 +1,7 @@
 """A trained network's response at images, against the closed form of a linear one."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -13,11 +14,12 @@ from pipeline import networks
 from pipeline.images import sources
 from pipeline.profile import __main__ as command
 from pipeline.profile import checkpoint
-from pipeline.profile.checkpoint import UNTRAINED, of_file
+from pipeline.profile.checkpoint import UNTRAINED
 from pipeline.project.errors import InputError
 
 SHAPE = (1, 8, 8)
 LINEAR = networks.specification({"network": "logreg", "side": 8})
+of_file = functools.partial(checkpoint.of_file, device="cpu")
 
 
 @pytest.fixture

@@ -42,10 +42,12 @@ def test_a_dataset_has_the_shape_of_the_inputs_and_nothing_but_the_class_along_v
 
 
 def test_the_sizes_fill_the_time_and_no_training_set_fills_the_memory():
-    assert sizes(1024, 1e-3, 10 * 60.0) == (10_000, 4_000)
-    assert sizes(1024, 1e-3, 10 * 30 + 0.01) == (5_000, 4_000)
-    assert sizes(1024, 1.0, -1.0) == (400, 4_000)
-    assert sizes(3 * 224 * 224, 1e-6, 1e6) == (444, 445)
+    assert sizes(1024, 1e-3, 10 * 60.0, 2) == (10_000, 4_000)
+    assert sizes(1024, 1e-3, 10 * 30 + 0.01, 2) == (5_000, 4_000)
+    assert sizes(1024, 1.0, -1.0, 2) == (400, 4_000)
+    assert sizes(3 * 224 * 224, 1e-6, 1e6, 2) == (444, 445)
+    of_many_cores, _ = sizes(1024, 1e-3, 64 * 60.0, 64)
+    assert of_many_cores == 5_000, "which a core trains in half of the minute, as two of them do"
     assert 445 * 3 * 224**2 <= trained.VALUES
 
 
@@ -63,7 +65,7 @@ def test_when_the_time_is_over_the_least_are_trained_and_every_direction_comes_b
 
 def test_no_batch_is_of_one_sample_with_which_a_batch_norm_cannot_be_trained(monkeypatch):
     monkeypatch.setattr(trained, "FEWEST", 2 * trained.training.BATCH + 1)
-    assert sizes(1024, 1.0, 0.0)[0] == 2 * trained.training.BATCH
+    assert sizes(1024, 1.0, 0.0, 2)[0] == 2 * trained.training.BATCH
 
 
 def rows_of(repository, name, layers):
