@@ -1,5 +1,5 @@
 # What the stages need, and nothing of the project: its folder is mounted where they run (docs/running.md). `--build-arg TORCH=cuda`
-# has PyTorch's CUDA libraries in it.
+# has PyTorch's CUDA libraries in it, for `docker run --gpus all`.
 FROM python:3.11-slim
 ARG TORCH=cpu
 
