@@ -481,12 +481,15 @@ def test_convnext_along_frequencies_and_of_two_channels():
     assert text.format(*last.loc[0]) in page and last.loc[1].between(49, 51).all()
 
 
-def test_mixer_and_vit_along_frequencies_and_mixer_of_two_channels():
+def test_networks_of_small_patches_along_frequencies_and_mixer_of_two_channels():
     page = text_of("estimator.md")
     waves, others = table("fourier_mixer", "mixer"), table("fourier_vit", "vit")
-    ends = [others["accuracy"].agg(end) for end in ("min", "max")]
-    assert "ViT {:.1f} to {:.1f} %, all fitted".format(*ends) in page
-    assert (others["train_accuracy"] >= 0.99).all() and len(others) == 7
+    for text, run in (
+        ("ViT {:.1f} to {:.1f} %,", others),
+        ("in float32, {:.1f} to {:.1f} %, both fitted", table("fourier_convmixer", "convmixer")),
+    ):
+        assert text.format(*(run["accuracy"].agg(end) for end in ("min", "max"))) in page
+        assert (run["train_accuracy"] >= 0.99).all() and len(run) == 7
     ends = [waves["accuracy"].agg(end) for end in ("min", "max")]
     seen = [100 * waves["train_accuracy"].agg(end) for end in ("min", "max")]
     assert "it has {:.1f} to {:.1f} %".format(*ends) in page and len(waves) == 7
