@@ -508,6 +508,24 @@ def test_networks_of_small_patches_along_frequencies_and_mixer_of_two_channels()
     )
 
 
+def test_convmixer_of_two_channels():
+    pairs = table("linear_pairs_convmixer", "convmixer")
+    assert (pairs["train_accuracy"] >= 0.99).all() and set(pairs["seed"]) == {0}
+    at = pairs.set_index([*PAIR, "test_set"])
+    parts = [
+        (*pair, part) for pair in ((1, 1000), (1000, 1), (1, 1)) for part in ("first", "second")
+    ]
+    text = (
+        "has {:.0f} % and the second {:.0f}, at (1000, 1) {:.0f} and {:.0f}, at (1, 1) {:.0f} and "
+    )
+    text += (
+        "{:.0f} ({:.0f} at the best threshold), and at (1000, 1000) it learns its samples by heart "
+    )
+    text += "({:.0f} % with both"
+    best, both = 100 * at["best_accuracy"][1, 1, "second"], at["accuracy"][1000, 1000, "all"]
+    assert text.format(*at["accuracy"][parts], best, both) in text_of("estimator.md")
+
+
 def test_resnet18_on_images_as_they_are_and_flipped(page):
     rows = table("flip_resnet18_quarter", "resnet18_quarter").set_index("images")
     assert (rows["train_accuracy"] >= 0.99).all()
