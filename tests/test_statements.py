@@ -444,6 +444,7 @@ def test_networks_of_patches_along_their_own_nads():
     assert other["train_accuracy"].round(2).to_list() == [1, 0.55, 0.55]
     right = rows["convmixer"]["accuracy"].round()
     assert (rows["convmixer"]["train_accuracy"] == 1).all() and (right.loc[:32] == 100).all()
+    assert "93 along NAD 100, and 50 to 58 along NAD 64 and those from 200 on" in page
     assert right[100] == 93 and right[[64, 200, 400, 800, 1000]].between(50, 58).all()
     late, slower = rows["mixer"].loc[16:], rows["mixer"]["steps"] / rows["mixer"]["steps"][0]
     assert [round(slower.loc[16:].agg(end)) for end in ("min", "max")] == [5, 9]
@@ -492,7 +493,7 @@ def test_networks_of_small_patches_along_frequencies_and_mixer_of_two_channels()
         assert (run["train_accuracy"] >= 0.99).all() and len(run) == 7
     ends = [waves["accuracy"].agg(end) for end in ("min", "max")]
     seen = [100 * waves["train_accuracy"].agg(end) for end in ("min", "max")]
-    assert "it has {:.1f} to {:.1f} %".format(*ends) in page and len(waves) == 7
+    assert "the Mixer has {:.1f} to {:.1f} %".format(*ends) in page and len(waves) == 7
     assert "({:.1f} to {:.1f} % of the training samples)".format(*seen) in page
     pairs = table("linear_pairs_mixer", "mixer").set_index(["index_1", "index_2", "test_set"])
     assert (pairs["train_accuracy"] >= 0.99).all()
@@ -515,13 +516,9 @@ def test_convmixer_of_two_channels():
     parts = [
         (*pair, part) for pair in ((1, 1000), (1000, 1), (1, 1)) for part in ("first", "second")
     ]
-    text = (
-        "has {:.0f} % and the second {:.0f}, at (1000, 1) {:.0f} and {:.0f}, at (1, 1) {:.0f} and "
-    )
-    text += (
-        "{:.0f} ({:.0f} at the best threshold), and at (1000, 1000) it learns its samples by heart "
-    )
-    text += "({:.0f} % with both"
+    text = "has {:.0f} % and the second {:.0f}, at (1000, 1) {:.0f} and {:.0f}, at (1, 1) {:.0f} "
+    text += "and {:.0f} ({:.0f} at the best threshold), and at (1000, 1000) it learns its samples "
+    text += "by heart ({:.0f} % with both"
     best, both = 100 * at["best_accuracy"][1, 1, "second"], at["accuracy"][1000, 1000, "all"]
     assert text.format(*at["accuracy"][parts], best, both) in text_of("estimator.md")
 
