@@ -74,12 +74,14 @@ def run(
     Twice as many jobs are submitted as the nodes can do at once, so that none waits for its next.
     """
     connect()
-    task = ray.remote(_do).options(
+    # Given here and not by `.options`, Ray ends a process after its task on a GPU: CUDA reads only
+    # once which GPU it may use, and the next task may have another.
+    task = ray.remote(
         num_cpus=1,
         num_gpus=int(device.type == "cuda"),
         max_retries=worker.TRIES - 1,
         runtime_env={"env_vars": worker.ENVIRONMENT},
-    )
+    )(_do)
     recipe, jobs, submitted = worker.recipe_of(function, make_context), enumerate(jobs), {}
     store.default_folder().mkdir(exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=store.default_folder(), suffix=".part") as probe:

@@ -22,7 +22,7 @@ CPU = torch.device("cpu")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _two_nodes(tmp_path_factory):
+def nodes(tmp_path_factory):
     """A project's folder, and a cluster of two nodes with one core each."""
     from ray.cluster_utils import Cluster
 
@@ -37,7 +37,7 @@ def _two_nodes(tmp_path_factory):
         nodes.wait_for_nodes()
         patch.setenv("NADS_EXECUTOR", "ray")
         patch.setenv("RAY_ADDRESS", nodes.address)
-        yield
+        yield nodes
         ray.shutdown()
         nodes.shutdown()
 
@@ -72,6 +72,20 @@ def test_a_gpu_is_looked_for_in_the_cluster(monkeypatch):
     monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 16.0, "GPU": 4.0})
     assert workers.device_of("auto") == workers.device_of("cuda") == torch.device("cuda")
     assert workers.place(torch.device("cuda")) == "4 GPUs of Ray"
+
+
+def process(context, job):
+    """The number of the process that does a job."""
+    return os.getpid()
+
+
+def test_a_task_on_a_gpu_has_a_process_of_its_own(nodes, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")  # pretended: no job here uses one
+    node = nodes.add_node(num_cpus=2, num_gpus=2, object_store_memory=10**8)
+    nodes.wait_for_nodes()
+    found = dict(workers.run(process, range(4), dict, torch.device("cuda")))
+    nodes.remove_node(node)
+    assert len(set(found.values())) == 4
 
 
 def test_an_address_where_nothing_answers_is_refused(monkeypatch):
