@@ -21,7 +21,7 @@ from pipeline.experiments.experiment import Cell, Experiment, shape_of
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.data import Data
 from pipeline.machine import code, store
-from pipeline.project.errors import check_unchanged, notice
+from pipeline.project.errors import check_unchanged
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,35 +111,31 @@ def rate_key(experiment: Experiment, member: Member, device: str) -> str:
 
 def train_group(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     """Train one cell, or several in a stack, in a worker."""
-    if len(jobs) > 1:
-        try:
-            return _stacked(data, jobs)
-        except Exception as error:
-            notice(
-                f"{len(jobs)} networks cannot be trained in a stack here "
-                f"({type(error).__name__}: {error}); they are trained one by one"
-            )
-    return [_alone(data, job) for job in jobs]
-
-
-def _alone(data: Data, job: Job) -> Result | Exception:
-    started = time.monotonic()
     try:
-        device, (x, y) = torch.device(job.device), data.dataset(job.cell, "train")
-        network = _built(data, job.cell, job.specification, derive(*job.identity, "weights"))
-        x = training.arranged(x, device)
-        order, course = derive(*job.identity, "order"), {}
-
-        def note(epochs: int) -> None:
-            if data.experiment.needs_courses and epochs in noted(job.training.epochs):
-                state = _as_numpy(network.state_dict())
-                course.update({f"{epochs}/{name}": array for name, array in state.items()})
-
-        outcome = training.train(network, x, y.to(device), job.training, order, note)
-        seconds = time.monotonic() - started
-        return Result(course or _arrays(data, job, network), outcome, seconds)
+        return _stacked(data, jobs) if len(jobs) > 1 else [_alone(data, *jobs)]
     except Exception as error:
-        return error
+        if len(jobs) == 1 or not isinstance(error, torch.OutOfMemoryError):
+            return [_freed(error)] * len(jobs)
+    # Out of the block, so that what failed is freed before half as many are tried.
+    half = len(jobs) // 2
+    return train_group(data, jobs[:half]) + train_group(data, jobs[half:])
+
+
+def _alone(data: Data, job: Job) -> Result:
+    started = time.monotonic()
+    device, (x, y) = torch.device(job.device), data.dataset(job.cell, "train")
+    network = _built(data, job.cell, job.specification, derive(*job.identity, "weights"))
+    x = training.arranged(x, device)
+    order, course = derive(*job.identity, "order"), {}
+
+    def note(epochs: int) -> None:
+        if data.experiment.needs_courses and epochs in noted(job.training.epochs):
+            state = _as_numpy(network.state_dict())
+            course.update({f"{epochs}/{name}": array for name, array in state.items()})
+
+    outcome = training.train(network, x, y.to(device), job.training, order, note)
+    seconds = time.monotonic() - started
+    return Result(course or _arrays(data, job, network), outcome, seconds)
 
 
 def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
@@ -147,16 +143,23 @@ def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     networks = [
         _built(data, job.cell, job.specification, derive(*job.identity, "weights")) for job in jobs
     ]
-    sets = (data.dataset(job.cell, "train") for job in jobs)
+    device = torch.device(first.device)
+    # Each goes to the device by itself: all of them may be more than the host's memory.
+    sets = ([t.to(device) for t in data.dataset(job.cell, "train")] for job in jobs)
     orders = [derive(*job.identity, "order") for job in jobs]
-    outcomes = stack.train(networks, sets, first.training, orders, torch.device(first.device))
+    outcomes = stack.train(networks, sets, first.training, orders, device)
     seconds = (time.monotonic() - started) / len(jobs)
     return [
-        outcome
+        _freed(outcome)
         if isinstance(outcome, Exception)
         else Result(_arrays(data, job, network), outcome, seconds)
         for job, network, outcome in zip(jobs, networks, outcomes)
     ]
+
+
+def _freed(error: Exception) -> Exception:
+    """An exception without its frames, which would keep a cell's data on the GPU."""
+    return error.with_traceback(None)
 
 
 def _built(data: Data, cell: Cell, specification: table.Specification, seed: int) -> nn.Module:
