@@ -103,7 +103,8 @@ def main(fourier: str, sweep: str) -> None:
     print("\n".join(lines(compared(results, keys, odd), "published row k_row = 0")), end="\n\n")
     results = pd.read_csv(sweep)
     results = results[(results["architecture"] == "lenet") & (results["estimand"] == "secant")]
-    known = {index: [value] for index, value in published.curve("nad_sweep", "lenet").items()}
+    curve = published.table("nad_sweep").set_index("index")["lenet"]
+    known = {index: [value] for index, value in curve.items()}
     rows = compared(results, results["index"], known)
     print("\n".join(lines(rows, "NAD index")), end="\n\n")
     print("\n".join(lines(in_bands(rows), "NAD indices, means over them")))

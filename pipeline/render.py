@@ -44,7 +44,9 @@ def render_folder(folder: Path) -> None:
     """Render a folder of experiments: each of its folders that holds a plan.json is a section."""
     records, sections = run.read_folder(folder, list(PARTS)), {}
     for name, record in records.items():
-        section = PARTS[record.plan.experiment].section(run.of_tables(records, record))
+        # The record of this folder beside those of the others.
+        beside = {**records, record.plan.experiment: record}
+        section = PARTS[record.plan.experiment].section(run.Run(None, {}, beside, record.notice))
         sections[name] = of_folder(name, section, records)
     with artifacts.output(folder / "figures", sealed=False) as figures:
         save(sections, figures)

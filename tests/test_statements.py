@@ -67,7 +67,7 @@ def test_what_is_learned_sooner_generalises(page):
 
 
 def test_the_curve_along_nads_beside_the_published(page):
-    known = pd.Series(published.curve("nad_sweep", "lenet"))
+    known = published.table("nad_sweep").set_index("index")["lenet"]
     curves = {}
     for run in ("nad_sweep", "nad_sweep_less_noisy_NADs"):
         rows = table(run, "lenet")
@@ -251,7 +251,7 @@ def test_vgg11_beside_the_published(page):
     rows = table("nad_sweep_vgg11_quarter", "vgg11_quarter").set_index("index").sort_index()
     assert (rows["train_accuracy"] >= 0.99).all()
     ours = rows["accuracy"]
-    known = pd.Series(published.curve("nad_sweep", "vgg11")).reindex(ours.index)
+    known = published.table("nad_sweep").set_index("index")["vgg11"].reindex(ours.index)
     for words, band in (
         ("Means agree: {:.1f} % over indices 3 to 10, published {:.1f}", slice(3, 10)),
         ("{:.1f} over 14 to 30, published {:.1f}", slice(14, 30)),
@@ -272,7 +272,7 @@ def test_resnet18_along_its_nads_beside_the_published(page):
     rows = table("nad_sweep_resnet18_quarter", "resnet18_quarter").set_index("index").sort_index()
     assert (rows["train_accuracy"] >= 0.99).all() and len(rows) == 25
     ours = rows["accuracy"]
-    known = pd.Series(published.curve("nad_sweep", "resnet18")).reindex(ours.index)
+    known = published.table("nad_sweep").set_index("index")["resnet18"].reindex(ours.index)
     assert f"by {rms(ours - known):.1f} points rms over the same 25 indices" in page
     jump = "(ours {:.1f} to {:.1f} %, published {:.1f} to {:.1f})"
     assert jump.format(*ours[[8, 9]], *known[[8, 9]]) in page

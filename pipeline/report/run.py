@@ -158,11 +158,6 @@ def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
     return {folder: records[folder] for folder in sorted(records, key=place)}
 
 
-def of_tables(records: Mapping[str, Evaluated], record: Evaluated) -> Run:
-    """The run of one folder's tables alone; beside it stand the records of the other folders."""
-    return Run(None, {}, {**records, record.plan.experiment: record}, record.notice)
-
-
 def notice_of(images: Mapping[str, Any]) -> str | None:
     """The line in every figure that names images other than CIFAR-10."""
     return None if images["name"] == "CIFAR-10" else f"images of this run: {images['name']}"

@@ -15,7 +15,6 @@ from pipeline.cells.fourier import AXES, coloured, fourier, frequencies
 from pipeline.cells.separable import drawn
 from pipeline.experiments.experiment import SHAPE, shape_of
 from pipeline.grid import jobs
-from pipeline.project.errors import InputError
 
 WIDE = (6, 4)
 BASES = {
@@ -59,10 +58,6 @@ def plans_of(name, channels):
 def test_experiments_are_found_by_the_names_of_their_files():
     assert experiments.names() == list(SMALL)
     assert [experiments.find(name).name for name in SMALL] == list(SMALL)
-    with pytest.raises(
-        InputError, match="the experiment 'cats' is unknown; known are: colours, converg"
-    ):
-        experiments.find("cats")
 
 
 INDICES = [{"index": 3}, {"index": 4}]

@@ -29,7 +29,7 @@ def test_values_along_nads():
     assert table.loc[[0, 10, 302]].round(1).to_numpy().tolist() == [
         [100, 97.9, 100, 100], [100, 99.2, 67.6, 85.5], [58.5, 56.4, 50.4, 50.1]
     ]  # fmt: skip
-    carriers = published.curve("poison", "resnet18")
+    carriers = published.table("poison").set_index("index")["resnet18"]
     assert list(carriers.index) == list(range(0, 1021, 10)) and carriers[0] == 17.6
     assert carriers.loc[110:200].mean() == pytest.approx(61, abs=3)
     assert carriers.loc[810:].mean() == pytest.approx(80, abs=1.5)

@@ -8,8 +8,3 @@ import pandas as pd
 def table(name: str) -> pd.DataFrame:
     """The published table of this name, such as 'nad_sweep', with accuracies in per cent."""
     return pd.read_csv(Path(__file__).parent / f"{name}.csv")
-
-
-def curve(name: str, network: str) -> pd.Series:
-    """One network's column, by index, of 'nad_sweep', 'singular_values' or 'poison'."""
-    return table(name).set_index("index")[network]
