@@ -1,25 +1,40 @@
-"""The leading NADs of networks that cut their inputs into patches of p×p pixels.
+"""The NADs of networks that cut their inputs into patches of p×p pixels, one row a network.
 
-    python -m benchmarks.patches > docs/data/patches.csv
+    python -m benchmarks.patches
 
 With weights that are alike in law at every patch and at every place in it, an untrained network
 hardly tells patches apart: its first p² NADs are the patterns that repeat in each patch, and its
-response falls after them. `repeating` is the part of their span that lies in such patterns (by
-chance p²/1024). `first`, `last` and `next` are singular values, √λ × 100, of NADs 0, p² − 1 and p².
+response √λ falls after them. Tables and figure go into reports/overnight/patches/.
+
+networks.csv: `repeating` is the part of the first p² NADs' span in patterns that repeat (by chance
+p²/1024); k_row, k_col and least are the plane wave that is seen least and the response to it, as a
+multiple of that to a random pattern. spectra.csv, at some indices: 100 √λ with its standard error,
+and the response of as many other networks along the same directions (held_out). The last
+eigenvalues of an estimate are too small, since its directions are chosen for that, and the response
+of other networks along them is too large, since they are not quite the last. The truth lies
+between.
 """
 
-import csv
-import sys
+from pathlib import Path
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+import pandas as pd
+import threadpoolctl
+from matplotlib.figure import Figure
 
 from pipeline import networks
 from pipeline.cells.shapes import SIDE
-from pipeline.nads import estimate
+from pipeline.nads import NADs, estimate
+from pipeline.profile.response import Response
+from pipeline.report import style
+from pipeline.report.labels import label
 
-PATCHES = {"vit": (4, 32), "mixer": (4, 32), "convmixer": (4, 64), "convnext": (16, 64)}
+FOLDER, SHAPE = Path("reports/overnight/patches"), (1, SIDE, SIDE)
+
+PATCHES = {"vit": (4, 64), "mixer": (4, 64), "convmixer": (4, 128), "convnext": (16, 128)}
 """Height of a patch (of ConvNeXt: the product of its strides), and number of untrained networks."""
+
+INDICES = [0, 4, 8, 15, 16, 32, 64, 100, 200, 400, 800, 1000]
 
 
 def repeating(directions: np.ndarray, patch: int) -> float:
@@ -29,24 +44,69 @@ def repeating(directions: np.ndarray, patch: int) -> float:
     return float(np.square(mean).sum() * (SIDE // patch) ** 2 / len(directions))
 
 
+def along(nads: NADs, others: NADs) -> np.ndarray:
+    """√(uᵀCu) along the directions u of `nads`, C as the networks of `others` have it."""
+    return np.sqrt((nads.directions @ others.directions.T) ** 2 @ others.eigenvalues)
+
+
+def drawn(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figure:
+    """The spectra of all networks, and pictures of some NADs of each."""
+    figure, axes = style.new(len(found), 10, 13, 5.6)  # four columns for spectra, six of pictures
+    spectra = figure.add_subplot(axes[0, 0].get_gridspec()[:, :4])
+    for panel in axes[:, :4].flat:
+        panel.remove()
+    style.bare(axes[:, 4:].flat)
+    for (name, nads), row, colour in zip(found.items(), axes[:, 4:], style.COLOURS):
+        patch, title = PATCHES[name][0], label(networks.specification({"network": name}))
+        values = nads.eigenvalues**0.5
+        spectra.plot(np.arange(len(values)) + 1, values, color=colour, label=title)
+        look = {"color": colour, "linestyle": ":", "linewidth": 1}
+        spectra.plot(np.arange(len(values)) + 1, held_out[name], **look)
+        for panel, index in zip(row, (0, 1, patch**2 - 1, patch**2, 512, 1000), strict=True):
+            picture = nads.directions[index].reshape(SIDE, SIDE)
+            bound = np.abs(picture).max()
+            panel.imshow(picture, cmap="gray", vmin=-bound, vmax=bound)
+            panel.set_title(f"{index}", fontsize=8)
+        row[0].set_ylabel(title, fontsize=8)
+    spectra.set(xscale="log", yscale="log", xlabel="NAD index + 1", ylabel="√λ")
+    spectra.legend()
+    caption = "Solid: √λ, too small at the end; dotted: the response of as many other networks "
+    caption += "along the same directions, too large at the end.\nPictures: NADs 0 and 1, the last "
+    caption += "of the first p² and the next, 512 and 1000; each on its own scale."
+    return style.finish(figure, "Untrained networks of patches", caption)
+
+
 def main() -> None:
-    """Print a row for each network."""
-    table = csv.writer(sys.stdout, lineterminator="\n")
-    row = "network weights patch networks error first last next ratio_0_1000 repeating"
-    table.writerow(row.split())
+    """Estimate, and write tables and figure."""
+    FOLDER.mkdir(exist_ok=True)
+    rows, spectra, found, held_out = [], [], {}, {}
     for name, (patch, count) in PATCHES.items():
         specification = networks.specification({"network": name})
         make = networks.constructor(specification["network"])
-        shape = (1, SIDE, SIDE)
-        nads = estimate(lambda make=make: make(1, 1), shape, networks=count, symmetry="square")
-        values = 100 * np.sqrt(nads.eigenvalues)
-        size = sum(weight.numel() for weight in make(1, 2).parameters())
-        numbers = nads.error, *values[[0, patch**2 - 1, patch**2]], values[0] / values[1000]
-        numbers += (repeating(nads.directions[: patch**2], patch),)
-        table.writerow([name, size, patch, count, *(f"{number:.3g}" for number in numbers)])
-        sys.stdout.flush()
+        nads, others = (
+            estimate(lambda: make(1, 1), SHAPE, networks=count, symmetry="square", seed=seed)  # noqa: B023
+            for seed in (0, 1)
+        )
+        found[name], held_out[name] = nads, along(nads, others)
+        values, directions = np.sqrt(nads.eigenvalues), nads.directions
+        least = Response(values[:, None] * directions, SHAPE).frequencies.iloc[0]
+        row = {"network": name, "weights": sum(each.numel() for each in make(1, 2).parameters())}
+        row |= {"patch": patch, "networks": count, "error": nads.error}
+        row |= {"repeating": repeating(directions[: patch**2], patch)}
+        row |= {"k_row": int(least["k_row"]), "k_col": int(least["k_col"])}
+        rows.append(row | {"least": least["response"]})
+        table = pd.DataFrame({"network": name, "index": sorted({*INDICES, patch**2 - 1, patch**2})})
+        table["value"] = 100 * values[table["index"]]
+        errors = 50 * nads.standard_errors / values  # of 100 √λ
+        table["standard_error"] = errors[table["index"]]
+        table["held_out"] = 100 * held_out[name][table["index"]]
+        spectra.append(table)
+    look = {"index": False, "float_format": "%.4g"}
+    pd.DataFrame(rows).to_csv(FOLDER / "networks.csv", **look)
+    pd.concat(spectra).to_csv(FOLDER / "spectra.csv", **look)
+    drawn(found, held_out).savefig(FOLDER / "patches.png", metadata={"Software": None})
 
 
 if __name__ == "__main__":
-    with threadpool_limits(1):
+    with threadpoolctl.threadpool_limits(1):
         main()

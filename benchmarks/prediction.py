@@ -230,7 +230,7 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
     caption = " · ".join(f"{number} {name}" for number, name in enumerate(names, 1))
     known = artifacts.about_images()["name"]
     caption += f"\n{known} in grey · {SEEDS} seeds · {' and '.join(courses)}"
-    caption += "\nblack: fitted, blue: not · response: times a random direction's · "
+    caption += "\nblack: fitted by both seeds, blue: not · response: times a random direction's · "
     caption += "ρ: rank correlation over networks, with its interval of 95 %"
     title = "Does what an untrained network prefers tell how accurate it will be?"
     return style.finish(figure, title, caption)
@@ -262,7 +262,7 @@ def main() -> None:
     means = means.merge(short.groupby(keys, as_index=False)["one_epoch"].mean())
     means = means.sort_values("network", key=lambda names: names.map(list(by_label).index))
     ranked = correlations(means)
-    ranked.to_csv(FOLDER / "correlations.csv", index=False, float_format="%.4f")
+    ranked.to_csv(FOLDER / "correlations.csv", index=False, float_format="%.6f")
     drawn(means, ranked).savefig(FOLDER / "prediction.png", metadata={"Software": None})
     print(ranked.to_string(index=False))
 

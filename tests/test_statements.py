@@ -2,6 +2,7 @@
 tables."""
 
 import collections
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -171,18 +172,15 @@ def test_where_the_response_lies_after_training(page):
     lenet = course[course["architecture"] == "lenet"]
     measured = lenet.groupby(["index", "epoch"])[["v", "nads", "train_accuracy"]].mean()
     before, after = (measured.xs(epoch, level="epoch") for epoch in (0, 20))
-    early, late, images = [0, 10, 32, 102], [302, 1000], -1
+    early, late = [0, 10, 32, 102], [302, 1000]
     listed = lambda values: "{:.0f}, {:.0f}, {:.0f} and {:.0f} %".format(*100 * values)
     assert f"on D(v) {listed(after['v'][early])} of it lie along v" in page
     assert (lenet.set_index("index").loc[early, "train_accuracy"] >= 0.99).all()
     assert "and {:.1f} and {:.1f} % along NAD 302 and 1000".format(*100 * after["v"][late]) in page
-    rest = before["v"].drop(images)
+    rest = before["v"].drop(-1)  # of images
     assert f"it is {100 * rest[early].min():.1f} to {100 * rest[early].max():.1f} %" in page
     assert f"Of the rest {listed(after['nads'][early])}" in page
     assert (100 * before["nads"][early]).round().eq(2).all()
-    then, first = (f"{100 * at['nads'][images]:.0f} %" for at in (after, before))
-    text = f"On grey images {then} of LeNet's response lie in its first ten NADs, {first} before"
-    assert text in page
     mlp = course[(course["architecture"] == "mlp_100_20") & (course["epoch"] == 20)]
     assert (100 * mlp.groupby("index")["nads"].mean()).round().eq(1).all()
 
@@ -192,9 +190,9 @@ def test_what_ranks_networks_by_their_accuracy(page):
     rows = pd.read_csv(folder / "correlations.csv").set_index(["predictor", "images"])
     signed = lambda value: f"{value:.2f}".replace("-", "−")
     for name, words in (
-        ("components", "which need no label"),
         ("class_means", "the differences of the classes' means"),
         ("fisher", "Fisher's directions"),
+        ("components", "the images' first nine principal components"),
         ("weights", "the number of weights"),
         ("one_epoch", "the accuracy after one epoch"),
     ):
@@ -211,23 +209,50 @@ def test_what_ranks_networks_by_their_accuracy(page):
         accuracy=("accuracy", "mean"),
         fit=("train_accuracy", "min"),
         components=("components", "mean"),
+        class_means=("class_means", "mean"),
     )
     fitted, large = cells.loc[1000].query("fit >= 0.99"), cells.loc[10_000]
     assert len(fitted) == 8 and (large["fit"] < 0.99).all()
-    among = lambda some: f"{stats.spearmanr(some['components'], some['accuracy']).statistic:.2f}"
-    p = stats.spearmanr(fitted["components"], fitted["accuracy"]).pvalue
-    assert f"among these the components give {among(fitted)} (p = {p:.2f})" in page
-    rest = large.drop(["LogReg", "MLP (100, 20)", "MLP (200, 50)", "ConvNeXt"])
-    assert f"it is {among(rest)} with 10,000 images" in page
+    among = lambda some, name: stats.spearmanr(some[name], some["accuracy"])
+    alike = stats.spearmanr(large["components"], large["class_means"]).statistic
+    assert f"rank the networks almost alike (ρ = {alike:.2f})" in page
+    means, parts = (among(fitted, name) for name in ("class_means", "components"))
+    text = f"class means give {means.statistic:.2f} (p = {means.pvalue:.2f}) and components "
+    assert f"{text}{parts.statistic:.2f} (p = {parts.pvalue:.2f})" in page
+    left_out = ["LogReg", "MLP (100, 20)", "MLP (200, 50)", "ConvNeXt"]
+    both = [cells.loc[count].drop(left_out) for count in (10_000, 1000)]
+    means, parts = (
+        [among(some, name).statistic for some in both] for name in ("class_means", "components")
+    )
+    text = "13 networks, class means give {:.2f} with 10,000 images and {:.2f} with 1,000, and "
+    assert (text + "components {:.2f} and {:.2f}").format(*means, *parts) in page
+    assert f"(up to {alignments['error'].max():.2f} for an MLP)" in page
 
 
 def test_leading_nads_of_networks_of_patches():
     text = text_of("estimator.md")
-    for row in pd.read_csv(ROOT / "docs/data/patches.csv", dtype=str).to_dict("records"):
-        weights = f"{int(row['weights']):,}"
-        line = "| {} | {networks} | {error} | {first} to {last} | {next} | {ratio_0_1000} | "
-        line += "{repeating} |"
-        assert line.format(weights, **row) in text
+    folder = ROOT / "reports/overnight/patches"
+    found = pd.read_csv(folder / "networks.csv").set_index("network")
+    spectra = pd.read_csv(folder / "spectra.csv").set_index(["network", "index"])
+    for row in found.itertuples():
+        size, at = row.patch**2, spectra.loc[row.Index]
+        ours, others = at["value"], at["held_out"]
+        cells = f"| {row.weights:,} | {row.networks} ({row.error:.3f}) | {ours[0]:.3g} to "
+        cells += f"{ours[size - 1]:.3g} | {others[size]:.2g} to {ours[size]:.2g} | "
+        cells += f"{others[0] / others[1000]:.0f} to {ours[0] / ours[1000]:.0f} |"
+        (_, after) = text.split(cells)
+        least = f"| ({row.k_row}, {row.k_col}), {row.least:.2g} |".replace("-", "−")
+        assert least in after[:40]
+    assert found["repeating"].min() > 0.96
+    flat = [spectra.loc[name].loc[16:, "held_out"] for name in ("vit", "mixer")]
+    factors = [each.max() / each.min() for each in flat]
+    assert "by factors of at most {:.1f} and {:.1f}".format(*factors) in text
+    vit = spectra.loc["vit"]
+    falls = [vit[column][15] / vit[column][16] for column in ("value", "held_out")]
+    assert "The ViT's falls by {:.0f} to {:.0f} after NAD 15".format(*falls) in text
+    mixer = spectra.loc["convmixer"].loc[[32, 64, 100, 200]] * 1e5
+    assert "it is {:.1f}, {:.1f}, {:.1f} and {:.1f} × 10⁻⁵".format(*mixer["held_out"]) in text
+    assert "directions: {:.1f}, {:.1f}, {:.1f}, {:.1f};".format(*mixer["value"]) in text
     sweep = pd.read_csv(ROOT / "reports/nad_sweep/summary.csv").set_index(["architecture", "index"])
     assert (
         sweep["mean"]["vit_small", 15] > 0.99 and abs(sweep["mean"]["vit_small", 16] - 0.5) < 0.02
@@ -353,6 +378,23 @@ def test_resnet18_along_frequencies_beside_the_published(page):
     assert text.format(*again[::-1][:3]) in page
 
 
+def test_the_response_of_networks_that_learn_images(page):
+    course = pd.read_csv(ROOT / "reports/overnight/learning/course.csv")
+    course = course[course["data"] == "images"]
+    last = course[course["epoch"] == 20].groupby("architecture")["train_accuracy"]
+    assert set(last.count()) == {3}
+    names = {"lenet": "LeNet", "mlp_100_20": "MLP", "logreg": "LogReg"}
+    ends = [f"{100 * last.mean()[name]:.0f}" for name in names]
+    assert "none fitted: {}, {} and {} % of the training samples".format(*ends) in page
+    parts = 100 * course.groupby(["architecture", "epoch"])[["nads", "components"]].agg(
+        ["mean", "std"]
+    )
+    for name, part in itertools.product(names, ("nads", "components")):
+        if (name, part) != ("logreg", "nads"):  # of which no direction comes first
+            cells = ["{:.1f} ± {:.1f}".format(*parts.loc[(name, n), part]) for n in (0, 1, 2, 20)]
+            assert f"| {' | '.join(cells)} |" in page
+
+
 def test_no_colour_is_learned_better(page):
     rows = table("colours", "lenet_colour")
     place = {"index": FREQUENCY, "columns": "axis"}
@@ -409,7 +451,7 @@ def test_the_earlier_nad_is_used_though_its_labels_are_wrong(page):
 
 
 def test_networks_of_patches_along_their_own_nads():
-    page, rows = text_of("estimator.md"), {}
+    page, rows, gaps = text_of("estimator.md"), {}, {}
     names = {"convnext": "ConvNeXt, p = 16", "vit": "ViT, p = 4", "convmixer": "ConvMixer, p = 4"}
     rounded = {"vit": "nad_sweep_patches_bfloat16", "mixer": "nad_sweep_patches_bfloat16"}
     for name, title in (names | {"mixer": "MLP-Mixer, p = 4"}).items():
@@ -421,10 +463,17 @@ def test_networks_of_patches_along_their_own_nads():
             for index, accuracy, steps, fitted in means.itertuples()
         }
         cells = [texts.get(index, "–") for index in (0, 8, 16, 64, 200, 800)]
-        rho = stats.spearmanr(means.index, means["accuracy"]).statistic
-        cells.append(f"{rho:.2f} ({len(means)})".replace("-", "−"))
         assert f"| {title} | {' | '.join(cells)} |" in page
+        rho = f"{stats.spearmanr(means.index, means['accuracy']).statistic:.2f}".replace("-", "−")
+        (row,) = (line for line in page.split(f"| {title} | ") if f" | {rho} | (" in line)
+        assert len(means) == 12
+        gaps |= {(name, index): np.ptp(of) for index, of in every.groupby("index")["accuracy"]}
         rows[name] = means
+    most = gaps.pop(("convmixer", 400))
+    text = (
+        f"by at most {max(gaps.values()):.1f} points, but by {most:.1f} along ConvMixer's NAD 400"
+    )
+    assert text in page
     early, late = rows["convnext"].loc[:200], rows["convnext"].loc[400:]
     assert len(early) == 9 and early["accuracy"].min() > 99.8 and len(late) == 3
     assert late["accuracy"].max() < 50.5 and late["train_accuracy"].max() < 0.57
@@ -521,6 +570,33 @@ def test_convmixer_of_two_channels():
     text += "by heart ({:.0f} % with both"
     best, both = 100 * at["best_accuracy"][1, 1, "second"], at["accuracy"][1000, 1000, "all"]
     assert text.format(*at["accuracy"][parts], best, both) in text_of("estimator.md")
+
+
+def test_vit_of_two_channels_and_a_small_one_along_waves():
+    page, pairs = text_of("estimator.md"), table("linear_pairs_vit", "vit")
+    assert set(pairs["seed"]) == {0} and len(pairs) == 12
+    at = pairs.set_index([*PAIR, "test_set"]).sort_index()
+    parts = [(*p, part) for p in ((1, 1000), (1000, 1), (1, 1)) for part in ("first", "second")]
+    best, late = 100 * at["best_accuracy"][1, 1, "second"], at.loc[1000, 1000]
+    text = "at (1, 1000) {:.0f} and {:.0f} %, at (1000, 1) {:.0f} and {:.0f}, at (1, 1) {:.0f} and "
+    text += "{:.0f} ({:.0f} at the best threshold), and at (1000, 1000) it guesses ({:.0f} % with"
+    assert text.format(*at["accuracy"][parts], best, late["accuracy"]["all"]) in page
+    unfitted = at["train_accuracy"][at["train_accuracy"] < 0.99]
+    assert set(unfitted.index) == {(1000, 1000, part) for part in ("all", "first", "second")}
+    assert f"where it has {100 * unfitted.iloc[0]:.0f} % of the training samples" in page
+    waves = table("fourier_vit_small", "vit_small")
+    repeat = (waves["k_row"] % 8 == 0) & (waves["k_col"] % 8 == 0)
+    ends = []
+    for some in (waves[repeat], waves[~repeat]):
+        for column, scale in (("accuracy", 1), ("train_accuracy", 100)):
+            ends += [scale * some[column].agg(end) for end in ("min", "max")]
+    text = "has {:.1f} to {:.1f} % along the seven waves at multiples of 8 ({:.1f} to {:.1f} % of "
+    text += "the training samples; four of them fitted) and {:.1f} to {:.1f} % along the other 14 "
+    text += "at multiples of 4 (one of each transposed pair), none of which it fits ({:.0f} to "
+    assert (text + "{:.0f} % of the").format(*ends) in page
+    fitted = waves["train_accuracy"] >= 0.99
+    assert (repeat.sum(), (~repeat).sum(), fitted[repeat].sum()) == (7, 14, 4)
+    assert not fitted[~repeat].any()
 
 
 def test_resnet18_on_images_as_they_are_and_flipped(page):
