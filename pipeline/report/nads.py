@@ -178,8 +178,8 @@ def numbers(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Serie
     sentences = []
     if steep:
         fall = "√λ falls from the first NAD to the last by a factor of"
-        short = "of few networks the last eigenvalues are too small, and so this factor too large"
-        sentences.append(f"{fall} {', '.join(steep)} ({short}).")
+        short = "Of few networks the last eigenvalues are too small, and so this factor too large."
+        sentences.append(f"{fall} {', '.join(steep)}. {short}")
     if level:
         equal = "No direction comes first: the eigenvalues are equal, or two halves of the "
         equal += "networks share no more of their NADs than chance, for"
