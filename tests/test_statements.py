@@ -534,9 +534,15 @@ def test_convnext_along_frequencies_and_of_two_channels():
 def test_networks_of_small_patches_along_frequencies_and_mixer_of_two_channels():
     page = text_of("estimator.md")
     waves, others = table("fourier_mixer", "mixer"), table("fourier_vit", "vit")
+    more = table("fourier_convmixer", "convmixer")
+    seven = more[(more["k_row"] % 8 == 0) & (more["k_col"] % 8 == 0)]
+    off = more["accuracy"].drop(seven.index)
+    text = f"and {off.min():.1f} to {off.max():.1f} along the others"
+    assert text in page and len(off) == 14 and (more["train_accuracy"] >= 0.99).all()
     for text, run in (
         ("ViT {:.1f} to {:.1f} %,", others),
-        ("in float32, {:.1f} to {:.1f} %, both fitted", table("fourier_convmixer", "convmixer")),
+        ("in float32, {:.1f} to {:.1f} %, both fitted", seven),
+        ("with {:.1f} to {:.1f} % along the seven and", seven),
     ):
         assert text.format(*(run["accuracy"].agg(end) for end in ("min", "max"))) in page
         assert (run["train_accuracy"] >= 0.99).all() and len(run) == 7
