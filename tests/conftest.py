@@ -1,5 +1,5 @@
 """What tests of several rooms share: one thread, as in the workers (more would fight over the
-cores), params.yaml, pictures, and a folder to run stages in."""
+cores), one seed, params.yaml, pictures, and a folder to run stages in."""
 
 import copy
 import linecache
@@ -42,6 +42,12 @@ def _one_thread():
     """NumPy's own threads would fight over the cores, with those of other processes too."""
     with threadpoolctl.threadpool_limits(1):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    """A test's networks are the same in every run."""
+    torch.manual_seed(0)
 
 
 @pytest.fixture
