@@ -487,10 +487,16 @@ def test_networks_of_patches_along_their_own_nads():
     )
     single = table("nad_sweep_patches_bfloat16", "vit").query("index >= 16")["train_accuracy"]
     assert [f"{single.agg(end):.0%}" for end in ("min", "max")] == ["51%", "59%"]
-    other = table("nad_sweep_vit_momentum", "vit").set_index("index")
-    first, *late = other["accuracy"].round(1)
-    assert f"along NAD 0 {first} %, along 16 and 200 {late[0]} and {late[1]}" in page
-    assert other["train_accuracy"].round(2).to_list() == [1, 0.55, 0.55]
+    for name, beyond in ("convnext", 256), ("vit", 16):
+        other = table("nad_sweep_patches_momentum", name).set_index("index")
+        assert list(other.index) == list(rows[name].index)
+        early, late = other.loc[: beyond - 1], other.loc[beyond:]
+        assert (early["train_accuracy"] >= 0.99).all() and early["accuracy"].min() >= 99.8
+        ends = [late["accuracy"].agg(end) for end in ("min", "max")]
+        ends += [100 * late["train_accuracy"].agg(end) for end in ("min", "max")]
+        assert name == "convnext" or early["accuracy"].min() > 99.95
+        text = "{:.1f} to {:.1f} along the " + ("three" if name == "convnext" else "eight")
+        assert (text + " ({:.0f} to {:.0f} %").format(*ends) in page
     right = rows["convmixer"]["accuracy"].round()
     assert (rows["convmixer"]["train_accuracy"] == 1).all() and (right.loc[:32] == 100).all()
     assert "93 along NAD 100, and 50 to 58 along NAD 64 and those from 200 on" in page
