@@ -422,6 +422,7 @@ def test_no_colour_is_learned_better(page):
 def test_the_earlier_nad_is_used_though_its_labels_are_wrong(page):
     rows = pd.read_csv(ROOT / "docs/data/linear_pairs_mislabelled.csv")
     rows["accuracy"] *= 100
+    second, rows = rows[rows["eta2"] > 0], rows[rows["eta2"] == 0]
     runs = [of_one for _, of_one in rows.groupby("eta1")]
     assert rows["eta1"].unique().tolist() == [0, 0.02, 0.1, 0.3]
     kept = table("linear_pairs_30_percent_mislabelled", "lenet")
@@ -448,6 +449,19 @@ def test_the_earlier_nad_is_used_though_its_labels_are_wrong(page):
     assert "it turns by {:.0f} and {:.0f}°".format(*turned) in page
     changes = [(mean - means[0]).loc[1000].abs().to_numpy().max() for mean in means]
     assert f"wrong labels change no accuracy by more than {max(changes):.1f} points" in page
+
+    assert set(second["eta2"]) == {0.3} and (second["train_accuracy"] >= 0.99).all()
+    assert f"{len(second) // 3} more networks, two seeds, all fitted" in page
+    mean = second.groupby([*PAIR, "test_set"])["accuracy"].mean().unstack()
+    turned, texts = second.groupby(PAIR)["tilt"].mean(), {}
+    for pair in (1000, 1), (128, 1):
+        alone = mean.loc[pair, ["all", "first", "second"]]
+        texts[pair] = " / ".join(f"{value:.1f}" for value in alone)
+    assert f"({texts[1000, 1]}; {turned[1000, 1]:.0f}°)" in page
+    assert f"{texts[128, 1]} and {turned[128, 1]:.0f}°, at (1, 1) {turned[1, 1]:.0f}° and" in page
+    without = [tilts[0][pair] for pair in ((1, 1), (128, 128))]
+    text = "at (128, 128) {:.0f}°, of {:.0f} and {:.0f}° without"
+    assert text.format(turned[128, 128], *without) in page
 
 
 def test_networks_of_patches_along_their_own_nads():
