@@ -458,6 +458,7 @@ def test_the_earlier_nad_is_used_though_its_labels_are_wrong(page):
         alone = mean.loc[pair, ["all", "first", "second"]]
         texts[pair] = " / ".join(f"{value:.1f}" for value in alone)
     assert f"({texts[1000, 1]}; {turned[1000, 1]:.0f}°)" in page
+    assert mean.loc[1000, 1000].between(49, 51).all()
     assert f"{texts[128, 1]} and {turned[128, 1]:.0f}°, at (1, 1) {turned[1, 1]:.0f}° and" in page
     without = [tilts[0][pair] for pair in ((1, 1), (128, 128))]
     text = "at (128, 128) {:.0f}°, of {:.0f} and {:.0f}° without"
