@@ -419,6 +419,22 @@ def test_no_colour_is_learned_better(page):
     assert "red–green lies {} and blue–yellow {} points from grey".format(*texts) in page
 
 
+def test_resnet_learns_every_colour(page):
+    rows = pd.read_csv(ROOT / "docs/data/colours_resnet18_narrow.csv")
+    assert (100 * rows[["accuracy", "train_accuracy"]].min()).round(1).eq(100).all()
+    steps = rows.pivot(index=FREQUENCY, columns="axis", values="steps")
+    lenet = table("colours", "lenet_colour").groupby(FREQUENCY)["accuracy"].max()[steps.index]
+    assert (len(steps), (lenet < 55).sum(), len(rows)) == (7, 6, 21)
+    texts = [f"{steps.mean()[axis]:.0f}" for axis in ("grey", "red_green", "blue_yellow")]
+    assert "after {} steps in grey, {} in red–green and {} in".format(*texts) in page
+    differences = steps[["red_green", "blue_yellow"]].sub(steps["grey"], axis=0)
+    texts = [
+        f"{mean:+.1f} ± {error:.1f}".replace("-", "−")
+        for mean, error in zip(differences.mean(), differences.sem())
+    ]
+    assert "differ by {} and {} steps from grey".format(*texts) in page
+
+
 def test_the_earlier_nad_is_used_though_its_labels_are_wrong(page):
     rows = pd.read_csv(ROOT / "docs/data/linear_pairs_mislabelled.csv")
     rows["accuracy"] *= 100
