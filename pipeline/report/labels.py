@@ -5,6 +5,7 @@ from typing import Any
 
 from pipeline.cells.shapes import INPUT, SIDE, as_text
 from pipeline.networks import NETWORKS
+from pipeline.networks.libraries import LIBRARIES
 
 # Labels of the project's own networks, by their dotted path.
 LABELS = {
@@ -25,7 +26,7 @@ TODAY = {NETWORKS[name] for name in ("vit", "mixer", "convmixer", "convnext")}
 
 
 def label(specification: Mapping[str, Any], shape: tuple[int, ...] = INPUT) -> str:
-    """The label of an architecture: 'ResNet-18, width ×0.125', or one's own with all arguments.
+    """The label of an architecture: 'ResNet-18, width ×0.125', or another's with all arguments.
 
     specification: `network` and its arguments; shape: of its inputs, which the label has where they
     are not the papers'.
@@ -35,7 +36,10 @@ def label(specification: Mapping[str, Any], shape: tuple[int, ...] = INPUT) -> s
     if network not in LABELS:
         parts = [f"{key} {value}" for key, value in arguments.items()]
         parts += [as_text(shape)] if shape != INPUT else []
-        return network.rpartition(":")[2] + (f" ({', '.join(parts)})" if parts else "")
+        module, _, name = network.rpartition(":")
+        package = module.partition(".")[0]
+        name = f"{package}'s {name}" if package in LIBRARIES else name
+        return name + (f" ({', '.join(parts)})" if parts else "")
     name = LABELS[network]
     if "hidden" in arguments:
         name += f" ({', '.join(map(str, arguments['hidden']))})"

@@ -26,7 +26,7 @@ def test_a_network_of_torchvision_reads_as_many_channels_as_an_experiment_has(na
     dry_run(specification, (channels, 64, 64), 2)
     assert nn.Conv2d.__init__ is plain
     assert networks.symmetry(specification) == "measured"
-    assert label(specification) == name
+    assert label(specification) == f"torchvision's {name}"
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])
