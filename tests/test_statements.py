@@ -435,6 +435,27 @@ def test_resnet_learns_every_colour(page):
     assert "differ by {} and {} steps from grey".format(*texts) in page
 
 
+def test_networks_of_colour_learn_along_their_nads_in_order(page):
+    gaps, wrong = [], []
+    for name in ("torchvision_resnet18", "lenet_64"):
+        rows = table("nad_sweep_colour", name)
+        for _, of_seed in rows.groupby("seed"):
+            assert of_seed.set_index("index")["accuracy"].is_monotonic_decreasing
+        cells = []
+        for _, of_both in rows.groupby("index"):
+            assert len(of_both) == 2
+            gaps.append(np.ptp(of_both["accuracy"]))
+            fitted = (of_both["train_accuracy"] >= 0.99).all()
+            steps = f"{of_both['steps'].mean():,.0f}" if fitted else "not fitted"
+            cells.append(f"{of_both['accuracy'].mean():.1f} ({steps})")
+            wrong += [] if fitted else of_both["train_accuracy"].tolist()
+        assert f"| {' | '.join(cells)} |" in page
+    assert f"two seeds, which differ by at most {max(gaps):.1f} points" in page
+    assert f"right on {100 * min(wrong):.0f} to {100 * max(wrong):.0f} % of the training" in page
+    grey = table("nad_sweep", "lenet").set_index("index")["steps"]
+    assert f"{grey[0]:.0f} steps there, {grey[1]:.0f} along NAD 1" in page
+
+
 def test_the_earlier_nad_is_used_though_its_labels_are_wrong(page):
     rows = pd.read_csv(ROOT / "docs/data/linear_pairs_mislabelled.csv")
     rows["accuracy"] *= 100
