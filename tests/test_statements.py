@@ -395,6 +395,13 @@ def test_the_response_of_networks_that_learn_images(page):
             assert f"| {' | '.join(cells)} |" in page
 
 
+def less_grey(values: pd.DataFrame) -> list[str]:
+    """Red–green and blue–yellow less grey, a column each: mean ± standard error over waves."""
+    differences = values[["red_green", "blue_yellow"]].sub(values["grey"], axis=0)
+    pairs = zip(differences.mean(), differences.sem())
+    return [f"{mean:+.1f} ± {error:.1f}".replace("-", "−") for mean, error in pairs]
+
+
 def test_no_colour_is_learned_better(page):
     rows = table("colours", "lenet_colour")
     place = {"index": FREQUENCY, "columns": "axis"}
@@ -411,12 +418,8 @@ def test_no_colour_is_learned_better(page):
     assert f"and (−16, −4) in red–green, {second:.1f}." in page
     steep, level = others.loc[(-16, -12)], others.loc[(-16, -4)]
     assert [steep["grey"], level["red_green"], steep["red_green"]] == [first, second, third]
-    differences = accuracy[["red_green", "blue_yellow"]].sub(accuracy["grey"], axis=0)
-    texts = [
-        f"{mean:+.1f} ± {error:.1f}".replace("-", "−")
-        for mean, error in zip(differences.mean(), differences.sem())
-    ]
-    assert "red–green lies {} and blue–yellow {} points from grey".format(*texts) in page
+    text = "red–green lies {} and blue–yellow {} points from grey"
+    assert text.format(*less_grey(accuracy)) in page
 
 
 def test_resnet_learns_every_colour(page):
@@ -427,12 +430,7 @@ def test_resnet_learns_every_colour(page):
     assert (len(steps), (lenet < 55).sum(), len(rows)) == (7, 6, 21)
     texts = [f"{steps.mean()[axis]:.0f}" for axis in ("grey", "red_green", "blue_yellow")]
     assert "after {} steps in grey, {} in red–green and {} in".format(*texts) in page
-    differences = steps[["red_green", "blue_yellow"]].sub(steps["grey"], axis=0)
-    texts = [
-        f"{mean:+.1f} ± {error:.1f}".replace("-", "−")
-        for mean, error in zip(differences.mean(), differences.sem())
-    ]
-    assert "differ by {} and {} steps from grey".format(*texts) in page
+    assert "differ by {} and {} steps from grey".format(*less_grey(steps)) in page
 
 
 def test_networks_of_colour_learn_along_their_nads_in_order(page):
