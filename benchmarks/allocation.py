@@ -45,7 +45,7 @@ def one_process(name: str) -> None:
     torch.set_num_threads(1)
     entry, steps = NETWORKS[name]
     network = table.build(table.specification(entry), 1, 2, 0)
-    x = training.arranged(torch.randn(BATCH * steps, 1, 32, 32), "cpu")
+    x = training.channels_last(torch.randn(BATCH * steps, 1, 32, 32), "cpu")
     y = torch.arange(len(x)) % 2
     training.train(network, x[: 4 * BATCH], y[: 4 * BATCH], HOW, 0)
     before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()

@@ -122,12 +122,12 @@ def train_group(device: torch.device, sets: Sets, cells: list[Cell]) -> list[flo
     (x, y), (test_x, test_y) = sets
     networks = [table.build(cell.specification, 1, 2, cell.seed) for cell in cells]
     if len(cells) == 1:
-        x = training.arranged(x, device)
+        x = training.channels_last(x, device)
         training.train(networks[0], x, y.to(device), cells[0].training, cells[0].seed)
     else:
         seeds = [cell.seed for cell in cells]
         stack.train(networks, [(x, y)] * len(cells), cells[0].training, seeds, device)
-    test_x, test_y = training.arranged(test_x, device), test_y.to(device)
+    test_x, test_y = training.channels_last(test_x, device), test_y.to(device)
     return [training.accuracy(network.to(device), test_x, test_y) for network in networks]
 
 

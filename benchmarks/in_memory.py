@@ -40,11 +40,11 @@ class Grid:
         network = networks.build(member.specification, channels, outputs, weights)
         x, y = self.data.dataset(cell, "train")
         how = dataclasses.replace(member.training, **changes)
-        x, started = training.arranged(x, "cpu"), time.perf_counter()
+        x, started = training.channels_last(x, "cpu"), time.perf_counter()
         outcome = training.train(network, x, y, how, order)
         seconds = time.perf_counter() - started
         accuracies = {
-            test_set: training.accuracy(network, training.arranged(x, "cpu"), y)
+            test_set: training.accuracy(network, training.channels_last(x, "cpu"), y)
             for test_set, x, y in self.data.test_sets(cell)
         }
         return outcome, accuracies, seconds

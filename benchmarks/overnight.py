@@ -2,7 +2,7 @@
 
     python -m benchmarks.overnight nad_sweep_patches
 
-The folder's plan.json has the settings of its experiment; at scale `overnight` all others then have
+The folder's run.json has the settings of its experiment; at scale `overnight` all others then have
 scale `smoke`'s few networks. How its NADs are made stands in params.yaml, but for what is here.
 """
 
@@ -31,13 +31,13 @@ OF_A_LINE = "epochs", "lr", "momentum", "weight_decay", "clip"
 def put(document: dict[str, Any], folder: Path) -> str:
     """Put the settings of a folder's run into the contents of params.yaml; returns the experiment.
 
-    Raises InputError for a folder that has no plan.json.
+    Raises InputError for a folder that has no run.json.
     """
-    path = folder / "plan.json"
+    path = folder / "run.json"
     if not path.is_file():
-        named = ", ".join(sorted(each.parent.name for each in RUNS.glob("*/plan.json")))
-        raise InputError(f"{folder} has no plan.json; these have one: {named}")
-    plan = json.loads(path.read_text(encoding="utf-8"))
+        named = ", ".join(sorted(each.parent.name for each in RUNS.glob("*/run.json")))
+        raise InputError(f"{folder} has no run.json; these have one: {named}")
+    plan = json.loads(path.read_text(encoding="utf-8"))["plan"]
     name, members, scales = plan["experiment"], plan["members"], document["scales"]
     lines = {
         architecture: member["grid"]

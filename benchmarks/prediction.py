@@ -139,11 +139,11 @@ def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
     (x, y), (x_test, y_test) = images().values()
     x, y = chosen(rng, {"train_images": x.numpy(), "train_labels": y}, "train", count)
     row = {"network": label(specification), "images": count, "seed": seed, "epochs": epochs}
-    test = training.arranged(x_test, CPU), torch.as_tensor(y_test).long()
+    test = training.channels_last(x_test, CPU), torch.as_tensor(y_test).long()
     identity = ("prediction", row["network"], count, seed)
     network = networks.build(specification, 1, 10, seeds.derive(*identity, "weights"))
     course = Training(epochs, RATE, MOMENTUM, DECAY, clip=CLIP)
-    x, y = training.arranged(torch.as_tensor(x), CPU), torch.as_tensor(y).long()
+    x, y = training.channels_last(torch.as_tensor(x), CPU), torch.as_tensor(y).long()
     outcome = training.train(network, x, y, course, seeds.derive(*identity, "order"))
     row |= {"accuracy": training.accuracy(network, *test), "train_accuracy": outcome.accuracy}
     return row | {"seconds": time.monotonic() - started}

@@ -2,11 +2,12 @@
 
 results.csv: accuracy on every test set, for two classes also at the best threshold of the logit,
 beside the row of models/{experiment}/training.csv; summary.csv: mean and standard deviation over
-seeds; metrics.json: a few numbers for each architecture. An experiment with a plane has
-boundaries.csv, tilt and margins of the decision boundary, and cross_sections.npz, class-1
-probability in the plane. One that looks at networks in the course of training has course.csv.
+seeds; run.json: the images and the plan. An experiment with a plane has boundaries.csv, tilt and
+margins of the decision boundary, and cross_sections.npz, class-1 probability in the plane. One that
+looks at networks in the course of training has course.csv.
 """
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -57,11 +58,8 @@ def main(name: str) -> None:
         if sections:
             np.savez_compressed(folder / "cross_sections.npz", **sections)
         pictures = artifacts.about_pictures(name)
-        about = {key: grid[key] for key in ("scale", "seeds", "precision")}
-        about |= {"images": pictures["name"]} if pictures else {}
-        tables["losses"] = artifacts.trained(name, "losses.csv")
-        metrics = experiment.metrics(tables, artifacts.generated(name, "directions.npz"))
-        artifacts.write_json(folder / "metrics.json", about | metrics)
+        about = {"images": pictures and pictures["name"], "plan": dataclasses.asdict(plan)}
+        artifacts.write_json(folder / "run.json", about)
 
 
 if __name__ == "__main__":

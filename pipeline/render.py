@@ -35,13 +35,13 @@ def main() -> None:
         # What an earlier run left may be the same file as one in DVC's cache.
         (artifacts.REPORTS / name).unlink(missing_ok=True)
         (artifacts.REPORTS / name).write_text(text, encoding="utf-8")
-    artifacts.write_json(artifacts.REPORTS / "metrics.json", summary.summary(whole))
+    artifacts.write_json(artifacts.REPORTS / "metrics.json", summary.summary(whole, PARTS))
     count = sum(len(section.pictures) for section in sections.values())
     print(f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}")
 
 
 def render_folder(folder: Path) -> None:
-    """Render a folder of experiments: each of its folders that holds a plan.json is a section."""
+    """Render a folder of experiments: each of its folders that holds a run.json is a section."""
     records, sections = run.read_folder(folder, list(PARTS)), {}
     for name, record in records.items():
         # The record of this folder beside those of the others.

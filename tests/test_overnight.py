@@ -11,14 +11,14 @@ from benchmarks import overnight
 from pipeline import settings
 from pipeline.project.errors import InputError
 
-FOLDERS = sorted(path.parent for path in (ROOT / overnight.RUNS).glob("*/plan.json"))
+FOLDERS = sorted(path.parent for path in (ROOT / overnight.RUNS).glob("*/run.json"))
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_kept_run_is_planned_again(folder):
     document = YAML(typ="safe").load(ROOT / overnight.PARAMS)
     name = overnight.put(document, folder)
-    kept = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    kept = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
     again = json.loads(
         json.dumps(dataclasses.asdict(settings.plans(document)["overnight"].experiments[name]))
     )
@@ -36,5 +36,5 @@ def test_a_kept_run_is_planned_again(folder):
 
 
 def test_a_folder_that_is_no_run_is_named():
-    with pytest.raises(InputError, match=r"nad_sweep_patch has no plan\.json; these have one: col"):
+    with pytest.raises(InputError, match=r"nad_sweep_patch has no run\.json; these have one: col"):
         overnight.put({}, overnight.RUNS / "nad_sweep_patch")

@@ -40,9 +40,9 @@ def test_the_whole_dag_runs_without_network_and_says_what_its_images_are(smoke):
         "reports/metrics.json": {"nads", *experiments.names()} - {"colours"}
     }
     for name in experiments.names():
-        metrics = json.loads(smoke.read(f"reports/{name}/metrics.json"))
-        assert metrics["scale"] == "smoke"
-        assert "not CIFAR-10" in metrics.get("images", "not CIFAR-10")
+        about = json.loads(smoke.read(f"reports/{name}/run.json"))
+        assert about["plan"]["scale"] == "smoke"
+        assert "not CIFAR-10" in (about["images"] or "not CIFAR-10")
 
 
 def test_a_second_run_does_nothing_and_the_plan_counts_what_is_stored(smoke):
@@ -134,6 +134,6 @@ def test_two_trainings_at_once_train_no_cell_twice(smoke):
     assert smoke.models() == models
 
 
-def test_committed_metrics_are_of_real_cifar10_at_laptop_scale():
-    metrics = json.loads((ROOT / "reports" / "image_pairs" / "metrics.json").read_text())
-    assert (metrics["scale"], metrics["images"]) == ("laptop", "CIFAR-10")
+def test_committed_tables_are_of_real_cifar10_at_laptop_scale():
+    about = json.loads((ROOT / "reports" / "image_pairs" / "run.json").read_text())
+    assert (about["plan"]["scale"], about["images"]) == ("laptop", "CIFAR-10")

@@ -6,7 +6,6 @@ import yaml
 from structure import ROOT, VERBS, closure, files, imports, room
 
 from pipeline import experiments
-from pipeline.report import summary
 
 DAG = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))
 NAMES = DAG["vars"][0]["experiments"]
@@ -35,17 +34,11 @@ def instances():
 
 def needs(verb, name):
     """Files of the package that a stage imports, as well as experiments, and the report's parts for
-    render, which are found by name.
-
-    An experiment's file imports measures for its metrics, which `evaluate` alone asks for.
-    """
+    render, which are found by name."""
     every = experiments.names() if verb in ("plan", "render") else [name] if name else []
     by_name = [f"pipeline/experiments/{one}.py" for one in every]
     by_name += files("report") if verb == "render" else []
-    found = closure(f"pipeline/{verb}.py", *by_name)
-    if verb in ("plan", "generate", "train"):
-        found = {path for path in found if not path.startswith("pipeline/measures/")}
-    return found
+    return closure(f"pipeline/{verb}.py", *by_name)
 
 
 @pytest.mark.parametrize("verb", DAG["stages"])
@@ -67,7 +60,6 @@ def test_a_stage_depends_on_the_rooms_of_the_code_it_imports_and_on_no_other(ver
 
 def test_every_experiment_has_its_stages_and_one_file_holds_the_metrics_of_all():
     assert sorted(NAMES) == experiments.names()
-    assert {"colours", *summary.NUMBERS} == set(NAMES), "which trains no LeNet of one channel"
     metrics = [stage["metrics"] for stage in DAG["stages"].values() if "metrics" in stage]
     assert metrics == [[{"reports/metrics.json": {"cache": False}}]] and "metrics" not in DAG
     assert {f"reports/{name}" for name in NAMES} <= set(DAG["stages"]["render"]["deps"])

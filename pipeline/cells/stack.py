@@ -18,7 +18,8 @@ from pipeline.cells.training import (
     Labelled,
     Outcome,
     Training,
-    multiplying,
+    autocast,
+    optimiser_of,
     outcome,
 )
 
@@ -40,9 +41,7 @@ def train(
     stacked, _ = torch.func.stack_module_state(list(networks))
     weights = {name: nn.Parameter(value.to(device)) for name, value in stacked.items()}
     base = networks[0].to(device).train()
-    optimiser = torch.optim.SGD(
-        weights.values(), training.lr, training.momentum, weight_decay=training.weight_decay
-    )
+    optimiser = optimiser_of(weights.values(), training)
 
     def loss(one, x, y):
         output = torch.func.functional_call(base, one, (x,)).to(x.dtype)
@@ -60,7 +59,7 @@ def train(
         correct = torch.zeros(count, device=device)
         shuffled = torch.stack([torch.randperm(samples, generator=order) for order in orders])
         for batch, rows in enumerate(shuffled.to(device).split(BATCH, dim=1)):
-            with multiplying(device, training.precision):
+            with autocast(device, training.precision):
                 gradient, (value, right) = gradients(weights, x[every, rows], y[every, rows])
             for name, clipped in clip(gradient, training.clip).items():
                 weights[name].grad = clipped

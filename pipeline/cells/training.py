@@ -1,7 +1,8 @@
 """The training of one network, a plain function of (network, data, hyperparameters, seed)."""
 
 import dataclasses
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import torch
@@ -20,26 +21,32 @@ WINDOW = 10
 """A training set counts as learned when the mean loss of WINDOW batches in a row is at most LEARNED
 (choice)."""
 
+DROPOUTS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
+DROPOUTS += (nn.AlphaDropout, nn.FeatureAlphaDropout)
+"""The layers that leave out a part of a network in train mode."""
+
 Labelled = tuple[torch.Tensor, torch.Tensor]
 """Inputs (N, C, H, W) and class numbers (N,)."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """The hyperparameters of one training: SGD on the cross-entropy with one of `SCHEDULES`.
+    """The hyperparameters of one training on the cross-entropy; by default the optimiser is SGD.
 
-    lr: the schedule's maximum; precision: 'float32', or 'bfloat16' for the products of forward and
-    backward pass, where weights, sums over a batch and updates stay float32; clip: norm to which
-    each step's gradient is clipped.
+    lr: the schedule's maximum; momentum: of SGD, in whose place AdamW has PyTorch's two betas;
+    schedule: one of `SCHEDULES`; precision: 'float32', or 'bfloat16' for the products of forward
+    and backward pass, where weights, sums over a batch and updates stay float32; clip: norm to
+    which each step's gradient is clipped.
     """
 
     epochs: int
     lr: float
     momentum: float
     weight_decay: float
-    schedule: str = "triangular"
+    schedule: typing.Literal["triangular", "linear", "cosine"] = "triangular"
     precision: str = "float32"
     clip: float = CLIP
+    optimiser: typing.Literal["sgd", "adamw"] = "sgd"
 
     def __post_init__(self) -> None:
         for name in ("epochs", "lr", "clip"):
@@ -80,15 +87,30 @@ def linear(steps: int, peak_lr: float) -> np.ndarray:
     return peak_lr * (1 - (np.arange(steps) + 0.5) / steps)
 
 
-SCHEDULES = {"triangular": triangular, "linear": linear}
+def cosine(steps: int, peak_lr: float) -> np.ndarray:
+    """Learning rates (steps,) from `peak_lr` down to 0 along half a cosine, each taken mid-step."""
+    return peak_lr * (1 + np.cos(np.pi * (np.arange(steps) + 0.5) / steps)) / 2
 
 
-def arranged(x: torch.Tensor, device: torch.device | str) -> torch.Tensor:
+SCHEDULES = {"triangular": triangular, "linear": linear, "cosine": cosine}
+
+
+def optimiser_of(
+    parameters: Iterable[nn.Parameter], training: Training
+) -> torch.optim.SGD | torch.optim.AdamW:
+    """The optimiser of a training, for parameters on any device."""
+    common = {"lr": training.lr, "weight_decay": training.weight_decay, "foreach": True}
+    if training.optimiser == "adamw":
+        return torch.optim.AdamW(parameters, **common)
+    return torch.optim.SGD(parameters, momentum=training.momentum, **common)
+
+
+def channels_last(x: torch.Tensor, device: torch.device | str) -> torch.Tensor:
     """x (N, C, H, W) on `device`, channels last: the layout in which convolutions are fastest."""
     return x.to(device).contiguous(memory_format=torch.channels_last)
 
 
-def multiplying(device: torch.device, precision: str) -> torch.autocast:
+def autocast(device: torch.device, precision: str) -> torch.autocast:
     """Context in which a network multiplies in `precision` (see `Training`) on `device`."""
     return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
 
@@ -142,22 +164,21 @@ def train(
     """
     network.to(x.device, memory_format=torch.channels_last).train()
     parameters = list(network.parameters())
-    optimiser = torch.optim.SGD(
-        parameters, training.lr, training.momentum, weight_decay=training.weight_decay, foreach=True
-    )
+    optimiser = optimiser_of(parameters, training)
     order = torch.Generator().manual_seed(seed)
     batches = -(-len(x) // BATCH)
     rates = iter(SCHEDULES[training.schedule](training.epochs * batches, training.lr))
     # Losses stay on the device: reading them at every step would make the host wait for it.
     losses = torch.zeros(training.epochs, batches, device=x.device)
-    with torch.random.fork_rng(devices=[x.device] if x.device.type == "cuda" else []):
+    accelerators = [] if x.device.type == "cpu" else [x.device]
+    with torch.random.fork_rng(accelerators, device_type=x.device.type):
         torch.manual_seed(seed)
         note(0)
         for epoch in range(training.epochs):
             correct = torch.zeros((), device=x.device)
             shuffled = torch.randperm(len(x), generator=order).to(x.device)
             for batch, rows in enumerate(shuffled.split(BATCH)):
-                with multiplying(x.device, training.precision):
+                with autocast(x.device, training.precision):
                     output = network(x[rows])
                 target = y[rows]
                 loss = F.cross_entropy(output.to(x.dtype), target)
@@ -170,7 +191,7 @@ def train(
                 correct += (output.detach().argmax(1) == target).sum()
             note(epoch + 1)
     result = outcome(losses, correct, len(x))
-    if any(isinstance(module, nn.modules.dropout._DropoutNd) for module in network.modules()):
+    if any(isinstance(module, DROPOUTS) for module in network.modules()):
         # What it answered while a part of it was left out is not what it has learned.
         result = dataclasses.replace(result, accuracy=accuracy(network, x, y))
     return result

@@ -1,4 +1,4 @@
-"""The experiments, one file each: a subclass of `Experiment` with its grid, data and metrics."""
+"""The experiments, one file each: a subclass of `Experiment` with its grid and data."""
 
 import importlib
 import pkgutil

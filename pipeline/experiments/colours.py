@@ -5,21 +5,20 @@ colour, grey, red–green or blue–yellow: is the same wave learned better in o
 """
 
 from pipeline.cells.fourier import AXES, coloured
-from pipeline.experiments.experiment import OfFrequencies
-from pipeline.measures.fitted import counts
+from pipeline.experiments.experiment import FrequencyExperiment
 
 
-class Colours(OfFrequencies):
+class Colours(FrequencyExperiment):
     """Three channels along each vector of the Fourier basis times each colour axis."""
 
     coordinates = ("axis", "k_row", "k_col")
     colours = (3,)
 
-    def places(self, member):
+    def points(self, member):
         """Every frequency of every axis."""
         for axis in AXES:
-            for place in super().places(member):
-                yield {"axis": axis} | place
+            for frequency in super().points(member):
+                yield {"axis": axis} | frequency
 
     def directions(self, plan, nads):
         """The coloured waves of the grid, by names such as '32x32_0_-4_grey'."""
@@ -33,9 +32,3 @@ class Colours(OfFrequencies):
         """The name of v."""
         (wave,) = super().uses(cell)
         return [f"{wave}_{cell['axis']}"]
-
-    def summary(self, tables, directions):
-        """Counts of cells, and the mean accuracy over all frequencies by axis."""
-        rows = tables["results"]
-        means = rows.groupby("axis")["accuracy"].mean()
-        return counts(rows) | {axis: round(float(means[axis]), 4) for axis in AXES}

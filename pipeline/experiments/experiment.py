@@ -33,10 +33,11 @@ class Experiment:
     channels of an architecture of one channel; colours: the numbers of channels of architectures
     that it can train; outputs: number of the networks' outputs, None for one per class of the
     images; schedule: of the learning rate; needs_images, needs_nads: whether the data are made from
-    images or NADs; parts: groups of channels (name → slice), of which each is also tested alone
-    with zeros in all other channels; Settings: the dataclass of the experiment's own values, which
-    params.yaml has in a block of the experiment's name or, if at_top_level, beside the blocks;
-    Grid: the dataclass of one architecture's part of the grid.
+    images or NADs; needs_courses: whether each network's weights after 0, 1, 2, 4, … and all epochs
+    are kept for evaluation; parts: groups of channels (name → slice), of which each is also tested
+    alone with zeros in all other channels; Settings: the dataclass of the experiment's own values,
+    which params.yaml has in a block of the experiment's name or, if at_top_level, beside the
+    blocks; Grid: the dataclass of one architecture's part of the grid.
     """
 
     coordinates: tuple[str, ...] = ("index",)
@@ -46,6 +47,7 @@ class Experiment:
     schedule: str = "triangular"
     needs_images: bool = False
     needs_nads: bool = True
+    needs_courses: bool = False
     parts: typing.ClassVar[dict[str, slice]] = {}
     at_top_level: bool = False
     Settings: type = Nothing
@@ -64,11 +66,6 @@ class Experiment:
         """
         return type(self).plane is not Experiment.plane or self.needs_courses
 
-    @property
-    def needs_courses(self) -> bool:
-        """Whether evaluation needs each network's weights after 0, 1, 2, 4, … and all epochs."""
-        return type(self).course is not Experiment.course
-
     def inputs(self, shape: Shape) -> Shape:
         """The shape (C, H, W) of the inputs on which a network is trained.
 
@@ -76,7 +73,7 @@ class Experiment:
         """
         return (self.channels * shape[0], *shape[1:])
 
-    def places(self, member: Member) -> Iterator[dict[str, typing.Any]]:
+    def points(self, member: Member) -> Iterator[dict[str, typing.Any]]:
         """The coordinates of every cell of one architecture and seed."""
         for index in member.grid.indices:
             yield {"index": index}
@@ -89,15 +86,15 @@ class Experiment:
         }
 
     def cells(self, plan: Plan) -> list[Cell]:
-        """The grid: every place of every seed of every architecture, in this nesting."""
+        """The grid: every point of every seed of every architecture, in this nesting."""
         return [
             {"architecture": name, "seed": seed}
-            | place
+            | point
             | self.values(plan, name)
             | dict(zip(SHAPE, member.input))
             for name, member in plan.members.items()
             for seed in plan.seeds[: member.seeds]
-            for place in self.places(member)
+            for point in self.points(member)
         ]
 
     def directions(
@@ -148,35 +145,8 @@ class Experiment:
         """Two directions (C, H, W), in whose plane the decision boundary is measured, or None."""
         return None
 
-    def course(
-        self, cell: Cell, directions: list, x: torch.Tensor, covariance: np.ndarray
-    ) -> dict[str, float]:
-        """The columns of course.csv that describe a network after some epochs of its training.
 
-        x: test inputs; covariance: `pipeline.measures.gradients.covariance` at some of them.
-        """
-        raise NotImplementedError
-
-    def metrics(self, tables: dict, directions: dict[str, np.ndarray]) -> dict:
-        """The metrics of every architecture, for metrics.json.
-
-        tables: by name, the tables that `evaluate` writes, and `losses` of training; directions:
-        all directions of the experiment.
-        """
-        return {
-            name: self.summary(
-                {kind: rows[rows["architecture"] == name] for kind, rows in tables.items()},
-                directions,
-            )
-            for name in tables["results"]["architecture"].unique()
-        }
-
-    def summary(self, tables: dict, directions: dict[str, np.ndarray]) -> dict:
-        """One architecture's metrics; tables: as for `metrics`, with its rows alone."""
-        raise NotImplementedError
-
-
-class OfDirections(Experiment):
+class SeparableExperiment(Experiment):
     """An experiment on D(v₁) ⊕ … ⊕ D(v_C): separable channels that share the label."""
 
     def amplitudes(self, cell: Cell) -> tuple[float, ...]:
@@ -212,15 +182,15 @@ class OfDirections(Experiment):
         """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each D(v)."""
         shape, y = shape_of(cell), draw[f"{split}_labels"]
         normal = draw[separable.drawn(split, shape)]
-        carried, amplitudes = self.carried(cell, split, draw), self.amplitudes(cell)
+        labels, amplitudes = self.carried(cell, split, draw), self.amplitudes(cell)
         parts = [
-            separable.linearly_separable(normal[:, part], *each, cell["sigma"], shape)
-            for part, each in enumerate(zip(carried, directions, amplitudes))
+            separable.linearly_separable(normal[:, part], y_part, v, eps, cell["sigma"], shape)
+            for part, (y_part, v, eps) in enumerate(zip(labels, directions, amplitudes))
         ]
         return separable.direct_sum(*parts), torch.as_tensor(y > 0).long()
 
 
-class OfPictures(Experiment):
+class PictureExperiment(Experiment):
     """An experiment on pictures, alone or beside other channels."""
 
     needs_images = True
@@ -253,7 +223,7 @@ class OfPictures(Experiment):
         return None
 
 
-class OfBases(OfPictures):
+class BasisExperiment(PictureExperiment):
     """An experiment on pictures of all classes, altered along a network's complete NADs.
 
     NADs of one channel alter each of the three, those of three channels alter all as one.
@@ -272,7 +242,7 @@ class OfBases(OfPictures):
         return [cell["architecture"]]
 
 
-class OfFrequencies(OfDirections):
+class FrequencyExperiment(SeparableExperiment):
     """An experiment on one linearly separable channel along each vector v of the Fourier basis.
 
     The frequencies k and −k give the same v, which is trained once.
@@ -284,7 +254,7 @@ class OfFrequencies(OfDirections):
     Settings = Amplitude
     Grid = Frequencies
 
-    def places(self, member):
+    def points(self, member):
         """One of each k and −k, and one of each k and its transpose unless both are wanted."""
         for row, column in frequencies(member.grid.step, member.input[1:], member.grid.transposes):
             yield {"k_row": row, "k_col": column}

@@ -10,9 +10,8 @@ import torch
 
 from pipeline.cells import pictures
 from pipeline.cells.shapes import Shape, dimension
-from pipeline.experiments.experiment import OfBases
+from pipeline.experiments.experiment import BasisExperiment
 from pipeline.experiments.plan import Part
-from pipeline.measures.fitted import counts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,13 +23,13 @@ class Whole(Part):
         return dimension(shape) - 1
 
 
-class Flip(OfBases):
+class Flip(BasisExperiment):
     """Pictures as they are and with their NAD coefficients in reverse order."""
 
     coordinates = ("images",)
     Grid = Whole
 
-    def places(self, member):
+    def points(self, member):
         """Plain and flipped images."""
         for images in ("plain", "flipped"):
             yield {"images": images}
@@ -43,11 +42,3 @@ class Flip(OfBases):
         x = pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw)
         y = torch.as_tensor(draw[f"{split}_labels"]).long()
         return (pictures.flipped(x, directions[0]) if cell["images"] == "flipped" else x), y
-
-    def summary(self, tables, directions):
-        """Counts of cells, and accuracies on plain and on flipped images."""
-        rows = tables["results"]
-        means = rows.groupby("images")["accuracy"].mean()
-        return counts(rows) | {
-            images: round(float(means[images]), 4) for images in ("plain", "flipped")
-        }

@@ -13,10 +13,8 @@ import numpy as np
 import torch
 
 from pipeline.cells import pictures, separable
-from pipeline.experiments.experiment import OfPictures, shape_of
+from pipeline.experiments.experiment import PictureExperiment, shape_of
 from pipeline.experiments.plan import AmplitudePerArchitecture
-from pipeline.measures.boundaries import mean_tilt
-from pipeline.measures.fitted import counts, switches_at
 from pipeline.project.errors import InputError
 
 
@@ -38,7 +36,7 @@ class Settings(AmplitudePerArchitecture):
         return tuple(sides)
 
 
-class ImagePairs(OfPictures):
+class ImagePairs(PictureExperiment):
     """Three channels of a picture and a linearly separable one along a NAD."""
 
     channels = 4
@@ -99,20 +97,3 @@ class ImagePairs(OfPictures):
         first[:3] = torch.as_tensor(draw["half_gap"])
         second[3] = torch.as_tensor(directions[0]).reshape(shape[1:])
         return first, second
-
-    def summary(self, tables, directions):
-        """Counts of cells, accuracies at the lowest and highest index, `switches_at`, `mean_tilt`.
-
-        `switches_at` is the smallest index at which the images alone give a higher accuracy than
-        the linear channel alone, null where none does. It and `mean_tilt` are of fitted cells.
-        """
-        rows, planes = tables["results"], tables["boundaries"]
-        means = rows.groupby(["index", "test_set"])["accuracy"].mean()
-        return counts(planes) | {
-            "accuracy": {
-                end: {s: round(means[i, s], 4) for s in ("all", *self.parts)}
-                for end, i in (("low", rows["index"].min()), ("high", rows["index"].max()))
-            },
-            "switches_at": switches_at(rows, "index", "linear", "images"),
-            "mean_tilt": mean_tilt(planes),
-        }

@@ -18,9 +18,7 @@ import torch
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from pipeline.cells.seeds import stream
-from pipeline.experiments.experiment import OfDirections, shape_of
-from pipeline.measures.boundaries import mean_tilt, of_learners
-from pipeline.measures.fitted import counts, switches_at
+from pipeline.experiments.experiment import SeparableExperiment, shape_of
 
 Rate = typing.Annotated[float, Field(ge=0, le=1)]
 
@@ -37,7 +35,7 @@ class Settings:
     eta2: Rate = 0.0
 
 
-class LinearPairs(OfDirections):
+class LinearPairs(SeparableExperiment):
     """Two linearly separable channels along two NADs."""
 
     coordinates = ("index_1", "index_2")
@@ -46,7 +44,7 @@ class LinearPairs(OfDirections):
     at_top_level = True
     Settings = Settings
 
-    def places(self, member):
+    def points(self, member):
         """Every pair of indices."""
         for first, second in itertools.product(member.grid.indices, repeat=2):
             yield {"index_1": first, "index_2": second}
@@ -78,27 +76,3 @@ class LinearPairs(OfDirections):
         first, second = torch.zeros(2, *size), torch.zeros(2, *size)
         first[0], second[1] = (torch.as_tensor(v).reshape(size) for v in directions)
         return first, second
-
-    def summary(self, tables, directions):
-        """Counts of cells, accuracies at the grid's corners, `switches_at` and `mean_tilt`.
-
-        `switches_at` is the smallest index of v₁, with v₂ at the grid's lowest index, at which the
-        second channel alone gives a higher accuracy than the first alone, null where none does. It
-        is of fitted cells; `mean_tilt` is of fitted cells that are right on more than 55 % of new
-        samples.
-        """
-        rows = tables["results"]
-        planes = of_learners(tables["boundaries"], rows, self.coordinates)
-        means = rows.groupby(["index_1", "index_2", "test_set"])["accuracy"].mean()
-        ends = {"low": rows["index_1"].min(), "high": rows["index_1"].max()}
-        beside_lowest = rows[rows["index_2"] == ends["low"]]
-        return counts(planes) | {
-            "accuracy": {
-                f"{one}_{other}": {
-                    s: round(means[ends[one], ends[other], s], 4) for s in ("all", *self.parts)
-                }
-                for one, other in itertools.product(ends, repeat=2)
-            },
-            "switches_at": switches_at(beside_lowest, "index_1", "first", "second"),
-            "mean_tilt": mean_tilt(planes),
-        }

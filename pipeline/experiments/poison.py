@@ -11,9 +11,8 @@ from pydantic import PositiveFloat
 
 from pipeline.cells import pictures
 from pipeline.cells.shapes import Shape, dimension
-from pipeline.experiments.experiment import OfBases
+from pipeline.experiments.experiment import BasisExperiment
 from pipeline.experiments.plan import Indices
-from pipeline.measures.fitted import counts
 from pipeline.project.errors import InputError
 
 CLEAN = -1
@@ -57,14 +56,14 @@ class FirstIndices(Indices):
         return super().last(shape) + nads_of(10, shape) - 1
 
 
-class Poison(OfBases):
+class Poison(BasisExperiment):
     """Pictures of which each carries its class along a NAD."""
 
     schedule = "linear"
     Settings = Carriers
     Grid = FirstIndices
 
-    def places(self, member):
+    def points(self, member):
         """Clean images, and carriers from every first index on."""
         for index in (CLEAN, *member.grid.indices):
             yield {"index": index}
@@ -95,14 +94,3 @@ class Poison(OfBases):
         yield "clean", *self.dataset(cell | {"index": CLEAN}, "test", draw, directions)
         if cell["index"] != CLEAN:
             yield "poisoned", *self.dataset(cell, "test", draw, directions)
-
-    def summary(self, tables, directions):
-        """Counts of cells, and accuracies on clean images: of networks trained without carriers
-        (`clean`), and with carriers from the first and last index on."""
-        rows = tables["results"]
-        rows = rows[rows["test_set"] == "clean"]
-        means = rows.groupby("index")["accuracy"].mean()  # in order, so CLEAN comes first
-        places = {"clean": 0, "first": 1, "last": -1}
-        return counts(rows) | {
-            name: round(float(means.iloc[place]), 4) for name, place in places.items()
-        }

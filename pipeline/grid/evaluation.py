@@ -42,14 +42,16 @@ def evaluate_one(
         if position or network is None:
             continue
         if plane := experiment.plane(cell, data.draw(cell["seed"]), data.directions(cell)):
-            score = lambda x: training.logits(network, training.arranged(x, device)).diff()[:, 0]
-            section, row = boundaries.boundary(score, training.arranged(x, device), *plane)
+            score = lambda x: training.logits(network, training.channels_last(x, device)).diff()[
+                :, 0
+            ]
+            section, row = boundaries.boundary(score, training.channels_last(x, device), *plane)
             rows["boundaries"] = [row]
         for epochs, weights in states.items():
             then = jobs.restored(data, cell, specification, weights, device)
             some = x[:: -(-len(x) // gradients.SAMPLES)]  # images are sorted by content
             covariance = gradients.covariance(then, some.to(device))
-            measured = experiment.course(cell, data.directions(cell), x, covariance)
+            measured = gradients.course(cell, *data.directions(cell), x, covariance)
             measured["accuracy"] = training.accuracy(then, x.to(device), y.to(device))
             row = {key: round(float(value), 6) for key, value in measured.items()}
             rows.setdefault("course", []).append({"epoch": epochs} | row)

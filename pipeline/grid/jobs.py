@@ -125,7 +125,7 @@ def _alone(data: Data, job: Job) -> Result:
     started = time.monotonic()
     device, (x, y) = torch.device(job.device), data.dataset(job.cell, "train")
     network = _built(data, job.cell, job.specification, derive(*job.identity, "weights"))
-    x = training.arranged(x, device)
+    x = training.channels_last(x, device)
     order, course = derive(*job.identity, "order"), {}
 
     def note(epochs: int) -> None:
@@ -211,4 +211,4 @@ def restored(
 
 def logits(network: nn.Module, x: torch.Tensor, device: torch.device) -> torch.Tensor:
     """The outputs (N, outputs), on the CPU, of a network on a device for inputs x (N, C, H, W)."""
-    return training.logits(network, training.arranged(x, device)).cpu()
+    return training.logits(network, training.channels_last(x, device)).cpu()

@@ -12,8 +12,6 @@ import numpy as np
 import pandas as pd
 import torch
 
-from pipeline.measures.fitted import fitted
-
 Score = Callable[[torch.Tensor], torch.Tensor]
 """From inputs (N, C, H, W) to the logit of class 1 minus that of class 0 (N,)."""
 
@@ -61,12 +59,6 @@ def of_learners(
     return planes.assign(
         tilt=planes["tilt"].where(learned[pd.MultiIndex.from_frame(planes[keys])].to_numpy())
     )
-
-
-def mean_tilt(planes: pd.DataFrame) -> float | None:
-    """Mean tilt in degrees of the fitted networks in a table of boundaries, or None without any."""
-    mean = planes["tilt"][fitted(planes)].mean()
-    return None if np.isnan(mean) else round(float(mean), 1)
 
 
 def max_margin_tilt(first: float, second: float) -> float:

@@ -1,12 +1,14 @@
 """The covariance of a network's input gradient over data, and where its response lies."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
 SAMPLES = 1000  # test samples over which the covariance is taken
+FIRST = 10  # NADs, and principal components, that span a part of the response
 
 
 def of_outputs(network: nn.Module, x: torch.Tensor) -> Iterator[torch.Tensor]:
@@ -35,6 +37,28 @@ def components(x: torch.Tensor, count: int) -> np.ndarray:
     """The first principal components (count, D) of inputs x (N, 1, H, W)."""
     covariance = np.cov(x.flatten(1).double().cpu().numpy(), rowvar=False)
     return np.linalg.eigh(covariance)[1][:, ::-1][:, :count].T
+
+
+def course(
+    cell: Mapping[str, Any], nads: np.ndarray, x: torch.Tensor, covariance: np.ndarray
+) -> dict[str, float]:
+    """The parts of tr C, a trained network's response, along what it learns and its first NADs.
+
+    Of a cell of `learning` on D(v): `v`, the part along v, and `nads`, the part of the rest in the
+    span of the first NADs but v. Of one on images: `components`, the part in the span of the
+    images' first principal components, and `nads`. nads: (D, D), the network's before training; x:
+    test inputs (N, 1, H, W); covariance: (D, D), of `covariance` at some of them.
+    """
+    if cell["data"] == "images":
+        row = {"components": part_along(covariance, components(x, FIRST))}
+        return row | {"nads": part_along(covariance, nads[:FIRST])}
+    v = nads[cell["index"]][None]
+    off = np.eye(v.size) - v.T @ v
+    others = nads[[number for number in range(FIRST) if number != cell["index"]]]
+    return {
+        "v": part_along(covariance, v),
+        "nads": part_along(off @ covariance @ off, others),
+    }
 
 
 def part_along(covariance: np.ndarray, directions: np.ndarray) -> float:

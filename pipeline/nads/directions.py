@@ -7,8 +7,7 @@ import typing
 import numpy as np
 
 from pipeline.cells.shapes import as_text
-from pipeline.nads.spectrum import oriented, overlaps
-from pipeline.networks import CHANNELS
+from pipeline.nads.spectrum import overlaps
 from pipeline.project.errors import InputError, at
 
 if typing.TYPE_CHECKING:
@@ -86,34 +85,6 @@ class NADs:
             legend += ", and the indices whose eigenvalue is the same within the errors"
         figure.supxlabel(legend, fontsize=7.5)
         return figure
-
-
-def in_channels(nads: NADs, channels: int) -> NADs:
-    """The NADs of inputs of several channels: C is that of `nads` in each, and 0 between them.
-
-    To each direction u of one channel belong, with one eigenvalue, u in grey, and u in the
-    differences of colours: of three channels red–green and blue–yellow.
-    """
-    from scipy.linalg import helmert  # which takes a third of a second to import
-
-    count, colours = channels * len(nads.directions), helmert(channels, full=True)
-    directions = np.einsum("kd,bc->kbcd", nads.directions, colours).reshape(count, -1)
-    repeated = {
-        name: np.repeat(getattr(nads, name), channels, -1)
-        for name in ("eigenvalues", "standard_errors", "halves")
-    }
-    # The span of the first k holds as many directions in each colour, or one more in some.
-    k = np.arange(1, count + 1)
-    of_one = np.append(0, nads.overlap * np.arange(1, len(nads.overlap) + 1))
-    return dataclasses.replace(
-        nads,
-        **repeated,
-        directions=oriented(directions),
-        shape=(channels, *nads.shape[1:]),
-        nearby=np.repeat(channels * nads.nearby + [0, channels - 1], channels, 0),
-        overlap=channels * np.interp(k / channels, np.arange(len(of_one)), of_one) / k,
-        symmetry=nads.symmetry + CHANNELS,
-    )
 
 
 def overlap(a: NADs, b: NADs, k: int) -> float:

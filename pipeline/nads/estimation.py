@@ -13,12 +13,12 @@ from tqdm import tqdm
 from pipeline.cells.shapes import as_text
 from pipeline.cells.training import initialised
 from pipeline.nads.covariance import Covariance, parts_of
-from pipeline.nads.directions import NADs, in_channels
+from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import check, jacobian_of_untrained
 from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
-from pipeline.nads.spectrum import nearby_of, standard_errors
+from pipeline.nads.spectrum import nearby_of, oriented, standard_errors
 from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
 from pipeline.networks import CHANNELS
 from pipeline.networks.dry_run import check_untrained
@@ -90,6 +90,34 @@ class Estimation:
             asymmetry=self.accumulator.asymmetry(symmetry),
         )
         return in_channels(nads, self.channels) if self.channels > 1 else nads
+
+
+def in_channels(nads: NADs, channels: int) -> NADs:
+    """The NADs of inputs of several channels: C is that of `nads` in each, and 0 between them.
+
+    To each direction u of one channel belong, with one eigenvalue, u in grey, and u in the
+    differences of colours: of three channels red–green and blue–yellow.
+    """
+    from scipy.linalg import helmert  # which takes a third of a second to import
+
+    count, colours = channels * len(nads.directions), helmert(channels, full=True)
+    directions = np.einsum("kd,bc->kbcd", nads.directions, colours).reshape(count, -1)
+    repeated = {
+        name: np.repeat(getattr(nads, name), channels, -1)
+        for name in ("eigenvalues", "standard_errors", "halves")
+    }
+    # The span of the first k holds as many directions in each colour, or one more in some.
+    k = np.arange(1, count + 1)
+    of_one = np.append(0, nads.overlap * np.arange(1, len(nads.overlap) + 1))
+    return dataclasses.replace(
+        nads,
+        **repeated,
+        directions=oriented(directions),
+        shape=(channels, *nads.shape[1:]),
+        nearby=np.repeat(channels * nads.nearby + [0, channels - 1], channels, 0),
+        overlap=channels * np.interp(k / channels, np.arange(len(of_one)), of_one) / k,
+        symmetry=nads.symmetry + CHANNELS,
+    )
 
 
 def begun(

@@ -12,7 +12,7 @@ from torch import nn
 
 from pipeline.cells.seeds import derive, stream
 from pipeline.cells.shapes import as_text
-from pipeline.cells.training import arranged
+from pipeline.cells.training import channels_last
 from pipeline.nads.derivative import gradient, images_per_pass, secant
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.readout import inputs_of, readout
@@ -36,7 +36,7 @@ def check(network: nn.Module, shape: tuple[int, ...], estimand: str) -> None:
     try:
         with torch.no_grad():
             x = 100 * torch.randn(2, *shape, generator=torch.Generator().manual_seed(0))
-            x = arranged(x, "cpu")
+            x = channels_last(x, "cpu")
             network.to(memory_format=torch.channels_last).eval()
             output, alone = network(x), network(x[1:])
     except Exception as error:

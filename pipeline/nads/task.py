@@ -19,6 +19,9 @@ from pipeline.nads.estimator import Estimator, NADsPlan, Source
 from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.project.errors import at, check_unchanged
 
+SHOWN_AND_KEPT = ("__init__", "directions", "gallery", "task")
+"""Files of this room that decide no NAD: they name, show, read and store what the others make."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
@@ -64,7 +67,7 @@ def jacobians(
 def key(recipe: Recipe, estimation: Estimation, source: Source) -> str:
     """The digest of everything that determines an estimate."""
     place, estimator = recipe.specification["network"], recipe.estimator
-    files = [file for file in code.room("nads") if file.stem != "gallery"]  # a picture
+    files = [file for file in code.room("nads") if file.stem not in SHOWN_AND_KEPT]
     files += [code.PACKAGE / "cells/seeds.py", *networks.files(place)]
     # The weights under one seed tell every way of drawing them apart.
     drawn = networks.build(recipe.specification, recipe.shape[0], 1, 0).state_dict()
@@ -76,6 +79,7 @@ def key(recipe: Recipe, estimation: Estimation, source: Source) -> str:
             "versions": [torch.__version__, np.__version__, networks.version(place, recipe.own)],
             "weights": hashlib.sha256(weights).hexdigest(),
             "specification": recipe.specification,
+            "fields": [field.name for field in dataclasses.fields(NADs)],
             "source": dataclasses.asdict(source),
             "identity": recipe.identity,
             "estimator": [estimator.estimand, estimator.method, estimator.step, estimator.point],

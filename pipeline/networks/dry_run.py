@@ -42,7 +42,7 @@ def dry_run(
         with torch.random.fork_rng(devices=[]):
             network(x)  # for which layers may wait that are to be refused below
             network.to(memory_format=torch.channels_last).train()
-            output = network(training.arranged(x, "cpu"))
+            output = network(training.channels_last(x, "cpu"))
         if not isinstance(output, torch.Tensor):
             raise ValueError(f"it returns a {type(output).__name__}, not one tensor")
         if output.shape != (2, outputs):

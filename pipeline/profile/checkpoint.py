@@ -87,7 +87,7 @@ def of_file(
     chosen, labels = pictures.chosen(seeds.stream("profile", "images"), test, "test", IMAGES)
     statistics = dict(zip(("mean", "deviation"), found.statistics()))
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
-    x = training.arranged(x.mean(1, keepdim=True) if shape[0] == 1 else x, device)
+    x = training.channels_last(x.mean(1, keepdim=True) if shape[0] == 1 else x, device)
     labels = torch.as_tensor(labels, device=device)
     tested, accuracy = len(x), training.accuracy(network.to(device), x, labels)
     count = max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes)))

@@ -86,7 +86,7 @@ def seconds_per_sample(specification: Specification, shape: Shape, device: str) 
     """Seconds of a core, or of the GPU, that one sample takes in a step of training."""
     network = networks.build(specification, shape[0], 2, 0)
     count = 16 if device == "cpu" else training.BATCH  # a GPU takes as long for few
-    x = training.arranged(torch.randn(count, *shape), device)
+    x = training.channels_last(torch.randn(count, *shape), device)
     y = torch.arange(count, device=device) % 2
     step = lambda: training.train(network, x, y, Training(1, 1e-6, 0, 0), 0)
     step()  # the first one takes longer
@@ -119,7 +119,7 @@ def dataset(
     y, draw = separable.labels(rng, count), separable.normal(rng, count, dimension)
     eps = amplitude(dimension, course.samples)
     x = separable.linearly_separable(draw, y, direction, eps, SIGMA, course.shape)
-    return training.arranged(x, course.device), torch.as_tensor(y > 0).long().to(course.device)
+    return training.channels_last(x, course.device), torch.as_tensor(y > 0).long().to(course.device)
 
 
 def trained(course: Course, _: object, job: tuple) -> dict:

@@ -65,6 +65,12 @@ class Speed:
         return found
 
 
+def metrics(run: Evaluated, name: str) -> dict[str, float]:
+    """The share of directions that a network learns with every seed."""
+    rows = run.of(name)
+    return {"learned": rows["steps"].notna().groupby([rows[k] for k in DIRECTION]).all().mean()}
+
+
 def maps(run: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Figure:
     """Steps until D(v) is learned over the frequency of v, and accuracy beside (paper 1, fig. 2).
 

@@ -17,6 +17,11 @@ BARS = {
 WIDTH, NARROW = 0.25, 0.16  # widths of our bars and of the published bars beside them
 
 
+def metrics(run: Evaluated, name: str) -> dict[str, float]:
+    """The mean accuracy on flipped images of networks that were trained on such."""
+    return {"flipped": run.of(name, images="flipped")["accuracy"].mean()}
+
+
 def bars(run: Evaluated, known: Published, caption: str) -> Figure:
     """Accuracy on images as they are and on flipped ones, trained and tested alike (table 1).
 

@@ -45,6 +45,11 @@ def by_direction(rows: pd.DataFrame) -> pd.DataFrame:
     return over_seeds(canonical(rows), DIRECTION).reset_index()
 
 
+def metrics(run: Evaluated, name: str) -> dict[str, float]:
+    """The highest of one network's mean accuracies over seeds."""
+    return {"highest": run.of(name).groupby(DIRECTION)["accuracy"].mean().max()}
+
+
 def published_maps(run: Evaluated) -> Published:
     """By architecture, the label of its network's published map, and the map as `by_direction`."""
     table = published.table("fourier")

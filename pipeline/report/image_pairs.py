@@ -21,6 +21,15 @@ NAMES = {
 }
 
 
+def metrics(run: Evaluated, name: str) -> dict[str, float]:
+    """The mean accuracy with the linear channel alone along the earliest NAD, and with the images
+    alone beside the latest."""
+    indices = run.of(name)["index"]
+    linear = run.of(name, test_set="linear", index=indices.min())["accuracy"]
+    images = run.of(name, test_set="images", index=indices.max())["accuracy"]
+    return {"linear_early": linear.mean(), "images_late": images.mean()}
+
+
 def images_or_linear_channel(run: Evaluated, labels: Sequence[np.ndarray], caption: str) -> Figure:
     """Accuracy with both channels, with either alone and in conflicts, over v's index (fig. 3).
 

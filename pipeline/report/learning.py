@@ -4,7 +4,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.cells.shapes import dimension
-from pipeline.experiments.learning import FIRST, IMAGES
+from pipeline.experiments.learning import IMAGES
+from pipeline.measures.gradients import FIRST
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, mean_text, training
@@ -22,6 +23,13 @@ PARTS = {
 def named(index: int) -> str:
     """What a network is trained on, as text."""
     return "images" if index == IMAGES else f"D(v), v: NAD {index}"
+
+
+def metrics(run: Evaluated, name: str) -> dict[str, float]:
+    """The part of the response along v after training on D(v), mean over seeds and indices."""
+    course = artifacts.evaluated(run.folder, "course.csv")
+    rows = course[(course["architecture"] == name) & (course["data"] == "linear")]
+    return {"along_v": rows[rows["epoch"] == rows["epoch"].max()]["v"].mean()}
 
 
 def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:

@@ -38,6 +38,15 @@ ALIKE = 5.0  # standard deviation in degrees up to which tilts are called the sa
 CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
 
 
+def metrics(run: Evaluated, name: str) -> dict[str, float]:
+    """The share of one architecture's networks that are fitted, and the mean accuracy with the
+    second channel alone where v₁ is the grid's latest NAD and v₂ its earliest."""
+    rows = run.of(name, test_set="second")
+    late, early = rows["index_1"].max(), rows["index_2"].min()
+    second = run.of(name, test_set="second", index_1=late, index_2=early)["accuracy"]
+    return {"fitted": fitted(rows).mean(), "second_late_early": second.mean()}
+
+
 def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     """Boundaries that all separate the classes in the plane of v₁ and v₂ (fig. 1)."""
     figure, ((panel,),) = style.new(1, 1, 4.4, 4.8)

@@ -9,17 +9,25 @@ from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
-from pipeline.measures.ranks import early
+from pipeline.measures.ranks import early, spearman
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, number, p_text, rms_text
+from pipeline.report.comparison import accuracy, all_seeds_fitted, number, rms_text
 from pipeline.report.page import Numbers, Picture, Section
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds, percents
 
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
-FEWEST = 5  # smallest number of indices for ρ: of 4 indices its p is 0.08 at best
+FEWEST = 5  # smallest number of indices for ρ: of 4, one order in twelve has ρ = ±1 by chance
 
 LOOKS = dict(zip(("secant", "gradient"), style.CURVES))
+
+
+def metrics(run: Evaluated, name: str) -> dict[str, float]:
+    """Spearman's ρ of one network's accuracy with the index, along the NADs of its first estimand;
+    NaN where the accuracy does not vary."""
+    rows = run.of(name)
+    means = rows[rows["estimand"] == rows["estimand"].iloc[0]].groupby("index")["accuracy"].mean()
+    return {"spearman": spearman(means.index, means)[0]}
 
 
 def published_curves(run: Evaluated) -> Published:
@@ -97,13 +105,11 @@ def _at_or_near(cells: pd.DataFrame, index: int) -> str:
 def numbers(run: Evaluated, known: Published) -> Numbers:
     """The table of accuracies, a row for each architecture and estimand, and the findings."""
     rows, curves = [], []
-    metrics = artifacts.evaluated(run.folder, "metrics.json")  # with the rank correlations
     for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):
         at, label = cells.set_index("index").sort_index(), run.labels[name]
-        about, rhos = metrics[name][estimand], {}
-        for key, rho in about["spearman"].items():
-            told = rho is not None and len(at) >= FEWEST
-            rhos[key] = f"{number(rho, 3)} ({p_text(about['p_value'][key])})" if told else "–"
+        rho, _ = spearman(at.index, at["mean"])
+        told = len(at) >= FEWEST and np.isfinite(rho)
+        correlation = f"{number(rho, 2)} (n = {len(at)})" if told else "–"
         beside = ["–", "–"]
         if name in known and estimand == "secant":
             called, values = known[name]
@@ -113,18 +119,17 @@ def numbers(run: Evaluated, known: Published) -> Numbers:
         values = [_at_or_near(at, i) for i in QUOTED]
         fitted = all_seeds_fitted(at)
         row = [label, estimand, f"{fitted} of {len(at)}", *values, *beside]
-        keys = "accuracy_index", "early_loss_index"
-        rows.append([*row, *(rhos[key] for key in keys)])
+        rows.append([*row, correlation])
         ends = [f"{accuracy(at.iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
         level = " and ".join(dict.fromkeys(ends))
         sentence = f"{label} along its {estimand} NADs {level}"
-        if rhos["accuracy_index"] != "–":
-            sentence += f", Spearman's ρ with the index {rhos['accuracy_index']}"
+        if told:
+            sentence += f", Spearman's ρ with the index {correlation}"
         curves.append(f"{sentence} (indices fitted: {fitted} of {len(at)})")
     sentences = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
     header = ["network", "estimand", "indices fitted", *(f"index {i} or near (%)" for i in QUOTED)]
     header += ["published at these four", "root mean square distance from the published (indices)"]
-    header += ["ρ(accuracy, index)", "ρ(early loss, index)"]
+    header += ["ρ(accuracy, index)"]
     return [header, *rows], sentences
 
 

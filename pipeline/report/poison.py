@@ -17,6 +17,14 @@ from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
 CLASSES = 3  # of which the figure of examples has a picture
 
 
+def metrics(run: Evaluated, name: str) -> dict[str, float]:
+    """The mean accuracy on clean images of networks with carriers from the first index on."""
+    poisoned = run.of(name, test_set="clean").query(f"index != {CLEAN}")
+    return {
+        "poisoned_early": poisoned[poisoned["index"] == poisoned["index"].min()]["accuracy"].mean()
+    }
+
+
 def curve(run: Evaluated, known: Published, caption: str) -> Figure:
     """Accuracy on clean test images over the NAD index of the training images' carriers (fig. 7).
 

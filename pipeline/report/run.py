@@ -136,20 +136,20 @@ def read(names: Iterable[str]) -> Run:
 
 
 def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
-    """The experiments in a folder, by the name of the folder that holds their plan.json and tables.
+    """The experiments in a folder, by the name of the folder that holds their run.json and tables.
 
     order: names of the experiments; of several folders of one experiment its own comes first, and
-    then the largest. Raises InputError where no folder has a plan.
+    then the largest. Raises InputError where no folder has a run.json.
     """
     images, records = json.loads((folder / "images.json").read_text(encoding="utf-8")), {}
-    for path in sorted(folder.glob("*/plan.json")):
-        document = path.read_bytes()
-        experiment = experiments.find(json.loads(document)["experiment"])
+    for path in sorted(folder.glob("*/run.json")):
+        document = json.loads(path.read_text(encoding="utf-8"))["plan"]
+        experiment = experiments.find(document["experiment"])
         planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
-        plan = planned.validate_json(document)
+        plan = planned.validate_json(json.dumps(document))
         records[path.parent.name] = evaluated(str(path.parent.resolve()), plan, images)
     if not records:
-        raise InputError(f"none of the folders in {folder} has a plan.json beside its tables")
+        raise InputError(f"none of the folders in {folder} has a run.json beside its tables")
 
     def place(folder: str) -> tuple[int, bool, int]:
         name = records[folder].plan.experiment

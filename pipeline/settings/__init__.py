@@ -159,10 +159,8 @@ class _Scale:
         mistakes, shape = self.mistakes, self.inputs.get(name, INPUT)
         path, line = ("scales", self.name, experiment.name), block["networks"][name]
         place, outer = (*path, "networks", name), (path, path[:2], path[2:])
-        values = merged(line, block.get("training", {})) | {
-            "schedule": experiment.schedule,
-            "precision": self.top.precision,
-        }
+        chosen = merged(line, block.get("training", {}), {"schedule": experiment.schedule})
+        values = chosen | {"precision": self.top.precision}
         training = mistakes.typed(Training, values, place, *((*p, "training") for p in outer))
         choice = {key: written_out(value) for key, value in line.items()}
         grid = mistakes.typed(experiment.Grid, choice, place)

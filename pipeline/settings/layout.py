@@ -10,8 +10,8 @@ from pipeline.experiments.experiment import Experiment
 from pipeline.images.wanted import Wanted
 from pipeline.nads.estimator import Estimator
 
-TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip")
-"""Keys of `Training` in params.yaml; the class decides the schedule, the top level `precision`."""
+TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip", "optimiser", "schedule")
+"""Keys of `Training` in params.yaml, whose top level has `precision`."""
 
 
 @dataclasses.dataclass(frozen=True)

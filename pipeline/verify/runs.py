@@ -16,7 +16,6 @@ import pandas as pd
 
 from pipeline import experiments
 from pipeline.cells.shapes import INPUT
-from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import published
@@ -56,9 +55,15 @@ def placed(rows: pd.DataFrame, experiment: str, nads: Mapping[str, Any]) -> pd.D
     return rows.assign(experiment=experiment, place=text[0].str.cat(text[1:], sep=", "), nads=nads)
 
 
+def planned(folder: Path) -> dict[str, Any]:
+    """The plan of the run whose tables are in a folder of reports."""
+    about = artifacts.present(folder / "run.json", f"evaluate {folder.name}").read_bytes()
+    return json.loads(about)["plan"]
+
+
 def table(reports: Path, experiment: str) -> pd.DataFrame:
     """An experiment's results, with the column network: the papers' name of an architecture, of any
-    width where a plan.json beside the table says what it is.
+    width, as the plan in the run.json beside the table says.
 
     A folder such as fourier_vgg11_quarter adds the networks that neither the experiment's own
     folder nor a larger one has.
@@ -67,10 +72,8 @@ def table(reports: Path, experiment: str) -> pd.DataFrame:
     taken, known = [], set()
     for folder in sorted(tables, key=lambda path: (path.name != experiment, -len(tables[path]))):
         rows = tables[folder][~tables[folder]["architecture"].isin(known)]
-        plan = folder / "plan.json"
-        members = json.loads(plan.read_bytes())["members"] if plan.exists() else {}
-        names = {name: name for name in NETWORKS}
-        for name, member in members.items():
+        names = {}
+        for name, member in planned(folder)["members"].items():
             specification, shape = member["specification"], member.get("input", INPUT)
             alike = tuple(shape) == INPUT  # not a network of three channels
             names[name] = papers_network(without_width(specification)) if alike else None
@@ -90,7 +93,7 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
     read = lambda path, stage: json.loads(artifacts.present(reports / path, stage).read_bytes())
     about, nads = read("images.json", "download"), read("nads.json", "estimate")
     results = {each: placed(table(reports, each), each, nads) for each in names}
-    scales = {each: read(f"{each}/metrics.json", f"evaluate {each}")["scale"] for each in names}
+    scales = {each: planned(reports / each)["scale"] for each in names}
     images = f"{about['name']} ({about['digest'][:8]})"
     return Run(name or str(folder), results, scales, images, nads)
 

@@ -32,16 +32,19 @@ def cells(specification, count=3, samples=150, dtype=torch.float64):
     return made, sets
 
 
-@pytest.mark.parametrize("name", SPECIFICATIONS)
-def test_networks_in_a_stack_are_trained_as_alone(name):
+@pytest.mark.parametrize(
+    ("name", "optimiser"), [*((name, "sgd") for name in SPECIFICATIONS), ("mlp", "adamw")]
+)
+def test_networks_in_a_stack_are_trained_as_alone(name, optimiser):
     made, sets = cells(SPECIFICATIONS[name])
+    how = HOW if optimiser == "sgd" else dataclasses.replace(HOW, lr=0.01, optimiser=optimiser)
     assert networks.constructor(SPECIFICATIONS[name]["network"]).together == "stack"
     alone = copy.deepcopy(made)
     expected = [
-        training.train(network, *pair, HOW, seed)
+        training.train(network, *pair, how, seed)
         for seed, (network, pair) in enumerate(zip(alone, sets))
     ]
-    found = stack.train(made, sets, HOW, range(3), CPU)
+    found = stack.train(made, sets, how, range(3), CPU)
     for ours, theirs, one, other in zip(found, expected, made, alone):
         # Means over an epoch are of float32, which alone is trained with.
         assert ours.losses == pytest.approx(theirs.losses, rel=1e-6)

@@ -38,11 +38,16 @@ def softmax_regression(inputs, classes, dtype=torch.float64):
 
 @pytest.mark.parametrize(
     ("schedule", "peak", "rates"),
-    [("triangular", 0.6, [0.15, 0.45, 0.5, 0.3, 0.1]), ("linear", 0.8, [0.7, 0.5, 0.3, 0.1])],
+    [
+        ("triangular", 0.6, [0.15, 0.45, 0.5, 0.3, 0.1]),
+        ("linear", 0.8, [0.7, 0.5, 0.3, 0.1]),
+        ("cosine", 0.8, [0.4 + 0.4 * 3**0.5 / 2, 0.4, 0.4 - 0.4 * 3**0.5 / 2]),
+    ],
 )
 def test_the_schedules(schedule, peak, rates):
     """Taken in the middle of each step: the triangle rises to its peak at 2/5 of training, 1/4 and
-    3/4 of it, and falls to 0, 5/6, 3/6 and 1/6 of it; the line falls from its peak to 0."""
+    3/4 of it, and falls to 0, 5/6, 3/6 and 1/6 of it; the line falls from its peak to 0, and so
+    does half a cosine, at 30°, 90° and 150° here."""
     np.testing.assert_allclose(training.SCHEDULES[schedule](len(rates), peak), rates, rtol=1e-12)
 
 
@@ -95,6 +100,28 @@ def test_training_is_clipped_sgd_with_momentum_and_weight_decay(schedule, count)
     assert max(norms) > 0.5 > min(norms), "clipping must matter, and not always"
 
 
+def test_adamw_divides_the_mean_gradient_by_its_size_and_shrinks_the_weights_beside_it():
+    """One sample a step, so that the whole course can be written down: PyTorch's betas, 0.9 and
+    0.999, corrected for their start at 0, and a decay that the gradient's size does not change."""
+    how = training.Training(
+        epochs=5, lr=0.1, momentum=0.0, weight_decay=0.2, schedule="linear", optimiser="adamw"
+    )
+    network = softmax_regression(1, 2)
+    x, y = torch.full((1, 1, 1, 1), 0.3, dtype=torch.float64), torch.tensor([1])
+    training.train(network, x, y, how, seed=0)
+    weights, mean, square = np.zeros(2), np.zeros(2), np.zeros(2)
+    for step, rate in enumerate(training.linear(5, 0.1), 1):
+        exponentials = np.exp(0.3 * weights)
+        gradient = 0.3 * (exponentials / exponentials.sum() - [0, 1])  # of norm below 0.5
+        weights *= 1 - rate * 0.2
+        mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
+        size = np.sqrt(square / (1 - 0.999**step)) + 1e-8
+        weights -= rate * mean / (1 - 0.9**step) / size
+    found = network[1].weight.detach().numpy()[:, 0]
+    np.testing.assert_allclose(found, weights, atol=1e-9)
+    assert abs(found[1]) > 0.2, "five steps of about a rate of 0.1, whatever the gradient's size"
+
+
 def test_every_epoch_shows_every_sample_once_in_an_order_of_the_seed():
     """What dropout draws does not change the order."""
     x, y, orders = torch.arange(300.0).reshape(300, 1, 1, 1), torch.zeros(300).long(), []
@@ -142,7 +169,7 @@ def test_same_seed_same_bits(specification):
     states = []
     for seed in (5, 5, 6):
         network = networks.build(specification, 2, 2, 1)
-        training.train(network, training.arranged(x, "cpu"), y, ONE_EPOCH, seed)
+        training.train(network, training.channels_last(x, "cpu"), y, ONE_EPOCH, seed)
         states.append(torch.cat([t.flatten().float() for t in network.state_dict().values()]))
         assert network.conv1.weight.is_contiguous(memory_format=torch.channels_last), "fastest"
     assert torch.equal(states[0], states[1]) and torch.isfinite(states[0]).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from small_grids import orthonormal, plan_of, table
+from small_grids import orthonormal, plan_of
 
 from pipeline import experiments
 
@@ -25,19 +25,3 @@ def test_the_flip_reverses_the_coefficients_of_pictures_and_mean_alike(split, im
     np.testing.assert_allclose(
         flipped.flatten(2).double().numpy() @ BASIS.T, coefficients[..., ::-1], atol=1e-4
     )
-
-
-def test_metrics():
-    rows = [("mlp", 0, "plain", 1 / 3, 0.9), ("mlp", 0, "flipped", 2 / 3, 0.9)]
-    rows += [
-        ("lenet", s, images, a + 0.02 * s, a + 0.4)
-        for s in (0, 1)
-        for images, a in (("plain", 0.6), ("flipped", 0.4))
-    ]
-    tables = {
-        "results": table(rows, ("architecture", "seed", "images", "accuracy", "train_accuracy")),
-    }
-    assert EXPERIMENT.metrics(tables, {}) == {
-        "lenet": {"cells": 4, "fitted": 2, "plain": 0.61, "flipped": 0.41},
-        "mlp": {"cells": 2, "fitted": 0, "plain": 0.3333, "flipped": 0.6667},
-    }

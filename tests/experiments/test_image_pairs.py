@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from small_grids import orthonormal, plan_of, separable, table
+from small_grids import orthonormal, plan_of, separable
 
 from pipeline import experiments
 from pipeline.cells import pictures
@@ -91,39 +91,3 @@ def test_it_is_tested_with_all_channels_with_each_part_alone_and_in_conflict(ima
     draw["test_labels"] = np.ones_like(draw["test_labels"])
     alone = [name for name, *_ in EXPERIMENT.test_sets(cell, draw, [BASIS[5]])]
     assert alone == ["all", "images", "linear"], "pictures of one side give no conflict"
-
-
-COLUMNS = ("architecture", "index", "test_set", "accuracy", "train_accuracy")
-PLANES = ("architecture", "tilt", "train_accuracy")
-
-
-def metrics(accuracy, planes):
-    """The metrics of an MLP; accuracy: index → of all, images and the linear channel; fitted but at
-    index 16; planes: rows of boundaries."""
-    rows = [
-        ("mlp", index, name, value, 0.98 if index == 16 else 1.0)
-        for index, values in accuracy.items()
-        for name, value in zip(("all", "images", "linear"), values)
-    ]
-    tables = {"results": table(rows, COLUMNS), "boundaries": table(planes, PLANES)}
-    return EXPERIMENT.metrics(tables, {})["mlp"]
-
-
-def test_metrics():
-    accuracy = {8: (0.7, 0.6, 0.6), 1: (1, 0.5, 1), 64: (0.61, 0.62, 0.5), 32: (0.7, 0.7, 0.5)}
-    # That 16 was not fitted is no switch.
-    accuracy[16] = (0.7, 0.6, 0.5)
-    planes = [("mlp", 12.34, 1), ("mlp", 15.0, 0.99), ("mlp", 70, 0.98), ("lenet", 80.0, 1)]
-    assert metrics(accuracy, planes) == {
-        "cells": 3,
-        "fitted": 2,
-        "accuracy": {
-            "low": {"all": 1.0, "images": 0.5, "linear": 1.0},
-            "high": {"all": 0.61, "images": 0.62, "linear": 0.5},
-        },
-        "switches_at": 32,
-        "mean_tilt": 13.7,
-    }
-    found = metrics({3: (1 / 3, 0.5, 0.98765)}, [("mlp", float("nan"), 1)])
-    assert found["switches_at"] is None and found["mean_tilt"] is None
-    assert found["accuracy"]["low"] == {"all": 0.3333, "images": 0.5, "linear": 0.9876}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from small_grids import orthonormal, plan_of, table
+from small_grids import orthonormal, plan_of
 
 from pipeline import experiments
 from pipeline.cells import separable
@@ -59,40 +59,3 @@ def test_label_noise_is_of_each_channel_by_itself_and_of_training_alone():
         EXPERIMENT.dataset(cell, "test", draw, v), EXPERIMENT.dataset(cell, "test", without, v)
     ):
         assert torch.equal(found, expected)
-
-
-def test_metrics():
-    accuracy = {
-        (1, 1): (1, 1, 0.8), (1, 4): (1, 0.9, 0.9), (1, 9): (1, 1, 0.5),
-        (4, 1): (1, 0.6, 0.61), (4, 4): (0.8, 0.1, 0.1), (4, 9): (1, 1, 0.5),
-        (9, 1): (0.9, 0.5, 0.9), (9, 4): (0.3, 0.5, 0.9), (9, 9): (0.55, 0.5, 0.6),
-        (2, 1): (1, 0.5, 0.9),
-    }  # fmt: skip
-    rows = [
-        # That (2, 1) was not fitted is no switch.
-        ("lenet", seed, *place, name, value + 0.01 - 0.02 * seed, 0.98 if place[0] == 2 else 1)
-        for seed in (0, 1)
-        for place, values in accuracy.items()
-        for name, value in zip(("all", "first", "second"), values)
-    ]
-    planes = [
-        ("lenet", 0, 1, 1, 10.0, 0.99),
-        ("lenet", 0, 1, 4, float("nan"), 1),
-        ("lenet", 0, 4, 1, 30.0, 1),
-        ("lenet", 0, 1, 9, 77, 0.98),
-        ("lenet", 0, 9, 4, 77, 1),  # which has learned nothing
-    ]
-    planes = table(planes, (*COLUMNS[:4], "tilt", "train_accuracy"))
-    tables = {"results": table(rows, COLUMNS), "boundaries": planes}
-    assert EXPERIMENT.metrics(tables, {})["lenet"] == {
-        "cells": 5,
-        "fitted": 4,
-        "accuracy": {
-            "low_low": {"all": 1.0, "first": 1.0, "second": 0.8},
-            "low_high": {"all": 1.0, "first": 1.0, "second": 0.5},
-            "high_low": {"all": 0.9, "first": 0.5, "second": 0.9},
-            "high_high": {"all": 0.55, "first": 0.5, "second": 0.6},
-        },
-        "switches_at": 4,
-        "mean_tilt": 20.0,
-    }

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from small_grids import SQUARE, orthonormal, plan_of, table
+from small_grids import SQUARE, orthonormal, plan_of
 
 from pipeline import experiments
 from pipeline.cells import pictures
@@ -48,15 +48,3 @@ def test_it_is_tested_on_clean_images_and_with_carriers(images):
         assert [name for name, *_ in sets] == names
         for name, x, y in sets:
             assert torch.equal(x, expected[name][0]) and torch.equal(y, expected[name][1])
-
-
-def test_metrics():
-    columns = ("architecture", "seed", "index", "test_set", "accuracy", "train_accuracy")
-    rows = [
-        ("lenet", s, i, "clean", a + 0.02 * s, 0.98 if i == 500 else 0.995)
-        for s in (0, 1)
-        for i, a in ((500, 0.9), (-1, 0.5), (0, 0.1), (1020, 0.45))
-    ]
-    rows.append(("lenet", 0, 0, "poisoned", 1.0, 0.995))
-    found = {"cells": 8, "fitted": 6, "clean": 0.51, "first": 0.11, "last": 0.46}
-    assert EXPERIMENT.metrics({"results": table(rows, columns)}, {}) == {"lenet": found}

@@ -51,6 +51,7 @@ def test_what_trains_a_cell_reaches_no_file_that_its_key_leaves_out(name, images
     handing_over = {code.PACKAGE / file for file in HANDS_OVER}
     assert ours - decisive <= handing_over, ours - decisive - handing_over
     assert {code.PACKAGE / "cells/training.py", code.PACKAGE / "cells/stack.py"} <= ours & decisive
+    assert not decisive & set(code.room("report") + code.room("measures")), "metrics and legends"
 
 
 def test_an_edit_changes_the_digest_and_its_layout_comments_and_docstrings_do_not(tmp_path):

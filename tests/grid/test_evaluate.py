@@ -134,11 +134,8 @@ def test_the_tables_of_a_run(fourier_run, monkeypatch):
         "logreg,0,-16,all,0.5,0.353553,2,1,0.98995,0.75,0.0",
         "logreg,0,0,all,1.0,0.0,2,2,1.0,1.0,0.0",
     ]
-    about = {"scale": "smoke", "seeds": 2, "precision": "float32"}
-    map_ = {"mean": 0.75, "lowest": 0.5, "highest": 1.0}
-    assert json.loads((folder / "metrics.json").read_text()) == about | {
-        "logreg": {"cells": 4, "fitted": 3} | map_
-    }
+    plan = json.loads((artifacts.PLAN / "fourier.json").read_text())
+    assert json.loads((folder / "run.json").read_text()) == {"images": None, "plan": plan}
 
 
 def test_a_course_is_of_each_epochs_own_weights_and_the_results_of_the_last(tmp_path):

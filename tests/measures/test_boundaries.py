@@ -58,14 +58,6 @@ def test_max_margin_tilt():
     assert boundaries.max_margin_tilt(0.0, 2.0) == 90 and boundaries.max_margin_tilt(2.0, 0.0) == 0
 
 
-def test_the_mean_tilt_leaves_out_networks_without_one_and_those_that_were_not_fitted():
-    tilts, accuracies = [10.0, 80.0, float("nan"), 20.55], [1.0, 0.9899, 1.0, 0.99]
-    planes = pd.DataFrame({"tilt": tilts, "train_accuracy": accuracies})
-    assert boundaries.mean_tilt(planes) == 15.3
-    assert boundaries.mean_tilt(planes[2:3]) is None
-    assert boundaries.mean_tilt(planes.assign(train_accuracy=0.5)) is None
-
-
 def test_networks_that_have_learned_nothing_have_no_tilt():
     accuracies = {(1, 0): 0.55, (1, 1): 0.551, (2, 0): 0.49, (2, 1): 1.0}
     columns = ["index_1", "seed", "accuracy"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from small_grids import orthonormal
 from torch import nn
 
 from pipeline.measures import gradients
@@ -55,3 +56,18 @@ def test_the_components_are_those_of_largest_variance():
     x[::2, 0, 1, 0] = 1.0
     found = gradients.components(x, 2)
     np.testing.assert_allclose(np.abs(found), [[0, 1, 0, 0], [0, 0, 1, 0]], atol=1e-9)
+
+
+def test_the_parts_of_the_response():
+    """Half of the response along v = NAD 4, and of the rest 3/4 in the other nine of the first."""
+    basis, values = orthonormal(), np.zeros(1024)
+    values[4], values[[0, 9]], values[[10, 500]] = 8, 3, 1
+    covariance = basis.T @ np.diag(values) @ basis
+    x = torch.randn(50, 1, 32, 32)
+    found = gradients.course({"data": "linear", "index": 4}, basis, x, covariance)
+    assert found == pytest.approx({"v": 8 / 16, "nads": 6 / 8})
+    found = gradients.course({"data": "linear", "index": 500}, basis, x, covariance)
+    assert found == pytest.approx({"v": 1 / 16, "nads": 14 / 15})
+    x[:, 0].flatten(1)[:] = torch.randn(50, 1) * torch.as_tensor(basis[500]).float()
+    found = gradients.course({"data": "images", "index": -1}, basis, x, covariance)
+    assert found["nads"] == pytest.approx(14 / 16) and found["components"] >= 1 / 16 - 1e-9

@@ -11,8 +11,8 @@ from torch import nn
 
 from pipeline.nads import estimate
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.directions import imported, in_channels
-from pipeline.nads.estimation import Estimation, begun
+from pipeline.nads.directions import imported
+from pipeline.nads.estimation import Estimation, begun, in_channels
 from pipeline.nads.estimator import Source
 from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.nads.leading import Leading

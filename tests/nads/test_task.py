@@ -2,18 +2,23 @@
 
 import dataclasses
 import functools
+import inspect
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from nads_samples import GRADIENT, SECANT, SMALL
+from torch import nn
 
 from pipeline import networks
 from pipeline.machine import code, store, workers
+from pipeline.nads import NADs, estimate
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import NADsPlan, Request, Source
+from pipeline.nads.gallery import gallery
 from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.nads.leading import Leading
 from pipeline.nads.task import Recipe, Task, jacobian, key, tasks
@@ -68,7 +73,6 @@ def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatc
     before = key(RECIPE, covariance, NINE)
     names = {str(Path(file).relative_to(code.PACKAGE)) for file in files}
     assert names > {"nads/covariance.py", "nads/readout.py", "cells/seeds.py", "networks/mlp.py"}
-    assert "nads/gallery.py" not in names, "a picture decides no NAD"
     for module, name, other in ((torch, "__version__", "0"), (networks, "version", lambda *_: "0")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, other)
@@ -77,6 +81,34 @@ def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatc
     drawn_otherwise = lambda *arguments: build(*arguments[:-1], arguments[-1] + 1)
     monkeypatch.setattr(networks, "build", drawn_otherwise)
     assert key(RECIPE, covariance, NINE) != before
+
+
+def test_estimating_reaches_no_file_of_the_room_that_its_key_leaves_out(folder, monkeypatch):
+    """An edit of a legend, of `NADs.__repr__` or of what stores NADs estimates nothing anew."""
+    files, reached, covariance = [], set(), of(Covariance(SHAPE))
+    with monkeypatch.context() as patch:
+        patch.setattr(code, "digest", lambda given: files.extend(given) or "code")
+        key(RECIPE, covariance, NINE)
+    shown = {Path(inspect.getfile(each)) for each in (NADs.__repr__, NADs.save, gallery, Task)}
+    assert not shown & set(files)
+
+    def note(frame, event, _):
+        if event == "call":
+            reached.add(Path(frame.f_code.co_filename))
+
+    sys.setprofile(note)
+    try:
+        for colour in (False, True):
+            shape = (3 if colour else 1, 8, 8)
+            make = lambda: nn.Sequential(nn.Flatten(), nn.Linear(64 * shape[0], 1))  # noqa: B023
+            symmetry = "square+channels" if colour else "measured"
+            estimate(make, shape, 4, symmetry=symmetry)
+    finally:
+        sys.setprofile(None)
+    room = set(code.room("nads"))
+    assert reached & room <= set(files) and {file.stem for file in room - set(files)} == {
+        "__init__", "directions", "gallery", "task"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("height", "averaged"), [(8, "transposition"), (12, "none")])

@@ -103,13 +103,12 @@ def lay(path, rows):
     pd.DataFrame(rows).to_csv(path, index=False)
 
 
-def experiment(planned, rows, metrics=None):
+def experiment(planned, rows):
     """Lay down the plan and the tables of an experiment."""
     name = planned.experiment
     lay_down_plans(**{name: planned})
     for table, content in tables_of(name, rows).items():
         lay(artifacts.REPORTS / name / f"{table}.csv", content)
-    artifacts.write_json(artifacts.REPORTS / name / "metrics.json", metrics or {})
 
 
 FREQUENCIES = [{"k_row": r, "k_col": c} for r in (-16, 0) for c in (-16, 0)]
@@ -142,12 +141,7 @@ def lay_run():
     experiment(plan("colours", {"eps": 1.0, "sigma": 0.75}, steps), rows)
 
     rows, both = rows_of(SWEPT, unfitted=1), ("secant", "gradient")
-    rho = {"accuracy_index": -0.5, "early_loss_index": None}
-    p = {"accuracy_index": 2e-5, "early_loss_index": None}
-    metrics = {n: dict.fromkeys(both, {"spearman": rho, "p_value": p}) for n in "za"}
-    experiment(
-        plan("nad_sweep", SIGMAS, [{"indices": [0, 10], "compare": True}] * 2), rows, metrics
-    )
+    experiment(plan("nad_sweep", SIGMAS, [{"indices": [0, 10], "compare": True}] * 2), rows)
     lay(artifacts.MODELS / "nad_sweep/losses.csv", rows.assign(epoch=1, loss=rows["accuracy"] / 2))
     spectra = {
         f"{n}-{e}-eigenvalues": np.array([4, 2 + (e == "secant")]) for n in "za" for e in both

@@ -43,17 +43,20 @@ def test_early_is_a_third_of_training_and_rounding_is_no_negative_eigenvalue(run
     np.testing.assert_allclose(panels[2, 0].lines[0].get_ydata(), [1, 0.5, 1e-9**0.5])
 
 
-def test_a_rank_correlation_is_told_where_it_is_known(run, monkeypatch):
-    monkeypatch.setattr(nad_sweep, "FEWEST", 2)
-    places = ("accuracy_index", "early_loss_index")
-    for rho, p, words in ((-0.5, 0.25, ", Spearman's ρ with the index −0.500 (p = 0.25)"),
-                          (None, None, "")):  # fmt: skip
-        about = {"spearman": dict.fromkeys(places, rho), "p_value": dict.fromkeys(places, p)}
-        metrics = dict.fromkeys("za", dict.fromkeys(nad_sweep.LOOKS, about))
-        monkeypatch.setattr(artifacts, "evaluated", lambda *_, metrics=metrics: metrics)
-        table, (sentence,) = nad_sweep.numbers(run, {})
-        assert f"% at index 10{words} (indices fitted: " in sentence
-        assert table[1][-1] == ("−0.500 (p = 0.25)" if rho else "–")
+def test_a_rank_correlation_is_told_of_enough_indices_whose_accuracies_vary():
+    places = [{"estimand": "secant", "index": index} for index in (8, 2, 1, 0, 4)]
+    falling = rows_of(places)
+    # The accuracies of indices 8, 2, 1, 0, 4 rise in this order: ranks 5, 3, 2, 1, 4 of the index
+    # against 1 to 5, so that Σd² = 16 + 1 + 1 + 9 + 1 = 28 and ρ = 1 − 6 · 28/120.
+    for rows, correlation in (
+        (falling, "−0.40 (n = 5)"),
+        (falling.assign(accuracy=0.5), "–"),
+        (falling[falling["index"] > 0], "–"),
+    ):
+        planned = plan("nad_sweep", SIGMAS, [{"indices": [*rows["index"].unique()]}] * 2)
+        table, (sentence,) = nad_sweep.numbers(evaluated(planned, rows), {})
+        assert table[1][-1] == correlation
+        assert (f"Spearman's ρ with the index {correlation}" in sentence) == (correlation != "–")
 
 
 def test_the_table_takes_the_index_nearest_to_a_quoted_one():

@@ -150,7 +150,8 @@ def test_json_has_no_number_that_is_none():
 def lay_folder(laid, folder, name, experiment):
     """Copy the tables and the plan of an experiment of the small run to a folder of folders."""
     shutil.copytree(laid / artifacts.REPORTS / experiment, folder / name)
-    shutil.copy(laid / artifacts.PLAN / f"{experiment}.json", folder / name / "plan.json")
+    plan = json.loads((laid / artifacts.PLAN / f"{experiment}.json").read_text())
+    artifacts.write_json(folder / name / "run.json", {"plan": plan})
     artifacts.write_json(folder / "images.json", small_run.ABOUT)
 
 
@@ -190,7 +191,7 @@ def test_a_folder_of_tables_alone_is_drawn_with_a_section_for_each(laid, rendere
 
 def test_a_folder_without_plans_is_refused(tmp_path):
     (tmp_path / "images.json").write_text("{}")
-    with pytest.raises(InputError, match="none of the folders in .* has a plan.json"):
+    with pytest.raises(InputError, match="none of the folders in .* has a run.json"):
         render.render_folder(tmp_path)
 
 
@@ -210,7 +211,7 @@ def test_the_committed_page_is_of_the_committed_tables():
     text = unescape(committed.read_text(encoding="utf-8"))
     assert committed.stat().st_size <= 3e6 and not re.findall(r'(?:src|href)="(?!data:|#)', text)
     data = json.loads(re.search('id="data">(.*?)</script>', text, re.S)[1])
-    for path in (ROOT / "reports/overnight").glob("*/plan.json"):
+    for path in (ROOT / "reports/overnight").glob("*/run.json"):
         assert f'<section id="{path.parent.name}"' in text
     for one in data["linear_pairs"]["networks"]:
         assert len(one["cells"]) == 144

@@ -58,6 +58,12 @@ def test_the_narrower_value_goes_before_the_wider_one(shipped):
             training = plan.members["lenet"].training
             assert (plan.test_samples, training.epochs, training.momentum) == numbers
     assert smoke(shipped).members["mlp_100_20"].training.epochs == 4
+    assert (training.optimiser, training.schedule) == ("sgd", "linear")
+    document = changed(shipped, "scales/smoke/training/optimiser", "adamw")
+    document = changed(document, "scales/smoke/linear_pairs/networks/lenet/schedule", "cosine")
+    for member, schedule in (("lenet", "cosine"), ("mlp_100_20", "triangular")):
+        training = smoke(document).members[member].training
+        assert (training.optimiser, training.schedule) == ("adamw", schedule)
     document = changed(shipped, "scales/smoke/nad_sweep/sigma", {"vgg11": 2.0})
     for scale, sigma in (("smoke", 2.0), ("laptop", 3.0)):
         settings = plans(document)[scale].experiments["nad_sweep"].settings

@@ -19,7 +19,9 @@ MISTAKES = [
     ("scales", GONE, "the key 'scales' is missing"),
     ("linear_pairs/eps1", 1.0, "linear_pairs: unknown key 'eps1'; known are: seeds,"),
     ("scales/smoke/flip", GONE, "scales.smoke.flip.networks: name at least one architecture"),
-    (f"{LENET}/schedule", "linear", f"{LINE}: unknown key 'schedule'; known are: indices, epochs"),
+    (f"{LENET}/shuffle", True, f"{LINE}: unknown key 'shuffle'; did you mean 'schedule'?"),
+    (f"{LENET}/optimiser", "adam", f"{LINE}.optimiser must be 'sgd' or 'adamw', not 'adam'"),
+    (f"{LENET}/schedule", "step", f"{LINE}.schedule must be 'triangular', 'linear' or 'cosine',"),
     (LENET, None, f"{LINE}: the key 'indices' is missing"),
     # Wrong types, among them YAML 1.1's truth values, and lists for mappings.
     ("estimator/compare", "often", "estimator.compare must be a valid boolean, not 'often'"),

@@ -26,6 +26,12 @@ GRIDS = {
 }
 
 
+SPECIFICATIONS = {
+    "lenet": {"network": NETWORKS["lenet"]},
+    "mlp_100_20": {"network": NETWORKS["mlp"], "hidden": [100, 20]},
+}
+
+
 def results(rng, kind, seeds):
     """Results of two networks, of which half the accuracies are at 100 per cent, the others spread
     by two points."""
@@ -44,7 +50,9 @@ def write(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=lambda k
         rows = change(kind, results(rng, kind, range(seed, seed + seeds)))
         (reports / kind).mkdir(parents=True)
         rows.to_csv(reports / kind / "results.csv", index=False)
-        (reports / kind / "metrics.json").write_text(json.dumps({"scale": scale}))
+        members = {name: {"specification": SPECIFICATIONS[name]} for name in SPECIFICATIONS}
+        about = {"plan": {"scale": scale, "members": members}}
+        (reports / kind / "run.json").write_text(json.dumps(about))
     (reports / "images.json").write_text(json.dumps({"name": "CIFAR-10", "digest": digest}))
     value = 0.0019 * (1 + 0.01 * rng.standard_normal())
     lenet = {"first_singular_value": value, "relative_error": 0.1, "networks": 64}
@@ -193,7 +201,7 @@ def test_networks_of_variants_stand_beside_the_published_ones_of_full_width(tmp_
         folder = run / "reports" / f"fourier_{name}"
         folder.mkdir()
         variant.to_csv(folder / "results.csv", index=False)
-        (folder / "plan.json").write_text(json.dumps(plan))
+        (folder / "run.json").write_text(json.dumps({"plan": plan}))
     verify.main(str(run), run)
     lines = capsys.readouterr().out.split("beside")[-1].splitlines()
     thin, lenet, colour = (
