@@ -1,0 +1,1 @@
+"""Programs behind the numbers and sentences of README.md and docs/."""
