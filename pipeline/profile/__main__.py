@@ -14,6 +14,7 @@ FOLDER/index.html compares them. More minutes give better numbers. All pages are
 """
 
 import argparse
+import itertools
 import math
 import os
 import re
@@ -36,7 +37,7 @@ from pipeline.profile import page, trained, untrained
 from pipeline.profile.checkpoint import of_file
 from pipeline.profile.result import Result
 from pipeline.project import command
-from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.errors import InputError, notice, one_sentence
 from pipeline.report.labels import label
 
 SHARE = 0.45  # part of the time in which NADs are estimated; the rest is for training
@@ -87,7 +88,11 @@ def main(given: argparse.Namespace) -> None:
     device, checkpoint = workers.device_of("auto"), None
     here = device.type if torch.cuda.is_available() else "cpu"  # with Ray a GPU may be elsewhere
     if given.weights:
-        checkpoint = of_file(*every.values(), shape, given.weights, given.images, here)
+        ((name, each),) = every.items()
+        checkpoint = of_file(each, shape, given.weights, given.images, here)
+        notices[name] += checkpoint.notices
+    for text in dict.fromkeys(itertools.chain(*notices.values())):
+        notice(text)
     folder = Path(given.output or f"profile-{'-'.join(map(page.slug, every))}")
     folder.mkdir(parents=True, exist_ok=True)  # before any work, in case that nobody may
     steps = {name: trained.seconds_per_sample(each, shape, here) for name, each in every.items()}

@@ -32,7 +32,7 @@ class Checkpoint:
 
     before, after: the response of untrained networks and of this one by their gradients at these
     images. C is the mean over images of Σ ∇f_k ∇f_kᵀ, f the outputs less their mean: the average
-    gradient outer product (arXiv 2309.00570).
+    gradient outer product (arXiv 2309.00570). notices: sentences on what may be a mistake.
     """
 
     images: str
@@ -41,6 +41,7 @@ class Checkpoint:
     count: int
     before: Response
     after: Response
+    notices: list[str]
 
     def directions(self, count: int) -> np.ndarray:
         """The first `count` eigenvectors (K, D) of C after training, or all if there are fewer."""
@@ -96,7 +97,7 @@ def of_file(
     seed = functools.partial(seeds.derive, "profile", "weights")
     untrained = (build(seed(number)).to(device) for number in range(UNTRAINED))
     before = _response(zip(untrained, x.tensor_split(UNTRAINED)))
-    return Checkpoint(found.name, tested, accuracy, len(x), before, after)
+    return Checkpoint(found.name, tested, accuracy, len(x), before, after, found.notices)
 
 
 def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 
 import numpy as np
+import PIL.Image
 import pytest
 import safetensors.torch
 import torch
@@ -69,6 +70,16 @@ def test_its_accuracy_is_of_the_test_images_as_the_pipelines_networks_get_them(i
     bias = safetensors.torch.load_file(weights)["1.bias"].numpy()
     right = (outputs + bias).argmax(1) == whole.labels["test"]
     assert found.accuracy == pytest.approx(right.mean())
+
+
+def test_images_with_a_channel_that_is_0_everywhere_have_a_response(tmp_path, weights):
+    grey = class_folders(tmp_path / "grey", ("ape", "bee", "cat"), size=(8, 8))
+    for path in grey.rglob("*.png"):
+        pixels = np.asarray(PIL.Image.open(path)) * np.array([1, 0, 0], np.uint8)
+        PIL.Image.fromarray(pixels).save(path)
+    found = of_file(LINEAR, SHAPE, weights, str(grey))
+    assert np.isfinite(found.before.rows).all() and found.after.bands["fine"][1] > 0
+    assert [each[:10] for each in found.notices] == ["green is 0", "blue is 0 "]
 
 
 def test_where_gradients_would_not_fit_its_accuracy_is_still_of_all_images(
