@@ -246,7 +246,24 @@ def without_return(channels, outputs):
 """
 
 
-FILES = {"nets": NETWORKS, "broken": "def net(:"}
+OPTIONS = """
+import argparse
+
+reader = argparse.ArgumentParser()
+reader.add_argument("--width", type=int, default=3)
+
+
+"""
+
+FILES = {
+    "nets": NETWORKS,
+    "broken": "def net(:",
+    "without_gpu": "import sys\n\nsys.exit('this needs a GPU')",
+    "options": f"{OPTIONS}reader.add_argument('--data', required=True)\nreader.parse_args()",
+    "late_options": f"{NETWORKS}{OPTIONS}reader.add_argument('data')\n"
+    "def net(*given):\n    reader.parse_args()\n    return linear(*given)",
+    "defaults": f"{NETWORKS}{OPTIONS}WIDTH = reader.parse_args().width",
+}
 
 
 @pytest.fixture
@@ -268,6 +285,9 @@ def own(repository):
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
     ("(N,)", "nets:flat", "(2,), not (2, 2)"),
     ("a syntax error", "broken:net", "SyntaxError"),
+    ("sys.exit", "without_gpu:net", "its code ends Python (SystemExit: this needs a GPU), as"),
+    ("options", "options:net", "imported: its code ends Python (SystemExit: 2), as"),
+    ("options in a function", "late_options:net", "built with {}: its code ends Python (System"),
     ("three channels always", "nets:of_three_channels", "3 channels"),
     ("a seed of its own", "nets:seeded", "the same under two of torch's seeds"),
     ("NumPy's chance", "nets:by_numpy", "draw them with torch"),
@@ -279,6 +299,12 @@ def test_networks_of_ones_own(place, words, own):
     assert words in answer(
         lambda: dry_run(networks.specification({"network": place}), (1, 32, 32), 2)
     )
+
+
+def test_words_of_the_command_are_no_options_of_a_module_that_reads_some(own, monkeypatch):
+    monkeypatch.setattr(sys, "argv", given := ["train", "linear_pairs", "--width=5"])
+    dry_run(networks.specification({"network": "defaults:linear"}), (1, 32, 32), 2)
+    assert sys.modules["defaults"].WIDTH == 3 and sys.argv is given
 
 
 def test_a_misspelt_argument_of_a_network():

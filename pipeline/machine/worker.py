@@ -75,9 +75,12 @@ def result_of(answered: bytes) -> Any:
     return result
 
 
-def died(end: str) -> InputError:
-    """The result of a job at which `TRIES` workers died; end: of the last one, in words."""
+def died(end: str, killed: bool = True) -> InputError:
+    """The result of a job at which `TRIES` workers died; end: of the last one, in words; killed:
+    whether that may have been the system, which kills what takes too much memory."""
+    why = "most often for want of memory" if killed else "by its own code, as sys.exit, or a crash"
+    again = ", so run it again once more is free" if killed else ""
     return InputError(
-        f"{TRIES} workers died at it, one after another (the last {end}), most often for want of "
-        "memory; what was finished is kept, so run it again once more is free"
+        f"{TRIES} workers died at it, one after another (the last {end}), {why}; what was finished "
+        f"is kept{again}"
     )
