@@ -28,7 +28,8 @@ of more images than that (512 MiB)."""
 @dataclasses.dataclass(frozen=True)
 class Checkpoint:
     """A trained network at test images of the set `images`, of which it classifies the fraction
-    `accuracy` of `tested` right; count: images at which its gradients are taken.
+    `accuracy` of `tested` right; answers: number of classes that it gives; count: images at which
+    its gradients are taken.
 
     before, after: the response of untrained networks and of this one by their gradients at these
     images. C is the mean over images of Σ ∇f_k ∇f_kᵀ, f the outputs less their mean: the average
@@ -38,6 +39,7 @@ class Checkpoint:
     images: str
     tested: int
     accuracy: float
+    answers: int
     count: int
     before: Response
     after: Response
@@ -90,14 +92,18 @@ def of_file(
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
     x = training.arranged(x.mean(1, keepdim=True) if shape[0] == 1 else x, device)
     labels = torch.as_tensor(labels, device=device)
-    tested, accuracy = len(x), training.accuracy(network.to(device), x, labels)
+    answers = training.logits(network.to(device), x).argmax(1)
+    tested, accuracy = len(x), float((answers == labels).float().mean())
     count = max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes)))
     x = x[:: -(-tested // count)]  # which are sorted by content
     after = _response([(network, part) for part in x.split(training.BATCH)])
+    if not math.isfinite(after.mean):
+        raise InputError(f"--weights {weights} give gradients at these images that are not finite")
     seed = functools.partial(seeds.derive, "profile", "weights")
     untrained = (build(seed(number)).to(device) for number in range(UNTRAINED))
     before = _response(zip(untrained, x.tensor_split(UNTRAINED)))
-    return Checkpoint(found.name, tested, accuracy, len(x), before, after, found.notices)
+    classes, count = len(answers.unique()), len(x)
+    return Checkpoint(found.name, tested, accuracy, classes, count, before, after, found.notices)
 
 
 def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:

@@ -2,7 +2,7 @@
 the initialisation, of the output's derivative along the unit vector v.
 
 It is always given as a multiple of its root mean square over all directions, √(tr C/D), which is
-the response to a random pattern.
+the response to a random pattern; of a network that responds to nothing it is 0.
 """
 
 import dataclasses
@@ -33,7 +33,7 @@ class Response:
 
     def along(self, directions: np.ndarray) -> np.ndarray:
         """The response (K,) along unit vectors v (K, D)."""
-        return np.sqrt(((self.rows @ directions.T) ** 2).sum(0) / self.mean)
+        return np.sqrt(((self.rows @ directions.T) ** 2).sum(0) / (self.mean or 1))
 
     @functools.cached_property
     def waves(self) -> np.ndarray:
@@ -47,7 +47,7 @@ class Response:
         for row in self.rows:
             transform = np.fft.fft2(row.reshape(self.shape), norm="ortho")
             total += (np.abs(transform) ** 2).mean(0)
-        return np.sqrt(np.fft.fftshift(total) / self.mean)
+        return np.sqrt(np.fft.fftshift(total) / (self.mean or 1))
 
     @functools.cached_property
     def half(self) -> np.ndarray:

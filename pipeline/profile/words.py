@@ -50,6 +50,17 @@ def learned(result: Result) -> str:
     """The sentences on a trained network's response, beside that of untrained ones."""
     checkpoint, nads = result.checkpoint, result.nads.directions
     before, after, first = checkpoint.before, checkpoint.after, nads[:FIRST]
+    text = (
+        f"Trained, it is right on {checkpoint.accuracy:.1%} of {checkpoint.tested:,} test images "
+        f"of {checkpoint.images}"
+    )
+    text += ", and gives all of them one answer." if checkpoint.answers == 1 else "."
+    if not after.mean:
+        return (
+            f"{text} A small change of an image changes none of its outputs, less their mean, at "
+            f"any of {checkpoint.count:,} images: it responds to nothing, as where all units of a "
+            "layer are dead or saturated."
+        )
     share = lambda run: f"{(run.along(first) ** 2).sum() / first.shape[1]:.1%}"
     bands = [
         f"to {name} waves is {times(response)}, before training {times(before.bands[name][1])}"
@@ -57,13 +68,16 @@ def learned(result: Result) -> str:
     ]
     rho, _ = spearman(before.along(nads), after.along(nads))
     return (
-        f"Trained, it is right on {checkpoint.accuracy:.1%} of {checkpoint.tested:,} test images "
-        f"of {checkpoint.images}. Of its squared response at {checkpoint.count:,} of them "
+        f"{text} Of its squared response at {checkpoint.count:,} of them "
         f"{share(after)} lies in the architecture's first {len(first)} NADs, before training "
         f"{share(before)}, by chance {len(first) / first.shape[1]:.1%}. Its response "
-        f"{'; '.join(bands)}. Along the "
-        f"{len(nads):,} NADs the responses before and after training have Spearman's ρ = "
-        f"{number(rho, 2)}."
+        f"{'; '.join(bands)}. "
+        + (
+            f"Along the {len(nads):,} NADs the responses before and after training have "
+            f"Spearman's ρ = {number(rho, 2)}."
+            if before.mean
+            else "Before training it responds to nothing, as where its last layer starts at zero."
+        )
     )
 
 

@@ -14,7 +14,7 @@ from test_profile_page import page_of, profile
 from pipeline import networks
 from pipeline.images import sources
 from pipeline.profile import __main__ as command
-from pipeline.profile import checkpoint
+from pipeline.profile import checkpoint, page
 from pipeline.profile.checkpoint import UNTRAINED
 from pipeline.project.errors import InputError
 
@@ -103,6 +103,29 @@ def test_the_page_has_what_training_did_to_the_response(images, weights):
         and "by chance 15.6%" in seen
     )
     assert "7 Words, and how" in seen and "6 Words, and how" in page_of(profile())
+
+
+def test_of_a_network_with_one_answer_the_page_says_so(images, weights, tmp_path):
+    stored = safetensors.torch.load_file(weights)
+    safetensors.torch.save_file(stored | {"1.weight": 0 * stored["1.weight"]}, weights)
+    found = of_file(LINEAR, SHAPE, weights, str(images))
+    page.write([dead := dataclasses.replace(profile(), checkpoint=found)], tmp_path)
+    assert "right on 33.3% of 9 test images of mine, and gives all of them one" in page_of(dead)
+    assert "it responds to nothing, as where all units of a layer are dead" in page_of(dead)
+    assert "A point for each NAD of the architecture" not in page_of(dead)
+    # The other way round, a trained network whose last layer starts at zero.
+    born = dataclasses.replace(found, before=found.after, after=found.before, answers=3)
+    page.write([born := dataclasses.replace(profile(), checkpoint=born)], tmp_path)
+    assert "before training ×0." in page_of(born) and "nan" not in page_of(born)
+    assert "Before training it responds to nothing, as where its last layer" in page_of(born)
+
+
+def test_weights_that_overflow_at_the_images_are_refused(images, weights):
+    two = networks.specification({"network": "mlp", "hidden": [4], "side": 8})
+    huge = {key: 1e30 * each for key, each in networks.build(two, 1, 3, 0).state_dict().items()}
+    safetensors.torch.save_file(huge, weights)
+    with pytest.raises(InputError, match="give gradients at these images that are not finite"):
+        of_file(two, SHAPE, weights, str(images))
 
 
 @pytest.mark.parametrize(
