@@ -24,6 +24,9 @@ IMAGES, UNTRAINED, VALUES = 1000, 8, 2**26
 """Test images at most; untrained networks, each at an image at least; and numbers in the gradients
 of more images than that (512 MiB)."""
 
+WRAPPERS = ("module.", "_orig_mod.", "model.")
+"""What DataParallel, torch.compile and Lightning put before the name of every weight."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint:
@@ -68,15 +71,32 @@ def of_file(
     except safetensors.SafetensorError:
         raise InputError(
             f"--weights {weights} is no safetensors file; `safetensors.torch.save_file("
-            f"network.state_dict(), 'weights.safetensors')` makes one"
+            "{name: value.contiguous().clone() for name, value in network.state_dict().items()}, "
+            "'weights.safetensors')` makes one"
         ) from None
     if not all(value.isfinite().all() for value in stored.values()):
         raise InputError(f"--weights {weights} holds values that are not finite")
     found = sources.read(images, shape[1:])
     build = functools.partial(networks.build, specification, shape[0], len(found.classes))
-    network = build(0)
+    network, notices = build(0), list(found.notices)
+    state = network.state_dict()
+    if not stored.keys() <= state.keys():
+        own = {short: name for name, short in _unwrapped(state).items()}
+        names = {name: own.get(short, short) for name, short in _unwrapped(stored).items()}
+        stored = {names[name]: value for name, value in stored.items()}
+        old, new = next(iter(names.items()))
+        if old != new:
+            notices.append(f"{old} in {weights} is taken as {new}, and all other names likewise")
     try:
         lacking, unknown = network.load_state_dict(stored, strict=False)
+        # Of a tensor that has two names a file may hold one.
+        tensor = lambda name: (
+            state[name].untyped_storage().data_ptr(),
+            state[name].storage_offset(),
+            state[name].numel(),
+        )
+        given = {tensor(name) for name in state.keys() & stored.keys()}
+        lacking = [name for name in lacking if tensor(name) not in given]
         names = [", ".join(keys[:3]) or "nothing" for keys in (lacking, unknown)]
         wrong = "it lacks {} and has {} besides".format(*names) if lacking or unknown else ""
     except RuntimeError as error:
@@ -103,7 +123,15 @@ def of_file(
     untrained = (build(seed(number)).to(device) for number in range(UNTRAINED))
     before = _response(zip(untrained, x.tensor_split(UNTRAINED)))
     classes, count = len(answers.unique()), len(x)
-    return Checkpoint(found.name, tested, accuracy, classes, count, before, after, found.notices)
+    return Checkpoint(found.name, tested, accuracy, classes, count, before, after, notices)
+
+
+def _unwrapped(names: Iterable[str]) -> dict[str, str]:
+    """From each name of a network's weights to the name without what wrappers put before all."""
+    short = {name: name for name in names}
+    while ends := [p for p in WRAPPERS if all(name.startswith(p) for name in short.values())]:
+        short = {name: each.removeprefix(ends[0]) for name, each in short.items()}
+    return short
 
 
 def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 
 import numpy as np
 import PIL.Image
@@ -148,16 +149,65 @@ def test_weights_of_another_network_are_refused_before_any_work(images, weights,
 def test_a_file_of_another_kind_or_with_other_names_is_refused_with_what_to_do(images, weights):
     stored = safetensors.torch.load_file(weights)
     torch.save(stored, images.parent / "pickled.pt")
-    with pytest.raises(InputError, match=r"is no safetensors file; `safetensors.torch.save_file"):
+    with pytest.raises(InputError, match=r"is no safetensors file; `safetensors.torch.save_file\("):
         of_file(LINEAR, SHAPE, str(images.parent / "pickled.pt"), str(images))
     ruined = stored | {"1.bias": stored["1.bias"] * torch.nan}
     safetensors.torch.save_file(ruined, images.parent / "ruined.safetensors")
     with pytest.raises(InputError, match="holds values that are not finite"):
         of_file(LINEAR, SHAPE, str(images.parent / "ruined.safetensors"), str(images))
-    safetensors.torch.save_file({f"module.{key}": each for key, each in stored.items()}, weights)
-    words = "it lacks 1.weight, 1.bias and has module.1.(weight|bias), module.1.* besides"
+    safetensors.torch.save_file({f"other.{key}": each for key, each in stored.items()}, weights)
+    words = "it lacks 1.weight, 1.bias and has other.1.(weight|bias), other.1.* besides"
     with pytest.raises(InputError, match=words):
         of_file(LINEAR, SHAPE, weights, str(images))
+
+
+TIED = """
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, channels, outputs):
+        super().__init__()
+        self.first, self.second = nn.Linear(64 * channels, 64), nn.Linear(64, 64)
+        self.third, self.head = nn.Linear(64, 64), nn.Linear(64, outputs)
+        self.second.weight = self.first.weight
+        self.third.weight = nn.Parameter(self.first.weight.t())
+
+    def forward(self, x):
+        x = self.second(self.first(x.flatten(1)).relu()).relu()
+        return self.head(self.third(x).relu())
+
+
+def parallel(channels, outputs):
+    return nn.DataParallel(Net(channels, outputs))
+"""
+
+
+@pytest.mark.parametrize("place", ["tied:Net", "tied:parallel"])
+@pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod.", "model._orig_mod."])
+def test_tied_weights_are_taken_as_the_advised_command_stores_them_in_any_wrapper(
+    images, repository, place, prefix
+):
+    (repository / "own/tied.py").write_text(TIED)
+    tied, given = (networks.specification({"network": name}) for name in ("tied:Net", place))
+    with pytest.raises(InputError) as refused:
+        of_file(tied, SHAPE, str(repository / "own/tied.py"), str(images))
+    names = {"safetensors": safetensors, "network": networks.build(tied, 1, 3, 5)}
+    exec(re.search("`(.*)`", str(refused.value))[1], names)
+    whole = of_file(tied, SHAPE, "weights.safetensors", str(images))
+    assert whole.notices == []
+    stored = safetensors.torch.load_file("weights.safetensors")
+    del stored["second.weight"], stored["third.weight"]  # as `safetensors.torch.save_model` does
+    stored = {prefix + name: value for name, value in stored.items()}
+    safetensors.torch.save_file(stored, "weights.safetensors")
+    found = of_file(given, SHAPE, "weights.safetensors", str(images))
+    np.testing.assert_array_equal(found.after.rows, whole.after.rows)
+    own = "module." if place == "tied:parallel" else ""
+    assert len(found.notices) == (prefix != own) and all(prefix in each for each in found.notices)
+    del stored[f"{prefix}head.weight"]
+    safetensors.torch.save_file(stored, "weights.safetensors")
+    with pytest.raises(InputError, match="it lacks .*head.weight and has nothing besides"):
+        of_file(given, SHAPE, "weights.safetensors", str(images))
 
 
 def test_weights_that_are_not_there_are_named_first(images):
