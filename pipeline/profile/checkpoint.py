@@ -15,6 +15,7 @@ from torch import nn
 from pipeline import networks
 from pipeline.cells import pictures, seeds, training
 from pipeline.images import sources
+from pipeline.images.files import substitute
 from pipeline.measures.gradients import of_outputs
 from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
@@ -69,8 +70,10 @@ def of_file(
     except OSError as error:
         raise InputError(f"--weights {weights} cannot be read: {error}") from None
     except safetensors.SafetensorError:
+        with open(weights, "rb") as file:
+            kind = substitute(file.read(1000))
         raise InputError(
-            f"--weights {weights} is no safetensors file; `safetensors.torch.save_file("
+            f"--weights {weights} {kind or 'is no safetensors file'}; `safetensors.torch.save_file("
             "{name: value.contiguous().clone() for name, value in network.state_dict().items()}, "
             "'weights.safetensors')` makes one"
         ) from None

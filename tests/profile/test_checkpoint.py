@@ -151,6 +151,9 @@ def test_a_file_of_another_kind_or_with_other_names_is_refused_with_what_to_do(i
     torch.save(stored, images.parent / "pickled.pt")
     with pytest.raises(InputError, match=r"is no safetensors file; `safetensors.torch.save_file\("):
         of_file(LINEAR, SHAPE, str(images.parent / "pickled.pt"), str(images))
+    (images.parent / "lfs").write_bytes(b"version https://git-lfs.github.com/spec/v1\nsize 3\n")
+    with pytest.raises(InputError, match="lfs is a Git-LFS pointer in the place of the file"):
+        of_file(LINEAR, SHAPE, str(images.parent / "lfs"), str(images))
     ruined = stored | {"1.bias": stored["1.bias"] * torch.nan}
     safetensors.torch.save_file(ruined, images.parent / "ruined.safetensors")
     with pytest.raises(InputError, match="holds values that are not finite"):
