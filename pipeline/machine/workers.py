@@ -81,9 +81,10 @@ def slots(device: torch.device) -> int:
 
 def place(device: torch.device) -> str:
     """The cores or the GPU on which work runs, in words."""
-    if _ray():
-        return f"{slots(device)} {'GPU' if device.type == 'cuda' else 'core'}s of Ray"
-    return f"{slots(device)} cores" if device.type == "cpu" else torch.cuda.get_device_name()
+    if device.type == "cuda" and not _ray():
+        return torch.cuda.get_device_name()
+    number, kind = slots(device), "GPU" if device.type == "cuda" else "core"
+    return f"{number} {kind}{'s' * (number != 1)}{' of Ray' if _ray() else ''}"
 
 
 def run(

@@ -70,6 +70,17 @@ def input_shape(text: str) -> Shape:
     return channels, height, width
 
 
+def order(shape: Shape) -> list[str]:
+    """A sentence where a shape looks like one whose channels come last."""
+    channels, height, width = shape
+    if width not in (1, 3, 4) or width >= min(channels, height):
+        return []
+    return [
+        f"inputs of {as_text(shape)} are {channels} channels of {height}×{width} pixels; images of "
+        f"{channels}×{height} pixels are --input {width}x{channels}x{height}"
+    ]
+
+
 def main(given: argparse.Namespace) -> None:
     """Profile the networks, and write the page of each and the page that compares several."""
     end = time.monotonic() + 60 * given.minutes
@@ -84,7 +95,7 @@ def main(given: argparse.Namespace) -> None:
     notices = {}
     for name, each in every.items():
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
-        notices[name] = dry_run(each, shape, 2)[1]
+        notices[name] = [*order(shape), *dry_run(each, shape, 2)[1]]
     device, checkpoint = workers.device_of("auto"), None
     here = device.type if torch.cuda.is_available() else "cpu"  # with Ray a GPU may be elsewhere
     if given.weights:

@@ -69,11 +69,13 @@ class Response:
     @functools.cached_property
     def bands(self) -> dict[str, tuple[np.ndarray, float]]:
         """Coarse waves, of up to a quarter of the finest frequency, and fine ones, of more than
-        three quarters: (H, W) booleans, and the root mean square of the response along them."""
-        sides = np.array(self.shape[1:]).reshape(2, 1, 1)
-        reach = (abs(np.indices(self.shape[1:]) - sides // 2) / (sides / 2)).max(0)
+        three quarters, which one pixel has none of: (H, W) booleans, and the root mean square of
+        the response along them."""
+        finest = np.array(self.shape[1:]).reshape(2, 1, 1) // 2
+        reach = (abs(np.indices(self.shape[1:]) - finest) / np.maximum(finest, 1)).max(0)
         bands = {"coarse": reach <= 0.25, "fine": reach > 0.75}
-        return {name: (at, np.sqrt((self.waves[at] ** 2).mean())) for name, at in bands.items()}
+        there = {name: at for name, at in bands.items() if at.any()}
+        return {name: (at, np.sqrt((self.waves[at] ** 2).mean())) for name, at in there.items()}
 
 
 def wave(row: int, column: int, shape: tuple[int, int, int]) -> np.ndarray:
