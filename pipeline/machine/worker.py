@@ -1,7 +1,6 @@
 """One worker, a process on this machine or a task of Ray: it answers each job with its result."""
 
 import functools
-import os
 import pickle
 import platform
 import traceback
@@ -26,11 +25,6 @@ if platform.libc_ver() >= ("glibc", "2.35"):
         "glibc.malloc.hugetlb=1:"
         f"glibc.malloc.mmap_threshold={2**30}:glibc.malloc.trim_threshold={2**30}"
     )
-
-
-def cores() -> int:
-    """Processors that this process may use (a scheduler's affinity mask is respected)."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def recipe_of(function: Callable, make_context: Callable) -> bytes:

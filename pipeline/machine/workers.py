@@ -23,8 +23,9 @@ from typing import Any, Literal
 import torch
 from tqdm import tqdm
 
-from pipeline.machine.worker import ENVIRONMENT, TRIES, answer, cores, died, recipe_of, result_of
+from pipeline.machine.worker import ENVIRONMENT, TRIES, answer, died, recipe_of, result_of
 from pipeline.project.errors import InputError, nearest
+from pipeline.project.limits import cores
 
 CONTEXT = multiprocessing.get_context("spawn")
 """Workers are new interpreters: PyTorch and the C library read the environment when loaded."""
@@ -142,12 +143,12 @@ def _by_processes(function, jobs, make_context):
     recipe, tasks = recipe_of(function, make_context), ((n, job, 0) for n, job in enumerate(jobs))
     # By connections: the processes, and (position, job, deaths at this job) of the busy ones.
     processes, busy = {} if _kept is None else _kept, {}
-    idle, again = list(processes), []
+    idle, again, most = list(processes), [], cores()
     # Ctrl-C interrupts the main thread alone, so no worker is left half started by this one.
     starter = ThreadPoolExecutor(1)
     try:
         while True:
-            while len(busy) < cores() and (task := again.pop() if again else next(tasks, None)):
+            while len(busy) < most and (task := again.pop() if again else next(tasks, None)):
                 connection = idle.pop() if idle else starter.submit(_start, processes).result()
                 busy[connection] = task
                 with contextlib.suppress(OSError):  # the worker has died, as is noticed below
