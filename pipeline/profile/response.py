@@ -67,15 +67,15 @@ class Response:
         return table.sort_values("response", ignore_index=True, **rounded)
 
     @functools.cached_property
-    def bands(self) -> dict[str, tuple[np.ndarray, float]]:
+    def bands(self) -> dict[str, tuple[np.ndarray, float | None]]:
         """Coarse waves, of up to a quarter of the finest frequency, and fine ones, of more than
-        three quarters, which one pixel has none of: (H, W) booleans, and the root mean square of
-        the response along them."""
+        three quarters: (H, W) booleans, and the root mean square of the response along them, None
+        of inputs of one pixel, which have no fine ones."""
         finest = np.array(self.shape[1:]).reshape(2, 1, 1) // 2
         reach = (abs(np.indices(self.shape[1:]) - finest) / np.maximum(finest, 1)).max(0)
+        mean = lambda at: np.sqrt((self.waves[at] ** 2).mean()) if at.any() else None
         bands = {"coarse": reach <= 0.25, "fine": reach > 0.75}
-        there = {name: at for name, at in bands.items() if at.any()}
-        return {name: (at, np.sqrt((self.waves[at] ** 2).mean())) for name, at in there.items()}
+        return {name: (at, mean(at)) for name, at in bands.items()}
 
 
 def wave(row: int, column: int, shape: tuple[int, int, int]) -> np.ndarray:

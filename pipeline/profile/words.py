@@ -65,6 +65,7 @@ def learned(result: Result) -> str:
     bands = [
         f"to {name} waves is {times(response)}, before training {times(before.bands[name][1])}"
         for name, (_, response) in after.bands.items()
+        if response is not None
     ]
     rho, _ = spearman(before.along(nads), after.along(nads))
     return (
