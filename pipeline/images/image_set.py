@@ -89,7 +89,7 @@ def image_set(
         largest = "×".join(map(str, max(sizes, key=math.prod)))
         notices.append(f"images of up to {largest} pixels were resized to {size[1]}×{size[0]}")
     if shared:
-        notices.append(f"{shared} images of test/ are in train/ too")
+        notices.append(f"images of test/ that are in train/ too: {shared}")
     images = ImageSet(name, source, classes, {}, {}, notices)
     for split in SPLITS:
         numbers = np.searchsorted(classes, labels[split]).tolist()

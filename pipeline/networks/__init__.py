@@ -112,8 +112,8 @@ def reason(error: BaseException) -> str:
     """An exception of a network's own code, on one line; where a module is missing, its remedy."""
     if isinstance(error, SystemExit):
         return (
-            f"its code ends Python (SystemExit: {error}), as sys.exit and argparse do; move that "
-            "below `if __name__ == '__main__':`"
+            f"its code ends Python (SystemExit: {' '.join(str(error).split())}), as sys.exit and "
+            "argparse do; move that below `if __name__ == '__main__':`"
         )
     if isinstance(error, ModuleNotFoundError):
         package = str(error.name).partition(".")[0]

@@ -87,17 +87,13 @@ def of_file(
         own = {short: name for name, short in _unwrapped(state).items()}
         names = {name: own.get(short, short) for name, short in _unwrapped(stored).items()}
         stored = {names[name]: value for name, value in stored.items()}
-        old, new = next(iter(names.items()))
+        (old, new), *_ = names.items()
         if old != new:
             notices.append(f"{old} in {weights} is taken as {new}, and all other names likewise")
     try:
         lacking, unknown = network.load_state_dict(stored, strict=False)
         # Of a tensor that has two names a file may hold one.
-        tensor = lambda name: (
-            state[name].untyped_storage().data_ptr(),
-            state[name].storage_offset(),
-            state[name].numel(),
-        )
+        tensor = lambda name: (state[name].data_ptr(), state[name].numel())
         given = {tensor(name) for name in state.keys() & stored.keys()}
         lacking = [name for name in lacking if tensor(name) not in given]
         names = [", ".join(keys[:3]) or "nothing" for keys in (lacking, unknown)]
@@ -125,8 +121,8 @@ def of_file(
     seed = functools.partial(seeds.derive, "profile", "weights")
     untrained = (build(seed(number)).to(device) for number in range(UNTRAINED))
     before = _response(zip(untrained, x.tensor_split(UNTRAINED)))
-    classes, count = len(answers.unique()), len(x)
-    return Checkpoint(found.name, tested, accuracy, classes, count, before, after, notices)
+    counts = tested, accuracy, len(answers.unique()), len(x)
+    return Checkpoint(found.name, *counts, before, after, notices)
 
 
 def _unwrapped(names: Iterable[str]) -> dict[str, str]:

@@ -52,14 +52,12 @@ def learned(result: Result) -> str:
     before, after, first = checkpoint.before, checkpoint.after, nads[:FIRST]
     text = (
         f"Trained, it is right on {checkpoint.accuracy:.1%} of {checkpoint.tested:,} test images "
-        f"of {checkpoint.images}"
+        f"of {checkpoint.images}{', with one answer for all' if checkpoint.answers == 1 else ''}. "
     )
-    text += ", and gives all of them one answer." if checkpoint.answers == 1 else "."
     if not after.mean:
-        return (
-            f"{text} A small change of an image changes none of its outputs, less their mean, at "
-            f"any of {checkpoint.count:,} images: it responds to nothing, as where all units of a "
-            "layer are dead or saturated."
+        return text + (
+            f"At {checkpoint.count:,} of them it responds to nothing: no small change of an image "
+            "changes its outputs, less their mean, as where all units of a layer are dead."
         )
     share = lambda run: f"{(run.along(first) ** 2).sum() / first.shape[1]:.1%}"
     bands = [
@@ -68,17 +66,16 @@ def learned(result: Result) -> str:
         if response is not None
     ]
     rho, _ = spearman(before.along(nads), after.along(nads))
-    return (
-        f"{text} Of its squared response at {checkpoint.count:,} of them "
+    compared = (
+        f"Along the {len(nads):,} NADs the responses before and after training have Spearman's ρ = "
+        f"{number(rho, 2)}."
+    )
+    return text + (
+        f"Of its squared response at {checkpoint.count:,} of them "
         f"{share(after)} lies in the architecture's first {len(first)} NADs, before training "
         f"{share(before)}, by chance {len(first) / first.shape[1]:.1%}. Its response "
         f"{'; '.join(bands)}. "
-        + (
-            f"Along the {len(nads):,} NADs the responses before and after training have "
-            f"Spearman's ρ = {number(rho, 2)}."
-            if before.mean
-            else "Before training it responds to nothing, as where its last layer starts at zero."
-        )
+        + (compared if before.mean else "Before training it responds to nothing.")
     )
 
 

@@ -61,7 +61,7 @@ def test_a_known_set_has_its_name_and_images_that_occur_twice_are_in_order_and_s
     twice = [*FOUR, shade("train", "a", 3), shade("test", "a", 7)]
     images = image_set("x", "", twice, (32, 32))
     assert images.labels["train"].tolist() == [0, 1, 0], "equal images in the order of classes"
-    assert (images.name, images.notices) == ("x", ["1 images of test/ are in train/ too"])
+    assert (images.name, images.notices) == ("x", ["images of test/ that are in train/ too: 1"])
 
 
 def test_a_constant_channel_is_0_whatever_its_value_with_a_notice():

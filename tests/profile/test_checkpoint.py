@@ -111,14 +111,14 @@ def test_of_a_network_with_one_answer_the_page_says_so(images, weights, tmp_path
     safetensors.torch.save_file(stored | {"1.weight": 0 * stored["1.weight"]}, weights)
     found = of_file(LINEAR, SHAPE, weights, str(images))
     page.write([dead := dataclasses.replace(profile(), checkpoint=found)], tmp_path)
-    assert "right on 33.3% of 9 test images of mine, and gives all of them one" in page_of(dead)
-    assert "it responds to nothing, as where all units of a layer are dead" in page_of(dead)
+    words = "33.3% of 9 test images of mine, with one answer for all. At 9 of them it responds to n"
+    assert words in page_of(dead)
     assert "A point for each NAD of the architecture" not in page_of(dead)
     # The other way round, a trained network whose last layer starts at zero.
     born = dataclasses.replace(found, before=found.after, after=found.before, answers=3)
     page.write([born := dataclasses.replace(profile(), checkpoint=born)], tmp_path)
     assert "before training ×0." in page_of(born) and "nan" not in page_of(born)
-    assert "Before training it responds to nothing, as where its last layer" in page_of(born)
+    assert "Before training it responds to nothing." in page_of(born)
 
 
 def test_weights_that_overflow_at_the_images_are_refused(images, weights):
@@ -168,31 +168,24 @@ TIED = """
 from torch import nn
 
 
-class Net(nn.Module):
-    def __init__(self, channels, outputs):
-        super().__init__()
-        self.first, self.second = nn.Linear(64 * channels, 64), nn.Linear(64, 64)
-        self.third, self.head = nn.Linear(64, 64), nn.Linear(64, outputs)
-        self.second.weight = self.first.weight
-        self.third.weight = nn.Parameter(self.first.weight.t())
-
-    def forward(self, x):
-        x = self.second(self.first(x.flatten(1)).relu()).relu()
-        return self.head(self.third(x).relu())
+def net(channels, outputs):
+    one, two, three = (nn.Linear(64, 64) for _ in range(3))
+    two.weight, three.weight = one.weight, nn.Parameter(one.weight.t())
+    return nn.Sequential(nn.Flatten(), one, nn.ReLU(), two, three, nn.Linear(64, outputs))
 
 
 def parallel(channels, outputs):
-    return nn.DataParallel(Net(channels, outputs))
+    return nn.DataParallel(net(channels, outputs))
 """
 
 
-@pytest.mark.parametrize("place", ["tied:Net", "tied:parallel"])
+@pytest.mark.parametrize("place", ["tied:net", "tied:parallel"])
 @pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod.", "model._orig_mod."])
 def test_tied_weights_are_taken_as_the_advised_command_stores_them_in_any_wrapper(
     images, repository, place, prefix
 ):
     (repository / "own/tied.py").write_text(TIED)
-    tied, given = (networks.specification({"network": name}) for name in ("tied:Net", place))
+    tied, given = (networks.specification({"network": name}) for name in ("tied:net", place))
     with pytest.raises(InputError) as refused:
         of_file(tied, SHAPE, str(repository / "own/tied.py"), str(images))
     names = {"safetensors": safetensors, "network": networks.build(tied, 1, 3, 5)}
@@ -200,16 +193,16 @@ def test_tied_weights_are_taken_as_the_advised_command_stores_them_in_any_wrappe
     whole = of_file(tied, SHAPE, "weights.safetensors", str(images))
     assert whole.notices == []
     stored = safetensors.torch.load_file("weights.safetensors")
-    del stored["second.weight"], stored["third.weight"]  # as `safetensors.torch.save_model` does
+    del stored["3.weight"], stored["4.weight"]  # as `safetensors.torch.save_model` does
     stored = {prefix + name: value for name, value in stored.items()}
     safetensors.torch.save_file(stored, "weights.safetensors")
     found = of_file(given, SHAPE, "weights.safetensors", str(images))
     np.testing.assert_array_equal(found.after.rows, whole.after.rows)
     own = "module." if place == "tied:parallel" else ""
     assert len(found.notices) == (prefix != own) and all(prefix in each for each in found.notices)
-    del stored[f"{prefix}head.weight"]
+    del stored[f"{prefix}5.weight"]
     safetensors.torch.save_file(stored, "weights.safetensors")
-    with pytest.raises(InputError, match="it lacks .*head.weight and has nothing besides"):
+    with pytest.raises(InputError, match="it lacks .*5.weight and has nothing besides"):
         of_file(given, SHAPE, "weights.safetensors", str(images))
 
 
