@@ -92,10 +92,12 @@ def main(given: argparse.Namespace) -> None:
         raise InputError(
             f"--weights and the --images that it knows go together; {missing} is missing"
         )
-    notices = {}
+    notices, shaped = {}, order(shape)
+    for text in shaped:
+        notice(text)  # before a network may refuse such inputs
     for name, each in every.items():
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
-        notices[name] = [*order(shape), *dry_run(each, shape, 2)[1]]
+        notices[name] = dry_run(each, shape, 2)[1]
     device, checkpoint = workers.device_of("auto"), None
     here = device.type if torch.cuda.is_available() else "cpu"  # with Ray a GPU may be elsewhere
     if given.weights:
@@ -138,7 +140,7 @@ def main(given: argparse.Namespace) -> None:
             directions=directions,
             course=course,
             trained=table,
-            notices=[*notices[name], *reasons, *gaps],
+            notices=[*shaped, *notices[name], *reasons, *gaps],
             checkpoint=checkpoint,
         )
         results.append(result)
