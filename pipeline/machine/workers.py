@@ -127,7 +127,7 @@ _kept: dict | None = None
 
 
 @contextlib.contextmanager
-def kept() -> Iterator[None]:
+def persistent() -> Iterator[None]:
     """Context in which worker processes outlive a `run` and wait for the next one."""
     global _kept
     _kept = {}

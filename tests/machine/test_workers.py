@@ -171,7 +171,7 @@ def test_workers_end_where_no_more_results_are_wanted(tmp_path):
 
 def test_workers_that_are_kept_do_the_jobs_of_one_run_after_another(monkeypatch):
     monkeypatch.setattr(workers, "cores", lambda: 1)
-    with workers.kept():
+    with workers.persistent():
         first, second = (run(numbered, [0, 1], functools.partial(int, n)) for n in (10, 20))
         (worker,) = {psutil.Process(number) for number, _ in [*first.values(), *second.values()]}
     assert not psutil.wait_procs([worker], 20)[1], "it ends with the context"
