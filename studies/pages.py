@@ -12,7 +12,7 @@ from pipeline.report.run import abouts
 from studies import numbers
 
 KEPT = Path("reports/kept")
-PAGES = {"kept.md.j2": KEPT / "README.md"}
+PAGES = {"estimator.md.j2": Path("docs/estimator.md"), "kept.md.j2": KEPT / "README.md"}
 """The page that each template of docs/templates/ becomes."""
 
 
