@@ -9,9 +9,10 @@ from typing import Any
 import jinja2
 
 from pipeline.report.run import abouts
+from studies import numbers
 
 KEPT = Path("reports/kept")
-PAGES = {"kept.md.j2": KEPT / "README.md"}
+PAGES = {"estimator.md.j2": Path("docs/estimator.md"), "kept.md.j2": KEPT / "README.md"}
 """The page that each template of docs/templates/ becomes."""
 
 
@@ -46,7 +47,9 @@ def pages() -> dict[Path, str]:
         kept.setdefault(folder.parent.name, []).append(described(place, about))
     loader = jinja2.FileSystemLoader("docs/templates")
     options = {"trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.StrictUndefined}
-    environment = jinja2.Environment(loader=loader, **options)
+    environment = jinja2.Environment(loader=loader, finalize=numbers.shown, **options)
+    environment.globals |= vars(numbers)
+    environment.filters["digits"] = numbers.shown  # {{ rho("nad_sweep/lenet") | digits(2) }}
     return {
         page: environment.get_template(name).render(kept=kept).rstrip() + "\n"
         for name, page in PAGES.items()
