@@ -9,8 +9,8 @@ from pipeline.cells.shapes import INPUT, Shape, dimension
 from pipeline.cells.training import Training
 from pipeline.project import artifacts
 
-Settings, Grid = typing.TypeVar("Settings"), typing.TypeVar("Grid")
-"""The dataclasses of an experiment's own values and of one architecture's part of its grid."""
+Settings = typing.TypeVar("Settings")  # the dataclass of an experiment's own values
+Grid = typing.TypeVar("Grid")  # the dataclass of one architecture's part of its grid
 
 
 @dataclasses.dataclass(frozen=True)
