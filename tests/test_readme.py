@@ -188,7 +188,7 @@ def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(tmp_path, mon
         del sys.modules[name]  # another test's may be another
 
 
-def test_the_example_experiment_can_be_run():
+def test_the_example_experiment_can_be_run(shipped):
     program = code("docs/extending.md", "python")[1]
     names = {"__name__": f"pipeline.experiments.{EXAMPLE}"}
     exec(compile(program, "docs/extending.md", "exec"), names)
@@ -196,7 +196,7 @@ def test_the_example_experiment_can_be_run():
     (lines,) = (lines for lines in code("docs/extending.md", "yaml") if f"{EXAMPLE}:" in lines)
     document = yaml.safe_load(lines)
     block, sizes = document[EXAMPLE], document["scales"]["laptop"][EXAMPLE]
-    training = Training(**block["training"] | sizes["training"], schedule=experiment.schedule)
+    training = Training(**shipped["training"] | sizes["training"], schedule=experiment.schedule)
     members = {
         name: Member({"network": "lenet"}, training, Indices(tuple(line["indices"])))
         for name, line in sizes["networks"].items()
