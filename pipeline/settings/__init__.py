@@ -128,10 +128,10 @@ class _Scale:
             for blocks in (places, own)
         )
         lines = block.get("networks", {})
-        if not lines:
+        if not lines and value_at(self.document, path, None) is not None:
             mistakes.add(
                 (*path, "networks"),
-                ": name at least one architecture (`dvc repro evaluate@X` runs experiment X alone)",
+                ": name at least one architecture, or leave the experiment out of the scale",
                 absence=True,
             )
         sizes = mistakes.typed(Sizes, block, *places)

@@ -79,6 +79,11 @@ def test_every_network_has_one_sigma_its_own_or_the_default(shipped):
     ]
 
 
+def test_a_scale_may_leave_an_experiment_out(shipped):
+    found = plans(changed(shipped, "scales/smoke/flip", GONE))["smoke"]
+    assert [name for name, plan in found.experiments.items() if not plan.members] == ["flip"]
+
+
 def test_whole_numbers_stand_for_real_ones_and_ranges_for_their_numbers(shipped):
     found = smoke(shipped | {"eps1": 2, "sigma": 3}).settings
     assert repr(dataclasses.astuple(found)) == "(2.0, 0.5, 3.0, 0.0, 0.0)"

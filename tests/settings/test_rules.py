@@ -18,7 +18,7 @@ MISTAKES = [
     # Keys and mappings that are missing, keys that nobody knows.
     ("scales", GONE, "the key 'scales' is missing"),
     ("linear_pairs/eps1", 1.0, "linear_pairs: unknown key 'eps1'; known are: seeds,"),
-    ("scales/smoke/flip", GONE, "scales.smoke.flip.networks: name at least one architecture"),
+    ("scales/smoke/flip", {}, "scales.smoke.flip.networks: name at least one architecture"),
     (f"{LENET}/shuffle", True, f"{LINE}: unknown key 'shuffle'; did you mean 'schedule'?"),
     (f"{LENET}/optimiser", "adam", f"{LINE}.optimiser must be 'sgd' or 'adamw', not 'adam'"),
     (f"{LENET}/schedule", "step", f"{LINE}.schedule must be 'triangular', 'linear' or 'cosine',"),
