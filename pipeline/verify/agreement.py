@@ -20,7 +20,7 @@ FURTHER = 0.1
 FREEDOM = 4
 """Degrees of freedom as which the largest of their variances counts beside a cell's own, or as many
 as there are other cells. With five the false alarms exceed the rate above
-(benchmarks/verdicts.py)."""
+(studies/verdicts.py)."""
 
 MATTERS = 0.01  # smallest difference in accuracy that counts
 

@@ -1,6 +1,6 @@
 """Does what an untrained network prefers tell how accurate it will be on images?
 
-    python -m benchmarks.prediction
+    python -m studies.prediction
 
 The covariance C of a network's derivative is compared with the directions that separate CIFAR-10's
 classes, in grey: the differences of the classes' means, and Fisher's discriminants. Does their
