@@ -3,7 +3,7 @@ docs/fidelity.md.
 
     python -m benchmarks.fidelity
 
-Ours are of the last run and of the one that is kept in reports/overnight/.
+Ours are of the last run and of the one that is kept in reports/kept/.
 """
 
 import json
@@ -54,7 +54,7 @@ def for_readme(claims: list[dict[str, Any]]) -> list[str]:
         values = [value for value in claim["values"] if value.get("readme")]
         *columns, n = zip(*map(row, values))
         cells = map("; ".join, (*columns, n if len(set(n)) > 1 else n[:1]))
-        size = "papers'" if values[0]["file"].startswith("overnight/") else "laptop"
+        size = "papers'" if values[0]["file"].startswith("kept/") else "laptop"
         line = "{figure} | {shows}: {} | {} | {} | {}, {size} | {agrees}"
         lines.append(line.format(*cells, size=size, **claim))
     return lines

@@ -1,6 +1,6 @@
 """Stage `render`: tables of reports/ -> its figures/, report.md, index.html and metrics.json.
 
-With a FOLDER of tables and plans, such as reports/overnight: its figures/ and index.html.
+With a FOLDER of kept runs, such as reports/kept: their figures and index.html.
 """
 
 import importlib
@@ -41,17 +41,24 @@ def main() -> None:
 
 
 def render_folder(folder: Path) -> None:
-    """Render a folder of experiments: each of its folders that holds a run.json is a section."""
+    """Render a folder of experiments: each of its folders that has a plan in its run.json is a
+    section, and gets its figures."""
     records, sections = run.read_folder(folder, list(PARTS)), {}
+    firsts = {}
     for name, record in records.items():
-        # The record of this folder beside those of the others.
-        beside = {**records, record.plan.experiment: record}
-        section = PARTS[record.plan.experiment].section(run.Run(None, {}, beside, record.notice))
-        sections[name] = of_folder(name, section, records)
-    with artifacts.output(folder / "figures", sealed=False) as figures:
-        save(sections, figures)
-        again = f"python -m pipeline.render {folder}"
-        text = document(sections, record.plan.scale, record.notice, figures, again)
+        firsts.setdefault(record.plan.experiment, (name, record))
+    for name, record in records.items():
+        experiment = record.plan.experiment
+        # The record of this folder beside the first ones of other experiments.
+        beside = {each: first for each, (_, first) in firsts.items()} | {experiment: record}
+        section = PARTS[experiment].section(run.Run(None, {}, beside, record.notice))
+        section_id = experiment if firsts[experiment][0] == name else name.replace("/", "-")
+        sections[section_id] = of_folder(name, section, records)
+        for old in Path(record.folder).glob("*.png"):
+            old.unlink()
+    save(sections, folder)
+    again = f"python -m pipeline.render {folder}"
+    text = document(sections, record.plan.scale, record.notice, folder, again)
     (folder / "index.html").write_text(text, encoding="utf-8")
     print(f"{len(sections)} sections; the page: {folder / 'index.html'}")
 

@@ -1,1 +1,1 @@
-"""Programs that make numbers of docs/: what networks do, agreement with the papers, error rates."""
+"""Programs behind the numbers and sentences of README.md and docs/."""

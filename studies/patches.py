@@ -4,7 +4,7 @@
 
 With weights that are alike in law at every patch and at every place in it, an untrained network
 hardly tells patches apart: its first p² NADs are the patterns that repeat in each patch, and its
-response √λ falls after them. Tables and figure go into reports/overnight/patches/.
+response √λ falls after them. Tables and figure go into reports/kept/patches/four_networks/.
 
 networks.csv: `repeating` is the part of the first p² NADs' span in patterns that repeat (by chance
 p²/1024); k_row, k_col and least are the plane wave that is seen least and the response to it, as a
@@ -29,7 +29,7 @@ from pipeline.profile.response import Response
 from pipeline.report import style
 from pipeline.report.labels import label
 
-FOLDER, SHAPE = Path("reports/overnight/patches"), (1, SIDE, SIDE)
+FOLDER, SHAPE = Path("reports/kept/patches/four_networks"), (1, SIDE, SIDE)
 
 PATCHES = {"vit": (4, 64), "mixer": (4, 64), "convmixer": (4, 128), "convnext": (16, 128)}
 """Height of a patch (of ConvNeXt: the product of its strides), and number of untrained networks."""

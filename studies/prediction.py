@@ -6,8 +6,8 @@ The covariance C of a network's derivative is compared with the directions that 
 classes, in grey: the differences of the classes' means, and Fisher's discriminants. Does their
 alignment rank `NETWORKS` by the accuracy that they come to, and better than the alignment with the
 images' principal components, the number of weights, or a training of one epoch? Tables and figure
-go into reports/overnight/prediction/, where networks that are trained already are not trained
-again; images are those of the last run.
+go into reports/kept/prediction/seventeen_networks/, where networks that are trained already are
+not trained again; images are those of the last run.
 """
 
 import functools
@@ -37,7 +37,7 @@ from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import label
 
-FOLDER = Path("reports/overnight/prediction")
+FOLDER = Path("reports/kept/prediction/seventeen_networks")
 SHAPE, CPU = (1, 32, 32), torch.device("cpu")
 
 NETWORKS = (

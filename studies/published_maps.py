@@ -1,7 +1,7 @@
 """LeNet's accuracies on Fourier directions and along its NADs beside the published ones.
 
-    python -m studies.published_maps reports/overnight/fourier/results.csv
-    reports/overnight/nad_sweep/results.csv
+    python -m studies.published_maps reports/kept/fourier/lenet/results.csv
+    reports/kept/nad_sweep/lenet_as_published/results.csv
 
 Published are LeNet's columns of `pipeline/report/published/`. LeNet's law is the same under
 transposition, and under flips, which turn a wave into one that is shifted by a pixel, so accuracies

@@ -1,4 +1,4 @@
-"""What reports/overnight/ keeps of its runs suffices to plan them again."""
+"""What reports/kept/ keeps of its runs suffices to plan them again."""
 
 import dataclasses
 import json
@@ -10,15 +10,19 @@ from structure import ROOT
 from benchmarks import overnight
 from pipeline import settings
 from pipeline.project.errors import InputError
+from pipeline.report.run import abouts
 
-FOLDERS = sorted(path.parent for path in (ROOT / overnight.RUNS).glob("*/run.json"))
+RUNS = {
+    path: about["plan"] for path, about in abouts(ROOT / overnight.RUNS).items() if "plan" in about
+}
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_a_kept_run_is_planned_again(folder):
+@pytest.mark.parametrize("folder", RUNS, ids=lambda folder: "/".join(folder.parts[-2:]))
+def test_a_kept_run_is_planned_again(folder, monkeypatch):
+    monkeypatch.setattr(overnight, "RUNS", ROOT / overnight.RUNS)
     document = YAML(typ="safe").load(ROOT / overnight.PARAMS)
     name = overnight.put(document, folder)
-    kept = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
+    kept = RUNS[folder]
     again = json.loads(
         json.dumps(dataclasses.asdict(settings.plans(document)["overnight"].experiments[name]))
     )
@@ -37,5 +41,5 @@ def test_a_kept_run_is_planned_again(folder):
 
 
 def test_a_folder_that_is_no_run_is_named():
-    with pytest.raises(InputError, match=r"nad_sweep_patch has no run\.json; these have one: col"):
-        overnight.put({}, overnight.RUNS / "nad_sweep_patch")
+    with pytest.raises(InputError, match="nad_sweep/patch is no run of an experiment; these are:"):
+        overnight.put({}, overnight.RUNS / "nad_sweep/patch")

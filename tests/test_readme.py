@@ -22,7 +22,7 @@ from pipeline.cells.training import Training
 from pipeline.experiments.plan import Amplitude, Indices, Member, Plan
 from pipeline.settings.layout import merged
 
-PLACES = ("*.md", "docs/*.md", "[a-z]*/README.md", "reports/overnight/README.md")
+PLACES = ("*.md", "docs/*.md", "[a-z]*/README.md", "reports/kept/README.md")
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for place in PLACES

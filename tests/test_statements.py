@@ -28,8 +28,8 @@ def page():
 
 
 def table(run: str, architecture: str) -> pd.DataFrame:
-    """One architecture's results in a folder of reports/overnight, accuracies in per cent."""
-    rows = pd.read_csv(ROOT / "reports/overnight" / run / "results.csv")
+    """One architecture's results in a folder of reports/kept, accuracies in per cent."""
+    rows = pd.read_csv(ROOT / "reports/kept" / run / "results.csv")
     rows = rows[rows["architecture"] == architecture]
     return rows.assign(accuracy=100 * rows["accuracy"])
 
@@ -39,7 +39,7 @@ def rms(differences) -> float:
 
 
 def test_fourier_map_beside_the_published(page):
-    rows = table("fourier", "lenet")
+    rows = table("fourier/lenet", "lenet")
     keys = [published_maps.pair(*key) for key in zip(rows["k_row"], rows["k_col"])]
     rows["accuracy"] /= 100
     groups, on_the_row = (
@@ -56,10 +56,10 @@ def test_fourier_map_beside_the_published(page):
 
 
 def test_what_is_learned_sooner_generalises(page):
-    rows = table("convergence", "lenet")
+    rows = table("convergence/lenet", "lenet")
     # A direction that some seed does not learn counts as never learned.
     steps = rows.assign(steps=rows["steps"].fillna(np.inf)).groupby(FREQUENCY)["steps"].mean()
-    accuracy = table("fourier", "lenet").set_index(FREQUENCY)["accuracy"].reindex(steps.index)
+    accuracy = table("fourier/lenet", "lenet").set_index(FREQUENCY)["accuracy"].reindex(steps.index)
     rho = f"{stats.spearmanr(steps, accuracy).statistic:.2f}".replace("-", "−")
     assert f"ρ = {rho} over {len(steps)} directions" in page
     slowest, following = sorted(steps[np.isfinite(steps)], reverse=True)[:2]
@@ -70,31 +70,37 @@ def test_what_is_learned_sooner_generalises(page):
 def test_the_curve_along_nads_beside_the_published(page):
     known = published.table("nad_sweep").set_index("index")["lenet"]
     curves = {}
-    for run in ("nad_sweep", "nad_sweep_less_noisy_NADs"):
+    for run in ("nad_sweep/lenet_as_published", "nad_sweep/lenet_precise"):
         rows = table(run, "lenet")
         curves[run] = rows[rows["estimand"] == "secant"].set_index("index")["accuracy"]
-    plain = curves["nad_sweep"]
+    plain = curves["nad_sweep/lenet_as_published"]
     distances = {run: ours - known.reindex(ours.index) for run, ours in curves.items()}
-    between = distances["nad_sweep"][known.reindex(plain.index).between(57, 99)]
+    all_of_it = distances["nad_sweep/lenet_as_published"]
+    between = all_of_it[known.reindex(plain.index).between(57, 99)]
     assert (
-        f"it lies {rms(distances['nad_sweep']):.1f} points rms from the published curve over "
+        f"it lies {rms(all_of_it):.1f} points rms from the published curve over "
         f"{len(plain)} indices, {rms(between):.1f} over the {len(between)} of them with 57 to 99 %"
     ) in page
-    off = rms(distances["nad_sweep_less_noisy_NADs"])
+    off = rms(distances["nad_sweep/lenet_precise"])
     assert f"it lies {off:.1f} points off:" in page
     rho = stats.spearmanr(plain.index, plain).statistic
     assert f"is −{-rho:.3f} along secant NADs ({len(plain)} indices" in page
-    better = curves["nad_sweep_less_noisy_NADs"]
+    better = curves["nad_sweep/lenet_precise"]
     rho = stats.spearmanr(better.index, better).statistic
     assert f"one seed; −{-rho:.3f} along the better estimate's" in page
-    rows = table("nad_sweep_gradient", "lenet").groupby("index")["accuracy"].mean()
+    rows = table("nad_sweep/lenet_gradient", "lenet").groupby("index")["accuracy"].mean()
     rank = stats.spearmanr(rows.index, rows)
     assert f"−{-rank.statistic:.2f} along gradient NADs ({len(rows)} indices" in page
     assert f"p = {rank.pvalue:.2f}" in page
 
 
 def test_lenet_is_fitted_along_few_directions_of_figures_1_and_6(page):
-    runs = ("fourier", "nad_sweep", "nad_sweep_less_noisy_NADs", "nad_sweep_gradient")
+    runs = (
+        "fourier/lenet",
+        "nad_sweep/lenet_as_published",
+        "nad_sweep/lenet_precise",
+        "nad_sweep/lenet_gradient",
+    )
     tables = [table(run, "lenet") for run in runs]
     waves, plain, *_ = tables
     assert [(sum(rows["train_accuracy"] >= 0.99), len(rows)) for rows in tables] == [
@@ -120,9 +126,11 @@ def turns(alone):
 
 
 def test_how_far_apart_two_nads_must_stand_for_lenet_to_use_the_earlier(page):
-    runs = [table("linear_pairs", "lenet")]
+    runs = [table("linear_pairs/lenet_and_mlp", "lenet")]
     for seed in (1, 2):
-        rows = pd.read_csv(ROOT / f"docs/data/linear_pairs_seed_{seed}.csv")
+        rows = pd.read_csv(
+            ROOT / f"reports/kept/linear_pairs/lenet_and_mlp_seed_{seed}/results.csv"
+        )
         rows = rows[rows["architecture"] == "lenet"]
         runs.append(rows.assign(accuracy=100 * rows["accuracy"]))
     alone = [rows.pivot_table("accuracy", PAIR, "test_set") for rows in runs]
@@ -150,7 +158,7 @@ def test_how_far_apart_two_nads_must_stand_for_lenet_to_use_the_earlier(page):
 
 
 def test_late_pairs_of_resnet18(page):
-    rows = table("linear_pairs_resnet18_quarter_bfloat16", "resnet18_quarter")
+    rows = table("linear_pairs/resnet18_quarter", "resnet18_quarter")
     ours = rows[rows["test_set"] == "all"].set_index(PAIR)["accuracy"]
     known = published.table("linear_pairs").set_index(PAIR)["all"].reindex(ours.index)
     first, second = (ours.index.get_level_values(name) for name in PAIR)
@@ -168,7 +176,7 @@ def test_late_pairs_of_resnet18(page):
 
 
 def test_where_the_response_lies_after_training(page):
-    course = pd.read_csv(ROOT / "reports/overnight/learning/course.csv")
+    course = pd.read_csv(ROOT / "reports/kept/learning/small_networks/course.csv")
     lenet = course[course["architecture"] == "lenet"]
     measured = lenet.groupby(["index", "epoch"])[["v", "nads", "train_accuracy"]].mean()
     before, after = (measured.xs(epoch, level="epoch") for epoch in (0, 20))
@@ -186,7 +194,7 @@ def test_where_the_response_lies_after_training(page):
 
 
 def test_what_ranks_networks_by_their_accuracy(page):
-    folder = ROOT / "reports/overnight/prediction"
+    folder = ROOT / "reports/kept/prediction/seventeen_networks"
     rows = pd.read_csv(folder / "correlations.csv").set_index(["predictor", "images"])
     signed = lambda value: f"{value:.2f}".replace("-", "−")
     for name, words in (
@@ -231,7 +239,7 @@ def test_what_ranks_networks_by_their_accuracy(page):
 
 def test_leading_nads_of_networks_of_patches():
     text = text_of("estimator.md")
-    folder = ROOT / "reports/overnight/patches"
+    folder = ROOT / "reports/kept/patches/four_networks"
     found = pd.read_csv(folder / "networks.csv").set_index("network")
     spectra = pd.read_csv(folder / "spectra.csv").set_index(["network", "index"])
     for row in found.itertuples():
@@ -260,7 +268,7 @@ def test_leading_nads_of_networks_of_patches():
 
 
 def test_vgg11_beside_the_published(page):
-    rows = table("fourier_vgg11_quarter", "vgg11_quarter")
+    rows = table("fourier/vgg11_quarter", "vgg11_quarter")
     keys = [published_maps.pair(*key) for key in zip(rows["k_row"], rows["k_col"])]
     theirs, ours = collections.defaultdict(list), rows.groupby(pd.Series(keys))["accuracy"].mean()
     for cell in published.table("fourier").itertuples():
@@ -273,7 +281,7 @@ def test_vgg11_beside_the_published(page):
     assert len(off) == 5 and f"{rms(off):.1f} over the five where more than 52 %" in page
     assert off.abs().idxmax() == (0, 12)
     assert f"(0, 12): {ours[0, 12]:.0f} where {known[0, 12]:.0f} are published)" in page
-    rows = table("nad_sweep_vgg11_quarter", "vgg11_quarter").set_index("index").sort_index()
+    rows = table("nad_sweep/vgg11_quarter", "vgg11_quarter").set_index("index").sort_index()
     assert (rows["train_accuracy"] >= 0.99).all()
     ours = rows["accuracy"]
     known = published.table("nad_sweep").set_index("index")["vgg11"].reindex(ours.index)
@@ -294,7 +302,7 @@ def test_vgg11_beside_the_published(page):
 
 
 def test_resnet18_along_its_nads_beside_the_published(page):
-    rows = table("nad_sweep_resnet18_quarter", "resnet18_quarter").set_index("index").sort_index()
+    rows = table("nad_sweep/resnet18_quarter", "resnet18_quarter").set_index("index").sort_index()
     assert (rows["train_accuracy"] >= 0.99).all() and len(rows) == 25
     ours = rows["accuracy"]
     known = published.table("nad_sweep").set_index("index")["resnet18"].reindex(ours.index)
@@ -303,7 +311,7 @@ def test_resnet18_along_its_nads_beside_the_published(page):
     assert jump.format(*ours[[8, 9]], *known[[8, 9]]) in page
     rho = [f"−{-stats.spearmanr(ours.index, values).statistic:.2f}" for values in (ours, known)]
     assert "ρ with the index is {}, published {}.".format(*rho) in page
-    widths = pd.read_csv(ROOT / "docs/data/resnet18_widths.csv")
+    widths = pd.read_csv(ROOT / "reports/kept/nad_sweep/resnet18_widths/results.csv")
     assert (widths["train_accuracy"] >= 0.99).all()
     whole = 100 * widths[widths["precision"] == "float32"].set_index("index")["accuracy"]
     text = "in float32 the quarter gives {:.1f} along NAD 42, and {:.1f} along NAD 3"
@@ -318,7 +326,7 @@ def test_resnet18_along_its_nads_beside_the_published(page):
 
 
 def test_resnet18_without_pooling_along_directions_where_with_pooling_it_guesses(page):
-    rows = pd.read_csv(ROOT / "docs/data/resnet18_without_pooling.csv")
+    rows = pd.read_csv(ROOT / "reports/kept/fourier/resnet18_narrow_unpooled/results.csv")
     assert (rows["train_accuracy"] >= 0.99).all()
     assert (rows[["k_row", "k_col"]] % 4 == 2).all(axis=None), "both halves are odd"
     found = rows.pivot(index=["k_row", "k_col"], columns="architecture", values="accuracy")
@@ -330,7 +338,7 @@ def test_resnet18_without_pooling_along_directions_where_with_pooling_it_guesses
 
 
 def test_resnet18_poisoned_along_its_first_nads(page):
-    rows = table("poison_resnet18_quarter", "resnet18_quarter")
+    rows = table("poison/resnet18_quarter", "resnet18_quarter")
     assert (rows["train_accuracy"] >= 0.99).all()
     at = rows.set_index(["index", "test_set"])["accuracy"]
     text = (
@@ -345,7 +353,7 @@ def test_resnet18_poisoned_along_its_first_nads(page):
 
 
 def test_resnet18_along_frequencies_beside_the_published(page):
-    rows = table("fourier_resnet18_quarter", "resnet18_quarter")
+    rows = table("fourier/resnet18_quarter", "resnet18_quarter")
     assert (rows["train_accuracy"] >= 0.99).all()
     # How many of k_row/2 and k_col/2 are odd.
     odd = lambda frequencies: (frequencies[FREQUENCY] % 4 != 0).sum(axis=1)
@@ -369,7 +377,7 @@ def test_resnet18_along_frequencies_beside_the_published(page):
     assert "with {:.1f}, {:.1f}, {:.1f} and {:.1f}.".format(*below.iloc[:4]) in page
     above = at[beside[halves == 2].set_index(FREQUENCY).index].nlargest(3)
     assert above.iloc[2] < 57 and "with {:.1f} and (14, −10) with {:.1f}".format(*above) in page
-    second = pd.read_csv(ROOT / "docs/data/resnet18_quarter_second_seed.csv")
+    second = pd.read_csv(ROOT / "reports/kept/fourier/resnet18_quarter_second_seed/results.csv")
     assert (second["train_accuracy"] >= 0.99).all()
     text = "along these two ({:.1f} and {:.1f} %, both fitted"
     again = 100 * second["accuracy"].sort_values()
@@ -379,7 +387,7 @@ def test_resnet18_along_frequencies_beside_the_published(page):
 
 
 def test_the_response_of_networks_that_learn_images(page):
-    course = pd.read_csv(ROOT / "reports/overnight/learning/course.csv")
+    course = pd.read_csv(ROOT / "reports/kept/learning/small_networks/course.csv")
     course = course[course["data"] == "images"]
     last = course[course["epoch"] == 20].groupby("architecture")["train_accuracy"]
     assert set(last.count()) == {3}
@@ -403,7 +411,7 @@ def less_grey(values: pd.DataFrame) -> list[str]:
 
 
 def test_no_colour_is_learned_better(page):
-    rows = table("colours", "lenet_colour")
+    rows = table("colours/lenet", "lenet_colour")
     place = {"index": FREQUENCY, "columns": "axis"}
     accuracy = rows.pivot(**place, values="accuracy")
     fitted = rows.pivot(**place, values="train_accuracy") >= 0.99
@@ -423,10 +431,10 @@ def test_no_colour_is_learned_better(page):
 
 
 def test_resnet_learns_every_colour(page):
-    rows = pd.read_csv(ROOT / "docs/data/colours_resnet18_narrow.csv")
+    rows = pd.read_csv(ROOT / "reports/kept/colours/resnet18_narrow/results.csv")
     assert (100 * rows[["accuracy", "train_accuracy"]].min()).round(1).eq(100).all()
     steps = rows.pivot(index=FREQUENCY, columns="axis", values="steps")
-    lenet = table("colours", "lenet_colour").groupby(FREQUENCY)["accuracy"].max()[steps.index]
+    lenet = table("colours/lenet", "lenet_colour").groupby(FREQUENCY)["accuracy"].max()[steps.index]
     assert (len(steps), (lenet < 55).sum(), len(rows)) == (7, 6, 21)
     texts = [f"{steps.mean()[axis]:.0f}" for axis in ("grey", "red_green", "blue_yellow")]
     assert "after {} steps in grey, {} in red–green and {} in".format(*texts) in page
@@ -436,7 +444,7 @@ def test_resnet_learns_every_colour(page):
 def test_networks_of_colour_learn_along_their_nads_in_order(page):
     gaps, wrong = [], []
     for name in ("torchvision_resnet18", "lenet_64"):
-        rows = table("nad_sweep_colour", name)
+        rows = table("nad_sweep/colour", name)
         for _, of_seed in rows.groupby("seed"):
             assert of_seed.set_index("index")["accuracy"].is_monotonic_decreasing
         cells = []
@@ -450,17 +458,17 @@ def test_networks_of_colour_learn_along_their_nads_in_order(page):
         assert f"| {' | '.join(cells)} |" in page
     assert f"two seeds, which differ by at most {max(gaps):.1f} points" in page
     assert f"right on {100 * min(wrong):.0f} to {100 * max(wrong):.0f} % of the training" in page
-    grey = table("nad_sweep", "lenet").set_index("index")["steps"]
+    grey = table("nad_sweep/lenet_as_published", "lenet").set_index("index")["steps"]
     assert f"{grey[0]:.0f} steps there, {grey[1]:.0f} along NAD 1" in page
 
 
 def test_the_earlier_nad_is_used_though_its_labels_are_wrong(page):
-    rows = pd.read_csv(ROOT / "docs/data/linear_pairs_mislabelled.csv")
+    rows = pd.read_csv(ROOT / "reports/kept/linear_pairs/lenet_mislabelled_rates/results.csv")
     rows["accuracy"] *= 100
     second, rows = rows[rows["eta2"] > 0], rows[rows["eta2"] == 0]
     runs = [of_one for _, of_one in rows.groupby("eta1")]
     assert rows["eta1"].unique().tolist() == [0, 0.02, 0.1, 0.3]
-    kept = table("linear_pairs_30_percent_mislabelled", "lenet")
+    kept = table("linear_pairs/lenet_mislabelled", "lenet")
     assert kept["accuracy"].tolist() == pytest.approx(runs[-1]["accuracy"].tolist())
     assert all((rows["train_accuracy"] >= 0.99).all() for rows in runs)
     assert f"all {sum(len(rows) for rows in runs) // 3} networks are fitted" in page
@@ -503,9 +511,9 @@ def test_the_earlier_nad_is_used_though_its_labels_are_wrong(page):
 def test_networks_of_patches_along_their_own_nads():
     page, rows, gaps = text_of("estimator.md"), {}, {}
     names = {"convnext": "ConvNeXt, p = 16", "vit": "ViT, p = 4", "convmixer": "ConvMixer, p = 4"}
-    rounded = {"vit": "nad_sweep_patches_bfloat16", "mixer": "nad_sweep_patches_bfloat16"}
+    rounded = {"vit": "nad_sweep/patches_bfloat16", "mixer": "nad_sweep/patches_bfloat16"}
     for name, title in (names | {"mixer": "MLP-Mixer, p = 4"}).items():
-        every = table(rounded.get(name, "nad_sweep_patches"), name)
+        every = table(rounded.get(name, "nad_sweep/patches"), name)
         assert set(every["seed"]) == {0, 1}
         means = every.groupby("index")[["accuracy", "steps", "train_accuracy"]].mean()
         texts = {
@@ -535,10 +543,10 @@ def test_networks_of_patches_along_their_own_nads():
     assert (
         late["accuracy"].round().eq(50).all() and late["train_accuracy"].between(0.515, 0.565).all()
     )
-    single = table("nad_sweep_patches_bfloat16", "vit").query("index >= 16")["train_accuracy"]
+    single = table("nad_sweep/patches_bfloat16", "vit").query("index >= 16")["train_accuracy"]
     assert [f"{single.agg(end):.0%}" for end in ("min", "max")] == ["51%", "59%"]
     for name, beyond in ("convnext", 256), ("vit", 16):
-        other = table("nad_sweep_patches_momentum", name).set_index("index")
+        other = table("nad_sweep/patches_momentum", name).set_index("index")
         assert list(other.index) == list(rows[name].index)
         early, late = other.loc[: beyond - 1], other.loc[beyond:]
         assert (early["train_accuracy"] >= 0.99).all() and early["accuracy"].min() >= 99.8
@@ -554,15 +562,15 @@ def test_networks_of_patches_along_their_own_nads():
     late, slower = rows["mixer"].loc[16:], rows["mixer"]["steps"] / rows["mixer"]["steps"][0]
     assert [round(slower.loc[16:].agg(end)) for end in ("min", "max")] == [5, 9]
     assert (100 - late["accuracy"]).round().between(1, 6).all()
-    one = table("nad_sweep_patches", "mixer").set_index("index")["accuracy"]
-    other = table("nad_sweep_patches_bfloat16", "mixer").query("seed == 0").set_index("index")
+    one = table("nad_sweep/patches", "mixer").set_index("index")["accuracy"]
+    other = table("nad_sweep/patches_bfloat16", "mixer").query("seed == 0").set_index("index")
     assert (other["accuracy"].loc[one.index] - one).abs().max() < 0.1 and len(one) == 6
 
 
 def test_convnext_along_frequencies_and_of_two_channels():
     page = text_of("estimator.md")
-    waves = table("fourier_convnext", "convnext")
-    lenet = table("fourier", "lenet").query("k_row % 4 == 0 and k_col % 4 == 0")["accuracy"]
+    waves = table("fourier/convnext", "convnext")
+    lenet = table("fourier/lenet", "lenet").query("k_row % 4 == 0 and k_col % 4 == 0")["accuracy"]
     of_eight = (waves["k_row"] % 8 == 0) & (waves["k_col"] % 8 == 0)
     most = waves["accuracy"][of_eight].max()
     assert most < waves["accuracy"][~of_eight].min() and (waves["train_accuracy"] < 0.99).all()
@@ -570,7 +578,7 @@ def test_convnext_along_frequencies_and_of_two_channels():
     text = "between {:.1f} and {:.1f} %, the lower ones (at most {:.1f}) at multiples of 8 (LeNet"
     text += "'s along the 21 go from {:.0f} to {:.0f}); none is fitted ({:.1f} to {:.1f} % of"
     assert text.format(*ends[0], most, *ends[1], *ends[2]) in page and len(waves) == 21
-    pairs = table("linear_pairs_convnext", "convnext")
+    pairs = table("linear_pairs/convnext", "convnext")
     assert (pairs.groupby(PAIR)["seed"].nunique() == 2).all()
     alone = pairs.groupby([*PAIR, "test_set"])["accuracy"].mean()
     text = "at (1, 1000) the first alone has {:.0f} % and the second {:.0f}, at (1000, 1) {:.0f} "
@@ -589,8 +597,8 @@ def test_convnext_along_frequencies_and_of_two_channels():
 
 def test_networks_of_small_patches_along_frequencies_and_mixer_of_two_channels():
     page = text_of("estimator.md")
-    waves, others = table("fourier_mixer", "mixer"), table("fourier_vit", "vit")
-    more = table("fourier_convmixer", "convmixer")
+    waves, others = table("fourier/mixer", "mixer"), table("fourier/vit", "vit")
+    more = table("fourier/convmixer", "convmixer")
     seven = more[(more["k_row"] % 8 == 0) & (more["k_col"] % 8 == 0)]
     off = more["accuracy"].drop(seven.index)
     text = f"and {off.min():.1f} to {off.max():.1f} along the others"
@@ -606,7 +614,7 @@ def test_networks_of_small_patches_along_frequencies_and_mixer_of_two_channels()
     seen = [100 * waves["train_accuracy"].agg(end) for end in ("min", "max")]
     assert "the Mixer has {:.1f} to {:.1f} %".format(*ends) in page and len(waves) == 7
     assert "({:.1f} to {:.1f} % of the training samples)".format(*seen) in page
-    pairs = table("linear_pairs_mixer", "mixer").set_index(["index_1", "index_2", "test_set"])
+    pairs = table("linear_pairs/mixer", "mixer").set_index(["index_1", "index_2", "test_set"])
     assert (pairs["train_accuracy"] >= 0.99).all()
     assert round(100 * pairs["best_accuracy"][1000, 1, "first"]) == 75
     alone = lambda *pair: [pairs["accuracy"][*pair, part] for part in ("first", "second")]
@@ -621,7 +629,7 @@ def test_networks_of_small_patches_along_frequencies_and_mixer_of_two_channels()
 
 
 def test_convmixer_of_two_channels():
-    pairs = table("linear_pairs_convmixer", "convmixer")
+    pairs = table("linear_pairs/convmixer", "convmixer")
     assert (pairs["train_accuracy"] >= 0.99).all() and set(pairs["seed"]) == {0}
     at = pairs.set_index([*PAIR, "test_set"])
     parts = [
@@ -635,7 +643,7 @@ def test_convmixer_of_two_channels():
 
 
 def test_vit_of_two_channels_and_a_small_one_along_waves():
-    page, pairs = text_of("estimator.md"), table("linear_pairs_vit", "vit")
+    page, pairs = text_of("estimator.md"), table("linear_pairs/vit", "vit")
     assert set(pairs["seed"]) == {0} and len(pairs) == 12
     at = pairs.set_index([*PAIR, "test_set"]).sort_index()
     parts = [(*p, part) for p in ((1, 1000), (1000, 1), (1, 1)) for part in ("first", "second")]
@@ -646,7 +654,7 @@ def test_vit_of_two_channels_and_a_small_one_along_waves():
     unfitted = at["train_accuracy"][at["train_accuracy"] < 0.99]
     assert set(unfitted.index) == {(1000, 1000, part) for part in ("all", "first", "second")}
     assert f"where it has {100 * unfitted.iloc[0]:.0f} % of the training samples" in page
-    waves = table("fourier_vit_small", "vit_small")
+    waves = table("fourier/vit_small", "vit_small")
     repeat = (waves["k_row"] % 8 == 0) & (waves["k_col"] % 8 == 0)
     ends = []
     for some in (waves[repeat], waves[~repeat]):
@@ -662,7 +670,7 @@ def test_vit_of_two_channels_and_a_small_one_along_waves():
 
 
 def test_resnet18_on_images_as_they_are_and_flipped(page):
-    rows = table("flip_resnet18_quarter", "resnet18_quarter").set_index("images")
+    rows = table("flip/resnet18_quarter", "resnet18_quarter").set_index("images")
     assert (rows["train_accuracy"] >= 0.99).all()
     ours, known = rows["accuracy"], published.table("flip").set_index("network").loc["resnet18"]
     text = "{plain:.1f} % on images as they are and {flipped:.1f} on the others"
@@ -673,7 +681,7 @@ def test_resnet18_on_images_as_they_are_and_flipped(page):
 
 
 def test_resnet18_of_images_beside_a_linear_channel(page):
-    rows = table("image_pairs_resnet18_quarter", "resnet18_quarter")
+    rows = table("image_pairs/resnet18_quarter", "resnet18_quarter")
     assert (rows["train_accuracy"] >= 0.99).all() and len(rows) == 3 * 4
     cells = rows.pivot(index="index", columns="test_set", values="accuracy").round(1)
     early = cells.loc[[1, 64]]

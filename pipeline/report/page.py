@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -43,33 +42,29 @@ class Section:
 
 
 def of_folder(name: str, section: Section, records: Mapping[str, Evaluated]) -> Section:
-    """The section of one of several folders, which may hold a variant of its experiment.
+    """The section of one of several runs in a folder, whose figures stand beside its tables.
 
-    name: of the folder, such as fourier_logreg; records: of all folders, in order. What a variant's
-    name adds to its experiment's ends its title and the names of its figures; it has no explorer,
-    and only the first folder of an experiment asks the question. The folder's about.txt, if there
-    is one, says in a sentence what else the run has of its own.
+    name: of its folder, such as fourier/logreg; records: of all folders, in order. Only the first
+    run of an experiment asks the question and has the explorer.
     """
     record = records[name]
-    experiment, question = record.plan.experiment, section.question
-    if name != next(key for key in records if records[key].plan.experiment == experiment):
+    experiment = record.plan.experiment
+    first = name == next(key for key in records if records[key].plan.experiment == experiment)
+    question = section.question
+    if not first:
         question = f"The same of {', '.join(record.labels.values())}: {record.sizes()}."
-    if (about := Path(record.folder, "about.txt")).exists():
-        question += f" {about.read_text(encoding='utf-8').strip()}"
-    section = dataclasses.replace(section, question=question)
-    if name == experiment:
-        return section
-    suffix = name.removeprefix(experiment)
-    network = next((network for network in record.labels if suffix.startswith(f"_{network}")), "")
-    words = suffix.removeprefix(f"_{network}").replace("_", " ").strip()
-    title = f"{section.title} ({', '.join(filter(None, (record.labels.get(network), words)))})"
     pictures = [
-        dataclasses.replace(picture, name=picture.name.removesuffix(f"_{network}") + suffix)
-        for picture in section.pictures
+        dataclasses.replace(picture, name=f"{name}/{picture.name}") for picture in section.pictures
     ]
     if experiment == "linear_pairs" and (record.results["test_set"] == "all").sum() <= 4:
         pictures = []  # the table has all numbers of so few networks
-    return dataclasses.replace(section, title=title, pictures=pictures, explorer=None)
+    return dataclasses.replace(
+        section,
+        title=f"{section.title} ({record.title})" if record.title else section.title,
+        question=f"{question} {record.says}".strip(),
+        pictures=pictures,
+        explorer=section.explorer if first else None,
+    )
 
 
 def again(name: str) -> str:

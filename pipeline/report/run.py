@@ -1,5 +1,6 @@
 """The run that the report shows, read once, and the parts of captions that its figures share."""
 
+import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,8 @@ class Evaluated:
 
     folder: of the tables, seen from reports/; results, summary: results.csv and summary.csv;
     labels: the networks' labels in figures, by architecture in the order of the results; images:
-    data/images/about.json; notice: the line in every figure that names images other than CIFAR-10.
+    data/images/about.json; notice: the line in every figure that names images other than CIFAR-10;
+    title, says: of a run that is kept, which networks it is of, and in a sentence what it says.
     """
 
     folder: str
@@ -39,6 +41,8 @@ class Evaluated:
     labels: dict[str, str]
     images: Mapping[str, Any]
     notice: str | None
+    title: str = ""
+    says: str = ""
 
     def of(self, name: str, **values: Any) -> pd.DataFrame:
         """The results of one architecture, or of them the rows with these values."""
@@ -135,27 +139,35 @@ def read(names: Iterable[str]) -> Run:
     return Run(plan, nads, records, notice_of(images))
 
 
-def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
-    """The experiments in a folder, by the name of the folder that holds their run.json and tables.
+def abouts(folder: Path) -> dict[Path, dict[str, Any]]:
+    """The contents of run.json by the folder that it describes: {experiment}/ below `folder`, and
+    of several runs of one experiment {experiment}/{variant}/.
 
-    order: names of the experiments; of several folders of one experiment its own comes first, and
-    then the largest. Raises InputError where no folder has a run.json.
+    Raises InputError where there is none. Tables of a program that is no experiment have no plan.
+    """
+    paths = sorted([*folder.glob("*/run.json"), *folder.glob("*/*/run.json")])
+    if not paths:
+        raise InputError(f"none of the folders in {folder} has a run.json beside its tables")
+    return {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
+    """The experiments in a folder, by the name of the folder of their tables: 'fourier', or
+    'fourier/lenet' of several.
+
+    order: names of the experiments; of several runs of one experiment the largest comes first.
     """
     images, records = json.loads((folder / "images.json").read_text(encoding="utf-8")), {}
-    for path in sorted(folder.glob("*/run.json")):
-        document = json.loads(path.read_text(encoding="utf-8"))["plan"]
-        experiment = experiments.find(document["experiment"])
-        planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
-        plan = planned.validate_json(json.dumps(document))
-        records[path.parent.name] = evaluated(str(path.parent.resolve()), plan, images)
-    if not records:
-        raise InputError(f"none of the folders in {folder} has a run.json beside its tables")
-
-    def place(folder: str) -> tuple[int, bool, int]:
-        name = records[folder].plan.experiment
-        return order.index(name), folder != name, -len(records[folder].results)
-
-    return {folder: records[folder] for folder in sorted(records, key=place)}
+    for path, about in abouts(folder).items():
+        if "plan" in about:
+            experiment = experiments.find(about["plan"]["experiment"])
+            planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
+            plan = planned.validate_json(json.dumps(about["plan"]))
+            words = {key: about[key] for key in ("title", "says") if key in about}
+            run = evaluated(str(path.resolve()), plan, images)
+            records[path.relative_to(folder).as_posix()] = dataclasses.replace(run, **words)
+    size = lambda name: (order.index(records[name].plan.experiment), -len(records[name].results))
+    return {name: records[name] for name in sorted(records, key=size)}
 
 
 def notice_of(images: Mapping[str, Any]) -> str | None:

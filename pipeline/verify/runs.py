@@ -21,6 +21,7 @@ from pipeline.project.errors import InputError
 from pipeline.report import published
 from pipeline.report.labels import papers_network, without_width
 from pipeline.report.nads import PUBLISHED_ROWS, published_spectra
+from pipeline.report.run import abouts
 
 PUBLISHED = {
     "fourier": (["k_row", "k_col"], "network", {"test_set": "all"}),
@@ -55,45 +56,36 @@ def placed(rows: pd.DataFrame, experiment: str, nads: Mapping[str, Any]) -> pd.D
     return rows.assign(experiment=experiment, place=text[0].str.cat(text[1:], sep=", "), nads=nads)
 
 
-def planned(folder: Path) -> dict[str, Any]:
-    """The plan of the run whose tables are in a folder of reports."""
-    about = artifacts.present(folder / "run.json", f"evaluate {folder.name}").read_bytes()
-    return json.loads(about)["plan"]
+def table(plans: Mapping[Path, dict[str, Any]]) -> pd.DataFrame:
+    """The results of one experiment, with the column network: the papers' name of an architecture,
+    of any width.
 
-
-def table(reports: Path, experiment: str) -> pd.DataFrame:
-    """An experiment's results, with the column network: the papers' name of an architecture, of any
-    width, as the plan in the run.json beside the table says.
-
-    A folder such as fourier_vgg11_quarter adds the networks that neither the experiment's own
-    folder nor a larger one has.
+    plans: of its runs, by their folders. An architecture's results are of the run that has most.
     """
-    tables = {path.parent: pd.read_csv(path) for path in reports.glob(f"{experiment}*/results.csv")}
-    taken, known = [], set()
-    for folder in sorted(tables, key=lambda path: (path.name != experiment, -len(tables[path]))):
-        rows = tables[folder][~tables[folder]["architecture"].isin(known)]
-        names = {}
-        for name, member in planned(folder)["members"].items():
-            specification, shape = member["specification"], member.get("input", INPUT)
-            alike = tuple(shape) == INPUT  # not a network of three channels
-            names[name] = papers_network(without_width(specification)) if alike else None
-        taken.append(rows.assign(network=rows["architecture"].map(names)))
-        known.update(rows["architecture"])
-    return pd.concat(taken)
+    largest = {}
+    for folder, plan in plans.items():
+        results = pd.read_csv(folder / "results.csv")
+        for name, rows in results.groupby("architecture", sort=False):
+            if len(rows) > len(largest.get(name, [])):
+                member = plan["members"][name]
+                alike = tuple(member.get("input", INPUT)) == INPUT  # not of three channels
+                network = papers_network(without_width(member["specification"]))
+                largest[name] = rows.assign(network=network if alike else None)
+    return pd.concat(largest.values())
 
 
 def of_folder(folder: Path, name: str | None = None) -> Run:
     """The run whose reports are in a folder, or in its reports/."""
     reports = folder / "reports" if (folder / "reports").is_dir() else folder
-    names = [each for each in experiments.names() if (reports / each / "results.csv").exists()]
-    if not names:
-        raise InputError(
-            f"the folder {folder} holds no reports: none of its folders has a results.csv"
-        )
+    plans = {name: {} for name in experiments.names()}
+    for path, record in abouts(reports).items():
+        if "plan" in record:
+            plans[record["plan"]["experiment"]][path] = record["plan"]
+    plans = {name: of_one for name, of_one in plans.items() if of_one}
     read = lambda path, stage: json.loads(artifacts.present(reports / path, stage).read_bytes())
     about, nads = read("images.json", "download"), read("nads.json", "estimate")
-    results = {each: placed(table(reports, each), each, nads) for each in names}
-    scales = {each: planned(reports / each)["scale"] for each in names}
+    results = {name: placed(table(of_one), name, nads) for name, of_one in plans.items()}
+    scales = {name: next(iter(of_one.values()))["scale"] for name, of_one in plans.items()}
     images = f"{about['name']} ({about['digest'][:8]})"
     return Run(name or str(folder), results, scales, images, nads)
 

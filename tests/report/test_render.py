@@ -19,7 +19,7 @@ from structure import ROOT
 from pipeline import experiments, render
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
-from pipeline.report import style
+from pipeline.report import run, style
 from pipeline.report.page import of_folder, page
 from pipeline.report.site import document
 
@@ -147,49 +147,46 @@ def test_json_has_no_number_that_is_none():
     assert json.loads(document.script_json(value)) == expected
 
 
-def lay_folder(laid, folder, name, experiment):
-    """Copy the tables and the plan of an experiment of the small run to a folder of folders."""
+def lay_folder(laid, folder, name, experiment, **words):
+    """Copy the tables and the plan of an experiment of the small run to a folder of kept runs."""
     shutil.copytree(laid / artifacts.REPORTS / experiment, folder / name)
     plan = json.loads((laid / artifacts.PLAN / f"{experiment}.json").read_text())
-    artifacts.write_json(folder / name / "run.json", {"plan": plan})
+    artifacts.write_json(folder / name / "run.json", words | {"plan": plan})
     artifacts.write_json(folder / "images.json", small_run.ABOUT)
 
 
 @pytest.mark.slow
-def test_a_folder_of_tables_alone_is_drawn_with_a_section_for_each(laid, rendered, tmp_path):
-    folder = tmp_path / "overnight"
-    names = {"nad_sweep_plain": "nad_sweep"}
-    names |= {name: name for name in ("fourier", "convergence", "linear_pairs", "poison", "flip")}
-    names |= {"linear_pairs_a_again": "linear_pairs"}
-    for name, experiment in names.items():
-        lay_folder(laid, folder, name, experiment)
-    (folder / "without_a_plan").mkdir()
-    (folder / "linear_pairs_a_again" / "about.txt").write_text("Of another commit.\n")
+def test_a_folder_of_kept_runs_is_drawn_with_a_section_for_each(laid, rendered, tmp_path):
+    folder, once = tmp_path / "kept", ("fourier", "convergence", "linear_pairs", "poison", "flip")
+    for experiment in ("nad_sweep", *once):
+        lay_folder(laid, folder, f"{experiment}/both", experiment, title="LeNet and another")
+    words = {"title": "again", "says": "Of another commit."}
+    lay_folder(laid, folder, "linear_pairs/other", "linear_pairs", **words)
+    (folder / "patches/four").mkdir(parents=True)
+    artifacts.write_json(folder / "patches/four/run.json", {"title": "a table without a plan"})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
-        render.render_folder(Path("overnight"))
-    here, whole = (
-        {path.stem: path.read_bytes() for path in (one / "figures").glob("*.svg")}
-        for one in (folder, rendered)
-    )
-    again = [f"linear_{of}_again" for of in ("accuracies_a", "boundaries_a", "tilt_and_margins_a")]
-    again += ["linear_accuracies_z_a_again", "linear_boundaries_z_a_again"]
-    same = set(here) - {"nad_sweep_plain", *again}
-    assert set(again) < set(here) and all(here[name] == whole[name] for name in same)
-    assert len(same) > 8 and {"poison_curve", "flip_bars"} < same
-    assert not any(name.startswith(("nad_gallery", "two_", "poison_examples")) for name in here)
+        render.render_folder(Path("kept"))
+    whole = {path.stem: path.read_bytes() for path in (rendered / "figures").glob("*.svg")}
+    here = {path: path.read_bytes() for path in folder.rglob("*.svg")}
+    same = {path.stem for path, figure in here.items() if figure == whole[path.stem]}
+    assert len(same) > 8 and {"poison_curve", "flip_bars", "linear_boundaries_a"} < same
+    assert {path.stem for path in here} - same == {"nad_sweep"}, "which has no losses of its own"
+    beside = [folder / f"linear_pairs/{name}/linear_accuracies_a.svg" for name in ("both", "other")]
+    assert here[beside[0]] == here[beside[1]]
+    assert not any(name.startswith(("nad_gallery", "two_", "poison_examples")) for name in same)
     text = unescape((folder / "index.html").read_text(encoding="utf-8"))
-    sections = re.findall(r'<section id="(\w+)"', text)
-    pairs = ["linear_pairs", "linear_pairs_a_again"]
-    assert sections == ["nad_sweep_plain", "fourier", "convergence", *pairs, "poison", "flip"]
-    assert "Two channels, each of them enough (LeNet, again)" in text
+    sections = re.findall(r'<section id="([\w-]+)"', text)
+    pairs = ["linear_pairs", "linear_pairs-other"]
+    assert sections == ["nad_sweep", "fourier", "convergence", *pairs, "poison", "flip"]
+    assert "Two channels, each of them enough (again)" in text
     assert text.count("Give a network two channels at once") == 1
     assert text.count(" Of another commit.</p>") == 1
-    assert text.count("<code>python -m pipeline.render overnight</code>") == len(sections)
+    assert text.count("<code>python -m pipeline.render kept</code>") == len(sections)
     assert re.findall(r'class="live" id="([\w-]+)"', text) == ["live-fourier", "live-pairs"]
 
 
-def test_a_folder_without_plans_is_refused(tmp_path):
+def test_a_folder_without_runs_is_refused(tmp_path):
     (tmp_path / "images.json").write_text("{}")
     with pytest.raises(InputError, match="none of the folders in .* has a run.json"):
         render.render_folder(tmp_path)
@@ -199,11 +196,10 @@ def test_a_few_pairs_of_nads_are_told_by_their_table_alone(whole, section_of):
     record, section = whole.experiments["linear_pairs"], section_of("linear_pairs")
     rows = record.results[(record.results["architecture"] == "a") & (record.results["seed"] == 5)]
     few = dataclasses.replace(record, results=rows)
-    variant = of_folder(
-        "linear_pairs_few", section, {"linear_pairs": record, "linear_pairs_few": few}
+    few = of_folder(
+        "linear_pairs/few", section, {"linear_pairs/a": record, "linear_pairs/few": few}
     )
-    assert variant.pictures == [] and variant.table == section.table
-    assert of_folder("linear_pairs", section, {"linear_pairs": few}).pictures
+    assert few.pictures == [] and few.table == section.table and few.explorer is None
 
 
 def test_the_committed_page_is_of_the_committed_tables():
@@ -211,11 +207,11 @@ def test_the_committed_page_is_of_the_committed_tables():
     text = unescape(committed.read_text(encoding="utf-8"))
     assert committed.stat().st_size <= 3e6 and not re.findall(r'(?:src|href)="(?!data:|#)', text)
     data = json.loads(re.search('id="data">(.*?)</script>', text, re.S)[1])
-    for path in (ROOT / "reports/overnight").glob("*/run.json"):
-        assert f'<section id="{path.parent.name}"' in text
+    runs = run.abouts(ROOT / "reports/kept").values()
+    assert text.count("<section id=") == sum("plan" in about for about in runs)
     for one in data["linear_pairs"]["networks"]:
         assert len(one["cells"]) == 144
-    summary = pd.read_csv(ROOT / "reports/overnight/linear_pairs/summary.csv")
+    summary = pd.read_csv(ROOT / "reports/kept/linear_pairs/lenet_and_mlp/summary.csv")
     shown = data["linear_pairs"]["networks"][0]["cells"]["64,1000"]["first"][0]
     chosen = summary[(summary["index_1"] == 64) & (summary["index_2"] == 1000)]
     assert shown == chosen[chosen["test_set"] == "first"].iloc[0]["mean"]

@@ -1,0 +1,63 @@
+"""The pages that are made of the kept runs: docs/templates/ and reports/kept/ -> the pages.
+
+python -m studies.pages
+"""
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from pipeline.report.run import abouts
+
+KEPT = Path("reports/kept")
+PAGES = {"kept.md.j2": KEPT / "README.md"}
+"""The page that each template of docs/templates/ becomes."""
+
+
+def described(place: str, about: dict[str, Any]) -> dict[str, str]:
+    """The row of a run in the table of all kept runs; about: its run.json."""
+    row = {key: about[key] for key in ("title", "says", "code")} | {"place": place}
+    time = "–" if about["minutes"] is None else f"{about['minutes']:g}, {about['processor']}"
+    if "plan" not in about:
+        return row | {"time": time, "size": "–", "recipe": f"`{about['command']}`"}
+    members, seeds = about["plan"]["members"].values(), len(about["plan"]["seeds"])
+    counts = sorted({member["seeds"] or seeds for member in members})
+    recipes = {recipe(member["training"]): None for member in members}
+    size = f"{', '.join(about['plan']['members'])}; {' and '.join(map(str, counts))}"
+    return row | {"time": time, "size": size, "recipe": "; ".join(recipes)}
+
+
+def recipe(training: dict[str, Any]) -> str:
+    """The training of a network in a few words: '20 epochs, SGD, rate 0.5'."""
+    name = {"sgd": "SGD", "adamw": "AdamW"}[training.get("optimiser", "sgd")]
+    words = [f"{training['epochs']} epochs", name, f"rate {training['lr']:g}"]
+    if name == "SGD" and training["momentum"]:
+        words.append(f"momentum {training['momentum']:g}")
+    words += ["bfloat16"] if training["precision"] == "bfloat16" else []
+    return ", ".join(words)
+
+
+def pages() -> dict[Path, str]:
+    """The text of every page, by its path."""
+    kept: dict[str, list[dict[str, str]]] = {}
+    for folder, about in abouts(KEPT).items():
+        place = folder.relative_to(KEPT).as_posix()
+        kept.setdefault(folder.parent.name, []).append(described(place, about))
+    loader = jinja2.FileSystemLoader("docs/templates")
+    options = {"trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.StrictUndefined}
+    environment = jinja2.Environment(loader=loader, **options)
+    return {
+        page: environment.get_template(name).render(kept=kept).rstrip() + "\n"
+        for name, page in PAGES.items()
+    }
+
+
+def main() -> None:
+    """Write every page."""
+    for page, text in pages().items():
+        page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
