@@ -1,1 +1,1 @@
-"""The measurements behind the numbers of docs/: speed, agreement with the papers, error rates."""
+"""Comparisons of speed behind numbers of docs/, both sides in turns in one call."""

@@ -18,7 +18,7 @@ from pipeline.images import sources
 from pipeline.images.wanted import notice_of_other_images
 from pipeline.machine import workers
 from pipeline.project import artifacts, command
-from pipeline.project.errors import one_sentence
+from pipeline.project.errors import notice, one_sentence
 from pipeline.settings.trial import try_out
 
 
@@ -42,6 +42,11 @@ def main() -> None:
     formats = dict.fromkeys(table.columns, "{:,.0f}".format) | {"GB to write": "{:,.2f}".format}
     formats["time left"] = lambda seconds: str(datetime.timedelta(seconds=round(seconds)))
     print(table.to_string(formatters=formats, na_rep="unknown"))
+    if left_out := [name for name, plan in plans.experiments.items() if not plan.members]:
+        others = " ".join(f"evaluate@{name}" for name in plans.experiments if name not in left_out)
+        notice(
+            f"scale {scale} leaves {', '.join(left_out)} out; `dvc repro {others}` runs the rest"
+        )
     check_room(round(1e9 * table.loc["all", "GB to write"]), f"scale {scale}")
     documents = {"images": plans.images, "machine": plans.machine, "nads": plans.nads}
     with artifacts.output(artifacts.PLAN, sealed=False) as folder:

@@ -191,8 +191,8 @@ LENET = f"{LINEAR}/networks/lenet"
     ("seeds in quotes", f"{LINEAR}/seeds", "3", "seeds must be a valid integer, not '3'"),
     ("more seeds", f"{LINEAR}/networks/lenet/seeds", 9, "seeds is 9, and the experiment has"),
     ("a key that was removed", "eps2", GONE, "the key 'eps2' is missing"),
-    ("no learning rate", "linear_pairs/training/lr", GONE, "the key 'lr' is missing"),
-    ("no sigma", "image_pairs/sigma/lenet", GONE, "sigma has no value for lenet"),
+    ("no learning rate", "training/lr", GONE, "params.yaml: training: the key 'lr' is missing"),
+    ("no sigma", "image_pairs/sigma/default", GONE, "sigma has no value for lenet"),
     ("symmetry of one gradient", "estimator/estimand", "gradient", "set symmetry: false"),
 )
 def test_values_of_params(path, value, words, shipped):

@@ -75,7 +75,6 @@ def prepare(copy):
     document = yaml.safe_load(copy.read("params.yaml"))
     document["architectures"]["mine"] = {"network": "own_net:net", "input": [48, 24]}
     document["image_pairs"]["positive"] = ["heron"]
-    document["image_pairs"]["sigma"]["mine"] = document["learning"]["sigma"]["mine"] = 1.0
     document["estimator"]["compare"] = False
     smoke = document["scales"]["smoke"]
     smoke["nads"] = {"mine": 2, "lenet": 2}

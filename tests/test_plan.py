@@ -106,6 +106,21 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
     assert table[-1].split()[:2] == ["all", f"{total:,}"]
 
 
+def test_an_experiment_that_the_scale_leaves_out_is_named_and_its_stages_say_so(
+    folder, smoke, capsys
+):
+    scale = smoke["scales"]["smoke"]
+    for name in {*experiments.names()} - {"fourier", "flip"}:
+        del scale[name]
+    assert set(run(smoke)) == {"images", "machine", "nads", *experiments.names()}
+    told = capsys.readouterr()
+    assert "`dvc repro evaluate@flip evaluate@fourier` runs the rest" in told.err
+    assert "poison 0 0 0:00:00 0.00" in " ".join(told.out.split())
+    assert list(Plan.read(experiments.find("flip")).members) == ["lenet"]
+    with pytest.raises(InputError, match="scale smoke leaves poison out; `dvc repro evaluate@X`"):
+        Plan.read(experiments.find("poison"))
+
+
 def test_a_disk_without_room_ends_it_before_anything_is_written(folder, smoke, monkeypatch, capsys):
     """The table is printed all the same, so that one sees what takes the room."""
     usage = shutil.disk_usage(folder)

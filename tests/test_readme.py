@@ -73,7 +73,7 @@ def test_links_and_pictures_of_a_page_lead_somewhere(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_paths_that_a_page_names_exist(page):
-    named = re.findall(r"`((?:pipeline|tests|benchmarks|reports)/[\w./-]+)`", PAGES[page])
+    named = re.findall(r"`((?:pipeline|tests|benchmarks|studies|reports)/[\w./-]+)`", PAGES[page])
     # The page of a run is an output that DVC keeps and git does not.
     made = {out for stage in STAGES.values() for out in stage["outs"] if isinstance(out, str)}
     # An `X` in a path stands for every experiment.
@@ -83,9 +83,9 @@ def test_paths_that_a_page_names_exist(page):
 
 
 def test_modules_that_are_run_exist():
-    modules = {found for _, found in every(r"python -m ((?:pipeline|benchmarks)\.\w+)")}
+    modules = {found for _, found in every(r"python -m ((?:pipeline|benchmarks|studies)\.\w+)")}
     paths = {module.replace(".", "/") for module in modules}
-    assert {f"pipeline/{verb}" for verb in ("train", "verify")} <= paths
+    assert {"pipeline/train", "pipeline/verify", "studies/fitting"} <= paths
     for path in paths:
         assert (ROOT / f"{path}.py").exists() or (ROOT / path / "__main__.py").exists(), path
 
@@ -188,7 +188,7 @@ def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(tmp_path, mon
         del sys.modules[name]  # another test's may be another
 
 
-def test_the_example_experiment_can_be_run():
+def test_the_example_experiment_can_be_run(shipped):
     program = code("docs/extending.md", "python")[1]
     names = {"__name__": f"pipeline.experiments.{EXAMPLE}"}
     exec(compile(program, "docs/extending.md", "exec"), names)
@@ -196,7 +196,7 @@ def test_the_example_experiment_can_be_run():
     (lines,) = (lines for lines in code("docs/extending.md", "yaml") if f"{EXAMPLE}:" in lines)
     document = yaml.safe_load(lines)
     block, sizes = document[EXAMPLE], document["scales"]["laptop"][EXAMPLE]
-    training = Training(**block["training"] | sizes["training"], schedule=experiment.schedule)
+    training = Training(**shipped["training"] | sizes["training"], schedule=experiment.schedule)
     members = {
         name: Member({"network": "lenet"}, training, Indices(tuple(line["indices"])))
         for name, line in sizes["networks"].items()

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 from structure import ROOT
 
-from benchmarks import published_maps
 from pipeline.report import fourier, published
+from studies import published_maps
 
 FREQUENCY, PAIR = ["k_row", "k_col"], ["index_1", "index_2"]
 

@@ -9,17 +9,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-BATCH = 128
-CLIP = 0.5
+BATCH = 128  # samples of a step, in both papers
+CLIP = 0.5  # norm to which each step's gradient is clipped, in both papers
 PEAK = 2 / 5
-"""Constants of both papers' experiments: batch size, norm to which each step's gradient is clipped,
-and the fraction of training after which the triangular schedule peaks (the group's habit; paper 2
+"""The fraction of training after which the triangular schedule peaks (the group's habit; paper 2
 does not state it)."""
 
-LEARNED = 0.01
-WINDOW = 10
-"""A training set counts as learned when the mean loss of WINDOW batches in a row is at most LEARNED
-(choice)."""
+LEARNED = 0.01  # mean loss over a window at which a training set counts as learned (choice)
+WINDOW = 10  # batches in a row of a window (choice)
 
 DROPOUTS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
 DROPOUTS += (nn.AlphaDropout, nn.FeatureAlphaDropout)

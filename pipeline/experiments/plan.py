@@ -8,9 +8,10 @@ from pydantic import NonNegativeFloat, PositiveFloat
 from pipeline.cells.shapes import INPUT, Shape, dimension
 from pipeline.cells.training import Training
 from pipeline.project import artifacts
+from pipeline.project.errors import InputError
 
-Settings, Grid = typing.TypeVar("Settings"), typing.TypeVar("Grid")
-"""The dataclasses of an experiment's own values and of one architecture's part of its grid."""
+Settings = typing.TypeVar("Settings")  # the dataclass of an experiment's own values
+Grid = typing.TypeVar("Grid")  # the dataclass of one architecture's part of its grid
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +113,8 @@ class Member(typing.Generic[Grid]):
 class Plan(typing.Generic[Settings, Grid]):
     """One experiment at one scale, with all its values from params.yaml.
 
-    train_samples, test_samples: numbers for each cell; members: by architecture.
+    train_samples, test_samples: numbers for each cell; members: by architecture, none where the
+    scale leaves the experiment out.
     """
 
     experiment: str
@@ -125,8 +127,17 @@ class Plan(typing.Generic[Settings, Grid]):
 
     @classmethod
     def read(cls, experiment: typing.Any) -> "Plan":
-        """The plan that the stage `plan` wrote for an `Experiment`."""
-        return artifacts.planned(experiment.name, cls[experiment.Settings, experiment.Grid])
+        """The plan that the stage `plan` wrote for an `Experiment`.
+
+        Raises InputError where the scale leaves the experiment out.
+        """
+        plan = artifacts.planned(experiment.name, cls[experiment.Settings, experiment.Grid])
+        if not plan.members:
+            raise InputError(
+                f"scale {plan.scale} leaves {plan.experiment} out; `dvc repro evaluate@X` runs "
+                "an experiment X that it has"
+            )
+        return plan
 
     @property
     def inputs(self) -> list[Shape]:

@@ -21,9 +21,9 @@ from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
 from pipeline.project.errors import InputError
 
-IMAGES, UNTRAINED, VALUES = 1000, 8, 2**26
-"""Test images at most; untrained networks, each at an image at least; and numbers in the gradients
-of more images than that (512 MiB)."""
+IMAGES = 1000  # test images at most
+UNTRAINED = 8  # untrained networks, each at one image at least
+VALUES = 2**26  # numbers in the gradients of more images than that (512 MiB)
 
 WRAPPERS = ("module.", "_orig_mod.", "model.")
 """What DataParallel, torch.compile and Lightning put before the name of every weight."""

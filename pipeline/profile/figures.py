@@ -14,9 +14,8 @@ from pipeline.profile.words import TILES, floored, times
 from pipeline.report import style
 from pipeline.report.fourier import DIRECTION, pair
 
-RESPONSE = "response, times a random pattern's"
-TIMES = "×{x:g}"
-"""How axes name and write a relative response."""
+RESPONSE = "response, times a random pattern's"  # an axis's name for a relative response
+TIMES = "×{x:g}"  # and how its values are written
 
 
 def nads(result: Result, indices: Sequence[int]) -> Figure:

@@ -32,15 +32,15 @@ SIGMA = 1.0  # noise of D(v)
 REACH = (10_000 / 1023) ** 0.5
 """ε²√(n/(D − 1))/σ² for paper 1's LeNet: n = 10,000 samples, D = 1024, ε = σ = 1."""
 
-MOST, FEWEST, EPOCHS, TESTS = 10_000, 400, 6, 4_000
-"""Training samples, at most and at the least; passes over them; samples of a test."""
-
-CELLS, VALUES = 10, 2**26
-"""Networks for which there shall be time; numbers in a training set or a test at most (256 MiB)."""
-
-INDICES, SEEDS, LEAST = 9, 5, 2
-"""Number of NADs along which networks are trained; of networks along each, at most; and of networks
-that are trained however long they take."""
+MOST = 10_000  # training samples at most
+FEWEST = 400  # training samples at least
+EPOCHS = 6
+TESTS = 4_000  # samples of a test
+VALUES = 2**26  # numbers in a training set or a test at most (256 MiB)
+CELLS = 10  # networks for which there shall be time
+LEAST = 2  # networks that are trained however long they take
+INDICES = 9  # NADs along which networks are trained
+SEEDS = 5  # networks along each NAD at most
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,11 +20,13 @@ LARGEST = 4096
 """Dimension D up to which all NADs are estimated; a larger D×D matrix takes too long to
 decompose."""
 
-FIRST, ROWS, VALUES = 100, 4096, 2**28
-"""The most NADs, vectors, and numbers in the vectors (a gigabyte), for a D beyond `LARGEST`."""
+FIRST = 100  # NADs at most, for a D beyond `LARGEST`
+ROWS = 4096  # vectors at most, for such a D
+VALUES = 2**28  # numbers in these vectors at most (a gigabyte)
 
-LEAST, ENOUGH, MOST = 4, 8, 100_000
-"""Untrained networks: at least; for how many secants must fit into the time; at most."""
+LEAST = 4  # untrained networks at least
+ENOUGH = 8  # untrained networks whose secants must fit into the time
+MOST = 100_000  # untrained networks at most
 
 
 SECANT = Estimator("secant", "readout", 100.0, "normal", True, False)

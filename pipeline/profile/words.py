@@ -11,9 +11,8 @@ TILES = 6  # NADs at either end that are shown, and at the strong end compared b
 FIRST = 10  # NADs of the architecture in which a trained network's response is counted
 FLOOR = 1e-4  # response below which there is only rounding
 
-SEEN, UNSEEN = 0.9, 0.6
-"""Accuracies on new samples from which a direction counts as seen, and up to which as not seen; 0.5
-is guessing."""
+SEEN = 0.9  # accuracy on new samples from which on a direction counts as seen
+UNSEEN = 0.6  # accuracy up to which it counts as not seen; 0.5 is guessing
 
 
 def floored(responses: np.ndarray) -> np.ndarray:

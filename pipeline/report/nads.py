@@ -25,7 +25,7 @@ from pipeline.report.site.document import sprite, value
 NADs = Mapping[str, np.ndarray]
 
 # Number n of untrained networks, the rows of the published matrices of secants, as the paper
-# states it; ResNet-18's spectrum looks like one of 5,000 (`benchmarks/published_rows.py`).
+# states it; ResNet-18's spectrum looks like one of 5,000 (`studies/published_rows.py`).
 PUBLISHED_ROWS = 10_000
 
 # Numbers in all NADs of a network on the page: those of a whole basis of one channel of 32×32.

@@ -120,17 +120,22 @@ class _Scale:
         mistakes, name = self.mistakes, experiment.name
         path = ("scales", self.name, name)
         # The blocks that hold its values: the values of an earlier block replace those of a later.
-        places = [path, path[:2], (name,), *([()] if experiment.at_top_level else [])]
-        block = merged(*(value_at(self.document, place, {}) for place in places))
+        # Sizes and training at the top level are of all experiments, sigma there is not.
+        places = (path, path[:2], (name,), ())
+        own = places if experiment.at_top_level else places[:-1]
+        block, values = (
+            merged(*(value_at(self.document, place, {}) for place in blocks))
+            for blocks in (places, own)
+        )
         lines = block.get("networks", {})
-        if not lines:
+        if not lines and value_at(self.document, path, None) is not None:
             mistakes.add(
                 (*path, "networks"),
-                ": name at least one architecture (`dvc repro evaluate@X` runs experiment X alone)",
+                ": name at least one architecture, or leave the experiment out of the scale",
                 absence=True,
             )
-        sizes = mistakes.typed(Sizes, block, *places[:3])
-        settings = mistakes.typed(experiment.Settings, block, *places)
+        sizes = mistakes.typed(Sizes, block, *places)
+        settings = mistakes.typed(experiment.Settings, values, *own)
         members = {
             architecture: self._member(experiment, architecture, block, sources)
             for architecture in lines
@@ -146,10 +151,12 @@ class _Scale:
         seeds = tuple(range(self.top.seed, self.top.seed + sizes.seeds))
         samples = sizes.train_samples, sizes.test_samples
         for key, value in vars(settings).items():
-            lacking = ", ".join(sorted(members.keys() - value)) if isinstance(value, dict) else ""
-            if lacking:
-                text = f": {key} has no value for {lacking}, which the grid trains"
-                mistakes.add((name,), text, absence=True)
+            if isinstance(value, dict):
+                each = {one: value.get(one, value.get("default")) for one in members}
+                settings = dataclasses.replace(settings, **{key: each})
+                if lacking := ", ".join(one for one in each if each[one] is None):
+                    text = f": {key} has no value for {lacking}, which the grid trains, nor default"
+                    mistakes.add((name,), text, absence=True)
         return Plan(name, self.name, seeds, *samples, settings, members)
 
     def _member(
@@ -158,7 +165,7 @@ class _Scale:
         """One architecture's part of an experiment, from its line in the experiment's block."""
         mistakes, shape = self.mistakes, self.inputs.get(name, INPUT)
         path, line = ("scales", self.name, experiment.name), block["networks"][name]
-        place, outer = (*path, "networks", name), (path, path[:2], path[2:])
+        place, outer = (*path, "networks", name), (path, path[:2], path[2:], ())
         chosen = merged(line, block.get("training", {}), {"schedule": experiment.schedule})
         values = chosen | {"precision": self.top.precision}
         training = mistakes.typed(Training, values, place, *((*p, "training") for p in outer))

@@ -69,12 +69,13 @@ def layout(
         dict.fromkeys(document[block]) if isinstance(document.get(block), dict) else {}
         for block in ("architectures", "scales")
     )
+    by_name = names and names | {"default": None}
     shared = keys(Sizes) | {"training": dict.fromkeys(TRAINING)}
-    top = keys(Top) | {"images": keys(Wanted), "estimator": keys(Estimator)}
+    top = keys(Top) | shared | {"images": keys(Wanted), "estimator": keys(Estimator)}
     scale = {"nads": dict.fromkeys(names)} | shared
     for name, experiment in questions.items():
         own = {
-            key: names if typing.get_origin(hint) is dict else None
+            key: by_name if typing.get_origin(hint) is dict else None
             for key, hint in typing.get_type_hints(experiment.Settings).items()
         }
         top |= (own | {name: shared}) if experiment.at_top_level else {name: own | shared}

@@ -13,14 +13,14 @@ from scipy import stats
 FALSE_ALARMS = 0.005
 """Largest probability that chance alone makes a difference: a third each for cells, means, NADs."""
 
-SIMILAR, FURTHER = 5, 0.1
-"""Number of cells that are most like a cell, with itself, and what being of another experiment or
-architecture counts for in the distance of two mean accuracies."""
+SIMILAR = 5  # cells that are most like a cell, with itself
+FURTHER = 0.1
+"""What being of another experiment or architecture adds to the distance of two mean accuracies."""
 
 FREEDOM = 4
 """Degrees of freedom as which the largest of their variances counts beside a cell's own, or as many
 as there are other cells. With five the false alarms exceed the rate above
-(benchmarks/verdicts.py)."""
+(studies/verdicts.py)."""
 
 MATTERS = 0.01  # smallest difference in accuracy that counts
 

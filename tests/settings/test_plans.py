@@ -42,7 +42,8 @@ def test_what_stands_at_the_top_goes_to_every_scale(shipped):
 
 
 def test_the_narrower_value_goes_before_the_wider_one(shipped):
-    """The line of a network, the experiment at a scale, the scale, the experiment's own block."""
+    """The line of a network, the experiment at a scale, the scale, the experiment's own block, the
+    top level."""
     steps = [
         ("training", GONE, (10_000, 50, 0.9), (10_000, 20, 0.0)),
         ("training", {"epochs": 3}, (300, 3, 0.9), (300, 3, 0.0)),
@@ -64,10 +65,23 @@ def test_the_narrower_value_goes_before_the_wider_one(shipped):
     for member, schedule in (("lenet", "cosine"), ("mlp_100_20", "triangular")):
         training = smoke(document).members[member].training
         assert (training.optimiser, training.schedule) == ("adamw", schedule)
-    document = changed(shipped, "scales/smoke/nad_sweep/sigma", {"vgg11": 2.0})
-    for scale, sigma in (("smoke", 2.0), ("laptop", 3.0)):
-        settings = plans(document)[scale].experiments["nad_sweep"].settings
-        assert (settings.sigma["vgg11"], settings.sigma["lenet"]) == (sigma, 1.0)
+
+
+def test_every_network_has_one_sigma_its_own_or_the_default(shipped):
+    document = changed(shipped, "nad_sweep/sigma", {"default": 1.5, "vgg11": 3.0})
+    document = changed(document, "scales/paper/nad_sweep/sigma", {"lenet": 2.0})
+    found = plans(document)["paper"].experiments["nad_sweep"].settings.sigma
+    assert list(found.items()) == [
+        ("densenet121", 1.5),
+        ("resnet18", 1.5),
+        ("vgg11", 3.0),
+        ("lenet", 2.0),
+    ]
+
+
+def test_a_scale_may_leave_an_experiment_out(shipped):
+    found = plans(changed(shipped, "scales/smoke/flip", GONE))["smoke"]
+    assert [name for name, plan in found.experiments.items() if not plan.members] == ["flip"]
 
 
 def test_whole_numbers_stand_for_real_ones_and_ranges_for_their_numbers(shipped):
@@ -112,14 +126,12 @@ def test_nads_grids_and_images_have_the_inputs_of_their_architecture(shipped):
     wide = {"network": "logreg", "side": 64, "input": [64, 48]}
     document = changed(shipped, "architectures/wide", wide)
     for path, value in (
-        ("image_pairs/sigma/wide", 1.0),
         ("scales/smoke/nads/wide", 2),
         ("scales/smoke/linear_pairs/networks/wide", {"indices": [0, 3071]}),
         ("scales/smoke/fourier/networks/wide", {"step": 8}),
         ("scales/smoke/image_pairs/networks", {"wide": {"indices": [1, 3071]}}),
         ("scales/smoke/poison/networks", {"wide": {"indices": [3070]}}),
         ("scales/smoke/flip/networks", {"wide": None}),
-        ("learning/sigma/wide", 1.0),
         ("scales/smoke/learning/networks", {"wide": {"indices": [0, 3071]}}),
     ):
         document = changed(document, path, value)

@@ -18,7 +18,7 @@ MISTAKES = [
     # Keys and mappings that are missing, keys that nobody knows.
     ("scales", GONE, "the key 'scales' is missing"),
     ("linear_pairs/eps1", 1.0, "linear_pairs: unknown key 'eps1'; known are: seeds,"),
-    ("scales/smoke/flip", GONE, "scales.smoke.flip.networks: name at least one architecture"),
+    ("scales/smoke/flip", {}, "scales.smoke.flip.networks: name at least one architecture"),
     (f"{LENET}/shuffle", True, f"{LINE}: unknown key 'shuffle'; did you mean 'schedule'?"),
     (f"{LENET}/optimiser", "adam", f"{LINE}.optimiser must be 'sgd' or 'adamw', not 'adam'"),
     (f"{LENET}/schedule", "step", f"{LINE}.schedule must be 'triangular', 'linear' or 'cosine',"),
@@ -31,7 +31,8 @@ MISTAKES = [
     (NADS, "many", f"{SOURCE}.networks must be a valid integer, not 'many'"),
     # Values out of range, and what does not fit together.
     ("images/fallback", "mnist", "images.fallback must be 'digits' or None, not 'mnist'"),
-    ("nad_sweep/sigma/lenet", -1.0, "nad_sweep.sigma.lenet must be greater than 0, not -1.0"),
+    ("nad_sweep/sigma/vgg11", -1.0, "nad_sweep.sigma.vgg11 must be greater than 0, not -1.0"),
+    ("nad_sweep/sigma/default", "a", "nad_sweep.sigma.default must be a valid number, not 'a'"),
     ("eta1", 1.5, "eta1 must be less than or equal to 1, not 1.5"),
     ("eps1", float("nan"), "eps1 must be greater than or equal to 0, not nan"),
     (f"{LENET}/momentum", 1, f"{LINE}: momentum must lie in [0, 1), not 1.0"),
@@ -45,7 +46,10 @@ MISTAKES = [
     (NADS, {"networks": 9, "file": "a.npy"}, f"{SOURCE}: give either file, or networks with"),
     (NADS, {"error": 0.1}, f"{SOURCE}: the key 'networks' (or 'file') is missing"),
     ("architectures/logreg/input", [64], "architectures.logreg: input must be [height, width]"),
-    # Where a wrong value stands: the experiment's own block, the scale's, or its block there.
+    # Where a wrong value stands: the top level, the experiment's own block, the scale's, or its
+    # block there. The noise of linear_pairs, at the top level, is nobody else's.
+    ("training/weight_decay", -1, "training: weight_decay must not be negative, not -1.0"),
+    ("fourier/sigma", GONE, "fourier: the key 'sigma' is missing"),
     ("linear_pairs/training/lr", -1, "linear_pairs.training: lr must be positive, not -1.0"),
     (
         "scales/smoke/training/weight_decay",

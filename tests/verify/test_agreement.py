@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from benchmarks.verdicts import CHANCE, differing, false_alarms, shifted
 from pipeline.verify import agreement
+from studies.verdicts import CHANCE, differing, false_alarms, shifted
 
 N = 4000
 

@@ -1,7 +1,7 @@
 """How many networks a published spectrum was made from: the number n of rows of its matrix.
 
-    python -m benchmarks.published_rows data/nads/resnet18.npz
-    python -m benchmarks.published_rows ResNet18_NADs.npy ResNet18_eigenvals.npy
+    python -m studies.published_rows data/nads/resnet18.npz
+    python -m studies.published_rows ResNet18_NADs.npy ResNet18_eigenvals.npy
 
 The authors' matrices have one network's secant a row, and their files hold right singular vectors
 and singular values s. The first command compares s with singular values of n normal rows that have
@@ -143,7 +143,7 @@ def by_spectrum(path: Path) -> None:
 
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(
-        "python -m benchmarks.published_rows", description=__doc__.partition("\n")[0]
+        "python -m studies.published_rows", description=__doc__.partition("\n")[0]
     )
     reader.add_argument("nads", type=Path, help="our NADs, .npz, or the authors', .npy")
     reader.add_argument("values", nargs="?", help="the authors' singular values, .npy")

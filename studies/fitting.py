@@ -1,7 +1,7 @@
 """What does the training that paper 2 leaves open do along late NADs: does a network fit D(v₁) ⊕
 D(v₂), and what does it learn?
 
-    python -m benchmarks.fitting [--seeds 3] [--network lenet] [--ways stated "rate 0.1" ...]
+    python -m studies.fitting [--seeds 3] [--network lenet] [--ways stated "rate 0.1" ...]
     [--pairs 1000,1000 ...] [--scale paper]
 
 Cells of `linear_pairs` with the samples and epochs of a scale of params.yaml, along NADs of
@@ -23,13 +23,13 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from benchmarks.in_memory import Grid
 from pipeline import settings
 from pipeline.cells import training
 from pipeline.experiments.experiment import Cell
 from pipeline.experiments.plan import Indices
 from pipeline.machine import workers
 from pipeline.project import artifacts
+from studies.in_memory import Grid
 
 TEST_SAMPLES = 4000
 PAIRS = ((1000, 1000), (512, 800), (800, 256))

@@ -1,6 +1,6 @@
 """The eigenvalue along NADs of a noisy estimate beside what a network learns along them.
 
-    python -m benchmarks.mixtures data/nads/lenet.npz reports/nad_sweep/results.csv noisy/lenet.npz
+    python -m studies.mixtures data/nads/lenet.npz reports/nad_sweep/results.csv noisy/lenet.npz
     noisy/results.csv
 
 A direction of a noisy estimate of C mixes many true NADs whose eigenvalues lie close together. For
@@ -50,7 +50,7 @@ def main(good: str, good_results: str, noisy: str, noisy_results: str) -> None:
 
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(
-        "python -m benchmarks.mixtures", description=__doc__.partition("\n")[0]
+        "python -m studies.mixtures", description=__doc__.partition("\n")[0]
     )
     reader.add_argument("good", help="NADs of a good estimate, .npz")
     reader.add_argument("good_results", help="results.csv of nad_sweep along them")

@@ -1,6 +1,6 @@
 """Does what an untrained network prefers tell how accurate it will be on images?
 
-    python -m benchmarks.prediction
+    python -m studies.prediction
 
 The covariance C of a network's derivative is compared with the directions that separate CIFAR-10's
 classes, in grey: the differences of the classes' means, and Fisher's discriminants. Does their
@@ -60,14 +60,13 @@ NETWORKS = (
     {"network": "convnext", "scale": 1.0},
 )
 
-SIZES, SEEDS = {1000: 50, 10_000: 10}, 2
-"""Training images, with epochs, and networks of each architecture for each number of epochs."""
+SIZES = {1000: 50, 10_000: 10}  # numbers of training images, each with its epochs
+SEEDS = 2  # networks of each architecture for each of these
+SGD = {"lr": 0.1, "momentum": 0.9, "weight_decay": 5e-4, "clip": 0.5}
+"""How all networks are trained, with the triangular schedule."""
 
-RATE, MOMENTUM, DECAY, CLIP = 0.1, 0.9, 5e-4, 0.5
-"""SGD with the triangular schedule, the same for all networks."""
-
-UNTRAINED, ERROR = 64, 0.1
-"""Untrained networks of an estimate of C at most, and the relative error that ends it."""
+UNTRAINED = 64  # untrained networks of an estimate of C at most
+ERROR = 0.1  # relative error of C that ends an estimate
 
 PREDICTORS = {
     "class_means": "response along the classes' means",
@@ -142,7 +141,7 @@ def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
     test = training.channels_last(x_test, CPU), torch.as_tensor(y_test).long()
     identity = ("prediction", row["network"], count, seed)
     network = networks.build(specification, 1, 10, seeds.derive(*identity, "weights"))
-    course = Training(epochs, RATE, MOMENTUM, DECAY, clip=CLIP)
+    course = Training(epochs, **SGD)
     x, y = training.channels_last(torch.as_tensor(x), CPU), torch.as_tensor(y).long()
     outcome = training.train(network, x, y, course, seeds.derive(*identity, "order"))
     row |= {"accuracy": training.accuracy(network, *test), "train_accuracy": outcome.accuracy}

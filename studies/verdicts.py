@@ -1,7 +1,7 @@
 """How often `pipeline.verify` is wrong: simulated pairs of runs that differ by chance alone, and
 pairs of which a part was shifted.
 
-    python -m benchmarks.verdicts [PAIRS]
+    python -m studies.verdicts [PAIRS]
 
 A run has three panels of 30 cells, tested on 4,000 samples: a third are saturated (99.9 per cent),
 a third guess (50 per cent), and a third lie between (60 to 95 per cent) with a standard deviation

@@ -1,6 +1,6 @@
 """The NADs of networks that cut their inputs into patches of p×p pixels, one row a network.
 
-    python -m benchmarks.patches
+    python -m studies.patches
 
 With weights that are alike in law at every patch and at every place in it, an untrained network
 hardly tells patches apart: its first p² NADs are the patterns that repeat in each patch, and its

@@ -1,6 +1,6 @@
 """LeNet's accuracies on Fourier directions and along its NADs beside the published ones.
 
-    python -m benchmarks.published_maps reports/kept/fourier/lenet/results.csv
+    python -m studies.published_maps reports/kept/fourier/lenet/results.csv
     reports/kept/nad_sweep/lenet_as_published/results.csv
 
 Published are LeNet's columns of `pipeline/report/published/`. LeNet's law is the same under
@@ -112,7 +112,7 @@ def main(fourier: str, sweep: str) -> None:
 
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(
-        "python -m benchmarks.published_maps", description=__doc__.partition("\n")[0]
+        "python -m studies.published_maps", description=__doc__.partition("\n")[0]
     )
     reader.add_argument("fourier", help="results.csv of fourier")
     reader.add_argument("sweep", help="results.csv of nad_sweep")
