@@ -53,7 +53,8 @@ def main(name: str) -> None:
         asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
         if made < asked:
             notice(f"{name} has {made} {split} samples, not {asked}: there are no more images")
-    print(f"{name}: {len(cells)} cells, {len(directions)} directions")
+    counts = {"cell": len(cells), "direction": len(directions)}
+    print(f"{name}: " + ", ".join(f"{n} {noun}{'s' * (n != 1)}" for noun, n in counts.items()))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ Accuracies are in per cent.
 """
 
 import functools
+import itertools
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -92,7 +93,12 @@ def places(table: pd.DataFrame) -> list[str]:
 
 def fitted(run: Run, **where: Any) -> int:
     """The number of rows whose network is fitted."""
-    return int((rows(run, **where)["train_accuracy"] >= 100 * FITTED).sum())
+    return int(are_fitted(rows(run, **where)).sum())
+
+
+def are_fitted(rows: pd.DataFrame) -> pd.Series:
+    """Whether the network of each row is fitted."""
+    return rows["train_accuracy"] >= 100 * FITTED
 
 
 def with_spread(run: Run, column: str = "accuracy", digits: int = 1, **where: Any) -> str:
@@ -125,6 +131,55 @@ def seeds_apart(run: Run, column: str = "accuracy", **where: Any) -> float:
     table = rows(run, **where)
     by_place = table.groupby([*places(table), *(table.columns.intersection(["test_set"]))])[column]
     return float((by_place.max() - by_place.min()).max())
+
+
+def learned(run: str, architecture: str, indices: Iterable[int]) -> str:
+    """Cells of a table: the mean accuracy along each NAD, and the mean step after which the
+    training set was learned: '99.9 (280) | 50.1 (not fitted)'."""
+    cells = []
+    for index in indices:
+        networks = rows(run, architecture=architecture, index=index)
+        steps = shown(networks["steps"].mean(), 0) if are_fitted(networks).all() else "not fitted"
+        cells.append(f"{shown(networks['accuracy'].mean())} ({steps})")
+    return " | ".join(cells)
+
+
+def alone(run: str, indices: Iterable[int]) -> str:
+    """Cells of a table: the mean accuracies with the first and with the second channel alone at
+    each pair of these NADs: '100 / 50 | 62 / 55 (not fitted)'."""
+    cells = []
+    for first, second in itertools.product(indices, repeat=2):
+        networks = rows(run, index_1=first, index_2=second)
+        accuracy = networks.groupby("test_set")["accuracy"].mean()
+        cell = f"{shown(accuracy['first'], 0)} / {shown(accuracy['second'], 0)}"
+        cells.append(cell if are_fitted(networks).all() else f"{cell} (not fitted)")
+    return " | ".join(cells)
+
+
+def along_waves(run: str, repeating: bool, patch: int = 4) -> str:
+    """The lowest and the highest accuracy along the waves that repeat in each patch×patch pixels
+    of a square of 32×32, or along the others: '49.2 to 52.7 (14 of 14 fitted)'."""
+    every = rows(run)
+    repeats = (every[["k_row", "k_col"]] % (32 // patch) == 0).all(axis=1)
+    networks = every[repeats == repeating]
+    low, high = (shown(networks["accuracy"].agg(end)) for end in ("min", "max"))
+    return f"{low} to {high} ({are_fitted(networks).sum()} of {len(networks)} fitted)"
+
+
+def leading_nads(network: str) -> str:
+    """Cells of a table on a network of patches of p×p pixels: its weights; the number of untrained
+    networks, and the error of their C; √λ along NADs p² − 1, p² and 1000 in per cent of that along
+    NAD 0, of the networks that chose the directions and of others; the wave to which it responds
+    least, and how much."""
+    (about,) = rows("patches/four_networks/networks.csv", network=network).itertuples()
+    spectrum = rows("patches/four_networks/spectra.csv", network=network).set_index("index")
+    spectrum = spectrum[["value", "held_out"]]
+    cells = [f"{about.weights:,}", f"{about.networks} ({about.error:.3f})"]
+    for index in (about.patch**2 - 1, about.patch**2, 1000):
+        both = 100 * spectrum.loc[index] / spectrum.loc[0]
+        cells.append("{:.3g}; {:.3g}".format(*both))
+    cells.append(f"({about.k_row}, {about.k_col}), {about.least:.2g}".replace("-", "−"))
+    return " | ".join(cells)
 
 
 def nads(name: str) -> dict[str, Any]:

@@ -13,7 +13,11 @@ from pipeline.report.run import abouts
 from studies import numbers, two_channels, values
 from studies.numbers import KEPT
 
-PAGES = {"kept.md.j2": KEPT / "README.md", "fidelity.md.j2": Path("docs/fidelity.md")}
+PAGES = {
+    "kept.md.j2": KEPT / "README.md",
+    "fidelity.md.j2": Path("docs/fidelity.md"),
+    "estimator.md.j2": Path("docs/estimator.md"),
+}
 """The page that each template of docs/templates/ becomes."""
 
 README = Path("README.md")

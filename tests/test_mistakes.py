@@ -95,6 +95,23 @@ def cifar_10_of_another_source(root):
     return root
 
 
+def holding(*names):
+    """A folder with files of these names."""
+    return lambda root: write(root, dict.fromkeys(names, b"some"))
+
+
+def deeper(root):
+    for split in ("train", "test"):
+        class_folders(root / split, splits=[split])
+    return root
+
+
+def tiny_imagenet(root):
+    images = {f"train/n0{n}/images/n0{n}_0.JPEG": PICTURE for n in range(3)}
+    images |= {f"{split}/images/{split}_0.JPEG": PICTURE for split in ("val", "test")}
+    return write(root, images | {"wnids.txt": b"n00"})
+
+
 def equal_splits(root):
     class_folders(root, splits=["train"])
     shutil.copytree(root / "train", root / "test")
@@ -114,6 +131,23 @@ PICTURE = png(np.random.default_rng(1).integers(0, 256, (32, 32, 3), np.uint8))
     ("a wrong path", lambda root: root / "nowhere", "nowhere does not exist; name a folder"),
     ("a web page in the archive's place", a_web_page, "is a web page"),
     ("CIFAR-100", cifar_100, "is CIFAR-100, not CIFAR-10"),
+    ("CIFAR-10 binary", holding("data_batch_1.bin", "test_batch.bin"), "is CIFAR-10's binary vers"),
+    ("CIFAR-10 for Matlab", holding("data_batch_1.mat"), "is CIFAR-10's Matlab version; name CIF"),
+    ("CIFAR-100 binary", holding("train.bin", "fine_label_names.txt"), "is CIFAR-100, not"),
+    ("Tiny ImageNet", tiny_imagenet, "is Tiny ImageNet, whose val/ has no class folders"),
+    (
+        "tables",
+        holding("README.md", "data/0.parquet"),
+        "but files of the kinds .md, .parquet; name",
+    ),
+    ("no split", holding("cat/0.png", "dog/0.png"), "test/<class>/, but files such as cat/0.png;"),
+    ("train/train", deeper, "in more than one folder (test/test, train/train); name, or make, one"),
+    (
+        "one table",
+        lambda root: holding("0.parquet")(root) / "0.parquet",
+        "is a .parquet file; name",
+    ),
+    ("an array", lambda root: holding("x.npy")(root) / "x.npy", "x.npy is a .npy file; name CIFAR"),
     ("CIFAR-10's batches made anew", cifar_10_of_another_source, "official"),
     ("no test/", lambda root: class_folders(root, splits=["train"]), "test/ of 0"),
     ("one class", lambda root: class_folders(root, ["auk"]), "at least two are needed"),
@@ -246,7 +280,24 @@ def without_return(channels, outputs):
 """
 
 
-FILES = {"nets": NETWORKS, "broken": "def net(:"}
+OPTIONS = """
+import argparse
+
+reader = argparse.ArgumentParser()
+reader.add_argument("--width", type=int, default=3)
+
+
+"""
+
+FILES = {
+    "nets": NETWORKS,
+    "broken": "def net(:",
+    "without_gpu": "import sys\n\nsys.exit('this needs a GPU')",
+    "options": f"{OPTIONS}reader.add_argument('--data', required=True)\nreader.parse_args()",
+    "late_options": f"{NETWORKS}{OPTIONS}reader.add_argument('data')\n"
+    "def net(*given):\n    reader.parse_args()\n    return linear(*given)",
+    "defaults": f"{NETWORKS}{OPTIONS}WIDTH = reader.parse_args().width",
+}
 
 
 @pytest.fixture
@@ -268,6 +319,9 @@ def own(repository):
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
     ("(N,)", "nets:flat", "(2,), not (2, 2)"),
     ("a syntax error", "broken:net", "SyntaxError"),
+    ("sys.exit", "without_gpu:net", "its code ends Python (SystemExit: this needs a GPU), as"),
+    ("options", "options:net", "imported: its code ends Python (SystemExit: 2), as"),
+    ("options in a function", "late_options:net", "built with {}: its code ends Python (System"),
     ("three channels always", "nets:of_three_channels", "3 channels"),
     ("a seed of its own", "nets:seeded", "the same under two of torch's seeds"),
     ("NumPy's chance", "nets:by_numpy", "draw them with torch"),
@@ -279,6 +333,12 @@ def test_networks_of_ones_own(place, words, own):
     assert words in answer(
         lambda: dry_run(networks.specification({"network": place}), (1, 32, 32), 2)
     )
+
+
+def test_words_of_the_command_are_no_options_of_a_module_that_reads_some(own, monkeypatch):
+    monkeypatch.setattr(sys, "argv", given := ["train", "linear_pairs", "--width=5"])
+    dry_run(networks.specification({"network": "defaults:linear"}), (1, 32, 32), 2)
+    assert sys.modules["defaults"].WIDTH == 3 and sys.argv is given
 
 
 def test_a_misspelt_argument_of_a_network():

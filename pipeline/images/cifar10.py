@@ -11,7 +11,7 @@ import PIL.Image
 from torchvision.datasets import CIFAR10
 from torchvision.datasets.utils import download_url
 
-from pipeline.images.files import Files
+from pipeline.images.files import Files, substitute
 from pipeline.images.image_set import SPLITS
 from pipeline.project.errors import InputError
 
@@ -25,7 +25,9 @@ def pictures(files: Files, source: str) -> Iterator[tuple[str, str, PIL.Image.Im
         folder.mkdir()
         for path, content in files.items():
             if (name := PurePosixPath(path).name) in official:
-                (folder / name).write_bytes(content())
+                if kind := substitute(data := content()):
+                    raise InputError(f"{source}: {path} {kind}")
+                (folder / name).write_bytes(data)
         for split in SPLITS:
             try:
                 batches = CIFAR10(root, train=split == "train")

@@ -7,12 +7,21 @@ from pathlib import PurePosixPath
 import PIL.Image
 
 from pipeline.cells.shapes import Size
-from pipeline.images.files import Files
+from pipeline.images.files import WANTED, Files, substitute
 from pipeline.images.image_set import SPLITS, ImageSet, image_set
 from pipeline.project.errors import InputError
 
 # Endings of the names of image files: those of torchvision's ImageFolder, and .gif.
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"}
+
+OTHERS = {
+    ("train", "test", "meta"): "CIFAR-100, not CIFAR-10",
+    ("fine_label_names.txt",): "CIFAR-100, not CIFAR-10",
+    ("data_batch_1.bin",): "CIFAR-10's binary version",
+    ("data_batch_1.mat",): "CIFAR-10's Matlab version",
+    ("wnids.txt",): "Tiny ImageNet, whose val/ has no class folders and whose test/ has no classes",
+}
+"""Other sets of images, by the names of files in them."""
 
 
 def read(files: Files, name: str, source: str, size: Size) -> ImageSet:
@@ -33,11 +42,24 @@ def read(files: Files, name: str, source: str, size: Size) -> ImageSet:
             places.append(place)
         elif inside or image:
             left_out.append(place)
-    roots = {str(PurePosixPath(place).parents[2]) for place in places}
-    if len(roots) > 1:
+    here = source.removeprefix("class folders in ")
+    if {PurePosixPath(place).parts[-3] for place in places} != set(SPLITS):
+        names = {PurePosixPath(place).name for place in files}
+        for marks, kind in OTHERS.items():
+            if names.issuperset(marks):
+                raise InputError(f"{here} is {kind}; name {WANTED}")
+    if not places:
+        kinds = ", ".join(sorted({PurePosixPath(place).suffix or place for place in files})[:5])
+        such = f"such as {min(left_out)}" if left_out else f"of the kinds {kinds or 'none'}"
         raise InputError(
-            f"{source}: more than one folder holds train/ or test/ ({', '.join(sorted(roots))}); "
-            "name one of them"
+            f"{here} has no image in train/<class>/ or test/<class>/, but files {such}; name "
+            f"{WANTED}"
+        )
+    if len({PurePosixPath(place).parents[2] for place in places}) > 1:
+        folders = sorted({str(PurePosixPath(place).parents[1]) for place in places})
+        raise InputError(
+            f"{source}: train/ or test/ lies in more than one folder ({', '.join(folders)}); name, "
+            "or make, one folder that holds one of each"
         )
     if left_out:
         notices.append(
@@ -49,13 +71,14 @@ def read(files: Files, name: str, source: str, size: Size) -> ImageSet:
 
 def _pictures(places: list[str], files: Files) -> Iterator[tuple[str, str, PIL.Image.Image]]:
     for place in places:
+        data = b""
         try:
-            picture = PIL.Image.open(io.BytesIO(files[place]()))
+            data = files[place]()
+            picture = PIL.Image.open(io.BytesIO(data))
             picture.load()
         except Exception as error:  # on damaged bytes Pillow raises nearly anything
-            raise InputError(
-                f"{place} cannot be read as an image ({error}); remove or replace it"
-            ) from None
+            kind = substitute(data) or f"cannot be read as an image ({error}); remove or replace it"
+            raise InputError(f"{place} {kind}") from None
         # Pillow would turn nearly all values of such an image into white.
         if picture.mode.startswith(("I", "F")):
             raise InputError(

@@ -1,16 +1,29 @@
 """The files of a folder or an archive by name, read in memory and never unpacked onto the disk."""
 
 import contextlib
+import os
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
-from glob import glob
 from pathlib import Path
 
 from pipeline.project.errors import InputError
 
 Files = dict[str, Callable[[], bytes]]
 """From a file's path, with "/" between its parts, to a function that reads its bytes."""
+
+WANTED = (
+    "CIFAR-10's archive cifar-10-python.tar.gz, or class folders train/<class>/* and "
+    "test/<class>/*, or a .tar, .tar.gz or .zip of them"
+)
+"""The images that a path may lead to."""
+
+
+def substitute(start: bytes) -> str:
+    """What stands in a file's place, by its first bytes, and what to do; "" for the file itself."""
+    if start.startswith(b"version https://git-lfs"):
+        return "is a Git-LFS pointer in the place of the file, which `git lfs pull` fetches"
+    return "is a web page; fetch it again" if start.lstrip().startswith(b"<") else ""
 
 
 @contextlib.contextmanager
@@ -21,8 +34,7 @@ def files(path: Path) -> Iterator[Files]:
     """
     try:
         if path.is_dir():
-            names = glob("**", root_dir=path, recursive=True)  # which follows links
-            yield {name: (path / name).read_bytes for name in names if not (path / name).is_dir()}
+            yield {name: (path / name).read_bytes for name in _below(path)}
         elif zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 members = [member for member in archive.infolist() if not member.is_dir()]
@@ -37,8 +49,20 @@ def files(path: Path) -> Iterator[Files]:
                 # `extractfile` follows links.
                 yield {m.name: lambda m=m: archive.extractfile(m).read() for m in members}
     except (tarfile.TarError, zipfile.BadZipFile, EOFError):
-        kind = "is no .tar, .tar.gz or .zip archive, or only a part of one"
         with open(path, "rb") as file:
-            if file.read(1000).lstrip().startswith(b"<"):
-                kind = "is a web page"
-        raise InputError(f"{path} {kind}; fetch it again") from None
+            kind = substitute(file.read(1000))
+        if not kind and path.suffix.lower() in ("", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zip"):
+            kind = "is no .tar, .tar.gz or .zip archive, or only a part of one; fetch it again"
+        raise InputError(f"{path} {kind or f'is a {path.suffix} file; name {WANTED}'}") from None
+
+
+def _below(folder: Path, name: str = "", inside: tuple[str, ...] = ()) -> Iterator[str]:
+    """The paths of all files below a folder but hidden ones; links are followed."""
+    place = os.path.realpath(folder / name)
+    if place in inside:
+        raise InputError(f"{folder / name} is a link to a folder that holds it; remove the link")
+    for each in os.listdir(place):
+        if os.path.isdir(folder / name / each) and not each.startswith("."):
+            yield from _below(folder, f"{name}{each}/", (*inside, place))
+        elif not each.startswith("."):
+            yield name + each

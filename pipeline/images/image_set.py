@@ -38,7 +38,10 @@ class ImageSet:
         return state.hexdigest()
 
     def statistics(self) -> tuple[list[float], list[float]]:
-        """Mean and standard deviation of each channel of the training images, in [0, 1]."""
+        """Mean and standard deviation of each channel of the training images, in [0, 1].
+
+        A channel that is constant has the deviation 1, so that normalised it is 0.
+        """
         # Counts of the 256 values are exact, so these numbers are the same on every machine.
         counts = sum(
             np.array([np.bincount(channel.ravel(), minlength=256) for channel in part])
@@ -46,7 +49,10 @@ class ImageSet:
         )
         values = np.arange(256) / 255
         mean = counts @ values / counts.sum(1)
-        return mean.tolist(), np.sqrt(counts @ values**2 / counts.sum(1) - mean**2).tolist()
+        variance = counts @ values**2 / counts.sum(1) - mean**2
+        constant = (counts > 0).sum(1) == 1  # where rounding would leave nearly 0, or less than 0
+        mean = np.where(constant, values[counts.argmax(1)], mean)
+        return mean.tolist(), np.sqrt(np.where(constant, 1, variance)).tolist()
 
 
 def image_set(
@@ -83,13 +89,19 @@ def image_set(
         largest = "×".join(map(str, max(sizes, key=math.prod)))
         notices.append(f"images of up to {largest} pixels were resized to {size[1]}×{size[0]}")
     if shared:
-        notices.append(f"{shared} images of test/ are in train/ too")
+        notices.append(f"images of test/ that are in train/ too: {shared}")
     images = ImageSet(name, source, classes, {}, {}, notices)
     for split in SPLITS:
         numbers = np.searchsorted(classes, labels[split]).tolist()
         contents, ordered = zip(*sorted(zip(pixels[split], numbers)))
         images.images[split] = np.frombuffer(b"".join(contents), np.uint8).reshape(-1, 3, *size)
         images.labels[split] = np.array(ordered, np.int64)
+    for colour, channel in zip(("red", "green", "blue"), images.images["train"].swapaxes(0, 1)):
+        if channel.min() == channel.max():
+            notices.append(
+                f"{colour} is {channel.min()} in every pixel of the training images, and networks "
+                "get 0 in its place"
+            )
     images.name = KNOWN.get(images.digest()[:16], name)
     return images
 

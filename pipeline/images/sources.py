@@ -40,11 +40,6 @@ def read(path: str | Path, size: Size = SIZE) -> ImageSet:
         if BATCH in names:
             source = f"official batches in {name}"
             return image_set("CIFAR-10", source, cifar10.pictures(content, source), size)
-        if {"train", "test", "meta"} <= names:
-            raise InputError(
-                f"{path} is CIFAR-100, not CIFAR-10; name cifar-10-python.tar.gz, or class folders "
-                "train/<class>/* and test/<class>/*"
-            )
         source = f"class folders in {name}{'/' if path.is_dir() else ''}"
         return class_folders.read(content, name.split(".")[0] or name, source, size)
 

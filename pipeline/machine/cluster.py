@@ -18,6 +18,7 @@ import ray.exceptions
 import torch
 
 from pipeline.machine import store, worker
+from pipeline.project import limits
 from pipeline.project.errors import InputError
 
 
@@ -29,7 +30,7 @@ def connect() -> None:
     if ray.is_initialized():
         return
     address = os.environ.get("RAY_ADDRESS", "local")
-    started = {"num_cpus": worker.cores(), "include_dashboard": False}
+    started = {"num_cpus": limits.cores(), "include_dashboard": False}
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         ray.init(address, **quiet, **(started if address == "local" else {}))

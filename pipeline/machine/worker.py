@@ -1,7 +1,6 @@
 """One worker, a process on this machine or a task of Ray: it answers each job with its result."""
 
 import functools
-import os
 import pickle
 import platform
 import traceback
@@ -26,11 +25,6 @@ if platform.libc_ver() >= ("glibc", "2.35"):
         "glibc.malloc.hugetlb=1:"
         f"glibc.malloc.mmap_threshold={2**30}:glibc.malloc.trim_threshold={2**30}"
     )
-
-
-def cores() -> int:
-    """Processors that this process may use (a scheduler's affinity mask is respected)."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def recipe_of(function: Callable, make_context: Callable) -> bytes:
@@ -75,9 +69,12 @@ def result_of(answered: bytes) -> Any:
     return result
 
 
-def died(end: str) -> InputError:
-    """The result of a job at which `TRIES` workers died; end: of the last one, in words."""
+def died(end: str, killed: bool = True) -> InputError:
+    """The result of a job at which `TRIES` workers died; end: of the last one, in words; killed:
+    whether that may have been the system, which kills what takes too much memory."""
+    why = "most often for want of memory" if killed else "by its own code, as sys.exit, or a crash"
+    again = ", so run it again once more is free" if killed else ""
     return InputError(
-        f"{TRIES} workers died at it, one after another (the last {end}), most often for want of "
-        "memory; what was finished is kept, so run it again once more is free"
+        f"{TRIES} workers died at it, one after another (the last {end}), {why}; what was finished "
+        f"is kept{again}"
     )

@@ -23,8 +23,9 @@ from typing import Any, Literal
 import torch
 from tqdm import tqdm
 
-from pipeline.machine.worker import ENVIRONMENT, TRIES, answer, cores, died, recipe_of, result_of
+from pipeline.machine.worker import ENVIRONMENT, TRIES, answer, died, recipe_of, result_of
 from pipeline.project.errors import InputError, nearest
+from pipeline.project.limits import cores
 
 CONTEXT = multiprocessing.get_context("spawn")
 """Workers are new interpreters: PyTorch and the C library read the environment when loaded."""
@@ -81,9 +82,10 @@ def slots(device: torch.device) -> int:
 
 def place(device: torch.device) -> str:
     """The cores or the GPU on which work runs, in words."""
-    if _ray():
-        return f"{slots(device)} {'GPU' if device.type == 'cuda' else 'core'}s of Ray"
-    return f"{slots(device)} cores" if device.type == "cpu" else torch.cuda.get_device_name()
+    if device.type == "cuda" and not _ray():
+        return torch.cuda.get_device_name()
+    number, kind = slots(device), "GPU" if device.type == "cuda" else "core"
+    return f"{number} {kind}{'s' * (number != 1)}{' of Ray' if _ray() else ''}"
 
 
 def run(
@@ -141,12 +143,12 @@ def _by_processes(function, jobs, make_context):
     recipe, tasks = recipe_of(function, make_context), ((n, job, 0) for n, job in enumerate(jobs))
     # By connections: the processes, and (position, job, deaths at this job) of the busy ones.
     processes, busy = {} if _kept is None else _kept, {}
-    idle, again = list(processes), []
+    idle, again, most = list(processes), [], cores()
     # Ctrl-C interrupts the main thread alone, so no worker is left half started by this one.
     starter = ThreadPoolExecutor(1)
     try:
         while True:
-            while len(busy) < cores() and (task := again.pop() if again else next(tasks, None)):
+            while len(busy) < most and (task := again.pop() if again else next(tasks, None)):
                 connection = idle.pop() if idle else starter.submit(_start, processes).result()
                 busy[connection] = task
                 with contextlib.suppress(OSError):  # the worker has died, as is noticed below
@@ -165,7 +167,7 @@ def _by_processes(function, jobs, make_context):
                         tqdm.write(f"notice: a worker {end}; its job is done again", sys.stderr)
                         again.append((position, job, deaths + 1))
                     else:
-                        yield position, died(end)
+                        yield position, died(end, process.exitcode == -signal.SIGKILL)
                 else:
                     idle.append(connection)
                     yield position, result_of(answered)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import psutil
 from torch import nn
 from tqdm import tqdm
 
@@ -23,6 +22,7 @@ from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
 from pipeline.networks import CHANNELS
 from pipeline.networks.dry_run import check_untrained
 from pipeline.project.errors import InputError, at, notice
+from pipeline.project.limits import free_memory
 
 # Networks at the first look at the error, and how much their number grows between two looks.
 FIRST_LOOK, LOOK_GROWTH = 4, 1.2
@@ -159,7 +159,7 @@ def begun(
                 f"{networks} networks give {rows} vectors, too few for the first {first} directions"
             )
         needed = 8 * rows * dimension + 40 * rows**2
-    if needed > (free := psutil.virtual_memory().available):
+    if needed > (free := free_memory()):
         raise InputError(
             f"NADs of inputs {size} (D = {whole:,}) from {networks} networks need "
             f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for "

@@ -14,7 +14,7 @@ import importlib.util
 import re
 import sys
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -82,8 +82,9 @@ def constructor(place: str) -> Callable[..., nn.Module]:
     if (folder := str(OWN.absolute())) not in sys.path:
         sys.path.insert(0, folder)
     try:
-        imported = importlib.import_module(module)
-    except Exception as error:
+        with _without_words():
+            imported = importlib.import_module(module)
+    except (Exception, SystemExit) as error:
         raise InputError(f"the network {place!r} cannot be imported: {reason(error)}") from error
     if module == "timm":
         return LIBRARIES["timm"](functools.partial(imported.create_model, attribute))
@@ -97,8 +98,23 @@ def constructor(place: str) -> Callable[..., nn.Module]:
     return LIBRARIES[package](make) if package in LIBRARIES else make
 
 
-def reason(error: Exception) -> str:
+@contextlib.contextmanager
+def _without_words() -> Iterator[None]:
+    """Context of a network's own code, which would take this command's words for its options."""
+    words, sys.argv = sys.argv, sys.argv[:1]
+    try:
+        yield
+    finally:
+        sys.argv = words
+
+
+def reason(error: BaseException) -> str:
     """An exception of a network's own code, on one line; where a module is missing, its remedy."""
+    if isinstance(error, SystemExit):
+        return (
+            f"its code ends Python (SystemExit: {' '.join(str(error).split())}), as sys.exit and "
+            "argparse do; move that below `if __name__ == '__main__':`"
+        )
     if isinstance(error, ModuleNotFoundError):
         package = str(error.name).partition(".")[0]
         return (
@@ -121,8 +137,9 @@ def build(specification: Specification, channels: int, outputs: int, seed: int) 
     """
     make, given = constructor(specification["network"]), keywords(specification)
     try:
-        return initialised(lambda: make(channels, outputs, **given), seed)
-    except Exception as error:
+        with _without_words():
+            return initialised(lambda: make(channels, outputs, **given), seed)
+    except (Exception, SystemExit) as error:
         place = specification["network"]
         sentence = f"the network {place} cannot be built with {given}: {reason(error)}"
         raise InputError(sentence) from error

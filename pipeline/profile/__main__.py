@@ -14,6 +14,7 @@ FOLDER/index.html compares them. More minutes give better numbers. All pages are
 """
 
 import argparse
+import itertools
 import math
 import os
 import re
@@ -36,7 +37,7 @@ from pipeline.profile import page, trained, untrained
 from pipeline.profile.checkpoint import of_file
 from pipeline.profile.result import Result
 from pipeline.project import command
-from pipeline.project.errors import InputError, one_sentence
+from pipeline.project.errors import InputError, notice, one_sentence
 from pipeline.report.labels import label
 
 SHARE = 0.45  # part of the time in which NADs are estimated; the rest is for training
@@ -69,6 +70,17 @@ def input_shape(text: str) -> Shape:
     return channels, height, width
 
 
+def order(shape: Shape) -> list[str]:
+    """A sentence where a shape looks like one whose channels come last."""
+    channels, height, width = shape
+    if width not in (1, 3, 4) or width >= min(channels, height):
+        return []
+    return [
+        f"inputs of {as_text(shape)} are {channels} channels of {height}×{width} pixels; images of "
+        f"{channels}×{height} pixels are --input {width}x{channels}x{height}"
+    ]
+
+
 def main(given: argparse.Namespace) -> None:
     """Profile the networks, and write the page of each and the page that compares several."""
     end = time.monotonic() + 60 * given.minutes
@@ -83,11 +95,15 @@ def main(given: argparse.Namespace) -> None:
     notices = {}
     for name, each in every.items():
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
-        notices[name] = dry_run(each, shape, 2)[1]
+        notices[name] = [*order(shape), *dry_run(each, shape, 2)[1]]
     device, checkpoint = workers.device_of("auto"), None
     here = device.type if torch.cuda.is_available() else "cpu"  # with Ray a GPU may be elsewhere
     if given.weights:
-        checkpoint = of_file(*every.values(), shape, given.weights, given.images, here)
+        ((name, each),) = every.items()
+        checkpoint = of_file(each, shape, given.weights, given.images, here)
+        notices[name] += checkpoint.notices
+    for text in dict.fromkeys(itertools.chain(*notices.values())):
+        notice(text)
     folder = Path(given.output or f"profile-{'-'.join(map(page.slug, every))}")
     folder.mkdir(parents=True, exist_ok=True)  # before any work, in case that nobody may
     steps = {name: trained.seconds_per_sample(each, shape, here) for name, each in every.items()}

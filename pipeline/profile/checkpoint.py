@@ -15,6 +15,7 @@ from torch import nn
 from pipeline import networks
 from pipeline.cells import pictures, seeds, training
 from pipeline.images import sources
+from pipeline.images.files import substitute
 from pipeline.measures.gradients import of_outputs
 from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
@@ -24,23 +25,29 @@ IMAGES, UNTRAINED, VALUES = 1000, 8, 2**26
 """Test images at most; untrained networks, each at an image at least; and numbers in the gradients
 of more images than that (512 MiB)."""
 
+WRAPPERS = ("module.", "_orig_mod.", "model.")
+"""What DataParallel, torch.compile and Lightning put before the name of every weight."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint:
     """A trained network at test images of the set `images`, of which it classifies the fraction
-    `accuracy` of `tested` right; count: images at which its gradients are taken.
+    `accuracy` of `tested` right; answers: number of classes that it gives; count: images at which
+    its gradients are taken.
 
     before, after: the response of untrained networks and of this one by their gradients at these
     images. C is the mean over images of Σ ∇f_k ∇f_kᵀ, f the outputs less their mean: the average
-    gradient outer product (arXiv 2309.00570).
+    gradient outer product (arXiv 2309.00570). notices: sentences on what may be a mistake.
     """
 
     images: str
     tested: int
     accuracy: float
+    answers: int
     count: int
     before: Response
     after: Response
+    notices: list[str]
 
     def directions(self, count: int) -> np.ndarray:
         """The first `count` eigenvectors (K, D) of C after training, or all if there are fewer."""
@@ -63,17 +70,32 @@ def of_file(
     except OSError as error:
         raise InputError(f"--weights {weights} cannot be read: {error}") from None
     except safetensors.SafetensorError:
+        with open(weights, "rb") as file:
+            kind = substitute(file.read(1000))
         raise InputError(
-            f"--weights {weights} is no safetensors file; `safetensors.torch.save_file("
-            f"network.state_dict(), 'weights.safetensors')` makes one"
+            f"--weights {weights} {kind or 'is no safetensors file'}; `safetensors.torch.save_file("
+            "{name: value.contiguous().clone() for name, value in network.state_dict().items()}, "
+            "'weights.safetensors')` makes one"
         ) from None
     if not all(value.isfinite().all() for value in stored.values()):
         raise InputError(f"--weights {weights} holds values that are not finite")
     found = sources.read(images, shape[1:])
     build = functools.partial(networks.build, specification, shape[0], len(found.classes))
-    network = build(0)
+    network, notices = build(0), list(found.notices)
+    state = network.state_dict()
+    if not stored.keys() <= state.keys():
+        own = {short: name for name, short in _unwrapped(state).items()}
+        names = {name: own.get(short, short) for name, short in _unwrapped(stored).items()}
+        stored = {names[name]: value for name, value in stored.items()}
+        (old, new), *_ = names.items()
+        if old != new:
+            notices.append(f"{old} in {weights} is taken as {new}, and all other names likewise")
     try:
         lacking, unknown = network.load_state_dict(stored, strict=False)
+        # Of a tensor that has two names a file may hold one.
+        tensor = lambda name: (state[name].data_ptr(), state[name].numel())
+        given = {tensor(name) for name in state.keys() & stored.keys()}
+        lacking = [name for name in lacking if tensor(name) not in given]
         names = [", ".join(keys[:3]) or "nothing" for keys in (lacking, unknown)]
         wrong = "it lacks {} and has {} besides".format(*names) if lacking or unknown else ""
     except RuntimeError as error:
@@ -89,14 +111,26 @@ def of_file(
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
     x = training.channels_last(x.mean(1, keepdim=True) if shape[0] == 1 else x, device)
     labels = torch.as_tensor(labels, device=device)
-    tested, accuracy = len(x), training.accuracy(network.to(device), x, labels)
+    answers = training.logits(network.to(device), x).argmax(1)
+    tested, accuracy = len(x), float((answers == labels).float().mean())
     count = max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes)))
     x = x[:: -(-tested // count)]  # which are sorted by content
     after = _response([(network, part) for part in x.split(training.BATCH)])
+    if not math.isfinite(after.mean):
+        raise InputError(f"--weights {weights} give gradients at these images that are not finite")
     seed = functools.partial(seeds.derive, "profile", "weights")
     untrained = (build(seed(number)).to(device) for number in range(UNTRAINED))
     before = _response(zip(untrained, x.tensor_split(UNTRAINED)))
-    return Checkpoint(found.name, tested, accuracy, len(x), before, after)
+    counts = tested, accuracy, len(answers.unique()), len(x)
+    return Checkpoint(found.name, *counts, before, after, notices)
+
+
+def _unwrapped(names: Iterable[str]) -> dict[str, str]:
+    """From each name of a network's weights to the name without what wrappers put before all."""
+    short = {name: name for name in names}
+    while ends := [p for p in WRAPPERS if all(name.startswith(p) for name in short.values())]:
+        short = {name: each.removeprefix(ends[0]) for name, each in short.items()}
+    return short
 
 
 def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:

@@ -2,7 +2,7 @@
 the initialisation, of the output's derivative along the unit vector v.
 
 It is always given as a multiple of its root mean square over all directions, √(tr C/D), which is
-the response to a random pattern.
+the response to a random pattern; of a network that responds to nothing it is 0.
 """
 
 import dataclasses
@@ -33,7 +33,7 @@ class Response:
 
     def along(self, directions: np.ndarray) -> np.ndarray:
         """The response (K,) along unit vectors v (K, D)."""
-        return np.sqrt(((self.rows @ directions.T) ** 2).sum(0) / self.mean)
+        return np.sqrt(((self.rows @ directions.T) ** 2).sum(0) / (self.mean or 1))
 
     @functools.cached_property
     def waves(self) -> np.ndarray:
@@ -47,7 +47,7 @@ class Response:
         for row in self.rows:
             transform = np.fft.fft2(row.reshape(self.shape), norm="ortho")
             total += (np.abs(transform) ** 2).mean(0)
-        return np.sqrt(np.fft.fftshift(total) / self.mean)
+        return np.sqrt(np.fft.fftshift(total) / (self.mean or 1))
 
     @functools.cached_property
     def half(self) -> np.ndarray:
@@ -67,13 +67,15 @@ class Response:
         return table.sort_values("response", ignore_index=True, **rounded)
 
     @functools.cached_property
-    def bands(self) -> dict[str, tuple[np.ndarray, float]]:
+    def bands(self) -> dict[str, tuple[np.ndarray, float | None]]:
         """Coarse waves, of up to a quarter of the finest frequency, and fine ones, of more than
-        three quarters: (H, W) booleans, and the root mean square of the response along them."""
-        sides = np.array(self.shape[1:]).reshape(2, 1, 1)
-        reach = (abs(np.indices(self.shape[1:]) - sides // 2) / (sides / 2)).max(0)
+        three quarters: (H, W) booleans, and the root mean square of the response along them, None
+        of inputs of one pixel, which have no fine ones."""
+        finest = np.array(self.shape[1:]).reshape(2, 1, 1) // 2
+        reach = (abs(np.indices(self.shape[1:]) - finest) / np.maximum(finest, 1)).max(0)
+        mean = lambda at: np.sqrt((self.waves[at] ** 2).mean()) if at.any() else None
         bands = {"coarse": reach <= 0.25, "fine": reach > 0.75}
-        return {name: (at, np.sqrt((self.waves[at] ** 2).mean())) for name, at in bands.items()}
+        return {name: (at, mean(at)) for name, at in bands.items()}
 
 
 def wave(row: int, column: int, shape: tuple[int, int, int]) -> np.ndarray:

@@ -50,20 +50,32 @@ def learned(result: Result) -> str:
     """The sentences on a trained network's response, beside that of untrained ones."""
     checkpoint, nads = result.checkpoint, result.nads.directions
     before, after, first = checkpoint.before, checkpoint.after, nads[:FIRST]
+    text = (
+        f"Trained, it is right on {checkpoint.accuracy:.1%} of {checkpoint.tested:,} test images "
+        f"of {checkpoint.images}{', with one answer for all' if checkpoint.answers == 1 else ''}. "
+    )
+    if not after.mean:
+        return text + (
+            f"At {checkpoint.count:,} of them it responds to nothing: no small change of an image "
+            "changes its outputs, less their mean, as where all units of a layer are dead."
+        )
     share = lambda run: f"{(run.along(first) ** 2).sum() / first.shape[1]:.1%}"
     bands = [
         f"to {name} waves is {times(response)}, before training {times(before.bands[name][1])}"
         for name, (_, response) in after.bands.items()
+        if response is not None
     ]
     rho, _ = spearman(before.along(nads), after.along(nads))
-    return (
-        f"Trained, it is right on {checkpoint.accuracy:.1%} of {checkpoint.tested:,} test images "
-        f"of {checkpoint.images}. Of its squared response at {checkpoint.count:,} of them "
+    compared = (
+        f"Along the {len(nads):,} NADs the responses before and after training have Spearman's ρ = "
+        f"{number(rho, 2)}."
+    )
+    return text + (
+        f"Of its squared response at {checkpoint.count:,} of them "
         f"{share(after)} lies in the architecture's first {len(first)} NADs, before training "
         f"{share(before)}, by chance {len(first) / first.shape[1]:.1%}. Its response "
-        f"{'; '.join(bands)}. Along the "
-        f"{len(nads):,} NADs the responses before and after training have Spearman's ρ = "
-        f"{number(rho, 2)}."
+        f"{'; '.join(bands)}. "
+        + (compared if before.mean else "Before training it responds to nothing.")
     )
 
 

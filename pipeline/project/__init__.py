@@ -1,1 +1,1 @@
-"""Files and their places, command lines, and errors."""
+"""Files and their places, command lines, the limits of a process, and errors."""

@@ -14,12 +14,14 @@ PARAMS = Path("params.yaml")
 def read(path: Path = PARAMS) -> dict[str, typing.Any]:
     """The document in a file, unchecked.
 
-    Raises InputError if it is missing, is not YAML, or is not a mapping.
+    Raises InputError if it is missing, is not in UTF-8, is not YAML, or is not a mapping.
     """
     try:
         document = YAML(typ="safe").load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"{path} is missing; run from the root of the repository") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not in UTF-8, as DVC reads it ({error}); save it so") from None
     except YAMLError as error:
         raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(document, dict):

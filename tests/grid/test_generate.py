@@ -85,7 +85,7 @@ def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(folder, im
     generate.main("flip")
     output = capsys.readouterr()
     assert output.err == "notice: flip has 60 train samples, not 61: there are no more images\n"
-    assert output.out == "flip: 4 cells, 1 directions\n"
+    assert output.out == "flip: 4 cells, 1 direction\n"
     assert json.loads((artifacts.DATASETS / "flip/images.json").read_text()) == about
     assert artifacts.about_pictures("flip") == about and Data(experiments.find("flip")).outputs == 4
     draw = artifacts.generated("flip", "draw-2.npz")

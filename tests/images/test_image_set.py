@@ -7,7 +7,10 @@ import os
 import numpy as np
 import PIL.Image
 import pytest
+import torch
 
+from pipeline.cells.pictures import in_unit_range, normalised
+from pipeline.experiments.learning import Learning
 from pipeline.images.image_set import KNOWN, image_set
 from pipeline.images.sources import digits, read
 
@@ -58,7 +61,25 @@ def test_a_known_set_has_its_name_and_images_that_occur_twice_are_in_order_and_s
     twice = [*FOUR, shade("train", "a", 3), shade("test", "a", 7)]
     images = image_set("x", "", twice, (32, 32))
     assert images.labels["train"].tolist() == [0, 1, 0], "equal images in the order of classes"
-    assert (images.name, images.notices) == ("x", ["1 images of test/ are in train/ too"])
+    assert (images.name, images.notices) == ("x", ["images of test/ that are in train/ too: 1"])
+
+
+def test_a_constant_channel_is_0_whatever_its_value_with_a_notice():
+    pixels = np.random.default_rng(0).integers(0, 256, (8, 4, 5, 3), np.uint8)
+    for value in range(256):
+        pixels[..., 1] = value
+        places = [(split, label) for split in ("train", "test") for label in "abab"]
+        pictures = [(*each, PIL.Image.fromarray(rgb)) for each, rgb in zip(places, pixels)]
+        images = image_set("x", "", pictures, (4, 5))
+        draw = dict(zip(("mean", "deviation"), images.statistics()))
+        draw |= {"train_pictures": images.images["train"].copy(), "train_labels": np.ones(4)}
+        x = normalised(in_unit_range(draw["train_pictures"]), draw)
+        assert not x[:, 1].any()
+        assert x[:, ::2].std((0, 2, 3), correction=0).tolist() == pytest.approx([1, 1])
+        (said,) = images.notices
+        assert said.startswith(f"green is {value} in every pixel of the training images, and")
+        grey, _ = Learning().dataset({"data": "images"}, "train", draw, [])
+        torch.testing.assert_close(3 * grey, x[:, :1] + x[:, 2:])
 
 
 def test_the_digits_are_the_same_everywhere():

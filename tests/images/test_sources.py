@@ -65,6 +65,27 @@ def test_linked_class_folders_are_followed(tmp_path):
     assert read(tmp_path / "linked").digest() == read(root).digest()
 
 
+@pytest.mark.parametrize(
+    "links", [{"again": "."}, {"train/cat/again": "train"}, {"train/a": "test", "test/a": "train"}]
+)
+def test_a_link_to_a_folder_that_holds_it_is_refused(tmp_path, links):
+    root = class_folders(tmp_path / "birds")
+    for link, target in links.items():
+        (root / link).symlink_to(root / target)
+    assert "a link to a folder that holds it; remove the link" in refusal(root)
+
+
+def test_a_pointer_of_git_lfs_is_told_from_the_file_in_whose_place_it_is(tmp_path, monkeypatch):
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    root = class_folders(tmp_path / "set")
+    batches = official(root, tmp_path / "data", monkeypatch)
+    for folder, name in ((root, "train/cat/0.png"), (batches, "data_batch_1")):
+        write(folder, {name: pointer})
+        assert f"{name} is a Git-LFS pointer in the place of the file, which" in refusal(folder)
+    write(tmp_path, {"set.zip": pointer})
+    assert "set.zip is a Git-LFS pointer" in refusal(tmp_path / "set.zip")
+
+
 CUT = "is no .tar, .tar.gz or .zip archive, or only a part of one; fetch it again"
 
 
@@ -87,7 +108,7 @@ def test_a_mistake_ends_in_one_sentence(tmp_path):
     assert "left out: 9, the first val/cat/0.png)" in refusal(tmp_path / "other")
     for name in ("birds", "fish"):
         class_folders(tmp_path / "two" / name)
-    words = "more than one folder holds train/ or test/ (birds, fish); name one of them"
+    words = "lies in more than one folder (birds/test, birds/train, fish/test, fish/train); name"
     assert words in refusal(tmp_path / "two")
     deep = {"train/cat/1.png": png(np.full((32, 32), 999, np.uint16))}
     words = "train/cat/1.png holds values of more than 8 bits (Pillow's I;16); save it"

@@ -2,8 +2,10 @@
 
 import dataclasses
 import functools
+import re
 
 import numpy as np
+import PIL.Image
 import pytest
 import safetensors.torch
 import torch
@@ -13,7 +15,7 @@ from test_profile_page import page_of, profile
 from pipeline import networks
 from pipeline.images import sources
 from pipeline.profile import __main__ as command
-from pipeline.profile import checkpoint
+from pipeline.profile import checkpoint, page
 from pipeline.profile.checkpoint import UNTRAINED
 from pipeline.project.errors import InputError
 
@@ -71,6 +73,16 @@ def test_its_accuracy_is_of_the_test_images_as_the_pipelines_networks_get_them(i
     assert found.accuracy == pytest.approx(right.mean())
 
 
+def test_images_with_a_channel_that_is_0_everywhere_have_a_response(tmp_path, weights):
+    grey = class_folders(tmp_path / "grey", ("ape", "bee", "cat"), size=(8, 8))
+    for path in grey.rglob("*.png"):
+        pixels = np.asarray(PIL.Image.open(path)) * np.array([1, 0, 0], np.uint8)
+        PIL.Image.fromarray(pixels).save(path)
+    found = of_file(LINEAR, SHAPE, weights, str(grey))
+    assert np.isfinite(found.before.rows).all() and found.after.bands["fine"][1] > 0
+    assert [each[:10] for each in found.notices] == ["green is 0", "blue is 0 "]
+
+
 def test_where_gradients_would_not_fit_its_accuracy_is_still_of_all_images(
     images, weights, monkeypatch
 ):
@@ -94,6 +106,29 @@ def test_the_page_has_what_training_did_to_the_response(images, weights):
     assert "7 Words, and how" in seen and "6 Words, and how" in page_of(profile())
 
 
+def test_of_a_network_with_one_answer_the_page_says_so(images, weights, tmp_path):
+    stored = safetensors.torch.load_file(weights)
+    safetensors.torch.save_file(stored | {"1.weight": 0 * stored["1.weight"]}, weights)
+    found = of_file(LINEAR, SHAPE, weights, str(images))
+    page.write([dead := dataclasses.replace(profile(), checkpoint=found)], tmp_path)
+    words = "33.3% of 9 test images of mine, with one answer for all. At 9 of them it responds to n"
+    assert words in page_of(dead)
+    assert "A point for each NAD of the architecture" not in page_of(dead)
+    # The other way round, a trained network whose last layer starts at zero.
+    born = dataclasses.replace(found, before=found.after, after=found.before, answers=3)
+    page.write([born := dataclasses.replace(profile(), checkpoint=born)], tmp_path)
+    assert "before training ×0." in page_of(born) and "nan" not in page_of(born)
+    assert "Before training it responds to nothing." in page_of(born)
+
+
+def test_weights_that_overflow_at_the_images_are_refused(images, weights):
+    two = networks.specification({"network": "mlp", "hidden": [4], "side": 8})
+    huge = {key: 1e30 * each for key, each in networks.build(two, 1, 3, 0).state_dict().items()}
+    safetensors.torch.save_file(huge, weights)
+    with pytest.raises(InputError, match="give gradients at these images that are not finite"):
+        of_file(two, SHAPE, weights, str(images))
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -114,16 +149,61 @@ def test_weights_of_another_network_are_refused_before_any_work(images, weights,
 def test_a_file_of_another_kind_or_with_other_names_is_refused_with_what_to_do(images, weights):
     stored = safetensors.torch.load_file(weights)
     torch.save(stored, images.parent / "pickled.pt")
-    with pytest.raises(InputError, match=r"is no safetensors file; `safetensors.torch.save_file"):
+    with pytest.raises(InputError, match=r"is no safetensors file; `safetensors.torch.save_file\("):
         of_file(LINEAR, SHAPE, str(images.parent / "pickled.pt"), str(images))
+    (images.parent / "lfs").write_bytes(b"version https://git-lfs.github.com/spec/v1\nsize 3\n")
+    with pytest.raises(InputError, match="lfs is a Git-LFS pointer in the place of the file"):
+        of_file(LINEAR, SHAPE, str(images.parent / "lfs"), str(images))
     ruined = stored | {"1.bias": stored["1.bias"] * torch.nan}
     safetensors.torch.save_file(ruined, images.parent / "ruined.safetensors")
     with pytest.raises(InputError, match="holds values that are not finite"):
         of_file(LINEAR, SHAPE, str(images.parent / "ruined.safetensors"), str(images))
-    safetensors.torch.save_file({f"module.{key}": each for key, each in stored.items()}, weights)
-    words = "it lacks 1.weight, 1.bias and has module.1.(weight|bias), module.1.* besides"
+    safetensors.torch.save_file({f"other.{key}": each for key, each in stored.items()}, weights)
+    words = "it lacks 1.weight, 1.bias and has other.1.(weight|bias), other.1.* besides"
     with pytest.raises(InputError, match=words):
         of_file(LINEAR, SHAPE, weights, str(images))
+
+
+TIED = """
+from torch import nn
+
+
+def net(channels, outputs):
+    one, two, three = (nn.Linear(64, 64) for _ in range(3))
+    two.weight, three.weight = one.weight, nn.Parameter(one.weight.t())
+    return nn.Sequential(nn.Flatten(), one, nn.ReLU(), two, three, nn.Linear(64, outputs))
+
+
+def parallel(channels, outputs):
+    return nn.DataParallel(net(channels, outputs))
+"""
+
+
+@pytest.mark.parametrize("place", ["tied:net", "tied:parallel"])
+@pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod.", "model._orig_mod."])
+def test_tied_weights_are_taken_as_the_advised_command_stores_them_in_any_wrapper(
+    images, repository, place, prefix
+):
+    (repository / "own/tied.py").write_text(TIED)
+    tied, given = (networks.specification({"network": name}) for name in ("tied:net", place))
+    with pytest.raises(InputError) as refused:
+        of_file(tied, SHAPE, str(repository / "own/tied.py"), str(images))
+    names = {"safetensors": safetensors, "network": networks.build(tied, 1, 3, 5)}
+    exec(re.search("`(.*)`", str(refused.value))[1], names)
+    whole = of_file(tied, SHAPE, "weights.safetensors", str(images))
+    assert whole.notices == []
+    stored = safetensors.torch.load_file("weights.safetensors")
+    del stored["3.weight"], stored["4.weight"]  # as `safetensors.torch.save_model` does
+    stored = {prefix + name: value for name, value in stored.items()}
+    safetensors.torch.save_file(stored, "weights.safetensors")
+    found = of_file(given, SHAPE, "weights.safetensors", str(images))
+    np.testing.assert_array_equal(found.after.rows, whole.after.rows)
+    own = "module." if place == "tied:parallel" else ""
+    assert len(found.notices) == (prefix != own) and all(prefix in each for each in found.notices)
+    del stored[f"{prefix}5.weight"]
+    safetensors.torch.save_file(stored, "weights.safetensors")
+    with pytest.raises(InputError, match="it lacks .*5.weight and has nothing besides"):
+        of_file(given, SHAPE, "weights.safetensors", str(images))
 
 
 def test_weights_that_are_not_there_are_named_first(images):

@@ -118,3 +118,12 @@ def test_arguments_belong_to_the_network_before_them_and_names_are_apart():
         ("Net (depth 4) of new", {"network": "new:Net", "depth": 4}),
     ]
     assert last == {"network": "new:Net"} | values, "as in params.yaml"
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("32x32x3", "3x32x32"), ("8x24x1", "1x8x24"), ("3x32x32", None), ("9x1x1", None)],
+)
+def test_a_shape_whose_channels_seem_to_come_last_is_noticed(given, meant):
+    said = profile.order(profile.input_shape(given))
+    assert len(said) == bool(meant) and all(each.endswith(f"--input {meant}") for each in said)

@@ -155,7 +155,7 @@ def test_a_ratio_counts_where_it_exceeds_two_by_two_standard_errors(error, count
 
 @pytest.mark.parametrize(
     ("shape", "complete"),
-    [((1, 8, 8), True), ((3, 6, 8), False), ((2, 5, 5), True)],
+    [((1, 8, 8), True), ((3, 6, 8), False), ((2, 5, 5), True), ((20, 1, 1), True)],
 )
 def test_pages_say_what_the_tables_beside_them_hold_and_ask_for_nothing_else(
     shape, complete, tmp_path
@@ -171,6 +171,7 @@ def test_pages_say_what_the_tables_beside_them_hold_and_ask_for_nothing_else(
     for part in ("Mind this.", "1,234 weights", "python profile my_networks:Net"):
         assert part in seen
     assert not re.search(r"\bnan\b|\binf\b", seen)
+    assert ("times to those beyond three quarters" in seen) == (shape[1:] != (1, 1))
     assert ("The last NADs are not known here" in seen) != complete
 
     for row in pd.read_csv(tmp_path / "directions.csv").itertuples():

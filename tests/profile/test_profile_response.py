@@ -37,6 +37,14 @@ def test_the_response_along_waves_is_that_along_their_cosines_and_sines_averaged
     assert (response.waves**2).mean() == pytest.approx(1), "Parseval"
 
 
+@pytest.mark.parametrize(("size", "fine"), [((1, 1), 0), ((3, 3), 8), ((1, 20), 5), ((8, 8), 15)])
+def test_every_size_but_one_pixel_has_fine_waves(size, fine):
+    rows = np.random.default_rng(0).standard_normal((9, size[0] * size[1]))
+    bands = Response(rows, (1, *size)).bands
+    assert bands["fine"][0].sum() == fine and bands["coarse"][1] > 0
+    assert bands["fine"][1] > 0 if fine else bands["fine"][1] is None
+
+
 def test_waves_of_one_response_are_in_the_order_of_their_places_whatever_the_last_bits():
     basis = np.linalg.qr(np.random.default_rng(0).standard_normal((96, 96)))[0]
     table = Response(basis, SHAPE).frequencies

@@ -18,3 +18,13 @@ def test_an_empty_file_is_refused(tmp_path):
     path.touch()
     with pytest.raises(InputError, match="must hold a mapping"):
         read(path)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252"])
+def test_a_file_in_another_encoding_is_refused(tmp_path, encoding):
+    path = tmp_path / "params.yaml"
+    path.write_bytes("# réglage\nseed: 0\n".encode(encoding))
+    with pytest.raises(InputError, match="params.yaml is not in UTF-8, as DVC reads it .*save it"):
+        read(path)
+    path.write_bytes("# réglage\nseed: 0\n".encode("utf-8-sig"))  # as Windows' editors may
+    assert read(path) == {"seed": 0}

@@ -169,6 +169,43 @@ def test_numbers_are_shown_as_a_page_has_them():
     assert numbers.shown(-0.968, 2) == "−0.97"
 
 
+def test_cells_of_a_sweep_say_where_a_network_is_not_fitted():
+    assert numbers.learned(RUN, "lenet", [0, 16, 1000]) == (
+        "99.0 (1,300) | 75.0 (20) | 50.0 (not fitted)"
+    )
+
+
+def test_cells_of_two_channels_are_of_each_alone():
+    cells = [(1, 1, 0.98), (1, 2, 1.0), (2, 1, 0.995), (2, 2, 1.0)]
+    lines = [
+        f"{first},{second},{part},{accuracy},{fit}"
+        for first, second, fit in cells
+        for part, accuracy in (("all", 0.9), ("first", 0.8), ("second", first / 10))
+    ]
+    header = "index_1,index_2,test_set,accuracy,train_accuracy"
+    write("linear_pairs/results.csv", header, *lines)
+    expected = "80 / 10 (not fitted) | 80 / 10 | 80 / 20 | 80 / 20"
+    assert numbers.alone("linear_pairs", [1, 2]) == expected
+
+
+def test_waves_repeat_in_patches_where_both_frequencies_do():
+    lines = ["0,-16,0.9,1.0", "8,8,1.0,0.9", "0,4,0.5,1.0", "12,8,0.6,1.0"]
+    write("fourier/results.csv", "k_row,k_col,accuracy,train_accuracy", *lines)
+    assert numbers.along_waves("fourier", repeating=True) == "90.0 to 100.0 (1 of 2 fitted)"
+    assert numbers.along_waves("fourier", repeating=False) == "50.0 to 60.0 (2 of 2 fitted)"
+    assert numbers.along_waves("fourier", True, patch=8) == "50.0 to 100.0 (3 of 4 fitted)"
+
+
+def test_responses_of_a_network_of_patches_are_fractions_of_the_first():
+    folder = "patches/four_networks"
+    header = "network,weights,patch,networks,error,repeating,k_row,k_col,least"
+    write(f"{folder}/networks.csv", header, "vit,12345,4,64,0.049,1,3,-8,0.0389")
+    lines = ["vit,0,0.4,0.2", "vit,15,0.2,0.18", "vit,16,0.04,0.001", "vit,1000,0.002,0.004"]
+    write(f"{folder}/spectra.csv", "network,index,value,held_out", *lines)
+    cells = "12,345 | 64 (0.049) | 50; 90 | 10; 0.5 | 0.5; 2 | (3, −8), 0.039"
+    assert numbers.leading_nads("vit") == cells
+
+
 def test_every_published_value_stands_beside_ours(papers):
     papers["nad_sweep"] = pd.DataFrame({"index": [0, 16], "lenet": [96.0, 79.0]})
     lines = ["lenet,0,secant,0,all,0.98,10", "lenet,1,secant,0,all,1.0,10"]
