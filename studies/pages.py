@@ -1,4 +1,5 @@
-"""The pages that are made of the kept runs: docs/templates/ and reports/kept/ -> the pages.
+"""The pages that are made of the kept runs: docs/templates/ and reports/kept/ -> the pages, the
+table of README.md, and values.csv.
 
 python -m studies.pages
 """
@@ -9,11 +10,19 @@ from typing import Any
 import jinja2
 
 from pipeline.report.run import abouts
-from studies import numbers
+from studies import numbers, two_channels, values
+from studies.numbers import KEPT
 
-KEPT = Path("reports/kept")
-PAGES = {"estimator.md.j2": Path("docs/estimator.md"), "kept.md.j2": KEPT / "README.md"}
+PAGES = {
+    "kept.md.j2": KEPT / "README.md",
+    "fidelity.md.j2": Path("docs/fidelity.md"),
+    "estimator.md.j2": Path("docs/estimator.md"),
+}
 """The page that each template of docs/templates/ becomes."""
+
+README = Path("README.md")
+MARKS = "<!-- made by `python -m studies.pages` -->\n", "<!-- to here -->"
+"""What stands before and after the table of verdicts in README.md."""
 
 
 def described(place: str, about: dict[str, Any]) -> dict[str, str]:
@@ -48,11 +57,17 @@ def pages() -> dict[Path, str]:
     loader = jinja2.FileSystemLoader("docs/templates")
     options = {"trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.StrictUndefined}
     environment = jinja2.Environment(loader=loader, finalize=numbers.shown, **options)
-    environment.globals |= vars(numbers)
     environment.filters["digits"] = numbers.shown  # {{ rho("nad_sweep/lenet") | digits(2) }}
-    return {
-        page: environment.get_template(name).render(kept=kept).rstrip() + "\n"
-        for name, page in PAGES.items()
+    mlp = {"architecture": "mlp_100_20", "test_set": "second"}
+    reader = two_channels.right(numbers.mean("linear_pairs/lenet_and_mlp", **mlp))
+    environment.globals |= vars(numbers) | {"kept": kept, "linear_reader": reader}
+    made = lambda name: environment.get_template(name).render().rstrip() + "\n"
+    before, _, rest = README.read_text(encoding="utf-8").partition(MARKS[0])
+    after = rest.partition(MARKS[1])[2]
+    table = values.beside_the_published()
+    return {page: made(name) for name, page in PAGES.items()} | {
+        README: f"{before}{MARKS[0]}{made('verdicts.md.j2')}{MARKS[1]}{after}",
+        KEPT / "values.csv": table.to_csv(index=False, float_format="%.1f", lineterminator="\n"),
     }
 
 
