@@ -22,10 +22,19 @@ def of_one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:
     return jacobian.reshape(len(jacobian) * channels, -1) * np.float32(channels**-0.5)
 
 
+def _check(symmetry: str) -> None:
+    if symmetry not in SYMMETRIES:
+        raise ValueError(f"symmetry must be one of {', '.join(SYMMETRIES)}, not {symmetry!r}")
+
+
 def images_of_vectors(
     symmetry: str, vectors: np.ndarray, shape: tuple[int, ...]
 ) -> list[np.ndarray]:
-    """The images of vectors (F, D) under each element of a symmetry, identity first."""
+    """The images of vectors (F, D) under each element of a symmetry, identity first.
+
+    Raises ValueError for a word that is none of `SYMMETRIES`.
+    """
+    _check(symmetry)
     images = [vectors.reshape(-1, *shape)]
     if symmetry == "square":
         images += [tensor[:, :, ::-1] for tensor in images]
@@ -36,7 +45,11 @@ def images_of_vectors(
 
 
 def symmetrised(symmetry: str, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The mean of a covariance's images (D, D) under the elements of a symmetry."""
+    """The mean of a covariance's images (D, D) under the elements of a symmetry.
+
+    Raises ValueError for a word that is none of `SYMMETRIES`.
+    """
+    _check(symmetry)
     tensor = matrix.reshape(*shape, *shape)
     # One generator after another: the mean over eight elements in three additions.
     if symmetry == "square":
