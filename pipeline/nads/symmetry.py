@@ -12,9 +12,10 @@ nothing between two: such a network prefers no colour before training.
 
 import numpy as np
 
+from pipeline.networks import SYMMETRIES
+
 # Orders of the groups by name: the identity alone; with transposition; with both flips too.
-ORDERS = {"none": 1, "transposition": 2, "square": 8}
-SYMMETRIES = tuple(ORDERS)
+ORDERS = dict(zip(SYMMETRIES, (1, 2, 8)))
 
 
 def of_one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:
