@@ -62,7 +62,9 @@ REMEDIES = {
     "give the argument that leaves out the others (in torchvision aux_logits: false)",
     r"it returns \(": "the second number with which it is built is that of its outputs",
     r"\.reshape": "a network is run in the memory format channels last",
-    "(?i)nvidia|cuda|same device": "leave `.cuda()` and devices out of its code: it is built on "
+    "used in the graph": "leave out `torch.no_grad()` and `.detach()`, since gradients are taken "
+    "with respect to the inputs too",
+    "(?i)nvidia|cuda|device": "leave `.cuda()` and devices out of its code: it is built on "
     "the CPU, and its parameters and buffers are moved",
     "dtype|scalar type|Input type": "inputs are float32: leave out `.half()`, `.double()` and such",
     r"(?i)\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: [C, H, W]` in nads, --input "
@@ -191,12 +193,12 @@ def untrained(make: Callable[[], nn.Module], seed: int, contiguous: bool = False
     """The network that other people's code builds, its weights drawn on the CPU from `seed`.
 
     It maps a copy of its inputs, which many networks change in place; contiguous: in torch's usual
-    memory format, whatever its inputs and weights have. Raises TypeError for what is no module.
+    memory format, whatever its inputs and weights have. Raises ValueError for what is no module.
     """
     with usual_defaults():
         network = initialised(make, seed)
     if not isinstance(network, nn.Module):
-        raise TypeError(f"what is built is a {type(network).__name__}, not a torch module")
+        raise ValueError(f"what is built is a {type(network).__name__}, not a torch module")
     if not isinstance(network, torch.jit.RecursiveScriptModule):  # which takes no hooks
         network.register_forward_pre_hook(functools.partial(_copied, contiguous))
     return network

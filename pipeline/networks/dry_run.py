@@ -17,7 +17,10 @@ from pipeline.project.errors import InputError, at
 LAG = 0.05
 """The part of their first values up to which batch norms' running statistics may be at the end."""
 
-LENGTH = "have one length for all images, as after a normalisation or a log-softmax of one"
+LENGTH = (
+    "have one length for all images, as after a normalisation, a log-softmax of one, or a last "
+    "convolution that starts at zero"
+)
 
 
 def dry_run(
@@ -109,7 +112,7 @@ def _oddities(made: list[nn.Module], shape: Shape, wanted: tuple[int, ...] | Non
     with torch.no_grad():
         before, again = (_run(first, x, seed, wanted) for seed in (0, 1))
         if all(norm.track_running_stats for norm in norms):  # others may need two images
-            _run(first, x[:1], 1, again.shape[1:])
+            _run(same, x[1:], 0, again.shape[1:])
         of_same, of_other = (_run(network, x, 1, wanted) for network in (same, other))
     for norm in norms:
         norm.momentum = 0.0  # so that the pass in train mode leaves its statistics as they are
@@ -135,7 +138,7 @@ def _oddities(made: list[nn.Module], shape: Shape, wanted: tuple[int, ...] | Non
     if _differing(one, two) or not _alike(again, of_same):
         raise InputError(
             "used: its initial weights differ though torch's seed is the same; draw them with "
-            "torch and in the constructor, not with NumPy or Python's random"
+            "torch and in the constructor, not with NumPy, Python's random or by its first images"
         )
     drawn = _differing(one, three)
     if not drawn and _alike(again, of_other):
@@ -144,7 +147,7 @@ def _oddities(made: list[nn.Module], shape: Shape, wanted: tuple[int, ...] | Non
             "build a new network in each call, without a checkpoint and without torch.manual_seed"
         )
     odd = []
-    fixed = {key for key in parameters.keys() - drawn if (one[key] != one[key][:1]).any()}
+    fixed = {key for key in parameters.keys() - drawn if (one[key] != one[key].flatten()[:1]).any()}
     for key in drawn - parameters.keys():
         # A parameter may only turn what a buffer beside it draws (`parametrizations.orthogonal`).
         fixed = {each for each in fixed if not key.startswith(f"{each.rpartition('.')[0]}.")}
@@ -210,11 +213,10 @@ def _norms(network: nn.Module) -> list[nn.Module]:
 
 
 def _state(network: nn.Module) -> dict[str, torch.Tensor]:
-    """Every parameter and buffer, of whatever type, by its bytes: (values, bytes of each)."""
-    return {
-        key: value.detach().reshape(-1, 1).clone().view(torch.uint8)
-        for key, value in [*network.named_parameters(), *network.named_buffers()]
-    }
+    """A copy of what is kept of a network."""
+    tensors = dict(network.named_parameters()) | network.state_dict()
+    tensors = {key: value for key, value in tensors.items() if isinstance(value, torch.Tensor)}
+    return {key: value.detach().clone() for key, value in tensors.items()}
 
 
 def _differing(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> set[str]:
