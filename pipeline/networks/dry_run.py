@@ -48,10 +48,9 @@ def dry_run(
         with at(f"{place} cannot be "), torch.no_grad():
             _run(network, _noise(2, shape), 0, (outputs,))
     else:
-        network, notices, contiguous = check_untrained(place, build, shape, (outputs,))
+        contiguous = CONTIGUOUS in specification.items()
+        network, notices, contiguous = check_untrained(place, build, shape, (outputs,), contiguous)
         specification.update([CONTIGUOUS] if contiguous else [])
-    if CONTIGUOUS in specification.items():
-        notices.append(f"{place} runs in torch's usual memory format alone, not in channels last")
     channels, height, width = shape
     if min(channels, height) > 4 >= width > 1:
         notices.append(f"inputs of {as_text(shape)} are {channels} channels of {height}×{width}")
@@ -82,7 +81,6 @@ def check_untrained(
     by something else than torch's seed, or are one and the same under two seeds (a checkpoint, a
     seed set in the constructor), of which C would be the covariance of a single one.
     """
-
     made = [build(seed, contiguous) for seed in (0, 0, 1)]
     try:
         with at(f"{name} cannot be "):
@@ -92,6 +90,8 @@ def check_untrained(
             with contextlib.suppress(InputError):
                 return check_untrained(name, build, shape, wanted, True)
         raise
+    if contiguous:
+        odd.append("runs in torch's usual memory format alone, not in channels last")
     return made[-1], [f"{name} {each}" for each in odd], contiguous
 
 
@@ -110,14 +110,15 @@ def _oddities(made: list[nn.Module], shape: Shape, wanted: tuple[int, ...] | Non
     parameters, keys = dict(first.named_parameters()), set(first.state_dict())
     x, norms = _noise(2, shape), _norms(first)
     with torch.no_grad():
-        before, again = (_run(first, x, seed, wanted) for seed in (0, 1))
+        before = _run(first, x, 0, wanted)
         if all(norm.track_running_stats for norm in norms):  # others may need two images
-            _run(same, x[1:], 0, again.shape[1:])
-        of_same, of_other = (_run(network, x, 1, wanted) for network in (same, other))
+            _run(first, x[:1], 1, before.shape[1:])
+            _run(same, x[1:], 2, before.shape[1:])
+        again, of_same, of_other = (_run(network, x, 3, wanted) for network in (first, same, other))
     for norm in norms:
         norm.momentum = 0.0  # so that the pass in train mode leaves its statistics as they are
-    _run(first.train(), x, 1, wanted)
-    after = _run(first.eval(), x, 1, wanted)
+    _run(first.train(), x, 3, wanted)
+    after = _run(first.eval(), x, 3, wanted)
     late = {key for key, value in first.named_parameters() if parameters.get(key) is not value}
     late |= first.state_dict().keys() - keys
     if late:
@@ -155,7 +156,7 @@ def _oddities(made: list[nn.Module], shape: Shape, wanted: tuple[int, ...] | Non
         odd.append(f"starts from the same {_some(fixed)} whatever the seed")
     if again.dim() == 2 and (end := _end(again)):
         with torch.no_grad():  # more images, since a small network's ReLUs may all be off at two
-            end = _end(_run(first, 100 * _noise(8, shape), 1))
+            end = _end(_run(first, 100 * _noise(8, shape), 3))
         zero = any(isinstance(m, nn.Linear) and not m.weight.any() for m in first.modules())
         if zero and end == LENGTH:
             odd.append("has a last layer that starts at zero; its NADs are the features' then")
