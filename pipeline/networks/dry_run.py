@@ -209,7 +209,7 @@ def _run(
         alone = ", whose dimension `squeeze()` takes too" if len(x) == 1 else ""
         size = f"inputs of {as_text(x.shape[1:])} in a batch of {len(x)}{alone}"
         raise InputError(f"run on {size}: {reason(error)}") from error
-    return output.detach()
+    return output.detach().float()
 
 
 def _noise(count: int, shape: Shape) -> torch.Tensor:

@@ -187,6 +187,14 @@ class Empty(Net):
         self.register_buffer("cache", torch.empty(5), persistent=False)
 
 
+class Precise(Net):
+    def made(self, channels):
+        self.double()
+
+    def forward(self, x):
+        return self.body(x.double())
+
+
 class Shifted(Net):
     def forward(self, x):
         return self.body(x.sub_(0.5).mul_(4))
@@ -341,7 +349,8 @@ def test_norms_of_weights_are_defined_before_training_or_refused(people, capsys)
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.* is deprecated:FutureWarning")
 @pytest.mark.parametrize(
-    "name", ["Empty", "Shifted", "relu_first", "Viewing", "Scripted", "scripted", "grouped"]
+    "name",
+    ["Empty", "Precise", "Shifted", "relu_first", "Viewing", "Scripted", "scripted", "grouped"],
 )
 def test_what_is_odd_but_sound_is_trained_and_has_both_derivatives(name, people):
     specification = of(name)
