@@ -10,7 +10,6 @@ from torch import nn
 from tqdm import tqdm
 
 from pipeline.cells.shapes import as_text
-from pipeline.cells.training import initialised
 from pipeline.nads.covariance import Covariance, parts_of
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
@@ -19,7 +18,7 @@ from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
 from pipeline.nads.spectrum import nearby_of, oriented, standard_errors
 from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
-from pipeline.networks import CHANNELS
+from pipeline.networks import CHANNELS, reason, untrained, usual_defaults
 from pipeline.networks.dry_run import check_untrained
 from pipeline.project.errors import InputError, at, notice
 from pipeline.project.limits import free_memory
@@ -176,6 +175,7 @@ def begun(
     return estimator, Estimation(empty, networks, source.error, channels)
 
 
+@usual_defaults()
 def estimate(
     make: Callable[[], nn.Module],
     shape: tuple[int, int, int],
@@ -199,21 +199,29 @@ def estimate(
     error: relative error of C at which the estimate stops; first: number of leading directions,
     without any D×D matrix; seed: decides weights and image.
 
-    Raises InputError for values that cannot be run, for weights that are the same at each call, for
-    a C that is zero or not finite, and for estimates that do not fit into memory.
+    Raises InputError for values that cannot be run, for networks as `check_untrained` does, for a C
+    that is zero or not finite, and for estimates that do not fit into memory.
     """
-    if isinstance(make, nn.Module):
+    if isinstance(make, nn.Module) or not callable(make):
         raise InputError(
             "estimate needs a function that builds a new network, such as `lambda: Net()`, not a "
-            "network"
+            + ("network" if isinstance(make, nn.Module) else type(make).__name__)
         )
+
+    def build(seed: int, contiguous: bool) -> nn.Module:
+        try:
+            return untrained(make, seed, contiguous)
+        except Exception as error:
+            raise InputError(f"the network cannot be built: {reason(error)}") from error
+
     with at("", ValueError):
         symmetric = symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, float(step), point, symmetric, False)
         source = Source(networks, error, tuple(shape), first)
-    if alike := check_untrained(make):
-        notice(f"{', '.join(alike)}: the same under two seeds, so not averaged over")
-    build = functools.partial(initialised, make)
+    _, notices, contiguous = check_untrained("the network", build, source.input)
+    for text in notices:
+        notice(text)
+    build = functools.partial(build, contiguous=contiguous)
     estimator, estimation = begun(build(seed), estimator, source, symmetry)
     for number in tqdm(range(networks), desc="NADs", unit="network", disable=None):
         jacobian = jacobian_of_untrained(build, source.input, number, (seed, "library"), estimator)

@@ -63,7 +63,9 @@ def jacobian_of(
     For the estimand `output` it is the one row f(x). point: x, (D,); shape: (C, H, W). Raises
     ValueError for a read-out that cannot be averaged over.
     """
-    network.to(memory_format=torch.channels_last).eval().requires_grad_(False)
+    network.to(memory_format=torch.channels_last).eval()
+    for parameter in network.parameters():  # scripted networks have no `requires_grad_`
+        parameter.requires_grad_(False)
     point = torch.as_tensor(point, device=next(network.parameters()).device)
     if estimator.estimand == "output":
         with torch.no_grad():

@@ -30,8 +30,9 @@ def readout(network: nn.Module, shape: tuple[int, ...]) -> tuple[nn.Linear, floa
 
     s² is 1/3F where the weights are those of PyTorch's law: of at most 1/√F, and with a mean square
     within five standard errors of it; otherwise that mean square, whose expectation is s² whatever
-    the law. Raises ValueError if the output at large noise is not that of a linear layer, or the
-    mean of its weights not within five standard errors of 0.
+    the law; 1/3F for weights that start at zero, since s² only scales C. Raises ValueError if the
+    output at large noise is not that of a linear layer, or the mean of its weights not within five
+    standard errors of 0.
     """
     linears = [module for module in network.modules() if isinstance(module, nn.Linear)]
     # At the image 0, what is added to the last layer's output could be 0 too.
@@ -49,11 +50,12 @@ def readout(network: nn.Module, shape: tuple[int, ...]) -> tuple[nn.Linear, floa
     weights = last.weight.detach().flatten().double()
     usual = 1 / (3 * last.in_features)
     square, error = float((weights**2).mean()), 5 / len(weights) ** 0.5
-    if not square or abs(weights.mean()) > error * square**0.5:
+    if abs(weights.mean()) > error * square**0.5:
         raise ValueError("the last layer's weights do not have zero mean")
     # Of n uniform values, the mean square varies by √(0.8/n) of itself.
     uniform = weights.abs().max() < 1.0001 * (3 * usual) ** 0.5
-    return last, usual if uniform and abs(square / usual - 1) < error * 0.8**0.5 else square
+    usually = uniform and abs(square / usual - 1) < error * 0.8**0.5
+    return last, usual if usually or not square else square
 
 
 def usable(

@@ -12,9 +12,10 @@ nothing between two: such a network prefers no colour before training.
 
 import numpy as np
 
+from pipeline.networks import SYMMETRIES
+
 # Orders of the groups by name: the identity alone; with transposition; with both flips too.
-ORDERS = {"none": 1, "transposition": 2, "square": 8}
-SYMMETRIES = tuple(ORDERS)
+ORDERS = dict(zip(SYMMETRIES, (1, 2, 8)))
 
 
 def of_one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:
@@ -22,10 +23,19 @@ def of_one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:
     return jacobian.reshape(len(jacobian) * channels, -1) * np.float32(channels**-0.5)
 
 
+def _check(symmetry: str) -> None:
+    if symmetry not in SYMMETRIES:
+        raise ValueError(f"symmetry must be one of {', '.join(SYMMETRIES)}, not {symmetry!r}")
+
+
 def images_of_vectors(
     symmetry: str, vectors: np.ndarray, shape: tuple[int, ...]
 ) -> list[np.ndarray]:
-    """The images of vectors (F, D) under each element of a symmetry, identity first."""
+    """The images of vectors (F, D) under each element of a symmetry, identity first.
+
+    Raises ValueError for a word that is none of `SYMMETRIES`.
+    """
+    _check(symmetry)
     images = [vectors.reshape(-1, *shape)]
     if symmetry == "square":
         images += [tensor[:, :, ::-1] for tensor in images]
@@ -36,7 +46,11 @@ def images_of_vectors(
 
 
 def symmetrised(symmetry: str, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The mean of a covariance's images (D, D) under the elements of a symmetry."""
+    """The mean of a covariance's images (D, D) under the elements of a symmetry.
+
+    Raises ValueError for a word that is none of `SYMMETRIES`.
+    """
+    _check(symmetry)
     tensor = matrix.reshape(*shape, *shape)
     # One generator after another: the mean over eight elements in three additions.
     if symmetry == "square":

@@ -4,20 +4,24 @@ An architecture in params.yaml names a network (an entry of `NETWORKS`, a librar
 person's own) and its keyword arguments: `resnet18_narrow: {network: resnet18, width: 0.125}`. It
 becomes a *specification*: {"network": "package.module:name"} and the arguments. A network maps
 (N, C, H, W) to (N, outputs). A network of the table ends in a linear layer, the *read-out*, and
-takes inputs of 32×32 unless `side` says otherwise.
+takes inputs of 32×32 unless `side` says otherwise. Of others, which are other people's code, the
+inputs are copied and torch's defaults kept.
 """
 
 import contextlib
 import difflib
 import functools
 import importlib.util
+import inspect
 import re
 import sys
+import tokenize
 import typing
 from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
+import torch
 from torch import nn
 
 from pipeline.cells.shapes import SIDE, Shape
@@ -41,9 +45,32 @@ NETWORKS = {
 its arguments: the symmetries of the square that leave the weights' law and the geometry unchanged.
 It states `together = "stack"` where a GPU may train several as one, which batch norm forbids."""
 
+SYMMETRIES = ("none", "transposition", "square")
+"""The symmetries of the square that a network can state, each of which has those before it."""
+
 CHANNELS = "+channels"
 """What ends the name of a symmetry, as in square+channels, that holds for the channels too: the law
 draws the weights of each input channel independently, and with either sign."""
+
+CONTIGUOUS = ("memory_format", "contiguous")
+"""The item of the specification of a network outside the table that does not run in the memory
+format in which all others are trained and derived, channels last; the dry run adds it."""
+
+REMEDIES = {
+    r"not \(1,": "give `squeeze()` the dimension that it shall take",
+    "not one tensor": "put a module around it that returns the tensor of its outputs alone, or "
+    "give the argument that leaves out the others (in torchvision aux_logits: false)",
+    r"it returns \(": "the second number with which it is built is that of its outputs",
+    r"\.reshape": "a network is run in the memory format channels last",
+    "used in the graph": "leave out `torch.no_grad()` and `.detach()`, since gradients are taken "
+    "with respect to the inputs too",
+    "(?i)nvidia|cuda|device": "leave `.cuda()` and devices out of its code: it is built on "
+    "the CPU, and its parameters and buffers are moved",
+    "dtype|scalar type|Input type": "inputs are float32: leave out `.half()`, `.double()` and such",
+    r"(?i)\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: [C, H, W]` in nads, --input "
+    "or `shape` gives inputs of another size",
+}
+"""What to do about an exception of a network's own code, by words in it; the first found count."""
 
 OWN = Path("own")  # the folder of a person's own networks, below the current folder
 Specification = dict[str, typing.Any]
@@ -82,7 +109,7 @@ def constructor(place: str) -> Callable[..., nn.Module]:
     if (folder := str(OWN.absolute())) not in sys.path:
         sys.path.insert(0, folder)
     try:
-        with _without_words():
+        with usual_defaults():
             imported = importlib.import_module(module)
     except (Exception, SystemExit) as error:
         raise InputError(f"the network {place!r} cannot be imported: {reason(error)}") from error
@@ -98,18 +125,8 @@ def constructor(place: str) -> Callable[..., nn.Module]:
     return LIBRARIES[package](make) if package in LIBRARIES else make
 
 
-@contextlib.contextmanager
-def _without_words() -> Iterator[None]:
-    """Context of a network's own code, which would take this command's words for its options."""
-    words, sys.argv = sys.argv, sys.argv[:1]
-    try:
-        yield
-    finally:
-        sys.argv = words
-
-
 def reason(error: BaseException) -> str:
-    """An exception of a network's own code, on one line; where a module is missing, its remedy."""
+    """An exception of a network's own code, on one line, and its remedy where one is known."""
     if isinstance(error, SystemExit):
         return (
             f"its code ends Python (SystemExit: {' '.join(str(error).split())}), as sys.exit and "
@@ -117,17 +134,39 @@ def reason(error: BaseException) -> str:
         )
     if isinstance(error, ModuleNotFoundError):
         package = str(error.name).partition(".")[0]
+        if package != error.name and package in sys.modules:
+            return f"the {package} that is found here has no {error.name!r}, as another version may"
         return (
             f"there is no module {error.name!r}: neither a file own/{package}.py or folder "
             f"own/{package}/ of yours (`dvc exp run --temp` takes those along that git knows: "
             "`git add own`) nor an installed package"
         )
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return next((f"{text}; {do}" for words, do in REMEDIES.items() if re.search(words, text)), text)
+
+
+@contextlib.contextmanager
+def usual_defaults() -> Iterator[None]:
+    """Context in which torch makes float32 tensors and gradients, and after which its defaults are
+    what they were: other people's modules set them when they are imported. They read no words of
+    this command as options of theirs."""
+    dtype, device = torch.get_default_dtype(), torch.get_default_device()
+    torch.set_default_dtype(torch.float32)
+    words, sys.argv = sys.argv, sys.argv[:1]
+    try:
+        with torch.enable_grad():
+            yield
+    finally:
+        sys.argv = words
+        torch.set_default_dtype(dtype)
+        if torch.get_default_device() != device:
+            torch.set_default_device(None if device.type == "cpu" else device)
 
 
 def keywords(specification: Specification) -> dict[str, typing.Any]:
     """The keyword arguments of a specification."""
-    return {key: value for key, value in specification.items() if key != "network"}
+    others = (item for item in specification.items() if item != CONTIGUOUS)
+    return {key: value for key, value in others if key != "network"}
 
 
 def build(specification: Specification, channels: int, outputs: int, seed: int) -> nn.Module:
@@ -135,23 +174,64 @@ def build(specification: Specification, channels: int, outputs: int, seed: int) 
 
     Raises InputError if it cannot be imported or built with these arguments.
     """
-    make, given = constructor(specification["network"]), keywords(specification)
+    place, given = specification["network"], keywords(specification)
+    make, contiguous = constructor(place), CONTIGUOUS in specification.items()
+    built = lambda: make(channels, outputs, **given)
     try:
-        with _without_words():
-            return initialised(lambda: make(channels, outputs, **given), seed)
+        if place in NETWORKS.values() and not contiguous:
+            return initialised(built, seed)
+        return untrained(built, seed, contiguous)
     except (Exception, SystemExit) as error:
-        place = specification["network"]
         sentence = f"the network {place} cannot be built with {given}: {reason(error)}"
+        if isinstance(error, TypeError):
+            name = place.partition(":")[2]
+            arguments = [channels, outputs, *(f"{key}={value!r}" for key, value in given.items())]
+            sentence += (
+                f"; it takes {inspect.signature(make)} and is called with the numbers of input "
+                f"channels and of outputs, {name}({', '.join(map(str, arguments))}); if it takes "
+                "others, name a function that returns it, such as "
+                f"`def net(channels, outputs): return {name}(outputs)`"
+            )
         raise InputError(sentence) from error
 
 
+def untrained(make: Callable[[], nn.Module], seed: int, contiguous: bool = False) -> nn.Module:
+    """The network that other people's code builds, its weights drawn on the CPU from `seed`.
+
+    It maps a copy of its inputs, which many networks change in place; contiguous: in torch's usual
+    memory format, whatever its inputs and weights have. Raises ValueError for what is no module.
+    """
+    with usual_defaults():
+        network = initialised(make, seed)
+    if not isinstance(network, nn.Module):
+        raise ValueError(f"what is built is a {type(network).__name__}, not a torch module")
+    if not isinstance(network, torch.jit.RecursiveScriptModule):  # which takes no hooks
+        network.register_forward_pre_hook(functools.partial(_copied, contiguous))
+    return network
+
+
+def _copied(
+    contiguous: bool, network: nn.Module, inputs: tuple[torch.Tensor, ...]
+) -> tuple[torch.Tensor, ...]:
+    if not contiguous:
+        return tuple(x.clone() for x in inputs)
+    for value in (*network.parameters(), *network.buffers()):
+        if list(value.stride()) != sorted(value.stride(), reverse=True):
+            value.data = value.data.clone(memory_format=torch.contiguous_format)
+    return tuple(x.clone(memory_format=torch.contiguous_format) for x in inputs)
+
+
 def symmetry(specification: Specification) -> str:
-    """The symmetry that a network states, or 'measured' where it states none.
+    """The symmetry that a network states, or 'measured' where it states none that is known.
 
     Those of the table state the square's; that of the channels holds for all of them.
     """
     stated = getattr(constructor(specification["network"]), "symmetry", "measured")
-    stated = stated(**keywords(specification)) if callable(stated) else stated
+    if callable(stated):
+        with contextlib.suppress(Exception):  # of a method of another meaning
+            stated = stated(**keywords(specification))
+    if not (isinstance(stated, str) and stated.removesuffix(CHANNELS) in SYMMETRIES):
+        stated = "measured"
     return stated + CHANNELS if specification["network"] in NETWORKS.values() else stated
 
 
@@ -190,8 +270,11 @@ def version(place: str, own: Iterable[str] = ()) -> str:
         return ""
     package, packages = place.partition(":")[0].partition(".")[0], set(LIBRARIES)
     if package not in LIBRARIES:
-        texts = [Path(file).read_text(encoding="utf-8") for file in own if file.endswith(".py")]
-        words = {package, *re.findall(r"\w+", " ".join(texts))}
+        words = {package}
+        for file in own:
+            if file.endswith(".py"):
+                with tokenize.open(file) as source:  # in the encoding that its first lines state
+                    words.update(re.findall(r"\w+", source.read()))
         packages.update(*(_distributions().get(word, ()) for word in words))
     versions = []
     for name in sorted(packages):

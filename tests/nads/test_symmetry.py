@@ -2,6 +2,7 @@
 projection."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -79,3 +80,10 @@ def test_the_average_over_channels_and_their_signs_is_that_of_one_channel_in_eac
     assert one.shape == (6, 4) and one.dtype == np.float32
     np.testing.assert_allclose(np.kron(np.eye(3), one.T @ one), mean, atol=1e-6)
     np.testing.assert_array_equal(of_one_channel(jacobian, 1), jacobian)
+
+
+@pytest.mark.parametrize("word", ["square+channels", "measured", "squares"])
+@pytest.mark.parametrize("function", [symmetrised, images_of_vectors])
+def test_a_word_that_is_no_symmetry_of_the_square_is_never_taken_for_none(function, word, matrix):
+    with pytest.raises(ValueError, match=rf"square, not '{re.escape(word)}'$"):
+        function(word, matrix, SHAPE)

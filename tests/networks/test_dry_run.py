@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from pipeline import networks
+from pipeline.cells import training
 from pipeline.networks.dry_run import dry_run
 from pipeline.project.errors import InputError
 
@@ -101,9 +102,22 @@ def test_outputs_that_are_no_logits_are_refused(mine, how, words, outputs):
         dry_run(of("Odd", how=how), (1, 32, 32), outputs)
 
 
-def test_a_network_that_cannot_take_the_layout_in_which_it_is_trained_is_told_so(mine):
-    with pytest.raises(InputError, match=r"view size is not compatible.*[Uu]se .reshape"):
-        dry_run(of("Viewing"), (1, 32, 32), 2)
+def test_a_network_that_runs_in_the_usual_memory_format_alone_gets_it(mine):
+    """With a notice: whatever is done with it later, `view` finds its values in their order."""
+    specification = of("Viewing")
+    for _ in range(2):
+        assert dry_run(specification, (2, 32, 32), 2)[1] == [
+            "mine:Viewing runs in torch's usual memory format alone, not in channels last"
+        ]
+    assert specification == of("Viewing", memory_format="contiguous")
+    assert dry_run(other := of("flat"), (2, 32, 32), 2)[1] == [] and other == of("flat")
+    x = training.arranged(torch.randn(8, 2, 32, 32), "cpu")
+    network, plain = (networks.build(specification, 2, 2, 0) for _ in range(2))
+    plain._forward_pre_hooks.clear()
+    expected = plain(x.contiguous())
+    assert torch.equal(network.to(memory_format=torch.channels_last)(x), expected)
+    training.train(network, x, torch.arange(8) % 2, training.Training(2, 0.1, 0, 0), 0)
+    assert training.logits(network, x).shape == (8, 2)
 
 
 def test_batch_norms_that_a_short_training_leaves_behind_get_a_notice(mine):
