@@ -13,21 +13,21 @@ import argparse
 import multiprocessing
 import os
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import threadpoolctl
 import torch
 
 from pipeline import networks
+from pipeline.cells.shapes import as_text
 from pipeline.machine import store
 from pipeline.nads import NADs
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
+from pipeline.nads.named import FOLDER
 from pipeline.nads.task import tasks
 from pipeline.project.errors import one_sentence
 from pipeline.project.parameters import read
 
-FOLDER = Path("pipeline/named_nads")
 SOURCES = {
     "lenet": Source(1024),
     "vgg11": Source(256, error=0.1),
@@ -65,8 +65,18 @@ def core_minutes() -> float:
     return sum(os.times()[:4]) / 60
 
 
+def numbers(name: str) -> str:
+    """The numbers of a file, as the table of docs/api.md has them."""
+    path = FOLDER / f"{name}.npz"
+    nads = NADs.load(path)
+    with np.load(path) as arrays:
+        minutes = arrays["minutes"]
+    directions, networks = f"{len(nads.directions):,}", f"{nads.networks:,}"
+    return f"{as_text(nads.shape)} | {directions} | {networks} | {nads.error:.3f} | {minutes:.1f}"
+
+
 def main(names: list[str]) -> None:
-    """Estimate what is not in the store, and write a file for each name."""
+    """Estimate what is not in the store, write a file for each name, and print its numbers."""
     commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()
     params = read()
     estimator = Estimator(**params["estimator"] | {"compare": False})
@@ -83,7 +93,7 @@ def main(names: list[str]) -> None:
         FOLDER.mkdir(exist_ok=True)
         with open(FOLDER / f"{name}.npz", "wb") as file:
             np.savez_compressed(file, **about)
-        print(f"{name}: {nads}; {minutes:.1f} minutes of a core", flush=True)
+        print(f"{name} | {numbers(name)}", flush=True)
 
 
 if __name__ == "__main__":
