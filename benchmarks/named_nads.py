@@ -32,14 +32,15 @@ SOURCES = {
     "lenet": Source(1024),
     "vgg11": Source(256, error=0.1),
     "resnet18": Source(42),
-    "densenet121": Source(64, error=0.1),
+    "densenet121": Source(18),
     "vit": Source(64),
     "mixer": Source(64),
     "convmixer": Source(128),
     "convnext": Source(128),
     "torchvision_resnet18": Source(64, input=(3, 32, 32)),
 }
-"""Untrained networks by architecture: for a relative error of C of 0.1 or less."""
+"""Untrained networks by architecture: for a relative error of C of about 0.1, or less. That of
+DenseNet-121 looks like 0.07 after four networks, and rises when others unlike them arrive."""
 
 WHOLE, FIRST = 1024, 256
 """The number D of an input's values up to which all directions are written, and how many else."""
