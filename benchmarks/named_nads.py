@@ -39,8 +39,9 @@ SOURCES = {
     "convnext": Source(128),
     "torchvision_resnet18": Source(64, input=(3, 32, 32)),
 }
-"""Untrained networks by architecture: for a relative error of C of about 0.1, or less. That of
-DenseNet-121 looks like 0.07 after four networks, and rises when others unlike them arrive."""
+"""Untrained networks by architecture, for a relative error of C of about 0.1 or less; in colour it
+is 0.3, of the networks along whose NADs scale `overnight` trains. DenseNet-121's error looks like
+0.07 after four networks, and rises when others unlike them arrive."""
 
 WHOLE, FIRST = 1024, 256
 """The number D of an input's values up to which all directions are written, and how many else."""
