@@ -32,6 +32,10 @@ def test_another_name_lists_those_that_there_are():
         load("resnet")
 
 
+def test_there_is_a_file_for_each_name_that_the_program_makes():
+    assert sorted(SOURCES) == NAMES
+
+
 def test_the_files_are_small():
     sizes = [path.stat().st_size for path in FILES]
     assert max(sizes) <= 2 * MB and sum(sizes) <= 15 * MB
