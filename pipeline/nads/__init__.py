@@ -9,5 +9,6 @@ are for programs of one's own (docs/api.md).
 
 from pipeline.nads.directions import NADs, from_file, imported, overlap
 from pipeline.nads.estimation import estimate
+from pipeline.nads.named import load
 
-__all__ = ["NADs", "estimate", "from_file", "imported", "overlap"]
+__all__ = ["NADs", "estimate", "from_file", "imported", "load", "overlap"]

@@ -66,9 +66,15 @@ class NADs:
 
     @classmethod
     def load(cls, file: str | os.PathLike | typing.BinaryIO) -> typing.Self:
-        """The NADs in a file that `save` or the stage `estimate` wrote."""
+        """The NADs in a file that `save` or the stage `estimate` wrote, or in one of fewer digits.
+
+        Further arrays in it, such as those that say how they were made, are left out.
+        """
         with np.load(file) as arrays:
-            values = {name: a if a.ndim else a.item() for name, a in arrays.items()}
+            values = {field.name: arrays[field.name] for field in dataclasses.fields(cls)}
+        for name, a in values.items():
+            if a.ndim == 0 or a.dtype.kind == "f":
+                values[name] = a.astype(np.float64) if a.ndim else a.item()
         return cls(**values | {"shape": tuple(values["shape"].tolist())})
 
     def plot(self) -> "Figure":

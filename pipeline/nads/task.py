@@ -19,7 +19,7 @@ from pipeline.nads.estimator import Estimator, NADsPlan, Source
 from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.project.errors import at, check_unchanged
 
-SHOWN_AND_KEPT = ("__init__", "directions", "gallery", "task")
+SHOWN_AND_KEPT = ("__init__", "directions", "gallery", "named", "task")
 """Files of this room that decide no NAD: they name, show, read and store what the others make."""
 
 

@@ -111,7 +111,7 @@ def test_a_network_that_runs_in_the_usual_memory_format_alone_gets_it(mine):
         ]
     assert specification == of("Viewing", memory_format="contiguous")
     assert dry_run(other := of("flat"), (2, 32, 32), 2)[1] == [] and other == of("flat")
-    x = training.arranged(torch.randn(8, 2, 32, 32), "cpu")
+    x = training.channels_last(torch.randn(8, 2, 32, 32), "cpu")
     network, plain = (networks.build(specification, 2, 2, 0) for _ in range(2))
     plain._forward_pre_hooks.clear()
     expected = plain(x.contiguous())
