@@ -5,8 +5,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, mean_text, training
-from pipeline.report.page import Numbers, Picture, Section
+from pipeline.report.comparison import accuracy, basis, mean_text, training
+from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
 
 REVERSED = "flipped: NAD coefficients in reverse order"
@@ -66,33 +66,35 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def numbers(run: Evaluated, known: Published) -> Numbers:
-    """The table, a row for each architecture, and the sentence on the accuracy that flips cost."""
-    rows, costs = [], []
-    seeds = run.results.pivot(index=["architecture", "seed"], columns="images", values="accuracy")
+def loss(run: Evaluated, name: str) -> str:
+    """The points of accuracy that the flip costs one architecture, over seeds."""
+    seeds = run.of(name).pivot(index="seed", columns="images", values="accuracy")
+    lost = 100 * (seeds["plain"] - seeds["flipped"])
+    return mean_text(lost.mean(), lost.std())
+
+
+def table(run: Evaluated, known: Published) -> Table:
+    """The table of accuracies, a row for each architecture."""
+    rows = []
     for name, label in run.labels.items():
-        at = run.summary_of(name).set_index("images")
-        cells = [at.loc[images] for images in BARS]
-        plain, flipped = map(accuracy, cells)
-        lost = 100 * (seeds.loc[name, "plain"] - seeds.loc[name, "flipped"]).dropna()
-        text = f"{label}: {plain} % on images as they are and {flipped} % on flipped ones, "
-        text += f"a loss of {mean_text(lost.mean(), lost.std())} points"
-        if all_seeds_fitted(at) < len(at):
-            accuracies = " and ".join(f"{100 * cell['train_accuracy']:.1f} %" for cell in cells)
-            text += f", not fitted: training accuracies {accuracies}"
-        beside = "–"
+        at = {images: run.summary_of(name).set_index("images").loc[images] for images in BARS}
+        row = {"network": label} | {f"{images} (%)": accuracy(at[images]) for images in BARS}
+        row["loss (points)"] = loss(run, name)
+        for images, cell in at.items():
+            row[f"training accuracy, {images} (%) (fitted seeds)"] = training(cell)
         if name in known:
             called, values = known[name]
-            pair = [f"{values[images]:g}" for images in BARS]
-            beside = " / ".join(pair) + called.removeprefix("published")
-            text += f" ({called} {' and '.join(pair)} %)"
-        rows.append([label, plain, flipped, *map(training, cells), beside])
-        costs.append(text)
-    header = ["network", "plain (%)", "flipped (%)"]
-    header += [f"training accuracy, {images} (%) (fitted seeds)" for images in BARS]
-    header += ["published (plain / flipped)"]
-    start = f"Accuracy with NAD coefficients in reverse order, {run.seeds()}"
-    return [header, *rows], [f"{start}: {'; '.join(costs)}."]
+            pair = " / ".join(f"{values[images]:g}" for images in BARS)
+            row["published (plain / flipped)"] = pair + called.removeprefix("published")
+        rows.append(row)
+    return table_of(rows)
+
+
+def finding(whole: Run) -> str:
+    """What the reverse order costs one network."""
+    run, name = whole.shown("flip")
+    start = f"{run.labels[name]} loses {loss(run, name)} points of accuracy when the order of its"
+    return f"{start} NADs is reversed {basis(run.summary_of(name))}."
 
 
 def section(whole: Run) -> Section:
@@ -101,11 +103,5 @@ def section(whole: Run) -> Section:
     known = run.beside(published.table("flip").set_index("network").to_dict("index"))
     caption = f"{run.sizes()} · images: {run.images['name']}"
     figure = bars(run, known, f"{caption}\n{not_fitted('dashed outlines')}")
-    sees = "Accuracy on images as they are and on reversed ones, each trained and tested alike."
-    pictures = [Picture("flip_bars", figure, "accuracy on plain and flipped images", sees)]
-    table, findings = numbers(run, known)
-    title = "The same images, in the wrong order"
-    question = "Every image is written as a sum of the network's NADs, and the coefficients are "
-    question += "put in reverse order: what stood along the first NAD now stands along the last. "
-    question += "No information is lost, and the distances between images stay the same."
-    return Section(title, question, caption, table, pictures, findings)
+    picture = Picture("flip_bars", figure, "accuracy on plain and flipped images", "bars")
+    return Section.of("flip", caption, table(run, known), [picture], finding(whole))

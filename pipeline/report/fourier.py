@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from pipeline.cells.fourier import wrapped
 from pipeline.networks import NETWORKS
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, number, percent, rms_text
+from pipeline.report.comparison import accuracy, basis, number, percent, rms_text
 from pipeline.report.labels import papers_network
-from pipeline.report.page import Numbers, Picture, Section
+from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.run import Evaluated, Published, Run, described, not_fitted, over_seeds
 from pipeline.report.site.document import value
 
@@ -136,67 +136,50 @@ def accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> QuadMesh:
     return style.heat_map(panel, 100 * mean, 100 * std, unfitted)
 
 
-def level_of(cells: pd.DataFrame) -> str:
-    """The mean of one architecture's map with its standard deviation over seeds, as text."""
-    means = cells.groupby("seed")["accuracy"].mean()
-    return percent(means.mean(), means.std())
-
-
-def said_of(cells: pd.DataFrame) -> list[str]:
+def said_of(cells: pd.DataFrame) -> dict[str, str]:
     """What tables say of one map: directions fitted, mean, and lowest and highest accuracy."""
-    directions = by_direction(cells)
-    ends = [directions.loc[place] for place in directions["mean"].agg(["argmin", "argmax"])]
-    fitted = f"{int(directions['fitted'].sum())} of {len(directions)}"
-    return [fitted, level_of(cells), *(f"{accuracy(end)} at {pair(end)}" for end in ends)]
+    directions, means = by_direction(cells), cells.groupby("seed")["accuracy"].mean()
+    said = {"directions fitted": f"{int(directions['fitted'].sum())} of {len(directions)}"}
+    said["mean accuracy (%)"] = percent(means.mean(), means.std())
+    for column, end in (("lowest", "argmin"), ("highest", "argmax")):
+        direction = directions.loc[directions["mean"].agg(end)]
+        said[column] = f"{accuracy(direction)} % at {pair(direction)}"
+    return said
 
 
-def numbers(run: Evaluated, known: Published) -> Numbers:
-    """The table of the maps, a row for each architecture, and sentences.
+def table(run: Evaluated, known: Published) -> Table:
+    """The table of the maps, a row for each architecture.
 
     The published mean is over the directions of our map, and the distance over those of them off
     k_row = 0: LeNet's published row k_row = 0 lies above its transpose, which the symmetry of the
     network's law does not allow.
     """
-    networks = {name: described(run.plan.members[name]) for name in run.labels}
-    no_pooling = {"downsampling": "none"}
-    rows, levels, without = [], [], []
+    rows, no_pooling = [], {"downsampling": "none"}
     for name, label in run.labels.items():
-        cells = run.of(name)
-        directions = by_direction(cells)
-        means = directions.set_index(DIRECTION)["mean"]
-        fitted, level, low, high = said = said_of(cells)
-        alike = means.min() == means.max()
-        where = "along all" if alike else f"in the mean, from {low} to {high}"
-        levels.append(f"{label}: {level} % {where} (fitted along {fitted})")
-        unpooled = UNPOOLED.get(papers_network(networks[name], **no_pooling))
-        beside = [f"{100 * unpooled:.1f}" if unpooled else "–", "–"]
+        cells, network = run.of(name), described(run.plan.members[name])
+        means = by_direction(cells).set_index(DIRECTION)["mean"]
+        row = {"network": label} | said_of(cells)
+        row["directions above 75 % (%)"] = f"{100 * (means > 0.75).mean():.0f}"
+        if unpooled := UNPOOLED.get(papers_network(network, **no_pooling)):
+            row["published mean (%)"] = f"{100 * unpooled:.1f}"
         if name in known:
             called, theirs = known[name]
-            wide = called.removeprefix("published")
+            width = called.removeprefix("published")
             theirs = 100 * theirs.set_index(DIRECTION)["mean"].reindex(means.index)
+            row["published mean (%)"] = f"{theirs.mean():.1f}{width}"
             off = theirs[theirs.index.get_level_values("k_row") != 0]
-            beside = [f"{theirs.mean():.1f}{wide}", rms_text(100 * means, off) + wide]
-        for other, network in networks.items():
-            if "downsampling" in network or networks[name] != network | no_pooling:
-                continue
-            same = by_direction(run.of(other)).merge(directions, on=DIRECTION)
-            without_it, with_it = (
-                level_of(canonical(run.of(one)).merge(same[DIRECTION])) for one in (name, other)
-            )
-            text = f"{run.labels[other]} has {without_it} % instead of {with_it} %, "
-            text += f"means over the {len(same)} directions of both"
-            epochs = [run.plan.members[one].training.epochs for one in (name, other)]
-            text += "" if len({*epochs}) == 1 else ", after {} and {} epochs".format(*epochs)
-            text += f"; published {100 * unpooled:.1f} % without" if unpooled else ""
-            without.append(text)
-        rows.append([label, *said, f"{100 * (means > 0.75).mean():.0f}", *beside])
-    sentences = [f"Accuracy over Fourier directions, {run.seeds()}: {'; '.join(levels)}."]
-    if without:
-        sentences.append(f"Without pooling {', '.join(without)}.")
-    header = ["network", "directions fitted", "mean accuracy (%)", "lowest", "highest"]
-    header += ["directions above 75 % (%)", "published mean (%)"]
-    header += ["root mean square distance from the published off k_row = 0 (directions)"]
-    return [header, *rows], sentences
+            distance = "root mean square distance from the published off k_row = 0 (directions)"
+            row[distance] = rms_text(100 * means, off) + width
+        rows.append(row)
+    return table_of(rows)
+
+
+def finding(whole: Run) -> str:
+    """The waves along which one network does worst and best."""
+    run, name = whole.shown("fourier")
+    _, _, low, high = said_of(run.of(name)).values()
+    fit = basis(run.summary_of(name))
+    return f"{run.labels[name]}: from {low} to {high} over the waves {fit}."
 
 
 def key(row: Mapping[str, Any]) -> str:
@@ -227,14 +210,8 @@ def section(whole: Run) -> Section:
     if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
         caption += "though the network's law is symmetric"
-    table, findings = numbers(run, known)
-    sees = "Test accuracy over the frequency of v. The middle of a map is frequency 0. A network "
-    sees += "without a preference has one colour everywhere; hatched are waves along which "
-    sees += "training itself did not succeed."
-    pictures = [Picture("fourier_maps", figure, "accuracy over frequencies", sees)]
-    title = "Which spatial frequencies a network can learn"
-    question = "Now v is a wave, the same for every network: a pattern of stripes with a frequency "
-    question += "along rows and one along columns. Each cell of a map is a network that was "
-    question += "trained on D(v) for that wave."
-    live = explorer(run, known)
-    return Section(title, question, caption, table, pictures, findings, live)
+    pictures, live = (
+        [Picture("fourier_maps", figure, "accuracy over frequencies", "maps")],
+        explorer(run, known),
+    )
+    return Section.of("fourier", caption, table(run, known), pictures, finding(whole), live)

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, training
-from pipeline.report.page import Picture, Section, Table
+from pipeline.report.comparison import accuracy, basis, training
+from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.run import Evaluated, Run, not_fitted, percents
 
 NAMES = {
@@ -61,35 +60,21 @@ def table(run: Evaluated) -> Table:
     rows = []
     for (name, index), cells in run.summary.groupby(["architecture", "index"], sort=False):
         at = cells.set_index("test_set")
-        values = [accuracy(at.loc[test]) for test in NAMES]
-        rows.append([run.labels[name], index, *values, training(at.loc["all"])])
-    header = ["network", "NAD index of v", "both (%)", "linear alone (%)", "images alone (%)"]
-    header += ["linear label against images of the other side (%)"]
-    return [[*header, "training accuracy (%) (fitted seeds)"], *rows]
+        row = {"network": run.labels[name], "NAD index of v": index}
+        for test, text in NAMES.items():
+            row[text.replace("\n", " ") + " (%)"] = accuracy(at.loc[test])
+        rows.append(row | {"training accuracy (%) (fitted seeds)": training(at.loc["all"])})
+    return table_of(rows)
 
 
-def used(run: Evaluated, name: str) -> str:
-    """The sentence on the channel that one architecture's fitted networks use and follow."""
-    results = run.of(name)
-    done = fitted(results)
-    networks = done[results["test_set"] == "all"]
-    start = f"image_pairs, {run.labels[name]} ({networks.sum()} of {len(networks)} networks fitted)"
-    if not done.any():
-        return f"{start}."
-    cells = results[done].groupby(["test_set", "index"])["accuracy"].agg(["mean", "std", "count"])
-    linear, images, conflict = (cells.loc[test] for test in ("linear", "images", "conflict"))
-    parts = [
-        f"at index {i} the linear channel alone gives {accuracy(linear.loc[i])} %, the images "
-        f"alone {accuracy(images.loc[i])} %, and the linear channel's label wins "
-        f"{accuracy(conflict.loc[i])} % of the conflicts (n = {linear['count'][i]})"
-        for i in dict.fromkeys([linear.index[0], linear.index[-1]])
-    ]
-    listed = lambda indices: ", ".join(map(str, indices)) or "none"
-    more = linear.index[images["mean"] > linear["mean"]]
-    parts.append(f"the images alone give more at indices: {listed(more)}")
-    if unfitted := sorted(set(results["index"]) - set(linear.index)):
-        parts.append(f"not fitted by any seed, so left out here, at indices: {listed(unfitted)}")
-    return f"{start}: {'; '.join(parts)}."
+def finding(whole: Run) -> str:
+    """What either channel gives one network where NADs prefer it most."""
+    run, name = whole.shown("image_pairs")
+    cells = run.summary_of(name).set_index(["test_set", "index"]).sort_index()
+    linear, images = cells.loc["linear"].iloc[0], cells.loc["images"].iloc[-1]
+    start = f"Alone, the linear channel gives {run.labels[name]} {accuracy(linear)} % at NAD "
+    start += f"{linear.name}, the images {accuracy(images)} % at NAD {images.name}"
+    return f"{start} {basis(cells.loc['all'])}."
 
 
 def section(whole: Run) -> Section:
@@ -101,13 +86,6 @@ def section(whole: Run) -> Section:
     seeds = run.plan.seeds if whole.nads else ()
     labels = [artifacts.labels("image_pairs", seed, "test") for seed in seeds]
     figure = images_or_linear_channel(run, labels, f"{caption}\n{sides}\n{not_fitted('hollow')}")
-    sees = "Accuracy with both channels, with either alone, and, in conflicts, how often the "
-    sees += "linear channel wins against an image of the other group, over the NAD index of v."
-    pictures = [Picture("images_or_linear_channel", figure, "images or linear channel", sees)]
-    findings = [used(run, name) for name in run.labels]
+    picture = Picture("images_or_linear_channel", figure, "images or linear channel", "curves")
     caption += f" · {sides} · NAD indices begin at 0, which for paper 2 is a choice"
-    title = "A photograph or a number"
-    question = "One channel becomes photographs of two groups of classes; the other stays D(v). "
-    question += "The photographs are what a person would look at. Which of the two does the "
-    question += "network look at?"
-    return Section(title, question, caption, table(run), pictures, findings)
+    return Section.of("image_pairs", caption, table(run), [picture], finding(whole))

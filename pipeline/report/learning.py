@@ -8,8 +8,8 @@ from pipeline.experiments.learning import IMAGES
 from pipeline.measures.gradients import FIRST
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, mean_text, training
-from pipeline.report.page import Numbers, Picture, Section
+from pipeline.report.comparison import accuracy, basis, mean_text, training
+from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.run import Evaluated, Run, not_fitted, percents
 
 # Labels of the parts of the response, by their columns in course.csv.
@@ -63,34 +63,35 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
     return style.finish(figure, title, caption, run.notice)
 
 
-def numbers(run: Evaluated, course: pd.DataFrame) -> Numbers:
-    """The table of the parts before and after training, and a sentence for each network."""
-    rows, words = [], {name: [] for name in run.labels}
+def before_and_after(rows: pd.DataFrame, part: str) -> list[str]:
+    """A part of the response in per cent at the first epoch and at the last; rows: of one cell's
+    networks in course.csv."""
+    cells = percents(rows.dropna(subset=part), ["epoch"], part)[["mean", "std"]]
+    return [mean_text(*cells.iloc[end]) for end in (0, -1)] if len(cells) else ["–", "–"]
+
+
+def table(run: Evaluated, course: pd.DataFrame) -> Table:
+    """The table of the parts before and after training."""
+    rows = []
     for (name, data, index), cells in course.groupby(["architecture", "data", "index"], sort=False):
-        ends = {}
-        for part in PARTS:
-            known = percents(cells.dropna(subset=part), ["epoch"], part)[["mean", "std"]]
-            ends[part] = [mean_text(*known.iloc[n]) if len(known) else "–" for n in (0, -1)]
+        row = {"network": run.labels[name], "trained on": named(index)}
+        for part, text in PARTS.items():
+            columns = (" ".join([*text.split(), when]) for when in ("before training", "after it"))
+            row |= zip(columns, before_and_after(cells, part))
         at = run.summary_of(name).set_index(["data", "index"]).loc[(data, index)]
-        texts = [text for both in ends.values() for text in both]
-        rows.append([run.labels[name], named(index), *texts, accuracy(at), training(at)])
-        if index == IMAGES:
-            part, where, beside = "components", "in the images' first components", ""
-        else:
-            part, where, beside = "v", "along v", " of the rest"
-        text = f"trained on {named(index)}, from {' to '.join(ends[part])} % {where} and from "
-        text += f"{' to '.join(ends['nads'])} %{beside} in the first {FIRST} NADs"
-        text += "" if at["fitted"] == at["seeds"] else " (not fitted by every seed)"
-        words[name].append(text)
-    header = ["network", "trained on"]
-    for label in PARTS.values():
-        header += [label.replace("\n", " ") + " before training", "after"]
-    header += ["accuracy (%)", "training accuracy (%) (fitted seeds)"]
-    sentences = [
-        f"The response of {run.labels[name]} goes, {'; '.join(texts)} ({run.seeds()})."
-        for name, texts in words.items()
-    ]
-    return [header, *rows], sentences
+        row["accuracy (%)"] = accuracy(at)
+        rows.append(row | {"training accuracy (%) (fitted seeds)": training(at)})
+    return table_of(rows)
+
+
+def finding(whole: Run) -> str:
+    """How much of one network's response turns to the first NAD that it is trained along."""
+    run, name = whole.shown("learning")
+    cell = run.summary_of(name).query("data == 'linear'").nsmallest(1, "index")
+    course = artifacts.evaluated(run.folder, "course.csv")
+    before, after = before_and_after(course.merge(cell[["architecture", "index"]]), "v")
+    start = f"Trained along NAD {cell['index'].item()}, {run.labels[name]} has {after} % of its"
+    return f"{start} response along it, {before} % before {basis(cell)}."
 
 
 def section(whole: Run) -> Section:
@@ -100,12 +101,7 @@ def section(whole: Run) -> Section:
     caption = f"{run.sizes()} · {run.science()} · images: {run.images['name']}, in grey, the two "
     caption += "halves of their classes told apart"
     lines = "response: tr C of the input gradient over test samples · grey: of random directions"
-    drawn = courses(run, course, f"{caption}\n{lines}\n{not_fitted('hollow')}")
-    sees = "Which part of the response lies along the direction that is to be learned, and which "
-    sees += "part of the rest still lies in the directions that the untrained network prefers."
-    table, findings = numbers(run, course)
-    pictures = [Picture("learning_courses", drawn, "the response in the course of training", sees)]
-    title = "What becomes of the preferences (not in the papers)"
-    question = "The NADs belong to an untrained network. Training turns its response to what the "
-    question += "data ask for: how soon, and what is left of the preferences?"
-    return Section(title, question, caption, table, pictures, findings)
+    figure = courses(run, course, f"{caption}\n{lines}\n{not_fitted('hollow')}")
+    alt = "the response in the course of training"
+    pictures = [Picture("learning_courses", figure, alt, "courses")]
+    return Section.of("learning", caption, table(run, course), pictures, finding(whole))

@@ -16,8 +16,8 @@ from pipeline.measures import boundaries as measures
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, mean_text, percent, training
-from pipeline.report.page import Picture, Section, Table
+from pipeline.report.comparison import accuracy, basis, mean_text, percent, training
+from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds, percents
 from pipeline.report.site.document import value
 
@@ -32,7 +32,6 @@ Planes = pd.DataFrame
 
 WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
 USED = 0.6  # accuracy above which a channel alone is called used; guessing gives 0.5
-ALIKE = 5.0  # standard deviation in degrees up to which tilts are called the same whatever the pair
 
 # The side of the origin on which each class lies, its marker and its colour.
 CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
@@ -181,47 +180,28 @@ def table(run: Evaluated, known: Mapping[str, Known], planes: Mapping[str, Plane
             if pair[0] != pair[1] and not set(pair) <= ends:
                 continue
             tests = cell.set_index("test_set")
-            row = [label, "({}, {})".format(*pair)]
-            row += [accuracy(tests.loc[test]) for test in PANELS]
-            row += [percent(*tests.loc["second", ["best_mean", "best_std"]])]
-            row += [tilt_text(plane), training(tests.loc["all"])]
-            beside = known[name].get(pair, {}).values()
-            rows.append([*row, " / ".join(f"{value:.1f}" for value in beside) or "–"])
-    header = ["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)"]
-    header += ["second alone at the best threshold (%)", "tilt"]
-    header += ["training accuracy (%) (fitted seeds)", "published (ResNet-18, full width)"]
-    return [header, *rows]
+            row = {"network": label, "NAD indices of v₁, v₂": "({}, {})".format(*pair)}
+            row |= {f"{text} (%)": accuracy(tests.loc[test]) for test, text in PANELS.items()}
+            best = percent(*tests.loc["second", ["best_mean", "best_std"]])
+            row |= {"second alone at the best threshold (%)": best, "tilt": tilt_text(plane)}
+            row["training accuracy (%) (fitted seeds)"] = training(tests.loc["all"])
+            if pair in known[name]:
+                beside = " / ".join(f"{value:.1f}" for value in known[name][pair].values())
+                row["published (ResNet-18, full width)"] = beside
+            rows.append(row)
+    return table_of(rows)
 
 
-def used(run: Evaluated, name: str, planes: Planes) -> str:
-    """The sentence on the channels that fitted networks use at the grid's corners, and on tilts."""
-    results = run.of(name)
-    low, high = results["index_1"].min(), results["index_1"].max()
-    tests = results[fitted(results)].set_index([*PAIR, "test_set"]).sort_index()
-    uses, parts = [], []
-    corners = dict.fromkeys([(low, low), (low, high), (high, low)])
-    unfitted = ["({}, {})".format(*pair) for pair in corners if pair not in tests.index]
-    for pair in [pair for pair in corners if pair in tests.index]:
-        alone = [tests.loc[[(*pair, channel)], "accuracy"] for channel in ("first", "second")]
-        first, second = (values.mean() > USED for values in alone)
-        numbers = " and ".join(percent(values.mean(), values.std()) for values in alone)
-        start = "" if uses else "alone, they give "
-        which = "{} at ({}, {})".format(WHICH[2 * first + second], *pair)
-        uses.append(f"{which} ({start}{numbers} %, n = {len(alone[0])})")
-    if uses:
-        noisy = run.plan.settings.eta1 or run.plan.settings.eta2
-        channels = "channels, with wrong labels," if noisy else "sufficient channels"
-        parts.append(f"of two {channels} along NADs (v₁, v₂) it uses {', '.join(uses)}")
-    if unfitted:
-        parts.append(f"at {', '.join(unfitted)} no network was fitted")
-    tilts = tilts_of(planes)
-    pairs, told = (len(rows[PAIR].drop_duplicates()) for rows in (planes, planes.loc[tilts.index]))
-    if told == pairs > 1 and tilts.std() <= ALIKE:
-        margin = measures.max_margin_tilt(run.plan.settings.eps1, run.plan.settings.eps2)
-        tilted = f"whatever the pair, its boundaries tilt by {tilt_text(planes)}, n = {len(tilts)}"
-        parts.append(f"{tilted} networks (maximum margin: {margin:.1f}°)")
-    start = f"linear_pairs, {run.labels[name]} ({int(fitted(planes).sum())} of {len(planes)}"
-    return f"{start} networks fitted): {'; '.join(parts)}."
+def finding(whole: Run) -> str:
+    """Which channel one network uses where v₁ is the grid's latest NAD and v₂ its earliest."""
+    run, name = whole.shown("linear_pairs")
+    cells = run.summary_of(name).set_index([*PAIR, "test_set"]).sort_index()
+    pair = cells.index.unique("index_1").max(), cells.index.unique("index_2").min()
+    first, second = (cells.loc[(*pair, channel)] for channel in ("first", "second"))
+    which = WHICH[2 * (first["mean"] > USED) + (second["mean"] > USED)]
+    start = f"{run.labels[name]} uses {which} of NADs {pair[0]} and {pair[1]}: alone they give"
+    fit = basis(cells.loc[[(*pair, "all")]])
+    return f"{start} {accuracy(first)} and {accuracy(second)} % {fit}."
 
 
 def explorer(run: Evaluated, planes: Mapping[str, Planes]) -> dict[str, Any]:
@@ -268,39 +248,28 @@ def section(whole: Run) -> Section:
     pictures = []
     if whole.nads:  # a folder may hold several variants, for which the problem is the same
         figure = two_sufficient_channels(run, f"scale {run.plan.scale} · {science}")
-        sees = "In the plane of v₁ and v₂, many boundaries separate the two classes equally well."
-        pictures.append(Picture("two_sufficient_channels", figure, "the problem", sees))
+        picture = Picture("two_sufficient_channels", figure, "the problem", "problem")
+        pictures.append(picture)
     for name, label in labels.items():
         caption = f"{run.sizes([name])} · {science}"
         lines = f"{caption}\n{marked}"
         if known[name]:
             lines += "\npublished: full width, mean of three seeds, read off the figure, ± 1"
-        sees = "Accuracy with both channels, with the first alone and with the second alone, for "
-        sees += "pairs of NADs. Hatched: training itself did not succeed with every seed."
-        figure, text = accuracies(run, name, known[name], lines), f"accuracies of {label}"
-        pictures.append(Picture(f"linear_accuracies_{name}", figure, text, sees))
+        figure, alt = accuracies(run, name, known[name], lines), f"accuracies of {label}"
+        pictures.append(Picture(f"linear_accuracies_{name}", figure, alt, "accuracies"))
         lines = f"{caption}\nprobability: mean over seeds · tilt: mean {over_fitted}\n{marked}"
         if (planes[name].groupby(PAIR)["tilt"].count() == 0).any():
             lines += f"\nnot learned: no network is right on {learned} and has a boundary here"
-        sees = "What the network decides in the plane of the two directions. An upright boundary "
-        sees += "uses the first channel only, a level one the second only."
-        figure, text = boundaries(run, planes[name], label, lines), f"boundaries of {label}"
-        pictures.append(Picture(f"linear_boundaries_{name}", figure, text, sees))
+        figure, alt = boundaries(run, planes[name], label, lines), f"boundaries of {label}"
+        pictures.append(Picture(f"linear_boundaries_{name}", figure, alt, "boundaries"))
     caption = f"{run.sizes()} · {science}"
     without = f"no number: none of them, or for tilts none right on {learned} and with a boundary"
-    sees = "The same boundaries as numbers: their tilt, and how far a sample must be moved along "
-    sees += "either direction to cross them."
     lines = f"{caption}\nmean {over_fitted}, ∞ if any of these is · {without}\n{marked}"
     figure = tilt_and_margins(run, planes, lines)
-    pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", sees))
+    pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", "margins"))
     caption += f" · tilt: of the seeds that were fitted (training accuracy {100 * FITTED:g} % or "
     caption += f"more), have a boundary and are right on {learned} · used is a channel that alone "
     caption += f"gives more than {100 * USED:g} % · NAD indices begin at 0, which for paper 2 is a "
     caption += "choice"
-    tables, live = table(run, known, planes), explorer(run, planes)
-    findings = [used(run, name, planes[name]) for name in labels]
-    title = "Two channels, each of them enough"
-    question = "Give a network two channels at once, D(v₁) and D(v₂), both of which tell the "
-    question += "class. Nothing in the data says which one to use. After training one channel is "
-    question += "switched off: what remains of the accuracy shows what the network relied on."
-    return Section(title, question, caption, tables, pictures, findings, live)
+    rows, live = table(run, known, planes), explorer(run, planes)
+    return Section.of("linear_pairs", caption, rows, pictures, finding(whole), live)

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from pipeline.measures.ranks import early, spearman
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, number, rms_text
-from pipeline.report.page import Numbers, Picture, Section
+from pipeline.report.comparison import accuracy, basis, number, rms_text
+from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds, percents
 
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
@@ -102,35 +102,38 @@ def _at_or_near(cells: pd.DataFrame, index: int) -> str:
     return text if far.min() < np.log(2) else "–"
 
 
-def numbers(run: Evaluated, known: Published) -> Numbers:
-    """The table of accuracies, a row for each architecture and estimand, and the findings."""
-    rows, curves = [], []
+def table(run: Evaluated, known: Published) -> Table:
+    """The table of accuracies, a row for each architecture and estimand."""
+    rows = []
     for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):
-        at, label = cells.set_index("index").sort_index(), run.labels[name]
+        at = cells.set_index("index").sort_index()
+        fitted = f"{(at['fitted'] == at['seeds']).sum()} of {len(at)}"
+        row = {"network": run.labels[name], "estimand": estimand, "indices fitted": fitted}
+        row |= {f"index {i} or near (%)": _at_or_near(at, i) for i in QUOTED}
         rho, _ = spearman(at.index, at["mean"])
-        told = len(at) >= FEWEST and np.isfinite(rho)
-        correlation = f"{number(rho, 2)} (n = {len(at)})" if told else "–"
-        beside = ["–", "–"]
+        if len(at) >= FEWEST and np.isfinite(rho):
+            row["ρ(accuracy, index)"] = f"{number(rho, 2)} (n = {len(at)})"
         if name in known and estimand == "secant":
             called, values = known[name]
             width = called.removeprefix("published")
             quoted = " / ".join(f"{values[i]:g}" for i in QUOTED)
-            beside = [quoted + width, rms_text(100 * at["mean"], values) + width]
-        values = [_at_or_near(at, i) for i in QUOTED]
-        fitted = all_seeds_fitted(at)
-        row = [label, estimand, f"{fitted} of {len(at)}", *values, *beside]
-        rows.append([*row, correlation])
-        ends = [f"{accuracy(at.iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
-        level = " and ".join(dict.fromkeys(ends))
-        sentence = f"{label} along its {estimand} NADs {level}"
-        if told:
-            sentence += f", Spearman's ρ with the index {correlation}"
-        curves.append(f"{sentence} (indices fitted: {fitted} of {len(at)})")
-    sentences = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
-    header = ["network", "estimand", "indices fitted", *(f"index {i} or near (%)" for i in QUOTED)]
-    header += ["published at these four", "root mean square distance from the published (indices)"]
-    header += ["ρ(accuracy, index)"]
-    return [header, *rows], sentences
+            row["published at these four"] = quoted + width
+            distance = rms_text(100 * at["mean"], values) + width
+            row["root mean square distance from the published (indices)"] = distance
+        rows.append(row)
+    return table_of(rows)
+
+
+def finding(whole: Run) -> str:
+    """What one network comes to along its first NAD and along its last."""
+    run, name = whole.shown("nad_sweep")
+    cells = run.summary_of(name)
+    cells = cells[cells["estimand"] == cells["estimand"].iloc[0]].sort_values("index")
+    ends = [
+        f"{accuracy(cell)} % along NAD {cell['index']}"
+        for _, cell in cells.iloc[[0, -1]].iterrows()
+    ]
+    return f"{run.labels[name]}: {' and '.join(dict.fromkeys(ends))} {basis(cells)}."
 
 
 def section(whole: Run) -> Section:
@@ -139,16 +142,6 @@ def section(whole: Run) -> Section:
     known, alone = published_curves(run), not whole.nads
     caption = f"{run.sizes()} · {run.science()}"
     figure = sweep(run, known, alone, f"{caption}\n{not_fitted('hollow')}")
-    table, findings = numbers(run, known)
-    sees = "Accuracy on new samples over the index of u, which is 50 % where nothing is learned."
-    if not alone:
-        sees = f"Top: a{sees[1:]} Middle: the loss early in training; a high one is slow. Bottom: "
-        sees += "the strength of the response, known before any training."
-    pictures = [Picture("nad_sweep", figure, "accuracy against the NAD index", sees)]
-    title = "Accuracy along the NADs"
-    question = "In the problem D(u) two classes lie at +ε and −ε along a direction u, and along "
-    question += "all others there is noise of deviation σ. New networks are trained on it, each "
-    question += "for another of their architecture's NADs: the directions to which untrained "
-    question += "networks respond, the strongest first. All these problems are equally easy for a "
-    question += "linear classifier; only the place of u in the list differs."
-    return Section(title, question, caption, table, pictures, findings)
+    alt, sees = "accuracy against the NAD index", "accuracies" if alone else "columns"
+    pictures = [Picture("nad_sweep", figure, alt, sees)]
+    return Section.of("nad_sweep", caption, table(run, known), pictures, finding(whole))

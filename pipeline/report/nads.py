@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 
 from pipeline.cells.shapes import INPUT
 from pipeline.nads.gallery import gallery
-from pipeline.nads.spectrum import FIRST_TEN, agreement
+from pipeline.nads.spectrum import agreement
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.labels import papers_network
 from pipeline.report.nad_sweep import published_curves
-from pipeline.report.page import Numbers, Picture, Section
-from pipeline.report.run import Run
+from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.run import NETWORK, Run
 from pipeline.report.site.document import sprite, value
 
 # The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`.
@@ -138,62 +138,63 @@ def unordered(nads: NADs) -> bool:
     return bool(values[0] <= 1.01 * values[-1] or shared < BEYOND_CHANCE)
 
 
-def numbers(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]) -> Numbers:
-    """The table of the NADs, a row for each network, and the sentences of the findings.
+def fall(nads: NADs) -> str:
+    """By which factor √λ falls from the first NAD to the last."""
+    first, last = nads["eigenvalues"][[0, -1]]
+    # A last eigenvalue below this share of the first is zero but for rounding.
+    return f"{(first / last) ** 0.5:,.1f}" if last > 1e-12 * first else "more than 10⁶"
 
-    others, known: as in `overlaps` and `spectra`.
-    """
-    rows, steep, level, shared = [], [], [], []
+
+def table(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]) -> Table:
+    """The table of the NADs, a row for each network; others, known: as in `overlaps`, `spectra`."""
+    rows = []
     for name, nads in whole.nads.items():
-        label, networks, values = whole.labels[name], int(nads["networks"]), nads["eigenvalues"]
-        if not networks:
-            rows.append([label, whole.plan.members[name].source.file, *["–"] * 7])
+        row = {"network": whole.labels[name]}
+        rows.append(row)
+        if not nads["networks"]:
+            row["untrained networks"] = whole.plan.members[name].source.file
             continue
+        values, index = nads["eigenvalues"], np.arange(len(nads["eigenvalues"]))
+        row["untrained networks"] = int(nads["networks"])
+        row |= {"method": nads["method"], "symmetry": nads["symmetry"]}
+        norm = "relative error of C, the derivative's covariance (Frobenius norm)"
+        row |= {norm: f"{float(nads['error']):.3f}"}
+        row["√λ of the first NAD ÷ last (too large of few networks)"] = fall(nads)
+        if not unordered(nads):  # of equal eigenvalues these show the eigensolver's habits alone
+            ten, overlap = agreement(nads["overlap"])
+            chance = f"{ten / np.prod(nads['shape']):.2f}"
+            halves = "span that the first ten NADs of two halves of the networks share (chance)"
+            row[halves] = f"{overlap:.2f} ({chance})"
+            starts, ends = nads["nearby"].T
+            gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
+            row["first clear gaps after index"] = ", ".join(map(str, gaps[:4])) or "none"
+        if name in others:
+            both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
+            second = estimands(whole)[1]
+            row[f"span shared with the first ten {second} NADs"] = f"{(both**2).sum() / ten:.2f}"
         # The first singular value that 10,000 networks would have, and its standard error.
         first = 100 * values[0] ** 0.5
         error = first * nads["standard_errors"][0] / (2 * values[0])
         halves = ", ".join(f"{100 * value**0.5:.3g}" for value in nads["halves"][:, 0])
-        ten, shared_by_halves = agreement(nads["overlap"])
-        overlap, chance = f"{shared_by_halves:.2f}", f"{ten / np.prod(nads['shape']):.2f}"
-        estimate = f"{label} ({networks} untrained networks)"
-        if flat := unordered(nads):
-            level.append(estimate)
-        else:
-            # A last eigenvalue below this share of the first is zero but for rounding.
-            factor = (values[0] / max(values[-1], 1e-12 * values[0])) ** 0.5
-            text = f"{factor:,.1f}" if factor < 1e6 else "more than 10⁶"
-            steep.append(f"{text} for {estimate}")
-        theirs = f"{100 * known[name][0]:.3g}" if name in known else "–"
-        if name in others:
-            both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
-            of_halves = f"(two halves of its networks: {overlap}, chance: {chance})"
-            shared.append(f"{(both**2).sum() / ten:.2f} for {label} {of_halves}")
-        row = [label, networks, nads["method"], nads["symmetry"], f"{float(nads['error']):.3f}"]
-        (starts, ends), index = nads["nearby"].T, np.arange(len(values))
-        gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
-        gaps = ", ".join(map(str, gaps[:4])) or "none"
-        # Of equal eigenvalues both show the eigensolver's habits alone.
-        row += ["–", "–"] if flat else [f"{overlap} ({chance})", gaps]
-        rows.append([*row, f"{first:.3g} ± {error:.2g} ({halves})", theirs])
-    sentences = []
-    if steep:
-        fall = "√λ falls from the first NAD to the last by a factor of"
-        short = "Of few networks the last eigenvalues are too small, and so this factor too large."
-        sentences.append(f"{fall} {', '.join(steep)}. {short}")
-    if level:
-        equal = "No direction comes first: the eigenvalues are equal, or two halves of the "
-        equal += "networks share no more of their NADs than chance, for"
-        sentences.append(f"{equal} {', '.join(level)}.")
-    if shared:
-        spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(whole))} share"
-        sentences.append(f"{spans} {', '.join(shared)}.")
-    header = ["network", "untrained networks", "method", "symmetry"]
-    header += ["relative error of C, the derivative's covariance (Frobenius norm)"]
-    header += ["span that the first ten NADs of two halves of the networks share (chance)"]
-    header += ["first clear gaps after index"]
-    header += ["first singular value of 10,000 networks, √λ × 100, ± standard error (two halves)"]
-    header += ["published"]
-    return [header, *rows], sentences
+        value = "first singular value of 10,000 networks, √λ × 100, ± standard error (two halves)"
+        row[value] = f"{first:.3g} ± {error:.2g} ({halves})"
+        if name in known:
+            row["published"] = f"{100 * known[name][0]:.3g}"
+    return table_of(rows)
+
+
+def finding(whole: Run) -> str:
+    """How much stronger one network responds along its first NAD than along its last."""
+    estimates = [name for name, nads in whole.nads.items() if nads["networks"]]
+    if not estimates:
+        return "No NADs were estimated: those of all networks are from files."
+    name = NETWORK if NETWORK in estimates else estimates[0]
+    label, nads = whole.labels[name], whole.nads[name]
+    response = (
+        f"{label}'s response falls by a factor of {fall(nads)} from its first NAD to its last"
+    )
+    level = f"No direction comes first for {label}"
+    return f"{level if unordered(nads) else response} ({nads['networks']} untrained networks)."
 
 
 def explorer(whole: Run) -> list[dict[str, Any]]:
@@ -236,9 +237,7 @@ def section(whole: Run) -> Section:
         and members[name].source.input == INPUT
     }
     figure = spectra(whole, estimates, known, f"{caption} · bands: ± 2 standard errors")
-    sees = "How strongly an untrained network responds along its NADs, from the first to the last. "
-    sees += "A steep line is a network with strong preferences; a level one has none."
-    pictures = [Picture("nad_spectra", figure, "spectra", sees)]
+    pictures = [Picture("nad_spectra", figure, "spectra", "spectra")]
     ordered = [
         name for name in whole.nads if name not in estimates or not unordered(whole.nads[name])
     ]
@@ -250,9 +249,7 @@ def section(whole: Run) -> Section:
             origin += "≈: indices whose eigenvalues are equal within the errors"
         figure = gallery(nads["directions"], tuple(nads["shape"]), nearby)
         style.finish(figure, title, f"{caption} · {origin}", whole.notice)
-        sees = "Some of the directions, in pixels above and as energy over spatial frequency below "
-        sees += "(the middle is frequency 0)."
-        pictures.append(Picture(f"nad_gallery_{name}", figure, title, sees))
+        pictures.append(Picture(f"nad_gallery_{name}", figure, title, "gallery"))
     _, second = estimands(whole)
     others = {
         name: artifacts.nads(name, second)
@@ -262,16 +259,7 @@ def section(whole: Run) -> Section:
     if others:
         lines = f"{caption} · {second}: {POINTS[estimator.point]}"
         lines += "" if estimator.other().symmetry else ", symmetry: none"
-        figure = overlaps(whole, others, lines)
-        sees = "Whether two ways to measure the response, over a long step and over an infinitely "
-        sees += "short one, give the same directions. Red on the diagonal: they do; white: no more "
-        sees += "than chance."
-        pictures.append(Picture("nad_overlaps", figure, "overlap of the two estimands' NADs", sees))
-    table, findings = numbers(whole, others, known)
-    title = "What an untrained network looks at"
-    question = "Draw a network's weights at random, again and again, and ask each time which "
-    question += "change of the input changes the output most. The average answer is a list of "
-    question += "directions in order of their strength: the neural anisotropy directions, NADs, of "
-    question += "the architecture. No data enter. NAD 0 is what the network responds to most, "
-    question += "before it has learned anything."
-    return Section(title, question, caption, table, pictures, findings, explorer(whole))
+        figure, alt = overlaps(whole, others, lines), "overlap of the two estimands' NADs"
+        pictures.append(Picture("nad_overlaps", figure, alt, "overlaps"))
+    rows, live = table(whole, others, known), explorer(whole)
+    return Section.of("nads", caption, rows, pictures, finding(whole), live)

@@ -1,8 +1,10 @@
 """The sections of the report, and its page of Markdown."""
 
 import dataclasses
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -11,7 +13,6 @@ from pipeline.measures.fitted import FITTED
 from pipeline.report.run import Evaluated
 
 Table = Sequence[Sequence[Any]]  # the rows of a table, its header first
-Numbers = tuple[Table, list[str]]  # a table, and the sentences of the findings
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Picture:
 class Section:
     """One part of the report.
 
-    title, question: for readers who do not know the papers; findings: sentences with numbers, their
-    spread and n; explorer: data of its script in index.html.
+    title, question: for readers who do not know the papers; finding: a sentence about one network,
+    with at most two numbers, their spread and n; explorer: data of its script in index.html.
     """
 
     title: str
@@ -37,8 +38,25 @@ class Section:
     caption: str
     table: Table
     pictures: Sequence[Picture]
-    findings: Sequence[str]
+    finding: str
     explorer: Any = None
+
+    @classmethod
+    def of(
+        cls, name: str, caption: str, table: Table, pictures: Sequence[Picture], *others: Any
+    ) -> "Section":
+        """The section whose words.toml has the title, the question, and under the keys that are
+        the pictures' `sees` what one sees in them; others: its finding, and an explorer."""
+        text = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
+        words = {key: " ".join(value.split()) for key, value in text[name].items()}
+        told = [dataclasses.replace(picture, sees=words[picture.sees]) for picture in pictures]
+        return cls(words["title"], words["question"], caption, table, told, *others)
+
+
+def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """The table of rows that are values by the names of their columns; '–' where one has none."""
+    header = list(dict.fromkeys(column for row in rows for column in row))
+    return [header, *([row.get(column, "–") for column in header] for row in rows)]
 
 
 def of_folder(name: str, section: Section, records: Mapping[str, Evaluated]) -> Section:
@@ -89,8 +107,7 @@ LEGEND = (
 def page(sections: Mapping[str, Section], notice: str | None) -> str:
     """The report as Markdown; sections: in order, by 'nads' or the name of an experiment."""
     parts = [HEAD, *([f"**{notice}**"] if notice else []), "## What was found", LEGEND]
-    findings = [f"- {text}" for section in sections.values() for text in section.findings]
-    parts.append("\n".join(findings))
+    parts.append("\n".join(f"- {section.finding}" for section in sections.values()))
     for name, section in sections.items():
         header, *rows = section.table
         rows = [header, ["---"] * len(header), *rows]

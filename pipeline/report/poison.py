@@ -10,8 +10,8 @@ from pipeline.cells.pictures import in_unit_range, poisoned
 from pipeline.experiments.poison import CLEAN
 from pipeline.project import artifacts
 from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, training
-from pipeline.report.page import Picture, Section, Table
+from pipeline.report.comparison import accuracy, basis, training
+from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
 
 CLASSES = 3  # of which the figure of examples has a picture
@@ -104,30 +104,27 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
 
 def table(run: Evaluated, known: Published) -> Table:
     """The table of accuracies, a row for each architecture and index of the carriers."""
-    rows = []
+    rows, tests = [], {"clean": "clean test data (%)", "poisoned": "with carriers (%)"}
     for (name, index), cells in run.summary.groupby(["architecture", "index"], sort=False):
         at = cells.set_index("test_set")
-        tests = [accuracy(at.loc[s]) if s in at.index else "–" for s in ("clean", "poisoned")]
-        values = known[name][1] if name in known else {}
-        beside = f"{values[index]:.1f}" if index in values else "–"
         carriers = "none" if index == CLEAN else index
-        rows.append([run.labels[name], carriers, *tests, training(cells.iloc[0]), beside])
-    header = ["network", "carriers from NAD", "clean test data (%)", "with carriers (%)"]
-    header += ["training accuracy (%) (fitted seeds)", "published clean (ResNet-18, full width)"]
-    return [header, *rows]
+        row = {"network": run.labels[name], "carriers from NAD": carriers}
+        row |= {text: accuracy(at.loc[test]) for test, text in tests.items() if test in at.index}
+        row["training accuracy (%) (fitted seeds)"] = training(cells.iloc[0])
+        if name in known and index in known[name][1]:
+            row["published clean (ResNet-18, full width)"] = f"{known[name][1][index]:.1f}"
+        rows.append(row)
+    return table_of(rows)
 
 
-def finding(run: Evaluated) -> str:
-    """The sentence on the accuracies on clean data."""
-    levels = []
-    clean = run.summary[run.summary["test_set"] == "clean"]
-    for name, cells in clean.groupby("architecture", sort=False):
-        at = cells.set_index("index").sort_index()
-        parts = [f"{run.labels[name]}: {accuracy(at.loc[CLEAN])} % without carriers"]
-        ends = dict.fromkeys([at.index[1], at.index[-1]])
-        parts += [f"{accuracy(at.loc[i])} % with carriers from NAD {i}" for i in ends]
-        levels.append(f"{', '.join(parts)} (fitted: {all_seeds_fitted(at)} of {len(at)})")
-    return f"Accuracy on clean test data, {run.seeds()}: {'; '.join(levels)}."
+def finding(whole: Run) -> str:
+    """What carriers along the first NADs cost one network on clean images."""
+    run, name = whole.shown("poison")
+    cells = run.summary_of(name).query("test_set == 'clean'").set_index("index").sort_index()
+    clean, first = cells.loc[CLEAN], cells.drop(index=CLEAN).iloc[0]
+    start = f"{run.labels[name]}: {accuracy(first)} % on clean images after carriers from NAD "
+    start += f"{first.name} on, {accuracy(clean)} % without"
+    return f"{start} {basis(cells.loc[[CLEAN, first.name]])}."
 
 
 def section(whole: Run) -> Section:
@@ -137,20 +134,9 @@ def section(whole: Run) -> Section:
     shown = f"coefficient ± {run.plan.settings.size:g} · images: {run.images['name']}"
     caption = f"{run.sizes()} · {shown}"
     figure = curve(run, known, f"{caption}\n{not_fitted('hollow')}")
-    sees = "Accuracy on clean images after training on images with carriers, over the NAD index of "
-    sees += "the carrier."
-    pictures = [Picture("poison_curve", figure, "accuracy on clean images", sees)]
-    sees = "Training images as they are and with their carriers, and what the carriers change."
-    for name, label in run.labels.items():
-        if whole.nads:
-            figure = examples(run, name, f"NADs of {label} · {shown}")
-            text = f"images with carriers along NADs of {label}"
-            pictures.append(Picture(f"poison_examples_{name}", figure, text, sees))
-    title = "Writing the class into a few NADs"
-    question = "In training images the coefficient along one of a few neighbouring NADs is "
-    question += "replaced by a small number, and which NAD, channel and sign it is says the class. "
-    question += "Along the first NADs this takes away what the image had there; along late ones "
-    question += "nobody sees it. A network that takes the bait no longer needs the photographs, "
-    question += "and fails on clean ones; one that does not notice learns as if nothing had been "
-    question += "replaced."
-    return Section(title, question, caption, table(run, known), pictures, [finding(run)])
+    pictures = [Picture("poison_curve", figure, "accuracy on clean images", "curve")]
+    for name, label in run.labels.items() if whole.nads else ():
+        figure = examples(run, name, f"NADs of {label} · {shown}")
+        alt = f"images with carriers along NADs of {label}"
+        pictures.append(Picture(f"poison_examples_{name}", figure, alt, "examples"))
+    return Section.of("poison", caption, table(run, known), pictures, finding(whole))

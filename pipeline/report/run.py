@@ -20,6 +20,8 @@ from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report.labels import label, papers_network, without_width
 
+NETWORK = "lenet"  # the architecture whose numbers are watched, and of which findings speak
+
 # The label of published values and the values, by architecture.
 Published = Mapping[str, tuple[str, Any]]
 
@@ -129,6 +131,14 @@ class Run:
             name: label(request.specification, request.source.input)
             for name, request in self.plan.members.items()
         }
+
+    def shown(self, name: str) -> tuple[Evaluated, str]:
+        """An experiment, and the architecture that its finding is about: `NETWORK`, or else the
+        first of which a network was fitted, or else the first."""
+        one = self.experiments[name]
+        names = one.results["architecture"]
+        first = [*names[fitted(one.results)], *names][0]
+        return one, NETWORK if NETWORK in one.labels else first
 
 
 def read(names: Iterable[str]) -> Run:

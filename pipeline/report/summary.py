@@ -5,9 +5,7 @@ from types import ModuleType
 
 import numpy as np
 
-from pipeline.report.run import Run
-
-NETWORK = "lenet"  # the architecture whose numbers are shown
+from pipeline.report.run import NETWORK, Run
 
 
 def summary(run: Run, parts: Mapping[str, ModuleType]) -> dict[str, dict[str, float | None]]:
