@@ -38,15 +38,14 @@ def bars(run: Evaluated, known: Published, caption: str) -> Figure:
         for place, name in enumerate(run.labels):
             # Our bar and the published one touch; plain images left of the middle, flipped right.
             pair = WIDTH + (NARROW if name in known else 0)
-            left = place + 0.02 + (-0.04 - pair if images == "plain" else 0)
+            left = place + (-0.02 - pair if images == "plain" else 0.02)
             cell, hatch = cells.loc[images, name], look.get("hatch")
             error = None if np.isnan(cell["std"]) else cell["std"]
             width, line = (0.7, "-") if cell["fitted"] else (1.1, (0, (2, 1.5)))
             outline = {"edgecolor": "black", "linewidth": width, "linestyle": line}
             outline |= {"error_kw": {"capsize": 3, "elinewidth": 1.2, "capthick": 1.2}}
-            middle, mean = left + WIDTH / 2, cell["mean"]
-            own = {"facecolor": look["facecolor"], "hatch": hatch, "yerr": error}
-            panel.bar(middle, mean, WIDTH, **own, **outline)
+            middle, mean, face = left + WIDTH / 2, cell["mean"], look["facecolor"]
+            panel.bar(middle, mean, WIDTH, facecolor=face, hatch=hatch, yerr=error, **outline)
             panel.text(middle, mean + (error or 0) + 1, f"{mean:.1f}", **above)
             if name in known:
                 value, middle = known[name][1][images], left + WIDTH + NARROW / 2

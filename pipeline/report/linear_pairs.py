@@ -13,7 +13,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
 from pipeline.measures import boundaries as measures
-from pipeline.measures.fitted import FITTED, fitted
+from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts
 from pipeline.report import published, style
 from pipeline.report.comparison import accuracy, basis, mean_text, percent, training
@@ -242,14 +242,12 @@ def section(whole: Run) -> Section:
     cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
     measured["probability"] = cells.map(artifacts.evaluated(run.folder, "cross_sections.npz").get)
     planes = {name: measured[measured["architecture"] == name] for name in labels}
-    over_fitted = "over the seeds that were fitted"
-    learned = f"more than {100 * measures.LEARNED:g} % of new samples"
-    marked = not_fitted("hatched")
-    pictures = []
+    learners = f"are right on more than {100 * measures.LEARNED:g} % of new samples"
+    tilt = f"tilt: mean over the seeds that were fitted, have a boundary and {learners}"
+    marked, pictures = not_fitted("hatched"), []
     if whole.nads:  # a folder may hold several variants, for which the problem is the same
         figure = two_sufficient_channels(run, f"scale {run.plan.scale} · {science}")
-        picture = Picture("two_sufficient_channels", figure, "the problem", "problem")
-        pictures.append(picture)
+        pictures.append(Picture("two_sufficient_channels", figure, "the problem", "problem"))
     for name, label in labels.items():
         caption = f"{run.sizes([name])} · {science}"
         lines = f"{caption}\n{marked}"
@@ -257,19 +255,14 @@ def section(whole: Run) -> Section:
             lines += "\npublished: full width, mean of three seeds, read off the figure, ± 1"
         figure, alt = accuracies(run, name, known[name], lines), f"accuracies of {label}"
         pictures.append(Picture(f"linear_accuracies_{name}", figure, alt, "accuracies"))
-        lines = f"{caption}\nprobability: mean over seeds · tilt: mean {over_fitted}\n{marked}"
-        if (planes[name].groupby(PAIR)["tilt"].count() == 0).any():
-            lines += f"\nnot learned: no network is right on {learned} and has a boundary here"
+        lines = f"{caption}\nprobability: mean over seeds · {tilt}\n{marked}"
         figure, alt = boundaries(run, planes[name], label, lines), f"boundaries of {label}"
         pictures.append(Picture(f"linear_boundaries_{name}", figure, alt, "boundaries"))
     caption = f"{run.sizes()} · {science}"
-    without = f"no number: none of them, or for tilts none right on {learned} and with a boundary"
-    lines = f"{caption}\nmean {over_fitted}, ∞ if any of these is · {without}\n{marked}"
+    lines = f"{caption}\n{tilt} · margins: mean over the fitted seeds, ∞ if any is\n{marked}"
     figure = tilt_and_margins(run, planes, lines)
     pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", "margins"))
-    caption += f" · tilt: of the seeds that were fitted (training accuracy {100 * FITTED:g} % or "
-    caption += f"more), have a boundary and are right on {learned} · used is a channel that alone "
-    caption += f"gives more than {100 * USED:g} % · NAD indices begin at 0, which for paper 2 is a "
-    caption += "choice"
+    caption += f" · {tilt} · used is a channel that alone gives more than {100 * USED:g} % · NAD "
+    caption += "indices begin at 0, which for paper 2 is a choice"
     rows, live = table(run, known, planes), explorer(run, planes)
     return Section.of("linear_pairs", caption, rows, pictures, finding(whole), live)

@@ -168,9 +168,9 @@ def table(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]
             starts, ends = nads["nearby"].T
             gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
             row["first clear gaps after index"] = ", ".join(map(str, gaps[:4])) or "none"
-        if name in others:
+        if name in others:  # which has ordered NADs alone
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
-            second = estimands(whole)[1]
+            _, second = estimands(whole)
             row[f"span shared with the first ten {second} NADs"] = f"{(both**2).sum() / ten:.2f}"
         # The first singular value that 10,000 networks would have, and its standard error.
         first = 100 * values[0] ** 0.5
@@ -190,11 +190,9 @@ def finding(whole: Run) -> str:
         return "No NADs were estimated: those of all networks are from files."
     name = NETWORK if NETWORK in estimates else estimates[0]
     label, nads = whole.labels[name], whole.nads[name]
-    response = (
-        f"{label}'s response falls by a factor of {fall(nads)} from its first NAD to its last"
-    )
-    level = f"No direction comes first for {label}"
-    return f"{level if unordered(nads) else response} ({nads['networks']} untrained networks)."
+    text = f"{label}'s response falls by a factor of {fall(nads)} from its first NAD to its last"
+    text = f"No direction comes first for {label}" if unordered(nads) else text
+    return f"{text} ({nads['networks']} untrained networks)."
 
 
 def explorer(whole: Run) -> list[dict[str, Any]]:
