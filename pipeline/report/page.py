@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jinja2
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED
 from pipeline.report.run import Evaluated
+
+HERE = Path(__file__).parent
 
 Table = Sequence[Sequence[Any]]  # the rows of a table, its header first
 
@@ -43,14 +46,20 @@ class Section:
 
     @classmethod
     def of(
-        cls, name: str, caption: str, table: Table, pictures: Sequence[Picture], *others: Any
+        cls,
+        name: str,
+        caption: str,
+        table: Table,
+        pictures: Sequence[Picture],
+        finding: str,
+        explorer: Any = None,
     ) -> "Section":
-        """The section whose words.toml has the title, the question, and under the keys that are
-        the pictures' `sees` what one sees in them; others: its finding, and an explorer."""
-        text = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
-        words = {key: " ".join(value.split()) for key, value in text[name].items()}
+        """The section whose title and question words.toml has, and what one sees in its pictures,
+        under the keys that stand in their `sees`."""
+        text = tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8"))[name]
+        words = {key: " ".join(value.split()) for key, value in text.items()}
         told = [dataclasses.replace(picture, sees=words[picture.sees]) for picture in pictures]
-        return cls(words["title"], words["question"], caption, table, told, *others)
+        return cls(words["title"], words["question"], caption, table, told, finding, explorer)
 
 
 def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -90,12 +99,6 @@ def again(name: str) -> str:
     return f"dvc repro {'estimate' if name == 'nads' else f'evaluate@{name}'} render"
 
 
-HEAD = """\
-# Report of this run
-
-Written by the stage `render`; every number comes from the tables beside it. `index.html` shows the
-same for looking around, in any browser and without a network."""
-
 # How the numbers of all sections are to be read.
 LEGEND = (
     "Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a "
@@ -106,13 +109,7 @@ LEGEND = (
 
 def page(sections: Mapping[str, Section], notice: str | None) -> str:
     """The report as Markdown; sections: in order, by 'nads' or the name of an experiment."""
-    parts = [HEAD, *([f"**{notice}**"] if notice else []), "## What was found", LEGEND]
-    parts.append("\n".join(f"- {section.finding}" for section in sections.values()))
-    for name, section in sections.items():
-        header, *rows = section.table
-        rows = [header, ["---"] * len(header), *rows]
-        parts += [f"## {name}: {section.title}", section.question, section.caption]
-        parts.append(f"Made again by `{again(name)}`.")
-        parts.append("\n".join(f"| {' | '.join(map(str, row))} |" for row in rows))
-        parts += [f"![{one.text}](figures/{one.name}.png)" for one in section.pictures]
-    return "\n\n".join(parts) + "\n"
+    options = {"trim_blocks": True, "keep_trailing_newline": True}
+    text = (HERE / "report.md.j2").read_text(encoding="utf-8")
+    template = jinja2.Template(text, undefined=jinja2.StrictUndefined, **options)
+    return template.render(sections=sections, notice=notice, legend=LEGEND, again=again)
