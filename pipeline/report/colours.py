@@ -9,22 +9,23 @@ from pipeline.report import fourier, style
 from pipeline.report.comparison import mean_text
 from pipeline.report.fourier import DIRECTION, accuracy_map
 from pipeline.report.page import Picture, Section, Table, table_of
-from pipeline.report.run import Evaluated, Run, not_fitted
+from pipeline.report.run import Evaluated, Report, not_fitted
 
 NAMES = {axis: axis.replace("_", "–") for axis in AXES}
 
 
-def maps(run: Evaluated, caption: str) -> Figure:
+def maps(experiment: Evaluated, caption: str) -> Figure:
     """Accuracy over the frequency of v, a row for each network and a column for each colour."""
-    rows, columns = len(run.labels), len(NAMES)
+    rows, columns = len(experiment.labels), len(NAMES)
     figure, axes = style.new(rows, columns, 3 * columns + 1.1, 3.2 * rows + 0.8)
-    for panels, (name, label) in zip(axes, run.labels.items()):
+    for panels, (name, label) in zip(axes, experiment.labels.items()):
         for panel, (axis, colour) in zip(panels, NAMES.items()):
-            own = fourier.completed(run, name, fourier.by_direction(run.of(name, axis=axis)))
+            own = fourier.by_direction(experiment.of(name, axis=axis))
+            own = fourier.completed(experiment, name, own)
             image = accuracy_map(panel, own, f"{label}, {colour}")
     figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
     title = "Accuracy on D(v) over the frequency of v, by its colour"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
 def above_grey(rows: pd.DataFrame) -> tuple[dict[str, str], str]:
@@ -41,13 +42,14 @@ def above_grey(rows: pd.DataFrame) -> tuple[dict[str, str], str]:
     return texts if len(every) else {}, f"{len(every)} of {len(waves)}"
 
 
-def table(run: Evaluated) -> Table:
+def table(experiment: Evaluated) -> Table:
     """The table, a row for each network and colour."""
     rows = []
-    for name, label in run.labels.items():
-        gains, count = above_grey(run.of(name))
+    for name, label in experiment.labels.items():
+        gains, count = above_grey(experiment.of(name))
         for axis, colour in NAMES.items():
-            row = {"network": label, "colour": colour} | fourier.said_of(run.of(name, axis=axis))
+            row = {"network": label, "colour": colour}
+            row |= fourier.said_of(experiment.of(name, axis=axis))
             if axis in gains:
                 row["points above grey, ± standard error"] = gains[axis]
                 row["waves and seeds fitted in every colour"] = count
@@ -55,21 +57,21 @@ def table(run: Evaluated) -> Table:
     return table_of(rows)
 
 
-def finding(whole: Run) -> str:
+def finding(run: Report) -> str:
     """What the colours give one network beside grey."""
-    run, name = whole.shown("colours")
-    gains, count = above_grey(run.of(name))
+    experiment, name, label = run.shown("colours")
+    gains, count = above_grey(experiment.of(name))
     if not gains:
-        return f"{run.labels[name]}: no wave was fitted in every colour."
+        return f"{label}: no wave was fitted in every colour."
     each = ", ".join(f"{NAMES[axis]} {gain}" for axis, gain in gains.items())
-    start = f"{run.labels[name]}: {each} points above grey"
+    start = f"{label}: {each} points above grey"
     return f"{start} (standard error, {count} waves and seeds fitted)."
 
 
-def section(whole: Run) -> Section:
+def section(run: Report) -> Section:
     """The section of `colours`."""
-    run = whole.experiments["colours"]
-    caption = f"{run.sizes()} · {run.science()}{fourier.transposed_text(run)}"
-    figure = maps(run, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
+    experiment = run.experiments["colours"]
+    caption = f"{experiment.sizes()} · {experiment.science()}{fourier.transposed_text(experiment)}"
+    figure = maps(experiment, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
     picture = Picture("colours_maps", figure, "accuracy over frequencies, by colour", "maps")
-    return Section.of("colours", caption, table(run), [picture], finding(whole))
+    return Section.of("colours", caption, table(experiment), [picture], finding(run))

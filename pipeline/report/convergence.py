@@ -19,7 +19,7 @@ from pipeline.report import fourier, style
 from pipeline.report.comparison import mean_text, number
 from pipeline.report.fourier import DIRECTION
 from pipeline.report.page import Picture, Section, Table, table_of
-from pipeline.report.run import Evaluated, Run, not_fitted
+from pipeline.report.run import Evaluated, Report, not_fitted
 
 STEPS = "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
 BEYOND = 1.25  # place of directions that were not learned, in units of the whole training
@@ -58,13 +58,13 @@ class Speed:
         return found
 
 
-def metrics(run: Evaluated, name: str) -> dict[str, float]:
+def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
     """The share of directions that a network learns with every seed."""
-    rows = run.of(name)
+    rows = experiment.of(name)
     return {"learned": rows["steps"].notna().groupby([rows[k] for k in DIRECTION]).all().mean()}
 
 
-def maps(run: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Figure:
+def maps(experiment: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Figure:
     """Steps until D(v) is learned over the frequency of v, and accuracy beside (paper 1, fig. 2).
 
     Each network has a row; its map has the colours of all networks' maps.
@@ -75,19 +75,19 @@ def maps(run: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Figure:
     fastest = min(learned, default=limit / 10)
     norm = matplotlib.colors.LogNorm(fastest, limit)
     for (name, speed), (left, right) in zip(speeds.items(), axes):
-        steps = fourier.plane(fourier.completed(run, name, speed.steps), "steps")
+        steps = fourier.plane(fourier.completed(experiment, name, speed.steps), "steps")
         never = np.isinf(steps)
         style.heat_map(left, steps.mask(never), np.nan * steps, never, norm, cmap=STEPS)
         hatched = f"\nhatched: not by every seed within {speed.limit:,} steps"
         hatched = hatched if never.any(axis=None) else ""
-        left.set_title(textwrap.fill(run.labels[name], 34) + hatched, fontsize=9)
+        left.set_title(textwrap.fill(experiment.labels[name], 34) + hatched, fontsize=9)
         _scatter(right, speed, fastest) if speed.beside else right.set_axis_off()
     shades = matplotlib.cm.ScalarMappable(norm, STEPS)
     place = {"location": "left", "aspect": 18 * len(speeds)}
     bar = figure.colorbar(shades, ax=axes[:, 0], label="steps until learned", **place)
     _plain_ticks(bar.ax.yaxis)
     title = "Steps of training until D(v) is learned, over the frequency of v"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
 def _plain_ticks(axis: Axis, most: float = np.inf) -> None:
@@ -116,12 +116,12 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
     panel.legend(**style.ABOVE)
 
 
-def table(run: Evaluated, speeds: Mapping[str, Speed]) -> Table:
+def table(experiment: Evaluated, speeds: Mapping[str, Speed]) -> Table:
     """The table of the steps that each network needs."""
     rows = []
     for name, speed in speeds.items():
         learned = speed.learned
-        row = {"network": run.labels[name]}
+        row = {"network": experiment.labels[name]}
         row["directions learned"] = f"{len(learned)} of {len(speed.steps)}"
         row["within steps"] = f"{speed.limit:,}"
         if len(learned):
@@ -139,12 +139,12 @@ def table(run: Evaluated, speeds: Mapping[str, Speed]) -> Table:
     return table_of(rows)
 
 
-def finding(whole: Run) -> str:
+def finding(run: Report) -> str:
     """How many waves one network learns, and whether the soonest generalise best."""
-    run, name = whole.shown("convergence")
-    speed = speed_of(name, run, whole.experiments["fourier"])
-    text = f"{run.labels[name]} learns {len(speed.learned)} of {len(speed.steps)} waves with every"
-    text += f" seed ({run.seeds([name])})"
+    experiment, name, label = run.shown("convergence")
+    speed = speed_of(name, experiment, run.experiments["fourier"])
+    text = f"{label} learns {len(speed.learned)} of {len(speed.steps)} waves with every"
+    text += f" seed ({experiment.seeds([name])})"
     if OURS in speed.beside:
         fitted = int(speed.beside[OURS]["fitted"].sum())
         text += f"; steps and accuracy: {speed.correlations[OURS]}"
@@ -152,32 +152,33 @@ def finding(whole: Run) -> str:
     return f"{text}."
 
 
-def speed_of(name: str, run: Evaluated, other: Evaluated) -> Speed:
+def speed_of(name: str, experiment: Evaluated, other: Evaluated) -> Speed:
     """The `Speed` of an architecture in the run of `convergence`; other: the run of `fourier`."""
-    member, accuracies = run.plan.members[name], {}
+    member, accuracies = experiment.plan.members[name], {}
     if name in other.labels:
         accuracies[OURS] = fourier.by_direction(other.of(name))
-    if name in (known := fourier.published_maps(run)):
-        accuracies |= dict([known[name]])
-    limit = member.training.epochs * -(-run.plan.train_samples // BATCH)
+    if name in (published := fourier.published_maps(experiment)):
+        accuracies |= dict([published[name]])
+    limit = member.training.epochs * -(-experiment.plan.train_samples // BATCH)
     # A direction that one seed did not learn comes last: its mean is infinite, its deviation nan.
-    rows = fourier.canonical(run.of(name)).fillna({"steps": np.inf})
+    rows = fourier.canonical(experiment.of(name)).fillna({"steps": np.inf})
     rows = rows.groupby(DIRECTION, as_index=False)
     steps = rows.agg(steps=("steps", "mean"), std_x=("steps", "std"))
     beside = {called: steps.merge(table, on=DIRECTION) for called, table in accuracies.items()}
     return Speed(limit, steps, beside)
 
 
-def section(whole: Run) -> Section:
+def section(run: Report) -> Section:
     """The section of `convergence`."""
-    run, other = whole.experiments["convergence"], whole.experiments["fourier"]
-    speeds = {name: speed_of(name, run, other) for name in run.labels}
+    experiment, other = run.experiments["convergence"], run.experiments["fourier"]
+    speeds = {name: speed_of(name, experiment, other) for name in experiment.labels}
     learned = f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
-    lines = [f"{run.sizes()} · {run.science()} · {learned}{fourier.transposed_text(run)}"]
+    science = f"{experiment.science()} · {learned}{fourier.transposed_text(experiment)}"
+    lines = [f"{experiment.sizes()} · {science}"]
     if drawn := [name for name, speed in speeds.items() if OURS in speed.beside]:
         noisier = f"of the experiment fourier, {other.science()} · {other.seeds(drawn)}"
         lines.append(f"accuracies: {noisier} · {not_fitted('hollow')}")
         lines.append("ρ: rank correlation (Spearman) of steps and accuracy")
-    figure, alt = maps(run, speeds, "\n".join(lines)), "steps until D(v) is learned"
+    figure, alt = maps(experiment, speeds, "\n".join(lines)), "steps until D(v) is learned"
     caption, pictures = " · ".join(lines), [Picture("convergence_maps", figure, alt, "maps")]
-    return Section.of("convergence", caption, table(run, speeds), pictures, finding(whole))
+    return Section.of("convergence", caption, table(experiment, speeds), pictures, finding(run))

@@ -51,7 +51,7 @@ def test_a_finding_is_one_short_sentence(every):
         for one in records:
             name = one.plan.experiment
             findings.append(
-                render.PARTS[name].finding(run.Run(None, {}, first | {name: one}, None))
+                render.PARTS[name].finding(run.Report(None, {}, first | {name: one}, None))
             )
     assert len(findings) > 40 and max(map(len, findings)) <= 150
     assert all(text.endswith(".") and ". " not in text for text in findings)
