@@ -23,19 +23,19 @@ PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in OR
 
 def main() -> None:
     """Render every figure afresh; what cannot be rendered leaves the last report."""
-    whole = run.read(name for name in experiments.names() if name in PARTS)
-    sections = {name: part.section(whole) for name, part in PARTS.items()}
+    report = run.read(name for name in experiments.names() if name in PARTS)
+    sections = {name: part.section(report) for name, part in PARTS.items()}
     with artifacts.output(artifacts.FIGURES, sealed=False) as figures:
         save(sections, figures)
         pages = {
-            "index.html": document(sections, whole.plan.scale, whole.notice, figures),
-            "report.md": page(sections, whole.notice),
+            "index.html": document(sections, report.plan.scale, report.notice, figures),
+            "report.md": page(sections, report.notice),
         }
     for name, text in pages.items():
         # What an earlier run left may be the same file as one in DVC's cache.
         (artifacts.REPORTS / name).unlink(missing_ok=True)
         (artifacts.REPORTS / name).write_text(text, encoding="utf-8")
-    artifacts.write_json(artifacts.REPORTS / "metrics.json", summary.summary(whole, PARTS))
+    artifacts.write_json(artifacts.REPORTS / "metrics.json", summary.summary(report, PARTS))
     count = sum(len(section.pictures) for section in sections.values())
     print(f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}")
 
@@ -51,7 +51,7 @@ def render_folder(folder: Path) -> None:
         experiment = record.plan.experiment
         # The record of this folder beside the first ones of other experiments.
         beside = {each: first for each, (_, first) in firsts.items()} | {experiment: record}
-        section = PARTS[experiment].section(run.Run(None, {}, beside, record.notice))
+        section = PARTS[experiment].section(run.Report(None, {}, beside, record.notice))
         section_id = experiment if firsts[experiment][0] == name else name.replace("/", "-")
         sections[section_id] = of_folder(name, section, records)
         for old in Path(record.folder).glob("*.png"):

@@ -1,5 +1,6 @@
 """`colours` in the report: accuracy on D(v), v a wave of one colour (not in the papers)."""
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.cells.fourier import AXES
@@ -7,58 +8,70 @@ from pipeline.measures.fitted import fitted
 from pipeline.report import fourier, style
 from pipeline.report.comparison import mean_text
 from pipeline.report.fourier import DIRECTION, accuracy_map
-from pipeline.report.page import Numbers, Picture, Section
-from pipeline.report.run import Evaluated, Run, not_fitted
+from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.run import Evaluated, Report, not_fitted
 
 NAMES = {axis: axis.replace("_", "–") for axis in AXES}
 
 
-def maps(run: Evaluated, caption: str) -> Figure:
+def maps(experiment: Evaluated, caption: str) -> Figure:
     """Accuracy over the frequency of v, a row for each network and a column for each colour."""
-    rows, columns = len(run.labels), len(NAMES)
+    rows, columns = len(experiment.labels), len(NAMES)
     figure, axes = style.new(rows, columns, 3 * columns + 1.1, 3.2 * rows + 0.8)
-    for panels, (name, label) in zip(axes, run.labels.items()):
+    for panels, (name, label) in zip(axes, experiment.labels.items()):
         for panel, (axis, colour) in zip(panels, NAMES.items()):
-            own = fourier.completed(run, name, fourier.by_direction(run.of(name, axis=axis)))
+            own = fourier.by_direction(experiment.of(name, axis=axis))
+            own = fourier.completed(experiment, name, own)
             image = accuracy_map(panel, own, f"{label}, {colour}")
     figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
     title = "Accuracy on D(v) over the frequency of v, by its colour"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
-def numbers(run: Evaluated) -> Numbers:
-    """The table, a row for each network and colour, and the sentence on grey and the colours."""
-    rows, compared = [], []
-    for name, label in run.labels.items():
+def above_grey(rows: pd.DataFrame) -> tuple[dict[str, str], str]:
+    """The points of accuracy that one architecture gains in each colour over the same waves in
+    grey, with their standard error, by axis; and how many waves and seeds these are of.
+
+    They are those fitted in every colour; without any there are no points.
+    """
+    keys = ["seed", *DIRECTION]
+    waves = rows.assign(fitted=fitted(rows)).pivot(index=keys, columns="axis")
+    every = waves["accuracy"][waves["fitted"].all(axis=1)]
+    gains = 100 * every[list(NAMES)[1:]].sub(every["grey"], axis=0)
+    texts = {axis: mean_text(gain.mean(), gain.sem(), 2) for axis, gain in gains.items()}
+    return texts if len(every) else {}, f"{len(every)} of {len(waves)}"
+
+
+def table(experiment: Evaluated) -> Table:
+    """The table, a row for each network and colour."""
+    rows = []
+    for name, label in experiment.labels.items():
+        gains, count = above_grey(experiment.of(name))
         for axis, colour in NAMES.items():
-            rows.append([label, colour, *fourier.said_of(run.of(name, axis=axis))])
-        own = run.of(name)
-        waves = own.assign(fitted=fitted(own)).pivot(index=["seed", *DIRECTION], columns="axis")
-        of_axis = waves["accuracy"][waves["fitted"].all(axis=1)]
-        if of_axis.empty:
-            compared.append(f"{label}: no wave was fitted in every colour")
-            continue
-        texts = []
-        for axis, colour in list(NAMES.items())[1:]:
-            points = 100 * (of_axis[axis] - of_axis["grey"])
-            texts.append(f"{colour} {mean_text(points.mean(), points.sem(), 2)} points")
-        count = f"{len(of_axis)} of {len(waves)} waves and seeds"
-        compared.append(f"{label} {' and '.join(texts)}, over the {count} fitted in every colour")
-    start = "Accuracy less that along the same wave in grey (± standard error of the mean)"
-    header = ["network", "colour", "directions fitted", "mean accuracy (%)", "lowest", "highest"]
-    return [header, *rows], [f"{start}: {'; '.join(compared)}."]
+            row = {"network": label, "colour": colour}
+            row |= fourier.said_of(experiment.of(name, axis=axis))
+            if axis in gains:
+                row["points above grey, ± standard error"] = gains[axis]
+                row["waves and seeds fitted in every colour"] = count
+            rows.append(row)
+    return table_of(rows)
 
 
-def section(whole: Run) -> Section:
+def finding(run: Report) -> str:
+    """What the colours give one network beside grey."""
+    experiment, name, label = run.shown("colours")
+    gains, count = above_grey(experiment.of(name))
+    if not gains:
+        return f"{label}: no wave was fitted in every colour."
+    each = ", ".join(f"{NAMES[axis]} {gain}" for axis, gain in gains.items())
+    start = f"{label}: {each} points above grey"
+    return f"{start} (standard error, {count} waves and seeds fitted)."
+
+
+def section(run: Report) -> Section:
     """The section of `colours`."""
-    run = whole.experiments["colours"]
-    caption = f"{run.sizes()} · {run.science()}{fourier.transposed_text(run)}"
-    figure = maps(run, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
-    sees = "Test accuracy over the frequency of v, by the colour of the wave. Maps of one row that "
-    sees += "look alike belong to a network that does not care for colour."
-    pictures = [Picture("colours_maps", figure, "accuracy over frequencies, by colour", sees)]
-    table, findings = numbers(run)
-    title = "Does the colour matter?"
-    question = "Inputs get three channels, and the same wave is written into them in grey, from "
-    question += "red to green, or from blue to yellow. Is one colour learned better?"
-    return Section(title, question, caption, table, pictures, findings)
+    experiment = run.experiments["colours"]
+    caption = f"{experiment.sizes()} · {experiment.science()}{fourier.transposed_text(experiment)}"
+    figure = maps(experiment, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
+    picture = Picture("colours_maps", figure, "accuracy over frequencies, by colour", "maps")
+    return Section.of("colours", caption, table(experiment), [picture], finding(run))

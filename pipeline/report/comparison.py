@@ -33,14 +33,11 @@ def training(row: Mapping[str, Any]) -> str:
     return f"{100 * row['train_accuracy']:.1f} ({row['fitted']:.0f} of {row['seeds']:.0f})"
 
 
-def all_seeds_fitted(rows: pd.DataFrame) -> int:
-    """The number of rows of summary.csv in which the networks of all seeds were fitted."""
-    return int((rows["fitted"] == rows["seeds"]).sum())
-
-
-def p_text(p: float) -> str:
-    """A p-value as text: 'p = 0.12', 'p < 0.001'."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+def basis(rows: pd.DataFrame) -> str:
+    """What a sentence on rows of summary.csv rests on: '(2 seeds, 5 of 8 networks fitted)'."""
+    seeds = int(rows["seeds"].max())
+    fitted = f"{rows['fitted'].sum():.0f} of {rows['seeds'].sum():.0f} networks fitted"
+    return f"({seeds} seed{'s' if seeds > 1 else ''}, {fitted})"
 
 
 def rms_text(ours: pd.Series, published: pd.Series) -> str:

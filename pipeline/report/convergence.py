@@ -16,21 +16,14 @@ from matplotlib.figure import Figure
 from pipeline.cells.training import BATCH, LEARNED, WINDOW
 from pipeline.measures.ranks import spearman
 from pipeline.report import fourier, style
-from pipeline.report.comparison import mean_text, number, p_text
+from pipeline.report.comparison import mean_text, number
 from pipeline.report.fourier import DIRECTION
-from pipeline.report.page import Numbers, Picture, Section
-from pipeline.report.run import Evaluated, Published, Run, not_fitted
+from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.run import Evaluated, Report, not_fitted
 
 STEPS = "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
 BEYOND = 1.25  # place of directions that were not learned, in units of the whole training
 OURS = "fourier"  # label of the accuracies that `fourier` measured in this run
-
-# Labels of accuracies in a sentence.
-NAMES = {
-    OURS: "the accuracies of fourier",
-    "published": "the published ones",
-    "published, full width": "the published ones of full width",
-}
 
 
 @dataclass(frozen=True)
@@ -52,26 +45,26 @@ class Speed:
         return self.steps[np.isfinite(self.steps["steps"])].sort_values("steps", kind="stable")
 
     @property
-    def correlations(self) -> dict[str, tuple[float, float, str]]:
-        """Spearman's ρ of steps and accuracies, its p, and both as text, by label.
+    def correlations(self) -> dict[str, str]:
+        """Spearman's ρ of steps and accuracies as text, by label.
 
         Directions that were not learned come last, all alike.
         """
         found = {}
         for called, both in self.beside.items():
-            rho, p = spearman(both["steps"], both["mean"])
-            text = "ρ undefined (" if np.isnan(rho) else f"ρ = {number(rho, 2)} ({p_text(p)}, "
-            found[called] = rho, p, f"{text}{len(both)} directions)"
+            rho, _ = spearman(both["steps"], both["mean"])
+            text = "undefined" if np.isnan(rho) else f"= {number(rho, 2)}"
+            found[called] = f"ρ {text} ({len(both)} directions)"
         return found
 
 
-def metrics(run: Evaluated, name: str) -> dict[str, float]:
+def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
     """The share of directions that a network learns with every seed."""
-    rows = run.of(name)
+    rows = experiment.of(name)
     return {"learned": rows["steps"].notna().groupby([rows[k] for k in DIRECTION]).all().mean()}
 
 
-def maps(run: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Figure:
+def maps(experiment: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Figure:
     """Steps until D(v) is learned over the frequency of v, and accuracy beside (paper 1, fig. 2).
 
     Each network has a row; its map has the colours of all networks' maps.
@@ -82,19 +75,19 @@ def maps(run: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Figure:
     fastest = min(learned, default=limit / 10)
     norm = matplotlib.colors.LogNorm(fastest, limit)
     for (name, speed), (left, right) in zip(speeds.items(), axes):
-        steps = fourier.plane(fourier.completed(run, name, speed.steps), "steps")
+        steps = fourier.plane(fourier.completed(experiment, name, speed.steps), "steps")
         never = np.isinf(steps)
         style.heat_map(left, steps.mask(never), np.nan * steps, never, norm, cmap=STEPS)
         hatched = f"\nhatched: not by every seed within {speed.limit:,} steps"
         hatched = hatched if never.any(axis=None) else ""
-        left.set_title(textwrap.fill(run.labels[name], 34) + hatched, fontsize=9)
+        left.set_title(textwrap.fill(experiment.labels[name], 34) + hatched, fontsize=9)
         _scatter(right, speed, fastest) if speed.beside else right.set_axis_off()
     shades = matplotlib.cm.ScalarMappable(norm, STEPS)
     place = {"location": "left", "aspect": 18 * len(speeds)}
     bar = figure.colorbar(shades, ax=axes[:, 0], label="steps until learned", **place)
     _plain_ticks(bar.ax.yaxis)
     title = "Steps of training until D(v) is learned, over the frequency of v"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
 def _plain_ticks(axis: Axis, most: float = np.inf) -> None:
@@ -106,7 +99,7 @@ def _plain_ticks(axis: Axis, most: float = np.inf) -> None:
 def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
     panel.axhline(50, color="0.6", linewidth=0.8)
     panel.axvline(speed.limit, color="0.6", linewidth=0.8, linestyle=":")
-    for called, (*_, text) in speed.correlations.items():
+    for called, text in speed.correlations.items():
         both = speed.beside[called]
         marker, colour = ("o", "black") if called == OURS else ("x", style.PUBLISHED)
         look = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 4.5}
@@ -123,76 +116,69 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
     panel.legend(**style.ABOVE)
 
 
-def numbers(run: Evaluated, speeds: Mapping[str, Speed], other: Evaluated) -> Numbers:
-    """The table of the steps that each network needs, and sentences; other: `fourier`'s run."""
-    rows, soon, related = [], [], []
+def table(experiment: Evaluated, speeds: Mapping[str, Speed]) -> Table:
+    """The table of the steps that each network needs."""
+    rows = []
     for name, speed in speeds.items():
-        label, learned, ends = run.labels[name], speed.learned, ["–", "–", "–"]
-        count, limit = f"{len(learned)} of {len(speed.steps)}", f"{speed.limit:,}"
-        text = f"{label} with every seed along {count} directions within {limit} steps"
-        if not learned.empty:
+        learned = speed.learned
+        row = {"network": experiment.labels[name]}
+        row["directions learned"] = f"{len(learned)} of {len(speed.steps)}"
+        row["within steps"] = f"{speed.limit:,}"
+        if len(learned):
             first, last = (
                 f"{mean_text(end['steps'], end['std_x'], 0)} at {fourier.pair(end)}"
                 for end in (learned.iloc[0], learned.iloc[-1])
             )
-            ends = [first, number(learned["steps"].median(), 0), last]
-            text += f", of which the first takes {first} and the last {last}"
-        soon.append(text)
-        beside = speed.correlations
-        if beside:
-            text = ", ".join(f"{rho} with {NAMES[called]}" for called, (*_, rho) in beside.items())
-            sign, *others = {np.sign(rho) if p < 0.05 else 0 for rho, p, _ in beside.values()}
-            meaning = f"what is learned sooner generalises {'better' if sign < 0 else 'worse'}"
-            meaning = "no relation is established" if others or sign == 0 else meaning
-            related.append(f"{label} {text}: {meaning}")
-        text = "; ".join(f"{called}: {rho}" for called, (*_, rho) in beside.items())
-        rows.append([label, count, limit, *ends, text or "–"])
-    start = f"D(v) along Fourier directions ({run.science()}, {run.seeds()}) is learned by"
-    sentences = [f"{start} {'; by '.join(soon)}."]
-    if related:
-        start = "Rank correlation of these steps with the accuracy along the same directions"
-        sentences.append(f"{start} ({other.science()}): {'; '.join(related)}.")
-    header = ["network", "directions learned", "within steps", "fewest steps, at (k_row, k_col)"]
-    header += ["median", "most", "Spearman's ρ of steps and accuracy"]
-    return [header, *rows], sentences
+            row["fewest steps, at (k_row, k_col)"] = first
+            row["median"] = number(learned["steps"].median(), 0)
+            row["most"] = last
+        if speed.beside:
+            texts = [f"{called}: {rho}" for called, rho in speed.correlations.items()]
+            row["Spearman's ρ of steps and accuracy"] = "; ".join(texts)
+        rows.append(row)
+    return table_of(rows)
 
 
-def speed_of(name: str, run: Evaluated, other: Evaluated, known: Published) -> Speed:
-    """The `Speed` of an architecture in the run of `convergence`.
+def finding(run: Report) -> str:
+    """How many waves one network learns, and whether the soonest generalise best."""
+    experiment, name, label = run.shown("convergence")
+    speed = speed_of(name, experiment, run.experiments["fourier"])
+    text = f"{label} learns {len(speed.learned)} of {len(speed.steps)} waves with every"
+    text += f" seed ({experiment.seeds([name])})"
+    if OURS in speed.beside:
+        fitted = int(speed.beside[OURS]["fitted"].sum())
+        text += f"; steps and accuracy: {speed.correlations[OURS]}"
+        text = text.removesuffix(")") + f", {fitted} of them fitted)"
+    return f"{text}."
 
-    other: the run of `fourier`; known: published accuracies.
-    """
-    member, accuracies = run.plan.members[name], {}
+
+def speed_of(name: str, experiment: Evaluated, other: Evaluated) -> Speed:
+    """The `Speed` of an architecture in the run of `convergence`; other: the run of `fourier`."""
+    member, accuracies = experiment.plan.members[name], {}
     if name in other.labels:
         accuracies[OURS] = fourier.by_direction(other.of(name))
-    if name in known:
-        accuracies |= dict([known[name]])
-    limit = member.training.epochs * -(-run.plan.train_samples // BATCH)
+    if name in (published := fourier.published_maps(experiment)):
+        accuracies |= dict([published[name]])
+    limit = member.training.epochs * -(-experiment.plan.train_samples // BATCH)
     # A direction that one seed did not learn comes last: its mean is infinite, its deviation nan.
-    rows = fourier.canonical(run.of(name)).fillna({"steps": np.inf})
+    rows = fourier.canonical(experiment.of(name)).fillna({"steps": np.inf})
     rows = rows.groupby(DIRECTION, as_index=False)
     steps = rows.agg(steps=("steps", "mean"), std_x=("steps", "std"))
     beside = {called: steps.merge(table, on=DIRECTION) for called, table in accuracies.items()}
     return Speed(limit, steps, beside)
 
 
-def section(whole: Run) -> Section:
+def section(run: Report) -> Section:
     """The section of `convergence`."""
-    run, other = whole.experiments["convergence"], whole.experiments["fourier"]
-    known = fourier.published_maps(run)
-    speeds = {name: speed_of(name, run, other, known) for name in run.labels}
+    experiment, other = run.experiments["convergence"], run.experiments["fourier"]
+    speeds = {name: speed_of(name, experiment, other) for name in experiment.labels}
     learned = f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
-    lines = [f"{run.sizes()} · {run.science()} · {learned}{fourier.transposed_text(run)}"]
+    science = f"{experiment.science()} · {learned}{fourier.transposed_text(experiment)}"
+    lines = [f"{experiment.sizes()} · {science}"]
     if drawn := [name for name, speed in speeds.items() if OURS in speed.beside]:
         noisier = f"of the experiment fourier, {other.science()} · {other.seeds(drawn)}"
         lines.append(f"accuracies: {noisier} · {not_fitted('hollow')}")
         lines.append("ρ: rank correlation (Spearman) of steps and accuracy")
-    sees = "Left: steps until D(v) is learned; hatched where they were not enough. Right: accuracy "
-    sees += "of the previous part against these steps, one point for every wave."
-    figure = maps(run, speeds, "\n".join(lines))
-    table, findings = numbers(run, speeds, other)
-    pictures = [Picture("convergence_maps", figure, "steps until D(v) is learned", sees)]
-    title = "What is learned first"
-    question = "With less noise, count the steps of training until the loss is gone. Are the waves "
-    question += "that are learned soon those along which the network also does well on new samples?"
-    return Section(title, question, " · ".join(lines), table, pictures, findings)
+    figure, alt = maps(experiment, speeds, "\n".join(lines)), "steps until D(v) is learned"
+    caption, pictures = " · ".join(lines), [Picture("convergence_maps", figure, alt, "maps")]
+    return Section.of("convergence", caption, table(experiment, speeds), pictures, finding(run))

@@ -13,11 +13,12 @@ from matplotlib.figure import Figure
 
 from pipeline.cells.fourier import wrapped
 from pipeline.networks import NETWORKS
-from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, number, percent, rms_text
+from pipeline.report import style
+from pipeline.report.comparison import accuracy, basis, number, percent, rms_text
 from pipeline.report.labels import papers_network
-from pipeline.report.page import Numbers, Picture, Section
-from pipeline.report.run import Evaluated, Published, Run, described, not_fitted, over_seeds
+from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.published import table as published_table
+from pipeline.report.run import Evaluated, Published, Report, described, not_fitted, over_seeds
 from pipeline.report.site.document import value
 
 # Mean accuracy over all frequencies of the networks without pooling, read off paper 1's fig. 3.
@@ -45,34 +46,34 @@ def by_direction(rows: pd.DataFrame) -> pd.DataFrame:
     return over_seeds(canonical(rows), DIRECTION).reset_index()
 
 
-def metrics(run: Evaluated, name: str) -> dict[str, float]:
+def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
     """The highest of one network's mean accuracies over seeds."""
-    return {"highest": run.of(name).groupby(DIRECTION)["accuracy"].mean().max()}
+    return {"highest": experiment.of(name).groupby(DIRECTION)["accuracy"].mean().max()}
 
 
-def published_maps(run: Evaluated) -> Published:
+def published_maps(experiment: Evaluated) -> Published:
     """By architecture, the label of its network's published map, and the map as `by_direction`."""
-    table = published.table("fourier")
+    table = published_table("fourier")
     maps = {
         network: by_direction(table[DIRECTION].assign(accuracy=table[network] / 100))
         for network in table.columns.drop(DIRECTION)
     }
-    return run.beside(maps)
+    return experiment.beside(maps)
 
 
-def completed(run: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
+def completed(experiment: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of an architecture's whole map, with the transposes that it is not trained along."""
-    if run.plan.members[name].grid.transposes:
+    if experiment.plan.members[name].grid.transposes:
         return rows
     turned = canonical(rows.rename(columns=dict(zip(DIRECTION, reversed(DIRECTION)))))
     return pd.concat([rows, turned], ignore_index=True).drop_duplicates(DIRECTION)
 
 
-def transposed_text(run: Evaluated) -> str:
+def transposed_text(experiment: Evaluated) -> str:
     """The part of a caption on the architectures that are trained along half of the directions."""
-    members = run.plan.members
-    halves = [label for name, label in run.labels.items() if not members[name].grid.transposes]
-    whose = "" if len(halves) == len(run.labels) else f" ({', '.join(halves)})"
+    members, labels = experiment.plan.members, experiment.labels
+    halves = [label for name, label in labels.items() if not members[name].grid.transposes]
+    whose = "" if len(halves) == len(labels) else f" ({', '.join(halves)})"
     text = f" · one of each v and its transpose, which are alike by symmetry, is trained{whose}"
     return text if halves else ""
 
@@ -100,12 +101,12 @@ def pair(direction: pd.Series) -> str:
     return "({}, {})".format(*(number(direction[name], 0) for name in DIRECTION))
 
 
-def maps(run: Evaluated, known: Published, caption: str) -> Figure:
+def maps(experiment: Evaluated, published: Published, caption: str) -> Figure:
     """Accuracy over the frequency of v, and the published maps beside it (paper 1, figs 1, 3)."""
     rows = [[]]
-    for name, label in run.labels.items():
-        own = completed(run, name, by_direction(run.of(name)))
-        drawn = [(label, own)] + ([known[name]] if name in known else [])
+    for name, label in experiment.labels.items():
+        own = completed(experiment, name, by_direction(experiment.of(name)))
+        drawn = [(label, own)] + ([published[name]] if name in published else [])
         if len(rows[-1]) + len(drawn) > 3:  # a published map stands in the same row as ours
             rows.append([])
         rows[-1] += drawn
@@ -121,7 +122,8 @@ def maps(run: Evaluated, known: Published, caption: str) -> Figure:
         for panel in panels[1:]:
             panel.set_ylabel("")
     figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
-    return style.finish(figure, "Accuracy on D(v) over the frequency of v", caption, run.notice)
+    title = "Accuracy on D(v) over the frequency of v"
+    return style.finish(figure, title, caption, experiment.notice)
 
 
 def accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> QuadMesh:
@@ -136,67 +138,50 @@ def accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> QuadMesh:
     return style.heat_map(panel, 100 * mean, 100 * std, unfitted)
 
 
-def level_of(cells: pd.DataFrame) -> str:
-    """The mean of one architecture's map with its standard deviation over seeds, as text."""
-    means = cells.groupby("seed")["accuracy"].mean()
-    return percent(means.mean(), means.std())
-
-
-def said_of(cells: pd.DataFrame) -> list[str]:
+def said_of(cells: pd.DataFrame) -> dict[str, str]:
     """What tables say of one map: directions fitted, mean, and lowest and highest accuracy."""
-    directions = by_direction(cells)
-    ends = [directions.loc[place] for place in directions["mean"].agg(["argmin", "argmax"])]
-    fitted = f"{int(directions['fitted'].sum())} of {len(directions)}"
-    return [fitted, level_of(cells), *(f"{accuracy(end)} at {pair(end)}" for end in ends)]
+    directions, means = by_direction(cells), cells.groupby("seed")["accuracy"].mean()
+    said = {"directions fitted": f"{int(directions['fitted'].sum())} of {len(directions)}"}
+    said["mean accuracy (%)"] = percent(means.mean(), means.std())
+    for column, end in (("lowest", "argmin"), ("highest", "argmax")):
+        direction = directions.loc[directions["mean"].agg(end)]
+        said[column] = f"{accuracy(direction)} % at {pair(direction)}"
+    return said
 
 
-def numbers(run: Evaluated, known: Published) -> Numbers:
-    """The table of the maps, a row for each architecture, and sentences.
+def table(experiment: Evaluated, published: Published) -> Table:
+    """The table of the maps, a row for each architecture.
 
     The published mean is over the directions of our map, and the distance over those of them off
     k_row = 0: LeNet's published row k_row = 0 lies above its transpose, which the symmetry of the
     network's law does not allow.
     """
-    networks = {name: described(run.plan.members[name]) for name in run.labels}
-    no_pooling = {"downsampling": "none"}
-    rows, levels, without = [], [], []
-    for name, label in run.labels.items():
-        cells = run.of(name)
-        directions = by_direction(cells)
-        means = directions.set_index(DIRECTION)["mean"]
-        fitted, level, low, high = said = said_of(cells)
-        alike = means.min() == means.max()
-        where = "along all" if alike else f"in the mean, from {low} to {high}"
-        levels.append(f"{label}: {level} % {where} (fitted along {fitted})")
-        unpooled = UNPOOLED.get(papers_network(networks[name], **no_pooling))
-        beside = [f"{100 * unpooled:.1f}" if unpooled else "–", "–"]
-        if name in known:
-            called, theirs = known[name]
-            wide = called.removeprefix("published")
+    rows, no_pooling = [], {"downsampling": "none"}
+    for name, label in experiment.labels.items():
+        cells, network = experiment.of(name), described(experiment.plan.members[name])
+        means = by_direction(cells).set_index(DIRECTION)["mean"]
+        row = {"network": label} | said_of(cells)
+        row["directions above 75 % (%)"] = f"{100 * (means > 0.75).mean():.0f}"
+        if unpooled := UNPOOLED.get(papers_network(network, **no_pooling)):
+            row["published mean (%)"] = f"{100 * unpooled:.1f}"
+        if name in published:
+            called, theirs = published[name]
+            width = called.removeprefix("published")
             theirs = 100 * theirs.set_index(DIRECTION)["mean"].reindex(means.index)
+            row["published mean (%)"] = f"{theirs.mean():.1f}{width}"
             off = theirs[theirs.index.get_level_values("k_row") != 0]
-            beside = [f"{theirs.mean():.1f}{wide}", rms_text(100 * means, off) + wide]
-        for other, network in networks.items():
-            if "downsampling" in network or networks[name] != network | no_pooling:
-                continue
-            same = by_direction(run.of(other)).merge(directions, on=DIRECTION)
-            without_it, with_it = (
-                level_of(canonical(run.of(one)).merge(same[DIRECTION])) for one in (name, other)
-            )
-            text = f"{run.labels[other]} has {without_it} % instead of {with_it} %, "
-            text += f"means over the {len(same)} directions of both"
-            epochs = [run.plan.members[one].training.epochs for one in (name, other)]
-            text += "" if len({*epochs}) == 1 else ", after {} and {} epochs".format(*epochs)
-            text += f"; published {100 * unpooled:.1f} % without" if unpooled else ""
-            without.append(text)
-        rows.append([label, *said, f"{100 * (means > 0.75).mean():.0f}", *beside])
-    sentences = [f"Accuracy over Fourier directions, {run.seeds()}: {'; '.join(levels)}."]
-    if without:
-        sentences.append(f"Without pooling {', '.join(without)}.")
-    header = ["network", "directions fitted", "mean accuracy (%)", "lowest", "highest"]
-    header += ["directions above 75 % (%)", "published mean (%)"]
-    header += ["root mean square distance from the published off k_row = 0 (directions)"]
-    return [header, *rows], sentences
+            distance = "root mean square distance from the published off k_row = 0 (directions)"
+            row[distance] = rms_text(100 * means, off) + width
+        rows.append(row)
+    return table_of(rows)
+
+
+def finding(run: Report) -> str:
+    """The waves along which one network does worst and best."""
+    experiment, name, label = run.shown("fourier")
+    _, _, low, high = said_of(experiment.of(name)).values()
+    fit = basis(experiment.summary_of(name))
+    return f"{label}: from {low} to {high} over the waves {fit}."
 
 
 def key(row: Mapping[str, Any]) -> str:
@@ -204,37 +189,31 @@ def key(row: Mapping[str, Any]) -> str:
     return f"{row['k_row']:.0f},{row['k_col']:.0f}"
 
 
-def explorer(run: Evaluated, known: Published) -> list[dict[str, Any]]:
+def explorer(experiment: Evaluated, published: Published) -> list[dict[str, Any]]:
     """The data of the page's maps: accuracies by frequency, ours and the published ones."""
     maps = []
-    for name, label in run.labels.items():
-        own = unfolded(completed(run, name, canonical(run.summary_of(name))))
+    for name, label in experiment.labels.items():
+        own = unfolded(completed(experiment, name, canonical(experiment.summary_of(name))))
         cells = {key(row): value(row) for row in own.dropna(subset="mean").to_dict("records")}
-        maps.append({"name": label, "cells": cells, "sides": run.plan.members[name].input[1:]})
-        if name in known:
-            called, theirs = known[name]
+        sides = experiment.plan.members[name].input[1:]
+        maps.append({"name": label, "cells": cells, "sides": sides})
+        if name in published:
+            called, theirs = published[name]
             cells = {key(row): [row["mean"]] for row in unfolded(theirs).to_dict("records")}
             maps[-1] |= {"called": called, "published": cells}
     return maps
 
 
-def section(whole: Run) -> Section:
+def section(run: Report) -> Section:
     """The section of `fourier`."""
-    run = whole.experiments["fourier"]
-    known = published_maps(run)
-    caption = f"{run.sizes()} · {run.science()}{transposed_text(run)}"
-    figure = maps(run, known, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
-    if any(run.plan.members[name].specification["network"] == NETWORKS["lenet"] for name in known):
+    experiment = run.experiments["fourier"]
+    published = published_maps(experiment)
+    caption = f"{experiment.sizes()} · {experiment.science()}{transposed_text(experiment)}"
+    figure = maps(experiment, published, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
+    networks = [experiment.plan.members[name].specification["network"] for name in published]
+    if NETWORKS["lenet"] in networks:
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
         caption += "though the network's law is symmetric"
-    table, findings = numbers(run, known)
-    sees = "Test accuracy over the frequency of v. The middle of a map is frequency 0. A network "
-    sees += "without a preference has one colour everywhere; hatched are waves along which "
-    sees += "training itself did not succeed."
-    pictures = [Picture("fourier_maps", figure, "accuracy over frequencies", sees)]
-    title = "Which spatial frequencies a network can learn"
-    question = "Now v is a wave, the same for every network: a pattern of stripes with a frequency "
-    question += "along rows and one along columns. Each cell of a map is a network that was "
-    question += "trained on D(v) for that wave."
-    live = explorer(run, known)
-    return Section(title, question, caption, table, pictures, findings, live)
+    pictures = [Picture("fourier_maps", figure, "accuracy over frequencies", "maps")]
+    rows, live = table(experiment, published), explorer(experiment, published)
+    return Section.of("fourier", caption, rows, pictures, finding(run), live)

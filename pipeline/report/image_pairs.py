@@ -6,12 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, training
-from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted, percents
+from pipeline.report.comparison import accuracy, basis, training
+from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.run import Evaluated, Report, not_fitted, percents
 
 NAMES = {
     "all": "both",
@@ -21,93 +20,76 @@ NAMES = {
 }
 
 
-def metrics(run: Evaluated, name: str) -> dict[str, float]:
+def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
     """The mean accuracy with the linear channel alone along the earliest NAD, and with the images
     alone beside the latest."""
-    indices = run.of(name)["index"]
-    linear = run.of(name, test_set="linear", index=indices.min())["accuracy"]
-    images = run.of(name, test_set="images", index=indices.max())["accuracy"]
+    indices = experiment.of(name)["index"]
+    linear = experiment.of(name, test_set="linear", index=indices.min())["accuracy"]
+    images = experiment.of(name, test_set="images", index=indices.max())["accuracy"]
     return {"linear_early": linear.mean(), "images_late": images.mean()}
 
 
-def images_or_linear_channel(run: Evaluated, labels: Sequence[np.ndarray], caption: str) -> Figure:
+def images_or_linear_channel(
+    experiment: Evaluated, labels: Sequence[np.ndarray], caption: str
+) -> Figure:
     """Accuracy with both channels, with either alone and in conflicts, over v's index (fig. 3).
 
     labels: −1 or 1, of the test sets, if known: the grey line always names the larger side.
     """
-    columns = len(run.labels)
+    columns = len(experiment.labels)
     figure, axes = style.new(1, columns, max(7.3, 2.9 * columns + 0.5), 4.6, sharey=True)
-    for panel, (name, label) in zip(axes[0], run.labels.items()):
+    for panel, (name, label) in zip(axes[0], experiment.labels.items()):
         if labels:
             share = (np.concatenate(labels) > 0).mean()
             chance = 100 * max(share, 1 - share)
             guessing = f"always the larger side ({chance:.1f} %)"
             panel.axhline(chance, color="0.6", linewidth=0.8, label=guessing)
         for (test_set, text), look in zip(NAMES.items(), style.CURVES):
-            cells = percents(run.of(name, test_set=test_set), ["index"])
+            cells = percents(experiment.of(name, test_set=test_set), ["index"])
             sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
             style.over_indices(panel, cells, label=text, **sizes, **look)
-        title = textwrap.fill(f"{label}, σ = {run.plan.settings.sigma[name]:g}", 30)
+        title = textwrap.fill(f"{label}, σ = {experiment.plan.settings.sigma[name]:g}", 30)
         panel.set(title=title, ylim=(-3, 103), xlabel="NAD index of $v$")
         style.index_axis(panel)
     axes[0, 0].set_ylabel("test accuracy (%)")
     axes[0, -1].legend(loc="lower left")
     title = "Images ⊕ D(v): what is used when both suffice"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
-def table(run: Evaluated) -> Table:
+def table(experiment: Evaluated) -> Table:
     """The table, a row for each architecture and index."""
     rows = []
-    for (name, index), cells in run.summary.groupby(["architecture", "index"], sort=False):
+    for (name, index), cells in experiment.summary.groupby(["architecture", "index"], sort=False):
         at = cells.set_index("test_set")
-        values = [accuracy(at.loc[test]) for test in NAMES]
-        rows.append([run.labels[name], index, *values, training(at.loc["all"])])
-    header = ["network", "NAD index of v", "both (%)", "linear alone (%)", "images alone (%)"]
-    header += ["linear label against images of the other side (%)"]
-    return [[*header, "training accuracy (%) (fitted seeds)"], *rows]
+        row = {"network": experiment.labels[name], "NAD index of v": index}
+        for test, text in NAMES.items():
+            row[text.replace("\n", " ") + " (%)"] = accuracy(at.loc[test])
+        rows.append(row | {"training accuracy (%) (fitted seeds)": training(at.loc["all"])})
+    return table_of(rows)
 
 
-def used(run: Evaluated, name: str) -> str:
-    """The sentence on the channel that one architecture's fitted networks use and follow."""
-    results = run.of(name)
-    done = fitted(results)
-    networks = done[results["test_set"] == "all"]
-    start = f"image_pairs, {run.labels[name]} ({networks.sum()} of {len(networks)} networks fitted)"
-    if not done.any():
-        return f"{start}."
-    cells = results[done].groupby(["test_set", "index"])["accuracy"].agg(["mean", "std", "count"])
-    linear, images, conflict = (cells.loc[test] for test in ("linear", "images", "conflict"))
-    parts = [
-        f"at index {i} the linear channel alone gives {accuracy(linear.loc[i])} %, the images "
-        f"alone {accuracy(images.loc[i])} %, and the linear channel's label wins "
-        f"{accuracy(conflict.loc[i])} % of the conflicts (n = {linear['count'][i]})"
-        for i in dict.fromkeys([linear.index[0], linear.index[-1]])
-    ]
-    listed = lambda indices: ", ".join(map(str, indices)) or "none"
-    more = linear.index[images["mean"] > linear["mean"]]
-    parts.append(f"the images alone give more at indices: {listed(more)}")
-    if unfitted := sorted(set(results["index"]) - set(linear.index)):
-        parts.append(f"not fitted by any seed, so left out here, at indices: {listed(unfitted)}")
-    return f"{start}: {'; '.join(parts)}."
+def finding(run: Report) -> str:
+    """What either channel gives one network where NADs prefer it most."""
+    experiment, name, label = run.shown("image_pairs")
+    cells = experiment.summary_of(name).set_index(["test_set", "index"]).sort_index()
+    linear, images = cells.loc["linear"].iloc[0], cells.loc["images"].iloc[-1]
+    start = f"Alone, the linear channel gives {label} {accuracy(linear)} % at NAD "
+    start += f"{linear.name}, the images {accuracy(images)} % at NAD {images.name}"
+    return f"{start} {basis(cells.loc['all'])}."
 
 
-def section(whole: Run) -> Section:
+def section(run: Report) -> Section:
     """The section of `image_pairs`."""
-    run = whole.experiments["image_pairs"]
-    negative, positive = run.plan.settings.sides(run.images["classes"])
-    caption = f"{run.sizes()} · ε = {run.plan.settings.eps:g} · images: {run.images['name']}"
+    experiment = run.experiments["image_pairs"]
+    negative, positive = experiment.plan.settings.sides(experiment.images["classes"])
+    science = f"ε = {experiment.plan.settings.eps:g} · images: {experiment.images['name']}"
+    caption = f"{experiment.sizes()} · {science}"
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
-    seeds = run.plan.seeds if whole.nads else ()
+    seeds = experiment.plan.seeds if run.nads else ()
     labels = [artifacts.labels("image_pairs", seed, "test") for seed in seeds]
-    figure = images_or_linear_channel(run, labels, f"{caption}\n{sides}\n{not_fitted('hollow')}")
-    sees = "Accuracy with both channels, with either alone, and, in conflicts, how often the "
-    sees += "linear channel wins against an image of the other group, over the NAD index of v."
-    pictures = [Picture("images_or_linear_channel", figure, "images or linear channel", sees)]
-    findings = [used(run, name) for name in run.labels]
+    lines = f"{caption}\n{sides}\n{not_fitted('hollow')}"
+    figure = images_or_linear_channel(experiment, labels, lines)
+    picture = Picture("images_or_linear_channel", figure, "images or linear channel", "curves")
     caption += f" · {sides} · NAD indices begin at 0, which for paper 2 is a choice"
-    title = "A photograph or a number"
-    question = "One channel becomes photographs of two groups of classes; the other stays D(v). "
-    question += "The photographs are what a person would look at. Which of the two does the "
-    question += "network look at?"
-    return Section(title, question, caption, table(run), pictures, findings)
+    return Section.of("image_pairs", caption, table(experiment), [picture], finding(run))

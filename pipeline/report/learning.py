@@ -8,9 +8,9 @@ from pipeline.experiments.learning import IMAGES
 from pipeline.measures.gradients import FIRST
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, mean_text, training
-from pipeline.report.page import Numbers, Picture, Section
-from pipeline.report.run import Evaluated, Run, not_fitted, percents
+from pipeline.report.comparison import accuracy, basis, mean_text, training
+from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.run import Evaluated, Report, not_fitted, percents
 
 # Labels of the parts of the response, by their columns in course.csv.
 PARTS = {
@@ -25,26 +25,26 @@ def named(index: int) -> str:
     return "images" if index == IMAGES else f"D(v), v: NAD {index}"
 
 
-def metrics(run: Evaluated, name: str) -> dict[str, float]:
+def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
     """The part of the response along v after training on D(v), mean over seeds and indices."""
-    course = artifacts.evaluated(run.folder, "course.csv")
+    course = artifacts.evaluated(experiment.folder, "course.csv")
     rows = course[(course["architecture"] == name) & (course["data"] == "linear")]
     return {"along_v": rows[rows["epoch"] == rows["epoch"].max()]["v"].mean()}
 
 
-def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
+def courses(experiment: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
     """The parts of the response after some epochs of training, a column for each network.
 
     A course is hollow where not every network was fitted at its end. course: course.csv.
     """
-    columns = len(run.labels)
+    columns = len(experiment.labels)
     size = max(6.8, 3.2 * columns + 0.8), 2.3 * len(PARTS) + 1.4
     figure, axes = style.new(len(PARTS), columns, *size, sharex="col", sharey="row")
     looks = dict(zip(course["index"].unique(), style.SPECTRA))
-    for panels, (name, label) in zip(axes.T, run.labels.items()):
+    for panels, (name, label) in zip(axes.T, experiment.labels.items()):
         rows = course[course["architecture"] == name]
         for panel, part in zip(panels, PARTS):
-            chance = (1 if part == "v" else FIRST) / dimension(run.plan.members[name].input)
+            chance = (1 if part == "v" else FIRST) / dimension(experiment.plan.members[name].input)
             panel.axhline(100 * chance, color="0.6")
             for index, measured in rows.dropna(subset=part).groupby("index", sort=False):
                 cells = percents(measured, ["epoch"], part)
@@ -60,52 +60,48 @@ def courses(run: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
     for panel, label in zip(axes[:, 0], PARTS.values()):
         panel.set_ylabel(label)
     title = "Where the response of a network lies while it learns"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
-def numbers(run: Evaluated, course: pd.DataFrame) -> Numbers:
-    """The table of the parts before and after training, and a sentence for each network."""
-    rows, words = [], {name: [] for name in run.labels}
+def before_and_after(rows: pd.DataFrame, part: str) -> list[str]:
+    """A part of the response in per cent at the first epoch and at the last; rows: of one cell's
+    networks in course.csv."""
+    cells = percents(rows.dropna(subset=part), ["epoch"], part)[["mean", "std"]]
+    return [mean_text(*cells.iloc[end]) for end in (0, -1)] if len(cells) else ["–", "–"]
+
+
+def table(experiment: Evaluated, course: pd.DataFrame) -> Table:
+    """The table of the parts before and after training."""
+    rows = []
     for (name, data, index), cells in course.groupby(["architecture", "data", "index"], sort=False):
-        ends = {}
-        for part in PARTS:
-            known = percents(cells.dropna(subset=part), ["epoch"], part)[["mean", "std"]]
-            ends[part] = [mean_text(*known.iloc[n]) if len(known) else "–" for n in (0, -1)]
-        at = run.summary_of(name).set_index(["data", "index"]).loc[(data, index)]
-        texts = [text for both in ends.values() for text in both]
-        rows.append([run.labels[name], named(index), *texts, accuracy(at), training(at)])
-        if index == IMAGES:
-            part, where, beside = "components", "in the images' first components", ""
-        else:
-            part, where, beside = "v", "along v", " of the rest"
-        text = f"trained on {named(index)}, from {' to '.join(ends[part])} % {where} and from "
-        text += f"{' to '.join(ends['nads'])} %{beside} in the first {FIRST} NADs"
-        text += "" if at["fitted"] == at["seeds"] else " (not fitted by every seed)"
-        words[name].append(text)
-    header = ["network", "trained on"]
-    for label in PARTS.values():
-        header += [label.replace("\n", " ") + " before training", "after"]
-    header += ["accuracy (%)", "training accuracy (%) (fitted seeds)"]
-    sentences = [
-        f"The response of {run.labels[name]} goes, {'; '.join(texts)} ({run.seeds()})."
-        for name, texts in words.items()
-    ]
-    return [header, *rows], sentences
+        row = {"network": experiment.labels[name], "trained on": named(index)}
+        for part, text in PARTS.items():
+            columns = (" ".join([*text.split(), when]) for when in ("before training", "after it"))
+            row |= zip(columns, before_and_after(cells, part))
+        at = experiment.summary_of(name).set_index(["data", "index"]).loc[(data, index)]
+        row["accuracy (%)"] = accuracy(at)
+        rows.append(row | {"training accuracy (%) (fitted seeds)": training(at)})
+    return table_of(rows)
 
 
-def section(whole: Run) -> Section:
+def finding(run: Report) -> str:
+    """How much of one network's response turns to the first NAD that it is trained along."""
+    experiment, name, label = run.shown("learning")
+    cell = experiment.summary_of(name).query("data == 'linear'").nsmallest(1, "index")
+    course = artifacts.evaluated(experiment.folder, "course.csv")
+    before, after = before_and_after(course.merge(cell[["architecture", "index"]]), "v")
+    start = f"Trained along NAD {cell['index'].item()}, {label} has {after} % of its"
+    return f"{start} response along it, {before} % before {basis(cell)}."
+
+
+def section(run: Report) -> Section:
     """The section of `learning`."""
-    run = whole.experiments["learning"]
-    course = artifacts.evaluated(run.folder, "course.csv")
-    caption = f"{run.sizes()} · {run.science()} · images: {run.images['name']}, in grey, the two "
-    caption += "halves of their classes told apart"
+    experiment = run.experiments["learning"]
+    course = artifacts.evaluated(experiment.folder, "course.csv")
+    caption = f"{experiment.sizes()} · {experiment.science()} · images: "
+    caption += f"{experiment.images['name']}, in grey, the two halves of their classes told apart"
     lines = "response: tr C of the input gradient over test samples · grey: of random directions"
-    drawn = courses(run, course, f"{caption}\n{lines}\n{not_fitted('hollow')}")
-    sees = "Which part of the response lies along the direction that is to be learned, and which "
-    sees += "part of the rest still lies in the directions that the untrained network prefers."
-    table, findings = numbers(run, course)
-    pictures = [Picture("learning_courses", drawn, "the response in the course of training", sees)]
-    title = "What becomes of the preferences (not in the papers)"
-    question = "The NADs belong to an untrained network. Training turns its response to what the "
-    question += "data ask for: how soon, and what is left of the preferences?"
-    return Section(title, question, caption, table, pictures, findings)
+    figure = courses(experiment, course, f"{caption}\n{lines}\n{not_fitted('hollow')}")
+    alt = "the response in the course of training"
+    pictures = [Picture("learning_courses", figure, alt, "courses")]
+    return Section.of("learning", caption, table(experiment, course), pictures, finding(run))

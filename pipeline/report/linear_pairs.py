@@ -13,18 +13,21 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
 from pipeline.measures import boundaries as measures
-from pipeline.measures.fitted import FITTED, fitted
+from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts
-from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, mean_text, percent, training
-from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Run, not_fitted, over_seeds, percents
+from pipeline.report import style
+from pipeline.report.comparison import accuracy, basis, mean_text, percent, training
+from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.published import table as published_table
+from pipeline.report.run import Evaluated, Report, not_fitted, over_seeds, percents
 from pipeline.report.site.document import value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 
 PAIR = ["index_1", "index_2"]  # the columns of a pair: the NAD indices of v₁ and v₂
-Known = Mapping[tuple[int, int], Mapping[str, float]]  # published accuracies by pair and test set
+
+# Published accuracies by pair and test set.
+PublishedPairs = Mapping[tuple[int, int], Mapping[str, float]]
 
 # Rows of boundaries.csv after `of_learners`, with a column `probability`, that of class 1 in the
 # plane, (POINTS, POINTS), whose rows run along 0⊕v₂.
@@ -32,25 +35,24 @@ Planes = pd.DataFrame
 
 WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
 USED = 0.6  # accuracy above which a channel alone is called used; guessing gives 0.5
-ALIKE = 5.0  # standard deviation in degrees up to which tilts are called the same whatever the pair
 
 # The side of the origin on which each class lies, its marker and its colour.
 CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
 
 
-def metrics(run: Evaluated, name: str) -> dict[str, float]:
+def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
     """The share of one architecture's networks that are fitted, and the mean accuracy with the
     second channel alone where v₁ is the grid's latest NAD and v₂ its earliest."""
-    rows = run.of(name, test_set="second")
+    rows = experiment.of(name, test_set="second")
     late, early = rows["index_1"].max(), rows["index_2"].min()
-    second = run.of(name, test_set="second", index_1=late, index_2=early)["accuracy"]
+    second = experiment.of(name, test_set="second", index_1=late, index_2=early)["accuracy"]
     return {"fitted": fitted(rows).mean(), "second_late_early": second.mean()}
 
 
-def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
+def two_sufficient_channels(experiment: Evaluated, caption: str) -> Figure:
     """Boundaries that all separate the classes in the plane of v₁ and v₂ (fig. 1)."""
     figure, ((panel,),) = style.new(1, 1, 4.4, 4.8)
-    first, second = run.plan.settings.eps1, run.plan.settings.eps2
+    first, second = experiment.plan.settings.eps1, experiment.plan.settings.eps2
     for number, (sign, marker, colour) in enumerate(CLASSES):
         look = {"color": colour, "markersize": 7, "zorder": 3, "label": f"class {number}"}
         panel.plot(sign * first, sign * second, marker, **look)
@@ -64,7 +66,7 @@ def two_sufficient_channels(run: Evaluated, caption: str) -> Figure:
     panel.set(aspect="equal", xlim=reach, ylim=reach)
     panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, ncols=2)
     title = "Two channels, each sufficient: D(v₁) ⊕ D(v₂)\nEvery boundary separates the classes"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
 def heat_map(panel: Axes, cells: pd.DataFrame, **look: Any) -> QuadMesh:
@@ -73,25 +75,27 @@ def heat_map(panel: Axes, cells: pd.DataFrame, **look: Any) -> QuadMesh:
     return style.heat_map(panel, mean, std, fitted == 0, **look)
 
 
-def accuracies(run: Evaluated, name: str, known: Known, caption: str) -> Figure:
+def accuracies(experiment: Evaluated, name: str, published: PublishedPairs, caption: str) -> Figure:
     """Accuracy (%) with both channels and with either alone, and the published (figs 2a, 4, 6)."""
-    side, rows = max(2.1, 0.42 * run.of(name)["index_1"].nunique()), 2 if known else 1
+    side, rows = max(2.1, 0.42 * experiment.of(name)["index_1"].nunique()), 2 if published else 1
     figure, axes = style.new(rows, 3, 3 * side + 1.6, rows * (side + 0.55) + 0.8)
     for column, (test_set, title) in enumerate(PANELS.items()):
         panels = axes[:, column]
-        own = percents(run.of(name, test_set=test_set), PAIR)
+        own = percents(experiment.of(name, test_set=test_set), PAIR)
         mesh = heat_map(panels[0], own)
         panels[0].set_title(title)
-        if known:
-            means = [known[pair][test_set] if pair in known else np.nan for pair in own.index]
+        if published:
+            means = [
+                published[pair][test_set] if pair in published else np.nan for pair in own.index
+            ]
             heat_map(panels[1], own.assign(mean=means, std=np.nan, fitted=True))
             panels[1].set_title("published, ResNet-18\n(paper 2, fig. 2a)")
         for panel in panels:
             panel.set(xlabel="", ylabel="NAD index of $v_1$ (first channel)" if column == 0 else "")
         panels[-1].set_xlabel("NAD index of $v_2$ (second channel)")
     figure.colorbar(mesh, ax=axes, label="test accuracy (%)", shrink=0.8)
-    title = f"{run.labels[name]}: which channel carries the accuracy"
-    return style.finish(figure, title, caption, run.notice)
+    title = f"{experiment.labels[name]}: which channel carries the accuracy"
+    return style.finish(figure, title, caption, experiment.notice)
 
 
 def tilts_of(cells: Planes) -> pd.Series:
@@ -107,7 +111,7 @@ def tilt_text(cells: Planes) -> str:
     return mean_text(tilts.mean(), tilts.std()) + "°"
 
 
-def boundaries(run: Evaluated, planes: Planes, label: str, caption: str) -> Figure:
+def boundaries(experiment: Evaluated, planes: Planes, label: str, caption: str) -> Figure:
     """The probability of class 1 in the plane of v₁⊕0 and 0⊕v₂, for each pair (figs 2b, 5, 7, 8).
 
     The boundary is drawn where a fitted network has one. planes: of one architecture.
@@ -118,7 +122,7 @@ def boundaries(run: Evaluated, planes: Planes, label: str, caption: str) -> Figu
     figure, axes = style.new(count, count, *sizes, sharex=True, sharey=True)
     half = measures.EXTENT * (1 + 1 / (measures.POINTS - 1))
     axis = np.linspace(-measures.EXTENT, measures.EXTENT, measures.POINTS)
-    means = run.plan.settings.eps1, run.plan.settings.eps2
+    means = experiment.plan.settings.eps1, experiment.plan.settings.eps2
     colours = {"cmap": style.ACCURACY, "vmin": 0, "vmax": 1, "interpolation": "nearest"}
     colours |= {"origin": "lower", "extent": (-half, half, -half, half)}
     rim = matplotlib.patheffects.withStroke(linewidth=3, foreground="black")
@@ -142,10 +146,10 @@ def boundaries(run: Evaluated, planes: Planes, label: str, caption: str) -> Figu
     figure.colorbar(picture, ax=axes, label="probability of class 1", shrink=0.6)
     title = f"{label}: decision boundaries and their tilt\n0°: channel 1 only, 90°: channel 2 only"
     title += f", {measures.max_margin_tilt(*means):.1f}°: maximum margin"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
-def tilt_and_margins(run: Evaluated, planes: Mapping[str, Planes], caption: str) -> Figure:
+def tilt_and_margins(experiment: Evaluated, planes: Mapping[str, Planes], caption: str) -> Figure:
     """Tilt and median margins of the fitted networks over the pairs; not in the paper."""
     side = 0.42 * max(table["index_1"].nunique() for table in planes.values())
     sizes = 3 * max(2.3, side) + 1.8, len(planes) * max(2.3, side + 0.3) + 1.5
@@ -157,78 +161,61 @@ def tilt_and_margins(run: Evaluated, planes: Mapping[str, Planes], caption: str)
     )
     for number, (name, table) in enumerate(planes.items()):
         for panel, (column, title, high, form) in zip(axes[number], columns):
-            known = table.assign(**{column: table[column].where(fitted(table))})
+            shown = table.assign(**{column: table[column].where(fitted(table))})
             norm = matplotlib.colors.Normalize(0, high)
-            heat_map(panel, over_seeds(known, PAIR, column), norm=norm, form=form)
-            ylabel = f"{run.labels[name]}\nNAD index of $v_1$" if column == "tilt" else ""
+            heat_map(panel, over_seeds(shown, PAIR, column), norm=norm, form=form)
+            ylabel = f"{experiment.labels[name]}\nNAD index of $v_1$" if column == "tilt" else ""
             panel.set(title="" if number else title, xlabel="NAD index of $v_2$", ylabel=ylabel)
     for panels in axes.T:
         below = {"location": "bottom", "shrink": 0.8, "aspect": 30}
         figure.colorbar(panels[0].collections[0], ax=panels, **below)
-    first, second = run.plan.settings.eps1, run.plan.settings.eps2
+    first, second = experiment.plan.settings.eps1, experiment.plan.settings.eps2
     title = f"Tilt and margins (maximum margin: {measures.max_margin_tilt(first, second):.1f}°; "
     title += f"class means at ±{first:g}, ±{second:g}; ∞: no boundary within {measures.REACH:g})"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
-def table(run: Evaluated, known: Mapping[str, Known], planes: Mapping[str, Planes]) -> Table:
+def table(
+    experiment: Evaluated, published: Mapping[str, PublishedPairs], planes: Mapping[str, Planes]
+) -> Table:
     """The table of accuracies and tilts at the corners and on the diagonal of each grid."""
     rows = []
-    for name, label in run.labels.items():
-        cells = run.summary_of(name)
+    for name, label in experiment.labels.items():
+        cells = experiment.summary_of(name)
         ends = {cells["index_1"].min(), cells["index_1"].max()}
         for (pair, cell), (_, plane) in zip(cells.groupby(PAIR), planes[name].groupby(PAIR)):
             if pair[0] != pair[1] and not set(pair) <= ends:
                 continue
             tests = cell.set_index("test_set")
-            row = [label, "({}, {})".format(*pair)]
-            row += [accuracy(tests.loc[test]) for test in PANELS]
-            row += [percent(*tests.loc["second", ["best_mean", "best_std"]])]
-            row += [tilt_text(plane), training(tests.loc["all"])]
-            beside = known[name].get(pair, {}).values()
-            rows.append([*row, " / ".join(f"{value:.1f}" for value in beside) or "–"])
-    header = ["network", "NAD indices of v₁, v₂", "both (%)", "first alone (%)", "second alone (%)"]
-    header += ["second alone at the best threshold (%)", "tilt"]
-    header += ["training accuracy (%) (fitted seeds)", "published (ResNet-18, full width)"]
-    return [header, *rows]
+            row = {"network": label, "NAD indices of v₁, v₂": "({}, {})".format(*pair)}
+            row |= {f"{text} (%)": accuracy(tests.loc[test]) for test, text in PANELS.items()}
+            best = percent(*tests.loc["second", ["best_mean", "best_std"]])
+            row |= {"second alone at the best threshold (%)": best, "tilt": tilt_text(plane)}
+            row["training accuracy (%) (fitted seeds)"] = training(tests.loc["all"])
+            if pair in published[name]:
+                beside = " / ".join(f"{value:.1f}" for value in published[name][pair].values())
+                row["published (ResNet-18, full width)"] = beside
+            rows.append(row)
+    return table_of(rows)
 
 
-def used(run: Evaluated, name: str, planes: Planes) -> str:
-    """The sentence on the channels that fitted networks use at the grid's corners, and on tilts."""
-    results = run.of(name)
-    low, high = results["index_1"].min(), results["index_1"].max()
-    tests = results[fitted(results)].set_index([*PAIR, "test_set"]).sort_index()
-    uses, parts = [], []
-    corners = dict.fromkeys([(low, low), (low, high), (high, low)])
-    unfitted = ["({}, {})".format(*pair) for pair in corners if pair not in tests.index]
-    for pair in [pair for pair in corners if pair in tests.index]:
-        alone = [tests.loc[[(*pair, channel)], "accuracy"] for channel in ("first", "second")]
-        first, second = (values.mean() > USED for values in alone)
-        numbers = " and ".join(percent(values.mean(), values.std()) for values in alone)
-        start = "" if uses else "alone, they give "
-        which = "{} at ({}, {})".format(WHICH[2 * first + second], *pair)
-        uses.append(f"{which} ({start}{numbers} %, n = {len(alone[0])})")
-    if uses:
-        noisy = run.plan.settings.eta1 or run.plan.settings.eta2
-        channels = "channels, with wrong labels," if noisy else "sufficient channels"
-        parts.append(f"of two {channels} along NADs (v₁, v₂) it uses {', '.join(uses)}")
-    if unfitted:
-        parts.append(f"at {', '.join(unfitted)} no network was fitted")
-    tilts = tilts_of(planes)
-    pairs, told = (len(rows[PAIR].drop_duplicates()) for rows in (planes, planes.loc[tilts.index]))
-    if told == pairs > 1 and tilts.std() <= ALIKE:
-        margin = measures.max_margin_tilt(run.plan.settings.eps1, run.plan.settings.eps2)
-        tilted = f"whatever the pair, its boundaries tilt by {tilt_text(planes)}, n = {len(tilts)}"
-        parts.append(f"{tilted} networks (maximum margin: {margin:.1f}°)")
-    start = f"linear_pairs, {run.labels[name]} ({int(fitted(planes).sum())} of {len(planes)}"
-    return f"{start} networks fitted): {'; '.join(parts)}."
+def finding(run: Report) -> str:
+    """Which channel one network uses where v₁ is the grid's latest NAD and v₂ its earliest."""
+    experiment, name, label = run.shown("linear_pairs")
+    cells = experiment.summary_of(name).set_index([*PAIR, "test_set"]).sort_index()
+    pair = cells.index.unique("index_1").max(), cells.index.unique("index_2").min()
+    first, second = (cells.loc[(*pair, channel)] for channel in ("first", "second"))
+    which = WHICH[2 * (first["mean"] > USED) + (second["mean"] > USED)]
+    start = f"{label} uses {which} of NADs {pair[0]} and {pair[1]}: alone they give"
+    fit = basis(cells.loc[[(*pair, "all")]])
+    return f"{start} {accuracy(first)} and {accuracy(second)} % {fit}."
 
 
-def explorer(run: Evaluated, planes: Mapping[str, Planes]) -> dict[str, Any]:
+def explorer(experiment: Evaluated, planes: Mapping[str, Planes]) -> dict[str, Any]:
     """Accuracies, tilts and boundaries of every pair of NAD indices for the page."""
     networks = []
-    for name, label in run.labels.items():
-        summary, cells = run.summary_of(name), {}
+    for name, label in experiment.labels.items():
+        summary, cells = experiment.summary_of(name), {}
         for (pair, rows), (_, plane) in zip(summary.groupby(PAIR), planes[name].groupby(PAIR)):
             tests, tilts = rows.set_index("test_set"), tilts_of(plane)
             probability = np.mean([*plane["probability"]], 0, dtype=np.float64)
@@ -242,65 +229,51 @@ def explorer(run: Evaluated, planes: Mapping[str, Planes]) -> dict[str, Any]:
             }
         indices = sorted(summary["index_1"].unique())
         networks.append({"name": label, "indices": indices, "cells": cells})
-    means = run.plan.settings.eps1, run.plan.settings.eps2
+    means = experiment.plan.settings.eps1, experiment.plan.settings.eps2
     about = {"extent": measures.EXTENT, "points": measures.POINTS, "means": means}
     return about | {"margin": measures.max_margin_tilt(*means), "networks": networks}
 
 
-def section(whole: Run) -> Section:
+def section(run: Report) -> Section:
     """The section of `linear_pairs`."""
-    run = whole.experiments["linear_pairs"]
-    settings, labels = run.plan.settings, run.labels
+    experiment = run.experiments["linear_pairs"]
+    settings, labels = experiment.plan.settings, experiment.labels
     # Paper 2, fig. 2a.
-    theirs = {"resnet18": published.table("linear_pairs").set_index(PAIR).to_dict("index")}
-    known = dict.fromkeys(labels, {}) | {name: of for name, (_, of) in run.beside(theirs).items()}
+    theirs = {"resnet18": published_table("linear_pairs").set_index(PAIR).to_dict("index")}
+    published = dict.fromkeys(labels, {}) | {
+        name: of for name, (_, of) in experiment.beside(theirs).items()
+    }
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
     if settings.eta1 or settings.eta2:
         science += f", label noise η₁ = {settings.eta1:g}, η₂ = {settings.eta2:g}"
-    rows = artifacts.evaluated(run.folder, "boundaries.csv")
-    measured = measures.of_learners(rows, run.results, PAIR)
+    rows = artifacts.evaluated(experiment.folder, "boundaries.csv")
+    measured = measures.of_learners(rows, experiment.results, PAIR)
     cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
-    measured["probability"] = cells.map(artifacts.evaluated(run.folder, "cross_sections.npz").get)
+    measured["probability"] = cells.map(
+        artifacts.evaluated(experiment.folder, "cross_sections.npz").get
+    )
     planes = {name: measured[measured["architecture"] == name] for name in labels}
-    over_fitted = "over the seeds that were fitted"
-    learned = f"more than {100 * measures.LEARNED:g} % of new samples"
-    marked = not_fitted("hatched")
-    pictures = []
-    if whole.nads:  # a folder may hold several variants, for which the problem is the same
-        figure = two_sufficient_channels(run, f"scale {run.plan.scale} · {science}")
-        sees = "In the plane of v₁ and v₂, many boundaries separate the two classes equally well."
-        pictures.append(Picture("two_sufficient_channels", figure, "the problem", sees))
+    learners = f"are right on more than {100 * measures.LEARNED:g} % of new samples"
+    tilt = f"tilt: mean over the seeds that were fitted, have a boundary and {learners}"
+    marked, pictures = not_fitted("hatched"), []
+    if run.nads:  # a folder may hold several variants, for which the problem is the same
+        figure = two_sufficient_channels(experiment, f"scale {experiment.plan.scale} · {science}")
+        pictures.append(Picture("two_sufficient_channels", figure, "the problem", "problem"))
     for name, label in labels.items():
-        caption = f"{run.sizes([name])} · {science}"
+        caption = f"{experiment.sizes([name])} · {science}"
         lines = f"{caption}\n{marked}"
-        if known[name]:
+        if published[name]:
             lines += "\npublished: full width, mean of three seeds, read off the figure, ± 1"
-        sees = "Accuracy with both channels, with the first alone and with the second alone, for "
-        sees += "pairs of NADs. Hatched: training itself did not succeed with every seed."
-        figure, text = accuracies(run, name, known[name], lines), f"accuracies of {label}"
-        pictures.append(Picture(f"linear_accuracies_{name}", figure, text, sees))
-        lines = f"{caption}\nprobability: mean over seeds · tilt: mean {over_fitted}\n{marked}"
-        if (planes[name].groupby(PAIR)["tilt"].count() == 0).any():
-            lines += f"\nnot learned: no network is right on {learned} and has a boundary here"
-        sees = "What the network decides in the plane of the two directions. An upright boundary "
-        sees += "uses the first channel only, a level one the second only."
-        figure, text = boundaries(run, planes[name], label, lines), f"boundaries of {label}"
-        pictures.append(Picture(f"linear_boundaries_{name}", figure, text, sees))
-    caption = f"{run.sizes()} · {science}"
-    without = f"no number: none of them, or for tilts none right on {learned} and with a boundary"
-    sees = "The same boundaries as numbers: their tilt, and how far a sample must be moved along "
-    sees += "either direction to cross them."
-    lines = f"{caption}\nmean {over_fitted}, ∞ if any of these is · {without}\n{marked}"
-    figure = tilt_and_margins(run, planes, lines)
-    pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", sees))
-    caption += f" · tilt: of the seeds that were fitted (training accuracy {100 * FITTED:g} % or "
-    caption += f"more), have a boundary and are right on {learned} · used is a channel that alone "
-    caption += f"gives more than {100 * USED:g} % · NAD indices begin at 0, which for paper 2 is a "
-    caption += "choice"
-    tables, live = table(run, known, planes), explorer(run, planes)
-    findings = [used(run, name, planes[name]) for name in labels]
-    title = "Two channels, each of them enough"
-    question = "Give a network two channels at once, D(v₁) and D(v₂), both of which tell the "
-    question += "class. Nothing in the data says which one to use. After training one channel is "
-    question += "switched off: what remains of the accuracy shows what the network relied on."
-    return Section(title, question, caption, tables, pictures, findings, live)
+        figure, alt = accuracies(experiment, name, published[name], lines), f"accuracies of {label}"
+        pictures.append(Picture(f"linear_accuracies_{name}", figure, alt, "accuracies"))
+        lines = f"{caption}\nprobability: mean over seeds · {tilt}\n{marked}"
+        figure, alt = boundaries(experiment, planes[name], label, lines), f"boundaries of {label}"
+        pictures.append(Picture(f"linear_boundaries_{name}", figure, alt, "boundaries"))
+    caption = f"{experiment.sizes()} · {science}"
+    lines = f"{caption}\n{tilt} · margins: mean over the fitted seeds, ∞ if any is\n{marked}"
+    figure = tilt_and_margins(experiment, planes, lines)
+    pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", "margins"))
+    caption += f" · {tilt} · used is a channel that alone gives more than {100 * USED:g} % · NAD "
+    caption += "indices begin at 0, which for paper 2 is a choice"
+    rows, live = table(experiment, published, planes), explorer(experiment, planes)
+    return Section.of("linear_pairs", caption, rows, pictures, finding(run), live)

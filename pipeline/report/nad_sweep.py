@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 
 from pipeline.measures.ranks import early, spearman
 from pipeline.project import artifacts
-from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, number, rms_text
-from pipeline.report.page import Numbers, Picture, Section
-from pipeline.report.run import Evaluated, Published, Run, not_fitted, over_seeds, percents
+from pipeline.report import style
+from pipeline.report.comparison import accuracy, basis, number, rms_text
+from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.published import table as published_table
+from pipeline.report.run import Evaluated, Published, Report, not_fitted, over_seeds, percents
 
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
 FEWEST = 5  # smallest number of indices for ρ: of 4, one order in twelve has ρ = ±1 by chance
@@ -22,35 +23,35 @@ FEWEST = 5  # smallest number of indices for ρ: of 4, one order in twelve has �
 LOOKS = dict(zip(("secant", "gradient"), style.CURVES))
 
 
-def metrics(run: Evaluated, name: str) -> dict[str, float]:
+def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
     """Spearman's ρ of one network's accuracy with the index, along the NADs of its first estimand;
     NaN where the accuracy does not vary."""
-    rows = run.of(name)
+    rows = experiment.of(name)
     means = rows[rows["estimand"] == rows["estimand"].iloc[0]].groupby("index")["accuracy"].mean()
     return {"spearman": spearman(means.index, means)[0]}
 
 
-def published_curves(run: Evaluated) -> Published:
+def published_curves(experiment: Evaluated) -> Published:
     """The published accuracies in per cent along secant NADs, by index."""
-    return run.beside(published.table("nad_sweep").set_index("index"))
+    return experiment.beside(published_table("nad_sweep").set_index("index"))
 
 
-def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure:
+def sweep(experiment: Evaluated, published: Published, alone: bool, caption: str) -> Figure:
     """Accuracy, training loss after a third of training, and spectrum over the NAD index (fig. 6).
 
     alone: whether the figure has accuracies alone, for which tables are enough.
     """
-    columns = len(run.labels)
+    columns = len(experiment.labels)
     size = max(6.4, 2.75 * columns + 0.6), 4.2 if alone else 7.6
     figure, axes = style.new(1 if alone else 3, columns, *size, sharex=True, sharey="row")
-    for (top, *_), (name, label) in zip(axes.T, run.labels.items()):
+    for (top, *_), (name, label) in zip(axes.T, experiment.labels.items()):
         handles = []
         top.axhline(50, color="0.6", linewidth=0.8)
-        for estimand, rows in run.of(name).groupby("estimand", sort=False):
+        for estimand, rows in experiment.of(name).groupby("estimand", sort=False):
             cells = percents(rows, ["index"])
             handles.append(_curve(top, cells, label=estimand, **LOOKS[estimand]))
-        if name in known:
-            called, values = known[name]
+        if name in published:
+            called, values = published[name]
             line = style.published_curve(top, values, label=f"{called} (secant)", linewidth=2)
             handles.append(line)
         title = {"title": textwrap.fill(label, 26), "title_fontsize": 10}
@@ -58,7 +59,7 @@ def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure
         legend.get_title().set_multialignment("center")
         top.set_ylim(45, 102)
     if not alone:
-        _losses_and_spectra(axes[1:], run)
+        _losses_and_spectra(axes[1:], experiment)
     for panel in axes.flat:
         style.index_axis(panel)
     for panel in axes[-1]:
@@ -66,14 +67,14 @@ def sweep(run: Evaluated, known: Published, alone: bool, caption: str) -> Figure
     axes[0, 0].set_ylabel("test accuracy (%)\n(grey: guessing)")
     besides = "" if alone else ", training loss and spectrum"
     title = f"Accuracy on D(u){besides} against the index of the NAD u"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
-def _losses_and_spectra(panels: np.ndarray, run: Evaluated) -> None:
+def _losses_and_spectra(panels: np.ndarray, experiment: Evaluated) -> None:
     losses = artifacts.trained("nad_sweep", "losses.csv")
     spectra = artifacts.generated("nad_sweep", "directions.npz")
-    for (loss, spectrum), name in zip(panels.T, run.labels):
-        first = early(losses[losses["architecture"] == name]).merge(run.results)
+    for (loss, spectrum), name in zip(panels.T, experiment.labels):
+        first = early(losses[losses["architecture"] == name]).merge(experiment.results)
         loss.axhline(np.log(2), color="0.6", linewidth=0.8)
         for estimand, rows in first.groupby("estimand", sort=False):
             look = LOOKS[estimand]
@@ -102,53 +103,48 @@ def _at_or_near(cells: pd.DataFrame, index: int) -> str:
     return text if far.min() < np.log(2) else "–"
 
 
-def numbers(run: Evaluated, known: Published) -> Numbers:
-    """The table of accuracies, a row for each architecture and estimand, and the findings."""
-    rows, curves = [], []
-    for (name, estimand), cells in run.summary.groupby(["architecture", "estimand"], sort=False):
-        at, label = cells.set_index("index").sort_index(), run.labels[name]
+def table(experiment: Evaluated, published: Published) -> Table:
+    """The table of accuracies, a row for each architecture and estimand."""
+    rows = []
+    for (name, estimand), cells in experiment.summary.groupby(
+        ["architecture", "estimand"], sort=False
+    ):
+        at = cells.set_index("index").sort_index()
+        fitted = f"{(at['fitted'] == at['seeds']).sum()} of {len(at)}"
+        row = {"network": experiment.labels[name], "estimand": estimand, "indices fitted": fitted}
+        row |= {f"index {i} or near (%)": _at_or_near(at, i) for i in QUOTED}
         rho, _ = spearman(at.index, at["mean"])
-        told = len(at) >= FEWEST and np.isfinite(rho)
-        correlation = f"{number(rho, 2)} (n = {len(at)})" if told else "–"
-        beside = ["–", "–"]
-        if name in known and estimand == "secant":
-            called, values = known[name]
+        if len(at) >= FEWEST and np.isfinite(rho):
+            row["ρ(accuracy, index)"] = f"{number(rho, 2)} (n = {len(at)})"
+        if name in published and estimand == "secant":
+            called, values = published[name]
             width = called.removeprefix("published")
             quoted = " / ".join(f"{values[i]:g}" for i in QUOTED)
-            beside = [quoted + width, rms_text(100 * at["mean"], values) + width]
-        values = [_at_or_near(at, i) for i in QUOTED]
-        fitted = all_seeds_fitted(at)
-        row = [label, estimand, f"{fitted} of {len(at)}", *values, *beside]
-        rows.append([*row, correlation])
-        ends = [f"{accuracy(at.iloc[i])} % at index {at.index[i]}" for i in (0, -1)]
-        level = " and ".join(dict.fromkeys(ends))
-        sentence = f"{label} along its {estimand} NADs {level}"
-        if told:
-            sentence += f", Spearman's ρ with the index {correlation}"
-        curves.append(f"{sentence} (indices fitted: {fitted} of {len(at)})")
-    sentences = [f"Accuracy along the NADs, {run.seeds()}: {'; '.join(curves)}."]
-    header = ["network", "estimand", "indices fitted", *(f"index {i} or near (%)" for i in QUOTED)]
-    header += ["published at these four", "root mean square distance from the published (indices)"]
-    header += ["ρ(accuracy, index)"]
-    return [header, *rows], sentences
+            row["published at these four"] = quoted + width
+            distance = rms_text(100 * at["mean"], values) + width
+            row["root mean square distance from the published (indices)"] = distance
+        rows.append(row)
+    return table_of(rows)
 
 
-def section(whole: Run) -> Section:
+def finding(run: Report) -> str:
+    """What one network comes to along its first NAD and along its last."""
+    experiment, name, label = run.shown("nad_sweep")
+    cells = experiment.summary_of(name)
+    cells = cells[cells["estimand"] == cells["estimand"].iloc[0]].sort_values("index")
+    ends = [
+        f"{accuracy(cell)} % along NAD {cell['index']}"
+        for _, cell in cells.iloc[[0, -1]].iterrows()
+    ]
+    return f"{label}: {' and '.join(dict.fromkeys(ends))} {basis(cells)}."
+
+
+def section(run: Report) -> Section:
     """The section of `nad_sweep`."""
-    run = whole.experiments["nad_sweep"]
-    known, alone = published_curves(run), not whole.nads
-    caption = f"{run.sizes()} · {run.science()}"
-    figure = sweep(run, known, alone, f"{caption}\n{not_fitted('hollow')}")
-    table, findings = numbers(run, known)
-    sees = "Accuracy on new samples over the index of u, which is 50 % where nothing is learned."
-    if not alone:
-        sees = f"Top: a{sees[1:]} Middle: the loss early in training; a high one is slow. Bottom: "
-        sees += "the strength of the response, known before any training."
-    pictures = [Picture("nad_sweep", figure, "accuracy against the NAD index", sees)]
-    title = "Accuracy along the NADs"
-    question = "In the problem D(u) two classes lie at +ε and −ε along a direction u, and along "
-    question += "all others there is noise of deviation σ. New networks are trained on it, each "
-    question += "for another of their architecture's NADs: the directions to which untrained "
-    question += "networks respond, the strongest first. All these problems are equally easy for a "
-    question += "linear classifier; only the place of u in the list differs."
-    return Section(title, question, caption, table, pictures, findings)
+    experiment = run.experiments["nad_sweep"]
+    published, alone = published_curves(experiment), not run.nads
+    caption = f"{experiment.sizes()} · {experiment.science()}"
+    figure = sweep(experiment, published, alone, f"{caption}\n{not_fitted('hollow')}")
+    alt, sees = "accuracy against the NAD index", "accuracies" if alone else "columns"
+    pictures = [Picture("nad_sweep", figure, alt, sees)]
+    return Section.of("nad_sweep", caption, table(experiment, published), pictures, finding(run))

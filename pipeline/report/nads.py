@@ -12,13 +12,14 @@ from matplotlib.figure import Figure
 
 from pipeline.cells.shapes import INPUT
 from pipeline.nads.gallery import gallery
-from pipeline.nads.spectrum import FIRST_TEN, agreement
+from pipeline.nads.spectrum import agreement
 from pipeline.project import artifacts
-from pipeline.report import published, style
+from pipeline.report import style
 from pipeline.report.labels import papers_network
 from pipeline.report.nad_sweep import published_curves
-from pipeline.report.page import Numbers, Picture, Section
-from pipeline.report.run import Run
+from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.published import table as published_table
+from pipeline.report.run import NETWORK, Report
 from pipeline.report.site.document import sprite, value
 
 # The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`.
@@ -45,31 +46,31 @@ POINTS = {
 
 def published_spectra() -> dict[str, pd.Series]:
     """√λ = s/√n by network and NAD index, of the published singular values s of n secants."""
-    singular = dict(published.table("singular_values").set_index("index").items())
+    singular = dict(published_table("singular_values").set_index("index").items())
     singular["lenet"] = pd.Series({0: 0.189})  # of the papers' public files; the table has none
     return {network: values / PUBLISHED_ROWS**0.5 for network, values in singular.items()}
 
 
 def spectra(
-    whole: Run, names: Iterable[str], known: Mapping[str, pd.Series], caption: str
+    run: Report, names: Iterable[str], published: Mapping[str, pd.Series], caption: str
 ) -> Figure:
     """√λ against the NAD index on two log axes, with bands of two standard errors.
 
-    names: the architectures; known: published √λ by index, by architecture.
+    names: the architectures; published: √λ by index, by architecture.
     """
     figure, ((panel,),) = style.new(1, 1, 7.4, 4.6)
     crosses = {"linewidth": 0.7, "markersize": 8, "markeredgewidth": 1.6}
     for name, (colour, line) in zip(names, itertools.cycle(style.SPECTRA)):
-        values, errors = whole.nads[name]["eigenvalues"], whole.nads[name]["standard_errors"]
+        values, errors = run.nads[name]["eigenvalues"], run.nads[name]["standard_errors"]
         squares = np.maximum([values, values - 2 * errors, values + 2 * errors], values[0] * 1e-9)
         index, (middle, *band) = np.arange(len(values)) + 1, np.sqrt(squares)
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
-        panel.plot(index, middle, color=colour, linestyle=line, label=whole.labels[name])
-        if name in known:
-            index = known[name].index
+        panel.plot(index, middle, color=colour, linestyle=line, label=run.labels[name])
+        if name in published:
+            index = published[name].index
             look = {"color": colour, "markevery": index.isin(MARKED).tolist(), "clip_on": False}
-            panel.plot(index + 1, known[name], "x-", zorder=1.9, **look, **crosses)
-    if known:
+            panel.plot(index + 1, published[name], "x-", zorder=1.9, **look, **crosses)
+    if published:
         entry = f"published, $s/\\sqrt{{{PUBLISHED_ROWS:,}}}$"
         panel.plot([], [], "x-", color="0.3", label=entry, **crosses)
     ylabel = "$\\sqrt{\\lambda}$ (output per unit of input)"
@@ -77,7 +78,7 @@ def spectra(
     style.index_axis(panel)
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     title = "Spectra of the input derivative's covariance over untrained networks"
-    return style.finish(figure, title, caption, whole.notice)
+    return style.finish(figure, title, caption, run.notice)
 
 
 def bands(count: int) -> list[int]:
@@ -96,12 +97,12 @@ def overlap_of_bands(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return sums * len(one) / np.outer(np.diff(edges), np.diff(edges))
 
 
-def estimands(whole: Run) -> tuple[str, str]:
+def estimands(run: Report) -> tuple[str, str]:
     """The estimand of the run, and the other one beside it."""
-    return whole.plan.estimator.estimand, whole.plan.estimator.other().estimand
+    return run.plan.estimator.estimand, run.plan.estimator.other().estimand
 
 
-def overlaps(whole: Run, others: Mapping[str, NADs], caption: str) -> Figure:
+def overlaps(run: Report, others: Mapping[str, NADs], caption: str) -> Figure:
     """Heat maps of `overlap_of_bands` between the NADs of two estimands, one panel per network.
 
     others: the NADs of the other estimand, along the columns, by architecture.
@@ -113,20 +114,20 @@ def overlaps(whole: Run, others: Mapping[str, NADs], caption: str) -> Figure:
     for panel in axes.flat[len(others) :]:
         panel.set_visible(False)
     for panel, (name, other) in zip(axes.flat, others.items()):
-        pair = whole.nads[name], other
+        pair = run.nads[name], other
         shared = overlap_of_bands(*(nads["directions"] for nads in pair))
         image = panel.imshow(np.maximum(shared, 1e-6), **look)
         ticks = bands(len(other["directions"]))[:-1]
         panel.set_xticks(range(len(ticks)), ticks, rotation=90)
         panel.set_yticks(range(len(ticks)), ticks)
         errors = ", ".join(f"{float(nads['error']):.2f}" for nads in pair)
-        ylabel, xlabel = (f"{estimand} NADs, from index" for estimand in estimands(whole))
-        title = f"{whole.labels[name]}\nerrors of C: {errors}"
+        ylabel, xlabel = (f"{estimand} NADs, from index" for estimand in estimands(run))
+        title = f"{run.labels[name]}\nerrors of C: {errors}"
         panel.set(xlabel=xlabel, ylabel=ylabel, title=title)
     bar = figure.colorbar(image, ax=axes, extend="both", shrink=0.8, label="shared energy ÷ chance")
     bar.set_ticks([1 / 16, 1 / 4, 1, 4, 16], labels=["1/16", "1/4", "1", "4", "16"])
-    title = "Overlap of {} and {} NADs".format(*estimands(whole))
-    return style.finish(figure, title, caption, whole.notice)
+    title = "Overlap of {} and {} NADs".format(*estimands(run))
+    return style.finish(figure, title, caption, run.notice)
 
 
 def unordered(nads: NADs) -> bool:
@@ -138,122 +139,115 @@ def unordered(nads: NADs) -> bool:
     return bool(values[0] <= 1.01 * values[-1] or shared < BEYOND_CHANCE)
 
 
-def numbers(whole: Run, others: Mapping[str, NADs], known: Mapping[str, pd.Series]) -> Numbers:
-    """The table of the NADs, a row for each network, and the sentences of the findings.
+def fall(nads: NADs) -> str:
+    """By which factor √λ falls from the first NAD to the last."""
+    first, last = nads["eigenvalues"][[0, -1]]
+    # A last eigenvalue below this share of the first is zero but for rounding.
+    return f"{(first / last) ** 0.5:,.1f}" if last > 1e-12 * first else "more than 10⁶"
 
-    others, known: as in `overlaps` and `spectra`.
-    """
-    rows, steep, level, shared = [], [], [], []
-    for name, nads in whole.nads.items():
-        label, networks, values = whole.labels[name], int(nads["networks"]), nads["eigenvalues"]
-        if not networks:
-            rows.append([label, whole.plan.members[name].source.file, *["–"] * 7])
+
+def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Series]) -> Table:
+    """The table of the NADs, a row for each network; others: as in `overlaps`."""
+    rows = []
+    for name, nads in run.nads.items():
+        row = {"network": run.labels[name]}
+        rows.append(row)
+        if not nads["networks"]:
+            row["untrained networks"] = run.plan.members[name].source.file
             continue
+        values, index = nads["eigenvalues"], np.arange(len(nads["eigenvalues"]))
+        row["untrained networks"] = int(nads["networks"])
+        row |= {"method": nads["method"], "symmetry": nads["symmetry"]}
+        norm = "relative error of C, the derivative's covariance (Frobenius norm)"
+        row |= {norm: f"{float(nads['error']):.3f}"}
+        row["√λ of the first NAD ÷ last (too large of few networks)"] = fall(nads)
+        if not unordered(nads):  # of equal eigenvalues these show the eigensolver's habits alone
+            ten, overlap = agreement(nads["overlap"])
+            chance = f"{ten / np.prod(nads['shape']):.2f}"
+            halves = "span that the first ten NADs of two halves of the networks share (chance)"
+            row[halves] = f"{overlap:.2f} ({chance})"
+            starts, ends = nads["nearby"].T
+            gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
+            row["first clear gaps after index"] = ", ".join(map(str, gaps[:4])) or "none"
+        if name in others:  # which has ordered NADs alone
+            both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
+            _, second = estimands(run)
+            row[f"span shared with the first ten {second} NADs"] = f"{(both**2).sum() / ten:.2f}"
         # The first singular value that 10,000 networks would have, and its standard error.
         first = 100 * values[0] ** 0.5
         error = first * nads["standard_errors"][0] / (2 * values[0])
         halves = ", ".join(f"{100 * value**0.5:.3g}" for value in nads["halves"][:, 0])
-        ten, shared_by_halves = agreement(nads["overlap"])
-        overlap, chance = f"{shared_by_halves:.2f}", f"{ten / np.prod(nads['shape']):.2f}"
-        estimate = f"{label} ({networks} untrained networks)"
-        if flat := unordered(nads):
-            level.append(estimate)
-        else:
-            # A last eigenvalue below this share of the first is zero but for rounding.
-            factor = (values[0] / max(values[-1], 1e-12 * values[0])) ** 0.5
-            text = f"{factor:,.1f}" if factor < 1e6 else "more than 10⁶"
-            steep.append(f"{text} for {estimate}")
-        theirs = f"{100 * known[name][0]:.3g}" if name in known else "–"
-        if name in others:
-            both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
-            of_halves = f"(two halves of its networks: {overlap}, chance: {chance})"
-            shared.append(f"{(both**2).sum() / ten:.2f} for {label} {of_halves}")
-        row = [label, networks, nads["method"], nads["symmetry"], f"{float(nads['error']):.3f}"]
-        (starts, ends), index = nads["nearby"].T, np.arange(len(values))
-        gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
-        gaps = ", ".join(map(str, gaps[:4])) or "none"
-        # Of equal eigenvalues both show the eigensolver's habits alone.
-        row += ["–", "–"] if flat else [f"{overlap} ({chance})", gaps]
-        rows.append([*row, f"{first:.3g} ± {error:.2g} ({halves})", theirs])
-    sentences = []
-    if steep:
-        fall = "√λ falls from the first NAD to the last by a factor of"
-        short = "Of few networks the last eigenvalues are too small, and so this factor too large."
-        sentences.append(f"{fall} {', '.join(steep)}. {short}")
-    if level:
-        equal = "No direction comes first: the eigenvalues are equal, or two halves of the "
-        equal += "networks share no more of their NADs than chance, for"
-        sentences.append(f"{equal} {', '.join(level)}.")
-    if shared:
-        spans = f"The spans of the first {FIRST_TEN} NADs of {' and '.join(estimands(whole))} share"
-        sentences.append(f"{spans} {', '.join(shared)}.")
-    header = ["network", "untrained networks", "method", "symmetry"]
-    header += ["relative error of C, the derivative's covariance (Frobenius norm)"]
-    header += ["span that the first ten NADs of two halves of the networks share (chance)"]
-    header += ["first clear gaps after index"]
-    header += ["first singular value of 10,000 networks, √λ × 100, ± standard error (two halves)"]
-    header += ["published"]
-    return [header, *rows], sentences
+        value = "first singular value of 10,000 networks, √λ × 100, ± standard error (two halves)"
+        row[value] = f"{first:.3g} ± {error:.2g} ({halves})"
+        if name in published:
+            row["published"] = f"{100 * published[name][0]:.3g}"
+    return table_of(rows)
 
 
-def explorer(whole: Run) -> list[dict[str, Any]]:
+def finding(run: Report) -> str:
+    """How much stronger one network responds along its first NAD than along its last."""
+    estimates = [name for name, nads in run.nads.items() if nads["networks"]]
+    if not estimates:
+        return "No NADs were estimated: those of all networks are from files."
+    name = NETWORK if NETWORK in estimates else estimates[0]
+    label, nads = run.labels[name], run.nads[name]
+    text = f"{label}'s response falls by a factor of {fall(nads)} from its first NAD to its last"
+    text = f"No direction comes first for {label}" if unordered(nads) else text
+    return f"{text} ({nads['networks']} untrained networks)."
+
+
+def explorer(run: Report) -> list[dict[str, Any]]:
     """The NADs of every network for the page, with the accuracies along them in `nad_sweep`."""
-    sweep, networks = whole.experiments["nad_sweep"], []
-    known = published_curves(sweep)
-    for name, nads in whole.nads.items():
+    sweep, networks = run.experiments["nad_sweep"], []
+    published = published_curves(sweep)
+    for name, nads in run.nads.items():
         shape = nads["shape"].tolist()
         count = min(len(nads["directions"]), TILES // math.prod(shape))
         source, columns = sprite(nads["directions"][:count], shape)
-        network = {"name": whole.labels[name], "shape": shape, "sprite": source, "columns": columns}
+        network = {"name": run.labels[name], "shape": shape, "sprite": source, "columns": columns}
         network |= {"count": count, "left_out": len(nads["directions"]) - count}
-        along = sweep.summary_of(name).query("estimand == @whole.plan.estimator.estimand")
+        along = sweep.summary_of(name).query("estimand == @run.plan.estimator.estimand")
         network["accuracies"] = {row["index"]: value(row) for row in along.to_dict("records")}
-        if name in known:
-            called, values = known[name]
+        if name in published:
+            called, values = published[name]
             network["published"] = {"called": called, "values": values.dropna().to_dict()}
         if nads["networks"]:
             for key in ("eigenvalues", "standard_errors"):
                 network[key] = [float(f"{number:.3e}") for number in nads[key][:count]]
             network |= {"networks": nads["networks"], "nearby": nads["nearby"][:count]}
         else:
-            network["file"] = whole.plan.members[name].source.file
+            network["file"] = run.plan.members[name].source.file
         networks.append(network)
     return networks
 
 
-def section(whole: Run) -> Section:
+def section(run: Report) -> Section:
     """The section of the NADs; where no direction comes first, there is no gallery."""
-    estimator, members = whole.plan.estimator, whole.plan.members
-    estimates = [name for name, nads in whole.nads.items() if nads["networks"]]
+    estimator, members = run.plan.estimator, run.plan.members
+    estimates = [name for name, nads in run.nads.items() if nads["networks"]]
     step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
-    caption = f"scale {whole.plan.scale} · {estimator.estimand}{step}, {POINTS[estimator.point]}"
+    caption = f"scale {run.plan.scale} · {estimator.estimand}{step}, {POINTS[estimator.point]}"
     # The published singular values are those of secants, for one channel of 32×32.
     values = published_spectra() if estimator.estimand == "secant" else {}
-    known = {
+    published = {
         name: values[network]
         for name in estimates
         if (network := papers_network(members[name].specification)) in values
         and members[name].source.input == INPUT
     }
-    figure = spectra(whole, estimates, known, f"{caption} · bands: ± 2 standard errors")
-    sees = "How strongly an untrained network responds along its NADs, from the first to the last. "
-    sees += "A steep line is a network with strong preferences; a level one has none."
-    pictures = [Picture("nad_spectra", figure, "spectra", sees)]
-    ordered = [
-        name for name in whole.nads if name not in estimates or not unordered(whole.nads[name])
-    ]
+    figure = spectra(run, estimates, published, f"{caption} · bands: ± 2 standard errors")
+    pictures = [Picture("nad_spectra", figure, "spectra", "spectra")]
+    ordered = [name for name in run.nads if name not in estimates or not unordered(run.nads[name])]
     for name in ordered:
-        nads, title, nearby = whole.nads[name], f"NADs of {whole.labels[name]}", None
+        nads, title, nearby = run.nads[name], f"NADs of {run.labels[name]}", None
         origin = f"from {members[name].source.file}"
         if name in estimates:
             origin, nearby = f"{nads['networks']} untrained networks · ", nads["nearby"]
             origin += "≈: indices whose eigenvalues are equal within the errors"
         figure = gallery(nads["directions"], tuple(nads["shape"]), nearby)
-        style.finish(figure, title, f"{caption} · {origin}", whole.notice)
-        sees = "Some of the directions, in pixels above and as energy over spatial frequency below "
-        sees += "(the middle is frequency 0)."
-        pictures.append(Picture(f"nad_gallery_{name}", figure, title, sees))
-    _, second = estimands(whole)
+        style.finish(figure, title, f"{caption} · {origin}", run.notice)
+        pictures.append(Picture(f"nad_gallery_{name}", figure, title, "gallery"))
+    _, second = estimands(run)
     others = {
         name: artifacts.nads(name, second)
         for name in ordered
@@ -262,16 +256,7 @@ def section(whole: Run) -> Section:
     if others:
         lines = f"{caption} · {second}: {POINTS[estimator.point]}"
         lines += "" if estimator.other().symmetry else ", symmetry: none"
-        figure = overlaps(whole, others, lines)
-        sees = "Whether two ways to measure the response, over a long step and over an infinitely "
-        sees += "short one, give the same directions. Red on the diagonal: they do; white: no more "
-        sees += "than chance."
-        pictures.append(Picture("nad_overlaps", figure, "overlap of the two estimands' NADs", sees))
-    table, findings = numbers(whole, others, known)
-    title = "What an untrained network looks at"
-    question = "Draw a network's weights at random, again and again, and ask each time which "
-    question += "change of the input changes the output most. The average answer is a list of "
-    question += "directions in order of their strength: the neural anisotropy directions, NADs, of "
-    question += "the architecture. No data enter. NAD 0 is what the network responds to most, "
-    question += "before it has learned anything."
-    return Section(title, question, caption, table, pictures, findings, explorer(whole))
+        figure, alt = overlaps(run, others, lines), "overlap of the two estimands' NADs"
+        pictures.append(Picture("nad_overlaps", figure, alt, "overlaps"))
+    rows, live = table(run, others, published), explorer(run)
+    return Section.of("nads", caption, rows, pictures, finding(run), live)

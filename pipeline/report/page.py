@@ -1,17 +1,21 @@
 """The sections of the report, and its page of Markdown."""
 
 import dataclasses
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import jinja2
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED
 from pipeline.report.run import Evaluated
 
+HERE = Path(__file__).parent
+
 Table = Sequence[Sequence[Any]]  # the rows of a table, its header first
-Numbers = tuple[Table, list[str]]  # a table, and the sentences of the findings
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,8 @@ class Picture:
 class Section:
     """One part of the report.
 
-    title, question: for readers who do not know the papers; findings: sentences with numbers, their
-    spread and n; explorer: data of its script in index.html.
+    title, question: for readers who do not know the papers; finding: a sentence about one network,
+    with at most two numbers, their spread and n; explorer: data of its script in index.html.
     """
 
     title: str
@@ -37,8 +41,31 @@ class Section:
     caption: str
     table: Table
     pictures: Sequence[Picture]
-    findings: Sequence[str]
+    finding: str
     explorer: Any = None
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        caption: str,
+        table: Table,
+        pictures: Sequence[Picture],
+        finding: str,
+        explorer: Any = None,
+    ) -> "Section":
+        """The section whose title and question words.toml has, and what one sees in its pictures,
+        under the keys that stand in their `sees`."""
+        text = tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8"))[name]
+        words = {key: " ".join(value.split()) for key, value in text.items()}
+        told = [dataclasses.replace(picture, sees=words[picture.sees]) for picture in pictures]
+        return cls(words["title"], words["question"], caption, table, told, finding, explorer)
+
+
+def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """The table of rows that are values by the names of their columns; '–' where one has none."""
+    header = list(dict.fromkeys(column for row in rows for column in row))
+    return [header, *([row.get(column, "–") for column in header] for row in rows)]
 
 
 def of_folder(name: str, section: Section, records: Mapping[str, Evaluated]) -> Section:
@@ -72,12 +99,6 @@ def again(name: str) -> str:
     return f"dvc repro {'estimate' if name == 'nads' else f'evaluate@{name}'} render"
 
 
-HEAD = """\
-# Report of this run
-
-Written by the stage `render`; every number comes from the tables beside it. `index.html` shows the
-same for looking around, in any browser and without a network."""
-
 # How the numbers of all sections are to be read.
 LEGEND = (
     "Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a "
@@ -88,14 +109,7 @@ LEGEND = (
 
 def page(sections: Mapping[str, Section], notice: str | None) -> str:
     """The report as Markdown; sections: in order, by 'nads' or the name of an experiment."""
-    parts = [HEAD, *([f"**{notice}**"] if notice else []), "## What was found", LEGEND]
-    findings = [f"- {text}" for section in sections.values() for text in section.findings]
-    parts.append("\n".join(findings))
-    for name, section in sections.items():
-        header, *rows = section.table
-        rows = [header, ["---"] * len(header), *rows]
-        parts += [f"## {name}: {section.title}", section.question, section.caption]
-        parts.append(f"Made again by `{again(name)}`.")
-        parts.append("\n".join(f"| {' | '.join(map(str, row))} |" for row in rows))
-        parts += [f"![{one.text}](figures/{one.name}.png)" for one in section.pictures]
-    return "\n\n".join(parts) + "\n"
+    options = {"trim_blocks": True, "keep_trailing_newline": True}
+    text = (HERE / "report.md.j2").read_text(encoding="utf-8")
+    template = jinja2.Template(text, undefined=jinja2.StrictUndefined, **options)
+    return template.render(sections=sections, notice=notice, legend=LEGEND, again=again)

@@ -9,36 +9,38 @@ from matplotlib.figure import Figure
 from pipeline.cells.pictures import in_unit_range, poisoned
 from pipeline.experiments.poison import CLEAN
 from pipeline.project import artifacts
-from pipeline.report import published, style
-from pipeline.report.comparison import accuracy, all_seeds_fitted, training
-from pipeline.report.page import Picture, Section, Table
-from pipeline.report.run import Evaluated, Published, Run, not_fitted, percents
+from pipeline.report import style
+from pipeline.report.comparison import accuracy, basis, training
+from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.published import table as published_table
+from pipeline.report.run import Evaluated, Published, Report, not_fitted, percents
 
 CLASSES = 3  # of which the figure of examples has a picture
 
 
-def metrics(run: Evaluated, name: str) -> dict[str, float]:
+def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
     """The mean accuracy on clean images of networks with carriers from the first index on."""
-    poisoned = run.of(name, test_set="clean").query(f"index != {CLEAN}")
+    poisoned = experiment.of(name, test_set="clean").query(f"index != {CLEAN}")
     return {
         "poisoned_early": poisoned[poisoned["index"] == poisoned["index"].min()]["accuracy"].mean()
     }
 
 
-def curve(run: Evaluated, known: Published, caption: str) -> Figure:
+def curve(experiment: Evaluated, published: Published, caption: str) -> Figure:
     """Accuracy on clean test images over the NAD index of the training images' carriers (fig. 7).
 
     The accuracy of networks trained without carriers is a horizontal line with a marker at its
     right end.
     """
-    columns = len(run.labels)
+    columns = len(experiment.labels)
     figure, axes = style.new(1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True)
     look = {"color": style.BLACK, "marker": "o", "markersize": 4}
     dashed = {"linestyle": (0, (6, 2)), "linewidth": 1.1, "markevery": [1], "clip_on": False}
     curves, beside = [], {}
-    for panel, (name, label) in zip(axes[0], run.labels.items()):
-        guessing = panel.axhline(100 / len(run.images["classes"]), color="0.6", linewidth=0.9)
-        cells = percents(run.of(name, test_set="clean"), ["index"])
+    for panel, (name, label) in zip(axes[0], experiment.labels.items()):
+        chance = 100 / len(experiment.images["classes"])
+        guessing = panel.axhline(chance, color="0.6", linewidth=0.9)
+        cells = percents(experiment.of(name, test_set="clean"), ["index"])
         clean, cells = cells.loc[CLEAN], cells.drop(index=CLEAN)
         if not np.isnan(clean["std"]):
             ends = (clean["mean"] - clean["std"], clean["mean"] + clean["std"])
@@ -48,8 +50,8 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
         (level,) = panel.plot([0, 1], [clean["mean"]] * 2, **across)
         sizes = {"linewidth": 1.3, "elinewidth": 0.9, "capsize": 2}
         curves.append(style.over_indices(panel, cells, **sizes, **look))
-        if name in known:
-            line = style.published_curve(panel, known[name][1], linewidth=1.8)
+        if name in published:
+            line = style.published_curve(panel, published[name][1], linewidth=1.8)
             beside["published: ResNet-18, full width,\n50,000 images, with carriers"] = line
         style.index_axis(panel)
         panel.set(title=textwrap.fill(label, 28), ylim=(0, 102))
@@ -62,19 +64,19 @@ def curve(run: Evaluated, known: Published, caption: str) -> Figure:
     legend = {"frameon": False, "handlelength": 3.5}  # long enough for dashes beside the marker
     figure.legend(drawn.values(), drawn.keys(), loc="outside right center", **legend)
     title = "Trained on images with class carriers along NADs"
-    return style.finish(figure, title, caption, run.notice)
+    return style.finish(figure, title, caption, experiment.notice)
 
 
-def examples(run: Evaluated, name: str, caption: str) -> Figure:
+def examples(experiment: Evaluated, name: str, caption: str) -> Figure:
     """The first training image of each of the first classes, clean and with carriers along NADs.
 
     The NADs are the first, the middle and the last of the grid. Images with carriers are clipped to
     [0, 1]. Beside each stands its unclipped difference from the clean image, magnified about grey
     until it fills the range.
     """
-    draw = artifacts.generated("poison", f"draw-{run.plan.seeds[0]}.npz")
+    draw = artifacts.generated("poison", f"draw-{experiment.plan.seeds[0]}.npz")
     nads = artifacts.generated("poison", "directions.npz")[name]
-    indices = run.plan.members[name].grid.indices
+    indices = experiment.plan.members[name].grid.indices
     indices = np.unique(np.quantile(indices, [0, 0.5, 1], method="nearest"))
     numbers, first = np.unique(draw["train_labels"], return_index=True)
     numbers, first = numbers[:CLASSES], first[:CLASSES]
@@ -85,9 +87,9 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
     for panel, number, clean in zip(axes[:, 0], numbers, x.numpy()):
         show(panel, clean)
         panel.set_title("clean", fontsize=8)
-        panel.set_ylabel(textwrap.fill(run.images["classes"][number], 20), fontsize=8)
+        panel.set_ylabel(textwrap.fill(experiment.images["classes"][number], 20), fontsize=8)
     for index, left, right in zip(indices, axes.T[1::2], axes.T[2::2]):
-        carrying = poisoned(x, y, nads[index:], run.plan.settings.size)
+        carrying = poisoned(x, y, nads[index:], experiment.plan.settings.size)
         for image, clean, panel, beside in zip(carrying.numpy(), x.numpy(), left, right):
             show(panel, image)
             panel.set_title(f"index {index}", fontsize=8)
@@ -99,58 +101,44 @@ def examples(run: Evaluated, name: str, caption: str) -> Figure:
             rms = f"rms {255 * np.sqrt((difference**2).mean()):.3g}, max {255 * largest:.3g}"
             beside.set_xlabel(f"{rms}\ngrey levels", fontsize=7)
     style.bare(axes.flat)
-    return style.finish(figure, "Images with class carriers along NADs", caption, run.notice)
+    return style.finish(figure, "Images with class carriers along NADs", caption, experiment.notice)
 
 
-def table(run: Evaluated, known: Published) -> Table:
+def table(experiment: Evaluated, published: Published) -> Table:
     """The table of accuracies, a row for each architecture and index of the carriers."""
-    rows = []
-    for (name, index), cells in run.summary.groupby(["architecture", "index"], sort=False):
+    rows, tests = [], {"clean": "clean test data (%)", "poisoned": "with carriers (%)"}
+    for (name, index), cells in experiment.summary.groupby(["architecture", "index"], sort=False):
         at = cells.set_index("test_set")
-        tests = [accuracy(at.loc[s]) if s in at.index else "–" for s in ("clean", "poisoned")]
-        values = known[name][1] if name in known else {}
-        beside = f"{values[index]:.1f}" if index in values else "–"
         carriers = "none" if index == CLEAN else index
-        rows.append([run.labels[name], carriers, *tests, training(cells.iloc[0]), beside])
-    header = ["network", "carriers from NAD", "clean test data (%)", "with carriers (%)"]
-    header += ["training accuracy (%) (fitted seeds)", "published clean (ResNet-18, full width)"]
-    return [header, *rows]
+        row = {"network": experiment.labels[name], "carriers from NAD": carriers}
+        row |= {text: accuracy(at.loc[test]) for test, text in tests.items() if test in at.index}
+        row["training accuracy (%) (fitted seeds)"] = training(cells.iloc[0])
+        if name in published and index in published[name][1]:
+            row["published clean (ResNet-18, full width)"] = f"{published[name][1][index]:.1f}"
+        rows.append(row)
+    return table_of(rows)
 
 
-def finding(run: Evaluated) -> str:
-    """The sentence on the accuracies on clean data."""
-    levels = []
-    clean = run.summary[run.summary["test_set"] == "clean"]
-    for name, cells in clean.groupby("architecture", sort=False):
-        at = cells.set_index("index").sort_index()
-        parts = [f"{run.labels[name]}: {accuracy(at.loc[CLEAN])} % without carriers"]
-        ends = dict.fromkeys([at.index[1], at.index[-1]])
-        parts += [f"{accuracy(at.loc[i])} % with carriers from NAD {i}" for i in ends]
-        levels.append(f"{', '.join(parts)} (fitted: {all_seeds_fitted(at)} of {len(at)})")
-    return f"Accuracy on clean test data, {run.seeds()}: {'; '.join(levels)}."
+def finding(run: Report) -> str:
+    """What carriers along the first NADs cost one network on clean images."""
+    experiment, name, label = run.shown("poison")
+    cells = experiment.summary_of(name).query("test_set == 'clean'").set_index("index").sort_index()
+    clean, first = cells.loc[CLEAN], cells.drop(index=CLEAN).iloc[0]
+    start = f"{label}: {accuracy(first)} % on clean images after carriers from NAD "
+    start += f"{first.name} on, {accuracy(clean)} % without"
+    return f"{start} {basis(cells.loc[[CLEAN, first.name]])}."
 
 
-def section(whole: Run) -> Section:
+def section(run: Report) -> Section:
     """The section of `poison`."""
-    run = whole.experiments["poison"]
-    known = run.beside(published.table("poison").set_index("index"))
-    shown = f"coefficient ± {run.plan.settings.size:g} · images: {run.images['name']}"
-    caption = f"{run.sizes()} · {shown}"
-    figure = curve(run, known, f"{caption}\n{not_fitted('hollow')}")
-    sees = "Accuracy on clean images after training on images with carriers, over the NAD index of "
-    sees += "the carrier."
-    pictures = [Picture("poison_curve", figure, "accuracy on clean images", sees)]
-    sees = "Training images as they are and with their carriers, and what the carriers change."
-    for name, label in run.labels.items():
-        if whole.nads:
-            figure = examples(run, name, f"NADs of {label} · {shown}")
-            text = f"images with carriers along NADs of {label}"
-            pictures.append(Picture(f"poison_examples_{name}", figure, text, sees))
-    title = "Writing the class into a few NADs"
-    question = "In training images the coefficient along one of a few neighbouring NADs is "
-    question += "replaced by a small number, and which NAD, channel and sign it is says the class. "
-    question += "Along the first NADs this takes away what the image had there; along late ones "
-    question += "nobody sees it. A network that takes the bait no longer needs the photographs, "
-    question += "and fails on clean ones; one that does not notice learns as if nothing had been "
-    question += "replaced."
-    return Section(title, question, caption, table(run, known), pictures, [finding(run)])
+    experiment = run.experiments["poison"]
+    published = experiment.beside(published_table("poison").set_index("index"))
+    shown = f"coefficient ± {experiment.plan.settings.size:g} · images: {experiment.images['name']}"
+    caption = f"{experiment.sizes()} · {shown}"
+    figure = curve(experiment, published, f"{caption}\n{not_fitted('hollow')}")
+    pictures = [Picture("poison_curve", figure, "accuracy on clean images", "curve")]
+    for name, label in experiment.labels.items() if run.nads else ():
+        figure = examples(experiment, name, f"NADs of {label} · {shown}")
+        alt = f"images with carriers along NADs of {label}"
+        pictures.append(Picture(f"poison_examples_{name}", figure, alt, "examples"))
+    return Section.of("poison", caption, table(experiment, published), pictures, finding(run))

@@ -20,6 +20,8 @@ from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report.labels import label, papers_network, without_width
 
+NETWORK = "lenet"  # the architecture whose numbers are watched, and of which findings speak
+
 # The label of published values and the values, by architecture.
 Published = Mapping[str, tuple[str, Any]]
 
@@ -109,7 +111,7 @@ class Evaluated:
 
 
 @dataclass(frozen=True)
-class Run:
+class Report:
     """All that the report shows.
 
     plan, nads: the plan of the NADs, and by architecture the fields of `pipeline.nads.NADs`; None
@@ -130,13 +132,22 @@ class Run:
             for name, request in self.plan.members.items()
         }
 
+    def shown(self, name: str) -> tuple[Evaluated, str, str]:
+        """An experiment, and the architecture that its finding is about, with its label: `NETWORK`,
+        or else the first of which a network was fitted, or else the first."""
+        experiment = self.experiments[name]
+        names = experiment.results["architecture"]
+        first = [*names[fitted(experiment.results)], *names][0]
+        shown = NETWORK if NETWORK in experiment.labels else first
+        return experiment, shown, experiment.labels[shown]
 
-def read(names: Iterable[str]) -> Run:
+
+def read(names: Iterable[str]) -> Report:
     """The run of the experiments of these names."""
     plan, images = artifacts.planned("nads", NADsPlan), artifacts.about_images()
     nads = {name: artifacts.nads(name) for name in plan.members}
     records = {name: evaluated(name, Plan.read(experiments.find(name)), images) for name in names}
-    return Run(plan, nads, records, notice_of(images))
+    return Report(plan, nads, records, notice_of(images))
 
 
 def abouts(folder: Path) -> dict[Path, dict[str, Any]]:
@@ -164,8 +175,8 @@ def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
             planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
             plan = planned.validate_json(json.dumps(about["plan"]))
             words = {key: about[key] for key in ("title", "says") if key in about}
-            run = evaluated(str(path.resolve()), plan, images)
-            records[path.relative_to(folder).as_posix()] = dataclasses.replace(run, **words)
+            record = evaluated(str(path.resolve()), plan, images)
+            records[path.relative_to(folder).as_posix()] = dataclasses.replace(record, **words)
     size = lambda name: (order.index(records[name].plan.experiment), -len(records[name].results))
     return {name: records[name] for name in sorted(records, key=size)}
 

@@ -5,12 +5,10 @@ from types import ModuleType
 
 import numpy as np
 
-from pipeline.report.run import Run
-
-NETWORK = "lenet"  # the architecture whose numbers are shown
+from pipeline.report.run import NETWORK, Report
 
 
-def summary(run: Run, parts: Mapping[str, ModuleType]) -> dict[str, dict[str, float | None]]:
+def summary(run: Report, parts: Mapping[str, ModuleType]) -> dict[str, dict[str, float | None]]:
     """The `metrics` of the experiments that train `NETWORK`, and two numbers of its NADs.
 
     parts: the report's modules by the name of the experiment, of which one without `metrics` has

@@ -1,10 +1,10 @@
-"""What the figures, the table and the sentences on the NADs themselves show."""
+"""What the figures, the table and the finding on the NADs themselves show."""
 
 import dataclasses
 
 import numpy as np
 import pytest
-from small_run import LABELS, LENET, NARROW, captions, save
+from small_run import LENET, NARROW, captions, save
 from small_run import nads as arrays
 
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
@@ -46,19 +46,14 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
     assert [*below] == ["nad_spectra", *galleries, "nad_overlaps"]
     image = "at a new standard-normal image for each network"
     assert below["nad_overlaps"].endswith(f"gradient: {image}, symmetry: none")
+    lenet, level = (dict(zip(section.table[0], section.table[row])) for row in (2, 3))
     # √λ₀ is 2, and an error of 0.5 in 4 is one of 0.125 in its root.
-    assert section.table[2][5:] == ["0.80 (1.00)", "1, 2", "200 ± 12 (300, 100)", "0.189"]
-    assert section.table[3][5:] == ["–", "–", "100 ± 25 (300, 100)", "–"]
-    assert section.findings[0] == (
-        "√λ falls from the first NAD to the last by a factor of 2.8 for LeNet (32 untrained "
-        f"networks), 2.8 for {LABELS['z']}, 1×2×2 (64 untrained networks). Of few networks the "
-        "last eigenvalues are too small, and so this factor too large."
-    )
-    assert section.findings[1] == (
-        "No direction comes first: the eigenvalues are equal, or two halves of the networks share "
-        "no more of their NADs than chance, for LogReg (2 untrained networks), MLP (7) (2 "
-        "untrained networks)."
-    )
+    assert [*lenet.values()][5:] == [
+        "2.8", "0.80 (1.00)", "1, 2", "1.00", "200 ± 12 (300, 100)", "0.189"
+    ]  # fmt: skip
+    assert [*level.values()][5:] == ["1.0", "–", "–", "–", "100 ± 25 (300, 100)", "–"]
+    fall = "LeNet's response falls by a factor of 2.8 from its first NAD to its last"
+    assert section.finding == f"{fall} (32 untrained networks)."
     _, imported, gallery, _, overlaps = (picture.figure for picture in section.pictures)
     assert [panel.get_title() for panel in gallery.axes[1:3]] == ["1\n≈ 0–1", "2\nalone"]
     assert [panel.get_title() for panel in imported.axes[:2]] == ["0", "1"]
@@ -76,7 +71,17 @@ def test_gradients_are_not_set_beside_published_secants(whole):
     where = "at a new standard-normal image for each network"
     assert section.caption == f"scale smoke · gradient, {where}"
     assert [picture.name for picture in section.pictures] == ["nad_spectra", "nad_gallery_a"]
-    assert section.table[1][-1] == "–"
+    assert "published" not in section.table[0]
+
+
+def test_the_finding_says_where_no_direction_comes_first_and_where_none_was_estimated(whole):
+    level = arrays(np.eye(4), networks=2, eigenvalues=np.ones(4))
+    run = run_of(whole, {"a": ({"network": NETWORKS["logreg"]}, Source(networks=2), level)})
+    assert nads.finding(run) == "No direction comes first for LogReg (2 untrained networks)."
+    files = run_of(whole, {"a": (LENET, Source(file="mine.npy"), arrays(np.eye(4), networks=0))})
+    assert nads.finding(files).startswith("No NADs were estimated")
+    zero = arrays(np.eye(4), eigenvalues=np.array([1.0, 1, 1, -1e-17]))
+    assert nads.fall(zero) == "more than 10⁶"
 
 
 def test_overlaps_are_in_units_of_chance():

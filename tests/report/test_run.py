@@ -65,6 +65,16 @@ def test_points_are_fitted_where_the_networks_of_every_seed_are():
     assert run.over_seeds(rows.drop(columns="train_accuracy"), ["index"])["fitted"].isna().all()
 
 
+def test_a_finding_is_about_lenet_or_else_about_a_network_that_was_fitted(whole, monkeypatch):
+    half = small_run.rows_of(FREQUENCIES, unfitted=8)  # all of `z`
+    fits = small_run.with_rows(whole, "fourier", half)
+    none = small_run.with_rows(whole, "fourier", half.assign(train_accuracy=0.5))
+    shown = lambda one: one.shown("fourier")[1]
+    assert [*map(shown, (whole, fits, none))] == ["z", "a", "z"]
+    monkeypatch.setattr(run, "NETWORK", "a")
+    assert [*map(shown, (whole, fits, none))] == ["a", "a", "a"]
+
+
 def test_results_of_other_cells_than_the_planned_ones_are_refused(whole, tmp_path, monkeypatch):
     shutil.copytree(".", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)

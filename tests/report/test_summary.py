@@ -36,7 +36,7 @@ def test_what_is_not_of_lenet_is_left_out(whole):
 
 def test_the_committed_metrics_are_of_the_committed_tables():
     records = run.read_folder(ROOT / "reports", list(render.PARTS))
-    numbers = summary.summary(run.Run(None, {}, records, None), render.PARTS)
+    numbers = summary.summary(run.Report(None, {}, records, None), render.PARTS)
     committed = json.loads((ROOT / "reports/metrics.json").read_text(encoding="utf-8"))
     assert numbers | {"nads": committed["nads"]} == committed
     assert {"colours", *numbers} == set(records), "which trains no LeNet of one channel"
