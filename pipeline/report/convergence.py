@@ -143,12 +143,11 @@ def finding(run: Report) -> str:
     """How many waves one network learns, and whether the soonest generalise best."""
     experiment, name, label = run.shown("convergence")
     speed = speed_of(name, experiment, run.experiments["fourier"])
-    text = f"{label} learns {len(speed.learned)} of {len(speed.steps)} waves with every"
-    text += f" seed ({experiment.seeds([name])})"
+    text = f"{label} learns {len(speed.learned)} of {len(speed.steps)} waves with every seed"
+    text += f" ({experiment.seeds([name])})"
     if OURS in speed.beside:
         fitted = int(speed.beside[OURS]["fitted"].sum())
-        text += f"; steps and accuracy: {speed.correlations[OURS]}"
-        text = text.removesuffix(")") + f", {fitted} of them fitted)"
+        text += f"; steps and accuracy: {speed.correlations[OURS]}, fitted along {fitted}"
     return f"{text}."
 
 

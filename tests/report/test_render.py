@@ -128,7 +128,7 @@ def test_one_seed_other_images_and_a_network_of_ones_own_are_drawn(tmp_path, mon
     text = (artifacts.REPORTS / "report.md").read_text(encoding="utf-8")
     assert f"\n\n**{notice}**\n\n## What was found\n" in text
     assert "Net (filters 3)" in text
-    assert "\n- Net (filters 3): 50.1 % along NAD 0 and 50.2 % along NAD 10 (1 seed, 1 of 2" in text
+    assert "\n- Net (filters 3): 50.0 % along NAD 0 and 50.2 % along NAD 10 (1 seed, 1 of 2" in text
 
 
 def unfolded(tile):
