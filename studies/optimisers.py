@@ -1,0 +1,90 @@
+"""Which part of the bias is the optimiser's? Accuracy along each network's own NADs, by optimiser.
+
+    python -m studies.optimisers
+
+Where the architecture loses information along a direction, no optimiser learns it. Where training
+is merely ill-conditioned along it, an optimiser that rescales its steps does. Reads the kept runs
+that `RUNS` names; writes a figure and a table into reports/kept/optimisers/own_nads/.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pipeline.project.errors import one_sentence
+from pipeline.report import style
+from pipeline.report.labels import label
+from pipeline.report.run import abouts, not_fitted, percents
+
+KEPT = Path("reports/kept")
+FOLDER = KEPT / "optimisers/own_nads"
+
+RUNS = {
+    "lenet": ("lenet_precise", "adamw"),
+    "convnext": ("patches", "patches_momentum", "adamw"),
+}
+"""The runs of `nad_sweep` in which each network is trained, along the same NADs."""
+
+OPTIMISERS = ("SGD", "SGD with momentum", "AdamW")
+
+
+def optimiser(training: dict[str, Any]) -> str:
+    """The name of a training's optimiser, one of `OPTIMISERS`."""
+    if training.get("optimiser") == "adamw":
+        return "AdamW"
+    return "SGD with momentum" if training["momentum"] else "SGD"
+
+
+def table() -> pd.DataFrame:
+    """Accuracies in per cent by network, optimiser and index: mean and std over seeds, the mean of
+    the training accuracy, the number of seeds, and whether all were fitted."""
+    plans, tables = abouts(KEPT), []
+    for name, runs in RUNS.items():
+        for run in runs:
+            folder = KEPT / "nad_sweep" / run
+            member = plans[folder]["plan"]["members"][name]
+            rows = pd.read_csv(folder / "results.csv").query("architecture == @name")
+            cells = percents(rows, ["index"])
+            of_index = rows.groupby("index")
+            cells["train_accuracy"] = 100 * of_index["train_accuracy"].mean()
+            cells["seeds"] = of_index["seed"].nunique()
+            names = {"network": label(member["specification"])}
+            names |= {"optimiser": optimiser(member["training"])}
+            tables.append(cells.reset_index().assign(**names))
+    order = ["network", "optimiser", "index", "mean", "std", "train_accuracy", "seeds", "fitted"]
+    return pd.concat(tables)[order]
+
+
+def draw(rows: pd.DataFrame) -> None:
+    """Draw a panel for each network, with a curve for each optimiser."""
+    networks = rows["network"].unique()
+    figure, axes = style.new(len(networks), 1, 6.4, 2.1 * len(networks) + 1.2, sharex=True)
+    looks = dict(zip(OPTIMISERS, style.CURVES))
+    for panel, network in zip(axes[:, 0], networks):
+        panel.axhline(50, color="0.6", linewidth=0.8)
+        for name, cells in rows[rows["network"] == network].groupby("optimiser", sort=False):
+            cells = cells.set_index("index")
+            look = looks[name] | {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
+            style.over_indices(panel, cells, label=name, **look)
+        style.index_axis(panel)
+        panel.set(ylim=(45, 102), ylabel=f"{network}\ntest accuracy (%)")
+        panel.legend(loc="lower left", frameon=False)
+    axes[-1, 0].set_xlabel("NAD index")
+    caption = f"10,000 samples · grey: guessing · {not_fitted('hollow')} · ± standard deviation"
+    title = "Accuracy on D(u) along a network's own NADs u, by optimiser"
+    style.save(style.finish(figure, title, f"{caption} over seeds"), FOLDER, "optimisers")
+
+
+def main() -> None:
+    """Write the table and the figure."""
+    rows = table()
+    rounded = {"mean": 2, "std": 2, "train_accuracy": 2}
+    rows.round(rounded).to_csv(FOLDER / "results.csv", index=False)
+    draw(rows.assign(fitted=np.asarray(rows["fitted"], bool)))
+
+
+if __name__ == "__main__":
+    with one_sentence():
+        main()
