@@ -2,8 +2,9 @@
 
 import dataclasses
 import functools
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from torch import nn
@@ -31,12 +32,14 @@ FIRST_LOOK, LOOK_GROWTH = 4, 1.2
 class Estimation:
     """One estimate of NADs under way, which adds networks in their order and stops by itself.
 
-    accumulator: the estimate of C, or of A where C is I ⊗ A over so many `channels`; networks:
-    their number at most; target_error: the relative error of C at which fewer are enough, or None;
-    look: the number of networks at the next look at the error; reached: whether that was met.
+    accumulator: the estimate of C, or of A where C is I ⊗ A over so many `channels`; estimator: of
+    one network; networks: their number at most; target_error: the relative error of C at which
+    fewer are enough, or None; look: the number of networks at the next look at the error; reached:
+    whether that was met.
     """
 
     accumulator: Covariance | Leading
+    estimator: Estimator
     networks: int
     target_error: float | None = None
     channels: int = 1
@@ -58,8 +61,30 @@ class Estimation:
                 self.reached = self.accumulator.error() <= self.target_error
                 self.look = max(self.look + 2, 2 * int(self.look * LOOK_GROWTH / 2))
 
-    def nads(self, estimator: Estimator) -> NADs:
+    def fill(
+        self,
+        run: Callable[[Iterable[int]], Iterator[tuple[int, np.ndarray | Exception]]],
+        wanted: Callable[[int], bool] = lambda number: True,
+        **bar: object,
+    ) -> None:
+        """Add networks until no further is needed.
+
+        run: from networks' numbers, which it takes one by one, to each number and its Jacobian, as
+        soon as that is made; wanted: whether the network of a number is still to be begun; bar:
+        options of tqdm's bar. Raises the exception of a network that cannot be run.
+        """
+        needed = lambda number: not self.finished and wanted(number)
+        results = run(itertools.takewhile(needed, range(self.networks)))
+        for number, jacobian in tqdm(results, unit="network", disable=None, **bar):
+            if isinstance(jacobian, Exception):
+                raise jacobian
+            self.add(number, jacobian)
+            if self.finished:
+                break
+
+    def nads(self) -> NADs:
         """The NADs of the networks so far; raises InputError if C is zero or not finite."""
+        estimator = self.estimator
         with np.errstate(all="ignore"):
             # Relative to C itself, and so finite exactly where C is finite and not zero.
             split_half = self.accumulator.split_half()
@@ -121,8 +146,8 @@ def in_channels(nads: NADs, channels: int) -> NADs:
 
 def begun(
     network: nn.Module, estimator: Estimator, source: Source, symmetry: str, name: str = ""
-) -> tuple[Estimator, Estimation]:
-    """The estimator that networks such as `network` allow, and their empty estimate.
+) -> Estimation:
+    """The empty estimate of networks such as `network`, by the estimator that they allow.
 
     Raises InputError for a network that does not map the source's inputs to one output, for a
     symmetry that is none or that such inputs cannot have, for more directions than the networks'
@@ -172,7 +197,7 @@ def begun(
         empty = Covariance(shape, symmetry)
     else:
         empty = Leading(shape, -(-first // channels), symmetry)
-    return estimator, Estimation(empty, networks, source.error, channels)
+    return Estimation(empty, estimator, networks, source.error, channels)
 
 
 @usual_defaults()
@@ -222,10 +247,9 @@ def estimate(
     for text in notices:
         notice(text)
     build = functools.partial(build, contiguous=contiguous)
-    estimator, estimation = begun(build(seed), estimator, source, symmetry)
-    for number in tqdm(range(networks), desc="NADs", unit="network", disable=None):
-        jacobian = jacobian_of_untrained(build, source.input, number, (seed, "library"), estimator)
-        estimation.add(number, jacobian)
-        if estimation.finished:
-            break
-    return estimation.nads(estimator)
+    estimation = begun(build(seed), estimator, source, symmetry)
+    identity, estimator = (seed, "library"), estimation.estimator
+    jacobian = lambda n: jacobian_of_untrained(build, source.input, n, identity, estimator)
+    run = lambda numbers: ((number, jacobian(number)) for number in numbers)
+    estimation.fill(run, desc="NADs", total=networks)
+    return estimation.nads()

@@ -4,12 +4,10 @@ import dataclasses
 import functools
 import hashlib
 import io
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import torch
-from tqdm import tqdm
 
 from pipeline import networks
 from pipeline.machine import code, store, workers
@@ -48,20 +46,10 @@ def jacobian(recipe: Recipe, _: object, number: int) -> np.ndarray:
     )
 
 
-def jacobians(
-    recipe: Recipe, numbers: Iterable[int], **bar: object
-) -> Iterator[tuple[int, np.ndarray]]:
-    """The Jacobians of the networks 0, 1, …, each with its number, as soon as workers have made
-    them; numbers: asked for the next one when a worker is free; bar: options of tqdm's bar.
-
-    Raises the exception of a network that cannot be run.
-    """
+def by_workers(recipe: Recipe) -> Callable[[Iterable[int]], Iterator]:
+    """The `run` of `Estimation.fill` that has workers make the Jacobians of a recipe's networks."""
     function, device = functools.partial(jacobian, recipe), torch.device(recipe.device)
-    results = workers.run(function, numbers, dict, device)
-    for number, result in tqdm(results, unit="network", disable=None, **bar):
-        if isinstance(result, Exception):
-            raise result
-        yield number, result
+    return lambda numbers: workers.run(function, numbers, dict, device)
 
 
 def key(recipe: Recipe, estimation: Estimation, source: Source) -> str:
@@ -107,22 +95,14 @@ class Task:
         if contents := kept.contents(self.key):
             return NADs.load(io.BytesIO(contents[0]["npz"].numpy()))
         with at(f"nads.{self.name}: "):
-            self.sample()
-            nads = self.estimation.nads(self.recipe.estimator)
+            bar = {"desc": f"estimate {self.name}", "total": self.estimation.networks}
+            self.estimation.fill(by_workers(self.recipe), **bar)
+            nads = self.estimation.nads()
         check_unchanged()  # the key was made before the networks were
         file = io.BytesIO()
         nads.save(file)
         kept.put(self.key, {"npz": torch.frombuffer(file.getbuffer(), dtype=torch.uint8)}, {})
         return nads
-
-    def sample(self) -> None:
-        """Add untrained networks until the estimate is finished."""
-        estimation, most = self.estimation, self.estimation.networks
-        numbers = itertools.takewhile(lambda _: not estimation.finished, range(most))
-        for result in jacobians(self.recipe, numbers, desc=f"estimate {self.name}", total=most):
-            estimation.add(*result)
-            if estimation.finished:
-                break
 
 
 def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
@@ -136,7 +116,8 @@ def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
                 stated = networks.symmetry_of_inputs(specification, source.input)
                 symmetry = stated if asked.symmetry else "none"
                 network = networks.build(specification, source.input[0], 1, plan.seed)
-                estimator, estimation = begun(network, asked, source, symmetry, f"{full_name}: ")
-            identity, shape = (plan.seed, full_name), source.input
-            recipe = Recipe(specification, request.own, shape, identity, estimator, str(device))
+                estimation = begun(network, asked, source, symmetry, f"{full_name}: ")
+            identity, estimator = (plan.seed, full_name), estimation.estimator
+            own, shape = request.own, source.input
+            recipe = Recipe(specification, own, shape, identity, estimator, str(device))
             yield Task(full_name, recipe, estimation, key(recipe, estimation, source))

@@ -1,7 +1,6 @@
 """The response of untrained networks, estimated in a given time."""
 
 import dataclasses
-import itertools
 import math
 import time
 
@@ -12,7 +11,7 @@ from pipeline.nads import NADs, estimation
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.readout import usable
 from pipeline.nads.symmetry import ORDERS
-from pipeline.nads.task import Recipe, jacobians
+from pipeline.nads.task import Recipe, by_workers
 from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
 
@@ -89,17 +88,15 @@ def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response, list[str]]:
             estimator, vectors = dataclasses.replace(estimator, method="plain"), order
         most = max(LEAST, min(ROWS, VALUES // dimension) // vectors)
         source = Source(most, input=shape, first=min(FIRST, most * vectors))
-    estimator, sums = estimation.begun(network, estimator, source, symmetry)
-    recipe = dataclasses.replace(recipe, estimator=estimator)
+    sums = estimation.begun(network, estimator, source, symmetry)
+    recipe = dataclasses.replace(recipe, estimator=sums.estimator)
     in_time = lambda number: number < LEAST or time.monotonic() < limit
-    numbers = itertools.takewhile(in_time, range(source.networks))
-    for result in jacobians(recipe, numbers, leave=False):
-        sums.add(*result)
-    nads = sums.nads(estimator)
+    sums.fill(by_workers(recipe), in_time, leave=False)
+    nads = sums.nads()
     if dimension > LARGEST:
         return nads, Response(sums.accumulator.rows / np.float32(nads.networks**0.5), shape), []
     scales, gaps = np.sqrt(np.maximum(nads.eigenvalues, 0)), []
-    if nads.networks < (needed := spanning(recipe.specification, shape, estimator)):
+    if nads.networks < (needed := spanning(recipe.specification, shape, sums.estimator)):
         gaps = [
             f"{nads.networks:,} untrained networks are too few for the last NADs: the response to "
             f"some is 0 by lack of networks alone. Give more --minutes; it takes {needed:,}."

@@ -35,10 +35,9 @@ def jacobians(count, rows, shape, seed=0):
 
 def nads_of(recipe, count, symmetry="none"):
     """The NADs of a recipe's first networks, without workers or store."""
-    estimation = Estimation(Covariance(recipe.shape, symmetry), count)
-    for number in range(count):
-        estimation.add(number, jacobian(recipe, None, number))
-    return estimation.nads(recipe.estimator)
+    estimation = Estimation(Covariance(recipe.shape, symmetry), recipe.estimator, count)
+    estimation.fill(lambda numbers: ((n, jacobian(recipe, None, n)) for n in numbers))
+    return estimation.nads()
 
 
 def filled(accumulator, samples):

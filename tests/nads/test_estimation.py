@@ -23,7 +23,7 @@ SHAPE = (1, 4, 4)
 
 
 def estimation(networks, target_error=None):
-    return Estimation(Covariance(SHAPE), networks, target_error)
+    return Estimation(Covariance(SHAPE), SECANT, networks, target_error)
 
 
 def added(estimation, samples, numbers=None):
@@ -43,7 +43,7 @@ def test_an_estimate_stops_at_its_error_whatever_the_order():
     assert (
         one.accumulator.error() <= 0.2 < added(estimation(count // 2), samples).accumulator.error()
     )
-    assert one.nads(SECANT).directions.tobytes() == shuffled.nads(SECANT).directions.tobytes()
+    assert one.nads().directions.tobytes() == shuffled.nads().directions.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -167,10 +167,10 @@ def test_the_overlap_in_colours_is_that_of_the_spans():
 @pytest.mark.parametrize("weight", [0.0, float("nan")])
 def test_a_covariance_that_is_zero_or_no_number_is_refused(weight, first):
     accumulator = Covariance(SHAPE) if first is None else Leading(SHAPE, first)
-    zero = added(Estimation(accumulator, 6), [np.full((2, 16), weight, np.float32)] * 6)
+    zero = added(Estimation(accumulator, SECANT, 6), [np.full((2, 16), weight, np.float32)] * 6)
     sentence = r"^C, the covariance .* \(secant, step 100\), is zero or not finite; take another"
     with pytest.raises(InputError, match=sentence):
-        zero.nads(SECANT)
+        zero.nads()
 
 
 @pytest.mark.parametrize("point", ["normal", "many", "zero"])

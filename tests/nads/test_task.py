@@ -24,7 +24,7 @@ from pipeline.nads.leading import Leading
 from pipeline.nads.task import Recipe, Task, jacobian, key, tasks
 
 SHAPE = (1, 8, 8)
-of = functools.partial(Estimation, networks=9)
+of = functools.partial(Estimation, estimator=GRADIENT, networks=9)
 RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
 NINE = Source(9, input=SHAPE)
 

@@ -30,10 +30,11 @@ def profile(complete=True, shape=(1, 8, 8), **others):
     dimension = int(np.prod(shape))
     rng, fall = np.random.default_rng(0), np.geomspace(1, 0.05, dimension)
     samples = [(fall * rng.standard_normal((4, dimension))).astype(np.float32) for _ in range(40)]
-    estimation = Estimation(Covariance(shape) if complete else Leading(shape, 10), 40)
+    estimator = Estimator("gradient", "plain", 100.0, "many", False, False)
+    estimation = Estimation(Covariance(shape) if complete else Leading(shape, 10), estimator, 40)
     for sample in samples:
         estimation.accumulator.add(sample)
-    nads = estimation.nads(Estimator("gradient", "plain", 100.0, "many", False, False))
+    nads = estimation.nads()
     rows = np.sqrt(nads.eigenvalues)[:, None] * nads.directions
     if not complete:
         rows = np.concatenate(samples) / np.sqrt(40)
