@@ -14,7 +14,7 @@ from pipeline.cells.shapes import as_text
 from pipeline.nads.covariance import Covariance, parts_of
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
-from pipeline.nads.jacobian import check, jacobian_of_untrained
+from pipeline.nads.jacobian import Sampler, check
 from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
 from pipeline.nads.spectrum import nearby_of, oriented, standard_errors
@@ -32,14 +32,13 @@ FIRST_LOOK, LOOK_GROWTH = 4, 1.2
 class Estimation:
     """One estimate of NADs under way, which adds networks in their order and stops by itself.
 
-    accumulator: the estimate of C, or of A where C is I ⊗ A over so many `channels`; estimator: of
-    one network; networks: their number at most; target_error: the relative error of C at which
-    fewer are enough, or None; look: the number of networks at the next look at the error; reached:
-    whether that was met.
+    accumulator: the estimate of C, or of A where C is I ⊗ A over so many `channels`; networks:
+    their number at most; target_error: the relative error of C at which fewer are enough, or None;
+    look: the number of networks at the next look at the error; reached: whether that was met.
     """
 
+    sampler: Sampler
     accumulator: Covariance | Leading
-    estimator: Estimator
     networks: int
     target_error: float | None = None
     channels: int = 1
@@ -63,18 +62,18 @@ class Estimation:
 
     def fill(
         self,
-        run: Callable[[Iterable[int]], Iterator[tuple[int, np.ndarray | Exception]]],
+        run: Callable[[Sampler, Iterable[int]], Iterator[tuple[int, np.ndarray | Exception]]],
         wanted: Callable[[int], bool] = lambda number: True,
         **bar: object,
     ) -> None:
         """Add networks until no further is needed.
 
-        run: from networks' numbers, which it takes one by one, to each number and its Jacobian, as
-        soon as that is made; wanted: whether the network of a number is still to be begun; bar:
-        options of tqdm's bar. Raises the exception of a network that cannot be run.
+        run: yields the number of each network, of those that it takes one by one, with the result
+        of the sampler; wanted: whether the network of a number is still to be begun; bar: options
+        of tqdm's bar. Raises the exception of a network that cannot be run.
         """
         needed = lambda number: not self.finished and wanted(number)
-        results = run(itertools.takewhile(needed, range(self.networks)))
+        results = run(self.sampler, itertools.takewhile(needed, range(self.networks)))
         for number, jacobian in tqdm(results, unit="network", disable=None, **bar):
             if isinstance(jacobian, Exception):
                 raise jacobian
@@ -84,7 +83,7 @@ class Estimation:
 
     def nads(self) -> NADs:
         """The NADs of the networks so far; raises InputError if C is zero or not finite."""
-        estimator = self.estimator
+        estimator = self.sampler.estimator
         with np.errstate(all="ignore"):
             # Relative to C itself, and so finite exactly where C is finite and not zero.
             split_half = self.accumulator.split_half()
@@ -144,10 +143,13 @@ def in_channels(nads: NADs, channels: int) -> NADs:
     )
 
 
-def begun(
-    network: nn.Module, estimator: Estimator, source: Source, symmetry: str, name: str = ""
-) -> Estimation:
-    """The empty estimate of networks such as `network`, by the estimator that they allow.
+def in_turn(sampler: Sampler, numbers: Iterable[int]) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each number with its Jacobian, made by this process."""
+    return ((number, sampler(number)) for number in numbers)
+
+
+def begun(sampler: Sampler, source: Source, symmetry: str, name: str = "") -> Estimation:
+    """The empty estimate of a sampler's networks, by the estimator that they allow.
 
     Raises InputError for a network that does not map the source's inputs to one output, for a
     symmetry that is none or that such inputs cannot have, for more directions than the networks'
@@ -159,8 +161,9 @@ def begun(
             f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or without "
             f"{CHANNELS}, not {symmetry!r}"
         )
-    check(network, source.input, estimator.estimand)
-    estimator, vectors, reason = usable(network, estimator, source.input)
+    network = sampler.build(sampler.identity[0])
+    check(network, source.input, sampler.estimator.estimand)
+    estimator, vectors, reason = usable(network, sampler.estimator, source.input)
     if reason:
         notice(f"{name}{reason}; `plain` is used, which needs far more networks")
     first, networks, size = source.first, source.networks, as_text(source.input)
@@ -197,7 +200,8 @@ def begun(
         empty = Covariance(shape, symmetry)
     else:
         empty = Leading(shape, -(-first // channels), symmetry)
-    return Estimation(empty, estimator, networks, source.error, channels)
+    sampler = dataclasses.replace(sampler, estimator=estimator)
+    return Estimation(sampler, empty, networks, source.error, channels)
 
 
 @usual_defaults()
@@ -247,9 +251,6 @@ def estimate(
     for text in notices:
         notice(text)
     build = functools.partial(build, contiguous=contiguous)
-    estimation = begun(build(seed), estimator, source, symmetry)
-    identity, estimator = (seed, "library"), estimation.estimator
-    jacobian = lambda n: jacobian_of_untrained(build, source.input, n, identity, estimator)
-    run = lambda numbers: ((number, jacobian(number)) for number in numbers)
-    estimation.fill(run, desc="NADs", total=networks)
+    estimation = begun(Sampler(build, source.input, (seed, "library"), estimator), source, symmetry)
+    estimation.fill(in_turn, desc="NADs", total=networks)
     return estimation.nads()

@@ -4,6 +4,7 @@ Under `plain` J has the one row d; under `readout` its rows are the derivatives 
 times s (`pipeline.nads.readout`).
 """
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -82,20 +83,22 @@ def jacobian_of(
     return jacobian.cpu().numpy() * scale
 
 
-def jacobian_of_untrained(
-    build: Callable[[int], nn.Module],
-    shape: tuple[int, ...],
-    number: int,
-    identity: tuple[int, str],
-    estimator: Estimator,
-    device: str = "cpu",
-) -> np.ndarray:
-    """The Jacobian J (F, D) of untrained network `number`, which depends on the arguments alone.
+@dataclasses.dataclass(frozen=True)
+class Sampler:
+    """From the number of an untrained network to its Jacobian J (F, D), which nothing else decides.
 
     build: seed → torch module, its weights made on the CPU; shape: (C, H, W); identity: (seed,
     architecture's name), from which the seeds of its weights and of the evaluation point derive.
     """
-    seed, name = identity
-    point = evaluation_point(estimator.point, seed, number, int(np.prod(shape)))
-    network = build(derive(seed, "nads", name, number)).to(device)
-    return jacobian_of(network, estimator, point, shape)
+
+    build: Callable[[int], nn.Module]
+    shape: tuple[int, ...]
+    identity: tuple[int, str]
+    estimator: Estimator
+    device: str = "cpu"
+
+    def __call__(self, number: int) -> np.ndarray:
+        seed, name = self.identity
+        point = evaluation_point(self.estimator.point, seed, number, int(np.prod(self.shape)))
+        network = self.build(derive(seed, "nads", name, number)).to(self.device)
+        return jacobian_of(network, self.estimator, point, self.shape)

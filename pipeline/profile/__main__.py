@@ -30,7 +30,6 @@ from ruamel.yaml import YAML
 from pipeline import networks
 from pipeline.cells.shapes import as_text
 from pipeline.machine import workers
-from pipeline.nads.task import Recipe
 from pipeline.networks import Shape, Specification
 from pipeline.networks.dry_run import dry_run
 from pipeline.profile import page, trained, untrained
@@ -121,8 +120,8 @@ def main(given: argparse.Namespace) -> None:
         begun = time.monotonic()
         seconds = max(0.0, end - begun) / (len(every) - len(results))
         print(f"{name}, inputs {as_text(shape)}, for {seconds:.0f} s")
-        recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, device.type)
-        nads, response, gaps = untrained.estimated(recipe, begun + SHARE * seconds)
+        asked = specification, shape, estimator, device.type
+        nads, response, gaps = untrained.estimated(*asked, begun + SHARE * seconds)
         print(f"  {nads.networks:,} untrained networks, relative error of C {nads.error:.2f}")
         course = trained.Course(specification, shape, *sizes, given.lr, device.type)
         directions, each = trained.chosen(nads, response), steps[name] * course.steps

@@ -12,14 +12,14 @@ from torch import nn
 from pipeline import networks
 from pipeline.nads import estimate
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.jacobian import evaluation_point, jacobian_of, jacobian_of_untrained
+from pipeline.nads.jacobian import Sampler, evaluation_point, jacobian_of
 
 
 def covariance_of(architecture, count, estimator, first=0):
     """The `Covariance` of `count` networks of an architecture."""
     build = functools.partial(networks.build, networks.specification(architecture), 1, 1)
-    made = lambda n: jacobian_of_untrained(build, (1, 32, 32), n, (0, "test"), estimator)
-    return filled(Covariance((1, 32, 32)), map(made, range(first, first + count)))
+    made = map(Sampler(build, (1, 32, 32), (0, "test"), estimator), range(first, first + count))
+    return filled(Covariance((1, 32, 32)), made)
 
 
 def test_the_covariance_of_a_linear_map_is_t2_ata():

@@ -3,11 +3,10 @@ are and are completed to a basis."""
 
 import numpy as np
 import pytest
-from nads_samples import SECANT, SMALL, nads_of
+from nads_samples import nads_of, sampler
 
 from pipeline.nads import NADs, from_file, imported, overlap
 from pipeline.nads.gallery import gallery
-from pipeline.nads.task import Recipe
 from pipeline.project.errors import InputError
 
 
@@ -24,7 +23,7 @@ def test_imported_rows_are_kept_and_completed_to_a_basis(count, kind):
 
 def estimated():
     """NADs of 8×8 inputs from four networks."""
-    return nads_of(Recipe(SMALL, {}, (1, 8, 8), (0, "net"), SECANT, "cpu"), 4)
+    return nads_of(sampler(), 4)
 
 
 @pytest.mark.parametrize("nads", [estimated(), imported(np.eye(12)[:3], (3, 2, 2))])

@@ -10,7 +10,7 @@ from torch import nn
 
 from pipeline import networks
 from pipeline.cells.seeds import derive, stream
-from pipeline.nads.jacobian import check, evaluation_point, jacobian_of, jacobian_of_untrained
+from pipeline.nads.jacobian import Sampler, check, evaluation_point, jacobian_of
 from pipeline.project.errors import InputError
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}
@@ -66,5 +66,5 @@ def test_points_and_weights_come_from_seeds_of_their_own():
     seeds, matrix = [], np.eye(6, dtype=np.float32)
     build = lambda seed: seeds.append(seed) or linear_features(matrix)
     for number in (0, 7):
-        jacobian_of_untrained(build, (1, 2, 3), number, (5, "net"), GRADIENT)
+        Sampler(build, (1, 2, 3), (5, "net"), GRADIENT)(number)
     assert seeds == [derive(5, "nads", "net", 0), derive(5, "nads", "net", 7)]

@@ -1,7 +1,6 @@
-"""The estimates that a plan asks for: what a worker makes of a recipe, and the key of its NADs."""
+"""The estimates that a plan asks for, and the keys of their NADs."""
 
 import dataclasses
-import functools
 import inspect
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from nads_samples import GRADIENT, SECANT, SMALL
+from nads_samples import GRADIENT, SECANT, SMALL, sampler
 from torch import nn
 
 from pipeline import networks
@@ -19,76 +18,75 @@ from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import NADsPlan, Request, Source
 from pipeline.nads.gallery import gallery
-from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.nads.leading import Leading
-from pipeline.nads.task import Recipe, Task, jacobian, key, tasks
+from pipeline.nads.task import Task, by_workers, key, tasks
 
 SHAPE = (1, 8, 8)
-of = functools.partial(Estimation, estimator=GRADIENT, networks=9)
-RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
-NINE = Source(9, input=SHAPE)
+NINE = Request(SMALL, Source(9, input=SHAPE))
+
+
+def of(accumulator, channels=1, **of_the_sampler):
+    """An estimate of nine networks."""
+    networks = dataclasses.replace(sampler(estimator=GRADIENT), **of_the_sampler)
+    return Estimation(networks, accumulator, 9, channels=channels)
 
 
 def test_a_worker_makes_the_jacobian_of_the_networks_number():
-    build = functools.partial(networks.build, SMALL, 1, 1)
-    for number in (0, 3):
-        expected = jacobian_of_untrained(build, SHAPE, number, (0, "net"), GRADIENT)
-        np.testing.assert_array_equal(jacobian(RECIPE, None, number), expected)
-    colour = dataclasses.replace(RECIPE, specification=SMALL | {"side": 4}, shape=(3, 4, 4))
-    assert jacobian(colour, None, 0).shape == (4, 48)
+    for number, made in by_workers(networks := sampler(estimator=GRADIENT), [0, 1]):
+        np.testing.assert_array_equal(made, networks(number))
 
 
 def test_a_key_holds_all_that_decides_the_nads_and_nothing_else():
-    covariance = of(Covariance(SHAPE))
-    changed = lambda **fields: key(dataclasses.replace(RECIPE, **fields), covariance, NINE)
-    same = key(RECIPE, covariance, NINE)
+    changed = lambda **fields: key(NINE, of(Covariance(SHAPE), **fields))
+    asked = lambda **fields: key(dataclasses.replace(NINE, **fields), of(Covariance(SHAPE)))
+    same = key(NINE, of(Covariance(SHAPE)))
     of_others = dataclasses.replace(GRADIENT, compare=True, symmetry=False)
-    assert changed(estimator=of_others) == key(RECIPE, of(Covariance(SHAPE)), NINE) == same
+    assert changed(estimator=of_others) == same
     assert changed(device="cuda:0") == changed(device="cuda:1")
     others = [
         changed(device="cuda:0"),
-        changed(own={"own/mine.py": "0"}),
-        changed(own={"own/mine.py": "1"}),
         changed(identity=(1, "net")),
         changed(identity=(0, "other")),
-        changed(specification=SMALL | {"hidden": [8, 5]}),
-        changed(specification={"network": "pipeline.networks.mlp:LogReg", "side": 8}),
+        asked(own={"own/mine.py": "0"}),
+        asked(own={"own/mine.py": "1"}),
+        asked(specification=SMALL | {"hidden": [8, 5]}),
+        asked(specification={"network": "pipeline.networks.mlp:LogReg", "side": 8}),
+        asked(source=Source(9, 0.1, SHAPE)),
+        asked(source=Source(10, input=SHAPE)),
+        asked(source=Source(9, input=(1, 4, 16))),
         changed(estimator=SECANT),
         changed(estimator=dataclasses.replace(GRADIENT, method="plain")),
         changed(estimator=dataclasses.replace(GRADIENT, step=99.0)),
         changed(estimator=dataclasses.replace(GRADIENT, point="many")),
-        key(RECIPE, of(Covariance(SHAPE, "square")), NINE),
-        key(RECIPE, of(Covariance(SHAPE), channels=3), NINE),
-        key(RECIPE, covariance, Source(9, 0.1, SHAPE)),
-        key(RECIPE, covariance, Source(10, input=SHAPE)),
-        key(RECIPE, covariance, Source(9, input=(1, 4, 16))),
-        key(RECIPE, of(Leading(SHAPE, 3)), Source(9, input=SHAPE, first=3)),
+        changed(channels=3),
+        key(NINE, of(Covariance(SHAPE, "square"))),
+        key(Request(SMALL, Source(9, input=SHAPE, first=3)), of(Leading(SHAPE, 3))),
     ]
     assert len({same, *others}) == len(others) + 1
 
 
 def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatch):
-    files, covariance = [], of(Covariance(SHAPE))
+    files, estimation = [], of(Covariance(SHAPE))
     monkeypatch.setattr(code, "digest", lambda given: files.extend(given) or "code")
-    before = key(RECIPE, covariance, NINE)
+    before = key(NINE, estimation)
     names = {str(Path(file).relative_to(code.PACKAGE)) for file in files}
     assert names > {"nads/covariance.py", "nads/readout.py", "cells/seeds.py", "networks/mlp.py"}
     for module, name, other in ((torch, "__version__", "0"), (networks, "version", lambda *_: "0")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, other)
-            assert key(RECIPE, covariance, NINE) != before
+            assert key(NINE, estimation) != before
     build = networks.build
     drawn_otherwise = lambda *arguments: build(*arguments[:-1], arguments[-1] + 1)
     monkeypatch.setattr(networks, "build", drawn_otherwise)
-    assert key(RECIPE, covariance, NINE) != before
+    assert key(NINE, estimation) != before
 
 
 def test_estimating_reaches_no_file_of_the_room_that_its_key_leaves_out(folder, monkeypatch):
     """An edit of a legend, of `NADs.__repr__` or of what stores NADs estimates nothing anew."""
-    files, reached, covariance = [], set(), of(Covariance(SHAPE))
+    files, reached = [], set()
     with monkeypatch.context() as patch:
         patch.setattr(code, "digest", lambda given: files.extend(given) or "code")
-        key(RECIPE, covariance, NINE)
+        key(NINE, of(Covariance(SHAPE)))
     shown = {Path(inspect.getfile(each)) for each in (NADs.__repr__, NADs.save, gallery, Task)}
     assert not shown & set(files)
 
@@ -136,7 +134,7 @@ def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(folder
             yield number, ValueError("no memory") if number == 3 else function(None, number)
 
     monkeypatch.setattr(workers, "run", run)
-    task = Task("net", RECIPE, of(Covariance(SHAPE)), "a" * 64)
+    task = Task("net", of(Covariance(SHAPE)), "a" * 64)
     with pytest.raises(ValueError, match="^no memory$"):
         task.nads()
     assert not store.Store(store.default_folder()).holds("a" * 64)
