@@ -72,7 +72,7 @@ def one_round(name: str, numbers: Sequence[int]) -> tuple[list[float], list[floa
     """Seconds per network of both sides (medians), and V of plain, read-out, with symmetries."""
     specification = networks.specification({"network": name})
     build = functools.partial(networks.build, specification, 1, 1)
-    symmetry = networks.symmetry(specification).removesuffix(networks.CHANNELS)  # of one channel
+    symmetry = networks.symmetry(specification).square
     covariance = Covariance(SHAPE, symmetry)
     times, fourth, own, averaged = ([], []), [], [], []
     for number in numbers:

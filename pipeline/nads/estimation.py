@@ -18,8 +18,8 @@ from pipeline.nads.jacobian import Sampler, check
 from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
 from pipeline.nads.spectrum import nearby_of, oriented, standard_errors
-from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
-from pipeline.networks import CHANNELS, reason, untrained, usual_defaults
+from pipeline.nads.symmetry import ORDERS, of_one_channel
+from pipeline.networks import Symmetry, reason, untrained, usual_defaults
 from pipeline.networks.dry_run import check_untrained
 from pipeline.project.errors import InputError, at, notice
 from pipeline.project.limits import free_memory
@@ -139,7 +139,7 @@ def in_channels(nads: NADs, channels: int) -> NADs:
         shape=(channels, *nads.shape[1:]),
         nearby=np.repeat(channels * nads.nearby + [0, channels - 1], channels, 0),
         overlap=channels * np.interp(k / channels, np.arange(len(of_one)), of_one) / k,
-        symmetry=nads.symmetry + CHANNELS,
+        symmetry=str(Symmetry(nads.symmetry, channels=True)),
     )
 
 
@@ -148,39 +148,32 @@ def in_turn(sampler: Sampler, numbers: Iterable[int]) -> Iterator[tuple[int, np.
     return ((number, sampler(number)) for number in numbers)
 
 
-def begun(sampler: Sampler, source: Source, symmetry: str, name: str = "") -> Estimation:
+def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") -> Estimation:
     """The empty estimate of a sampler's networks, by the estimator that they allow.
 
     Raises InputError for a network that does not map the source's inputs to one output, for a
-    symmetry that is none or that such inputs cannot have, for more directions than the networks'
-    vectors span, and for what does not fit into memory. A notice of another method begins with
-    `name`.
+    symmetry that such inputs cannot have, for more directions than the networks' vectors span, and
+    for what does not fit into memory. A notice of another method begins with `name`.
     """
-    if symmetry.removesuffix(CHANNELS) not in (*SYMMETRIES, "measured"):
-        raise InputError(
-            f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or without "
-            f"{CHANNELS}, not {symmetry!r}"
-        )
     network = sampler.build(sampler.identity[0])
     check(network, source.input, sampler.estimator.estimand)
     estimator, vectors, reason = usable(network, sampler.estimator, source.input)
     if reason:
         notice(f"{name}{reason}; `plain` is used, which needs far more networks")
     first, networks, size = source.first, source.networks, as_text(source.input)
-    channels = source.input[0] if symmetry.endswith(CHANNELS) else 1
+    channels, square = source.input[0] if symmetry.channels else 1, symmetry.square
     shape = (source.input[0] // channels, *source.input[1:])
-    symmetry = symmetry.removesuffix(CHANNELS)
     whole, dimension = math.prod(source.input), math.prod(shape)
-    if symmetry in ("transposition", "square") and shape[1] != shape[2]:
+    if square in ("transposition", "square") and shape[1] != shape[2]:
         raise InputError(
             f"inputs of {size} are not square, so nothing can be averaged over the symmetry "
-            f"{symmetry}"
+            f"{square}"
         )
     # The sums and the work space of three decompositions, or vectors and Gram matrices.
     needed = ((parts_of(shape) + 13) * dimension**2 + 2 * (channels > 1) * whole**2) * 8
     if first is not None:
-        symmetry = "none" if symmetry == "measured" else symmetry
-        rows = networks * vectors * channels * ORDERS[symmetry]
+        square = "none" if square == "measured" else square
+        rows = networks * vectors * channels * ORDERS[square]
         if rows < first:
             raise InputError(
                 f"{networks} networks give {rows} vectors, too few for the first {first} directions"
@@ -197,9 +190,9 @@ def begun(sampler: Sampler, source: Source, symmetry: str, name: str = "") -> Es
             )
         )
     if first is None:
-        empty = Covariance(shape, symmetry)
+        empty = Covariance(shape, square)
     else:
-        empty = Leading(shape, -(-first // channels), symmetry)
+        empty = Leading(shape, -(-first // channels), square)
     sampler = dataclasses.replace(sampler, estimator=estimator)
     return Estimation(sampler, empty, networks, source.error, channels)
 
@@ -223,10 +216,10 @@ def estimate(
 
     make: builds a torch module from (N, C, H, W) to (N, 1), its weights drawn anew at each call;
     shape: (C, H, W) of one input; networks: their number, at most; estimand, method, step, point:
-    see `pipeline.nads.estimator.Estimator`; symmetry: one of `SYMMETRIES` over which C is averaged,
-    or 'measured', that of the least error, and with `CHANNELS` at its end also over the channels;
-    error: relative error of C at which the estimate stops; first: number of leading directions,
-    without any D×D matrix; seed: decides weights and image.
+    see `pipeline.nads.estimator.Estimator`; symmetry: 'none', 'transposition' or 'square', over
+    which C is averaged, or 'measured', that of the least error, and with '+channels' at its end
+    also over the channels; error: relative error of C at which the estimate stops; first: number of
+    leading directions, without any D×D matrix; seed: decides weights and image.
 
     Raises InputError for values that cannot be run, for networks as `check_untrained` does, for a C
     that is zero or not finite, and for estimates that do not fit into memory.
@@ -244,13 +237,13 @@ def estimate(
             raise InputError(f"the network cannot be built: {reason(error)}") from error
 
     with at("", ValueError):
-        symmetric = symmetry not in ("none", "measured")
+        over, symmetric = Symmetry.named(symmetry), symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, float(step), point, symmetric, False)
         source = Source(networks, error, tuple(shape), first)
     _, notices, contiguous = check_untrained("the network", build, source.input)
     for text in notices:
         notice(text)
     build = functools.partial(build, contiguous=contiguous)
-    estimation = begun(Sampler(build, source.input, (seed, "library"), estimator), source, symmetry)
+    estimation = begun(Sampler(build, source.input, (seed, "library"), estimator), source, over)
     estimation.fill(in_turn, desc="NADs", total=networks)
     return estimation.nads()

@@ -14,8 +14,9 @@ import numpy as np
 
 from pipeline.networks import SYMMETRIES
 
-# Orders of the groups by name: the identity alone; with transposition; with both flips too.
-ORDERS = dict(zip(SYMMETRIES, (1, 2, 8)))
+ORDERS = dict(zip((*SYMMETRIES, "measured"), (1, 2, 8, 1)))
+"""Orders of the groups by name: the identity alone; with transposition; with both flips too; and
+the identity where nothing is known before it is measured."""
 
 
 def of_one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:

@@ -95,7 +95,7 @@ def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
             full_name = name if asked is plan.estimator else f"{name}.{asked.estimand}"
             with at(f"nads.{name}: "):
                 stated = networks.symmetry_of_inputs(specification, source.input)
-                symmetry, identity = stated if asked.symmetry else "none", (plan.seed, full_name)
-                sampler = Sampler(build, source.input, identity, asked, str(device))
+                symmetry = stated if asked.symmetry else networks.Symmetry()
+                sampler = Sampler(build, source.input, (plan.seed, full_name), asked, str(device))
                 estimation = begun(sampler, source, symmetry, f"{full_name}: ")
             yield Task(full_name, estimation, key(request, estimation))

@@ -9,6 +9,7 @@ inputs are copied and torch's defaults kept.
 """
 
 import contextlib
+import dataclasses
 import difflib
 import functools
 import importlib.util
@@ -48,10 +49,6 @@ It states `together = "stack"` where a GPU may train several as one, which batch
 SYMMETRIES = ("none", "transposition", "square")
 """The symmetries of the square that a network can state, each of which has those before it."""
 
-CHANNELS = "+channels"
-"""What ends the name of a symmetry, as in square+channels, that holds for the channels too: the law
-draws the weights of each input channel independently, and with either sign."""
-
 CONTIGUOUS = ("memory_format", "contiguous")
 """The item of the specification of a network outside the table that does not run in the memory
 format in which all others are trained and derived, channels last; the dry run adds it."""
@@ -71,6 +68,36 @@ REMEDIES = {
     "or `shape` gives inputs of another size",
 }
 """What to do about an exception of a network's own code, by words in it; the first found count."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Symmetry:
+    """What leaves the law of a network's weights and its geometry unchanged.
+
+    square: one of `SYMMETRIES`, or 'measured' where none is known; channels: whether the weights of
+    each input channel are drawn independently, and with either sign. Raises ValueError for any
+    other word.
+    """
+
+    square: str = "none"
+    channels: bool = False
+
+    def __post_init__(self) -> None:
+        if self.square not in (*SYMMETRIES, "measured"):
+            raise ValueError(
+                f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or without "
+                f"+channels, not {self.square!r}"
+            )
+
+    @classmethod
+    def named(cls, name: str) -> typing.Self:
+        """The symmetry of a name such as square or square+channels."""
+        square = name.removesuffix("+channels")
+        return cls(square, square != name)
+
+    def __str__(self) -> str:
+        return self.square + "+channels" * self.channels
+
 
 OWN = Path("own")  # the folder of a person's own networks, below the current folder
 Specification = dict[str, typing.Any]
@@ -221,8 +248,8 @@ def _copied(
     return tuple(x.clone(memory_format=torch.contiguous_format) for x in inputs)
 
 
-def symmetry(specification: Specification) -> str:
-    """The symmetry that a network states, or 'measured' where it states none that is known.
+def symmetry(specification: Specification) -> Symmetry:
+    """The symmetry that a network states, or a measured one where it states none that is known.
 
     Those of the table state the square's; that of the channels holds for all of them.
     """
@@ -230,19 +257,22 @@ def symmetry(specification: Specification) -> str:
     if callable(stated):
         with contextlib.suppress(Exception):  # of a method of another meaning
             stated = stated(**keywords(specification))
-    if not (isinstance(stated, str) and stated.removesuffix(CHANNELS) in SYMMETRIES):
-        stated = "measured"
-    return stated + CHANNELS if specification["network"] in NETWORKS.values() else stated
+    known = Symmetry("measured")
+    if isinstance(stated, str):
+        with contextlib.suppress(ValueError):
+            known = Symmetry.named(stated)
+    of_the_table = specification["network"] in NETWORKS.values()
+    return Symmetry(known.square, known.channels or of_the_table)
 
 
-def symmetry_of_inputs(specification: Specification, shape: Shape) -> str:
+def symmetry_of_inputs(specification: Specification, shape: Shape) -> Symmetry:
     """The part of a network's `symmetry` that inputs (C, H, W) can have."""
     stated = symmetry(specification)
-    square = stated.removesuffix(CHANNELS) if shape[1] == shape[2] else "none"
+    square = stated.square if shape[1] == shape[2] else "none"
     of_the_table = specification["network"] in NETWORKS.values()
     if of_the_table and square == "square" and shape[1] % specification.get("side", SIDE):
         square = "measured"  # strides and poolings may leave out the last rows of such inputs
-    return square + CHANNELS if stated.endswith(CHANNELS) and shape[0] > 1 else square
+    return Symmetry(square, stated.channels and shape[0] > 1)
 
 
 def files(place: str) -> list[Path]:

@@ -40,10 +40,8 @@ def spanning(specification: Specification, shape: Shape, estimator: Estimator) -
     all D of them or the first."""
     network = networks.build(specification, shape[0], 1, 0)
     symmetry = networks.symmetry_of_inputs(specification, shape)
-    alike = symmetry.removesuffix(networks.CHANNELS)
-    channels = shape[0] if alike != symmetry else 1
-    # Nothing is known of a symmetry that is measured.
-    vectors = usable(network, estimator, shape)[1] * ORDERS.get(alike, 1)
+    channels = shape[0] if symmetry.channels else 1
+    vectors = usable(network, estimator, shape)[1] * ORDERS[symmetry.square]
     dimension = math.prod(shape)
     sought = dimension if dimension <= LARGEST else FIRST
     return math.ceil(sought / (channels**2 * vectors))
@@ -84,9 +82,8 @@ def estimated(
     dimension = math.prod(shape)
     symmetry, source = networks.symmetry_of_inputs(specification, shape), Source(MOST, input=shape)
     if dimension > LARGEST:
-        symmetry = symmetry.removesuffix(networks.CHANNELS)  # the response is that of all channels
-        # A network's vectors count once for each element of a symmetry; none is measured here.
-        order = ORDERS["none" if symmetry == "measured" else symmetry]
+        symmetry = networks.Symmetry(symmetry.square)  # the response is that of all channels
+        order = ORDERS[symmetry.square]  # a network's vectors count once for each element
         vectors = order * usable(build(0), estimator, shape)[1]
         if LEAST * vectors > ROWS:  # whose Gram matrix would take many minutes to decompose
             estimator, vectors = dataclasses.replace(estimator, method="plain"), order

@@ -17,6 +17,7 @@ from pipeline.nads.estimator import Source
 from pipeline.nads.jacobian import Sampler
 from pipeline.nads.leading import Leading
 from pipeline.nads.spectrum import overlaps
+from pipeline.networks import Symmetry
 from pipeline.project.errors import InputError
 
 SHAPE = (1, 4, 4)
@@ -54,7 +55,6 @@ def test_an_estimate_stops_at_its_error_whatever_the_order():
         (Source(512, first=9), "none", 5e8, "need 0.7 GB .*; ask for fewer networks or for method"),
         (Source(2, first=17), "none", 1e9, "^2 networks give 16 vectors, too few for the first 17"),
         (Source(2, first=129), "square", 1e9, "^2 networks give 128 vectors, too few for the "),
-        (Source(2), "squares", 1e9, "^symmetry must be one of none, transposition, square or mea"),
         (Source(2, input=(1, 16, 64)), "square", 1e9, "^inputs of 1×16×64 are not square, .* squa"),
     ],
 )  # fmt: skip
@@ -63,7 +63,7 @@ def test_an_estimate_that_cannot_be(source, symmetry, free, sentence, monkeypatc
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
     build = lambda seed: nn.Sequential(nn.Flatten(), nn.Linear(1024, 8), nn.Linear(8, 1))
     with pytest.raises(InputError, match=sentence):
-        begun(Sampler(build, source.input, (0, "net"), SECANT), source, symmetry)
+        begun(Sampler(build, source.input, (0, "net"), SECANT), source, Symmetry(symmetry))
 
 
 class Tiny(nn.Sequential):
