@@ -393,7 +393,7 @@ def planned(folder, shipped):
     """A folder in which the stage `plan` has run at smoke scale."""
     (folder / "params.yaml").write_text(yaml.safe_dump(shipped | {"scale": "smoke"}))
     plans = settings.plans(settings.read())["smoke"]
-    documents = {"images": plans.images, "machine": plans.machine, "nads": plans.nads}
+    documents = {"images": plans.images, "machine": {"device": plans.device}, "nads": plans.nads}
     lay_down_plans(**documents, **plans.experiments)
     return folder
 
