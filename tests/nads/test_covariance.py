@@ -5,7 +5,8 @@ import pytest
 from nads_samples import filled, jacobians
 
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.symmetry import SYMMETRIES, symmetrised
+from pipeline.nads.symmetry import symmetrised
+from pipeline.networks import SYMMETRIES
 
 
 @pytest.mark.parametrize("symmetry", SYMMETRIES)

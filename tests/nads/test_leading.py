@@ -6,7 +6,7 @@ from nads_samples import filled, jacobians
 
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.leading import Leading
-from pipeline.nads.symmetry import SYMMETRIES
+from pipeline.networks import SYMMETRIES
 
 
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
