@@ -362,7 +362,7 @@ MODEL = linear()
     ("a model for its constructor", MODEL, {}, "builds a new network, such as `lambda: Net"),
     ("one model again and again", lambda: MODEL, {}, "the same under two of torch's seeds"),
     ("ten outputs", lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), {}, "(2, 10)"),
-    ("no batch", lambda: nn.Sequential(linear(), nn.Flatten(0)), {}, "to (2,), not to"),
+    ("no batch", lambda: nn.Sequential(linear(), nn.Flatten(0)), {}, "returns (2,), not (2, 1)"),
     ("other inputs", linear, {"shape": (1, 16, 16)}, "1×16×16"),
     ("no channels in the shape", linear, {"shape": (8, 8)}, "[channels, height, width]"),
     ("one network", linear, {"networks": 1}, "networks must be at least 2"),

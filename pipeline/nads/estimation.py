@@ -151,12 +151,12 @@ def in_turn(sampler: Sampler, numbers: Iterable[int]) -> Iterator[tuple[int, np.
 def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") -> Estimation:
     """The empty estimate of a sampler's networks, by the estimator that they allow.
 
-    Raises InputError for a network that does not map the source's inputs to one output, for a
-    symmetry that such inputs cannot have, for more directions than the networks' vectors span, and
-    for what does not fit into memory. A notice of another method begins with `name`.
+    Raises InputError for a network that does not map each input by itself, for a symmetry that such
+    inputs cannot have, for more directions than the networks' vectors span, and for what does not
+    fit into memory. A notice of another method begins with `name`.
     """
     network = sampler.build(sampler.identity[0])
-    check(network, source.input, sampler.estimator.estimand)
+    check(network, source.input)
     estimator, vectors, reason = usable(network, sampler.estimator, source.input)
     if reason:
         notice(f"{name}{reason}; `plain` is used, which needs far more networks")
@@ -240,7 +240,8 @@ def estimate(
         over, symmetric = Symmetry.named(symmetry), symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, float(step), point, symmetric, False)
         source = Source(networks, error, tuple(shape), first)
-    _, notices, contiguous = check_untrained("the network", build, source.input)
+    wanted = source.input if estimand == "output" else (1,)
+    _, notices, contiguous = check_untrained("the network", build, source.input, wanted)
     for text in notices:
         notice(text)
     build = functools.partial(build, contiguous=contiguous)

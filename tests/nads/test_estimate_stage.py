@@ -138,7 +138,6 @@ def test_nads_from_a_file(folder, here, capsys):
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (Source(4, input=(1, 8, 9)), "the network does not take inputs of 1×8×9: "),
         (source(2, first=64), "2 networks give 10 vectors, too few for the first 64 directions"),
         (Source(file="theirs.npy"), "the NADs theirs.npy cannot be read: .* No such file"),
     ],

@@ -53,7 +53,7 @@ def test_a_network_is_differentiated_as_it_is_evaluated(estimator):
 def test_a_network_whose_inputs_are_not_each_by_itself_is_refused(odd):
     network = nn.Sequential(odd, nn.Flatten(), nn.Linear(16, 1))
     with pytest.raises(InputError, match="depends on chance or on the others of its batch"):
-        check(network, (1, 4, 4), "secant")
+        check(network, (1, 4, 4))
 
 
 def test_points_and_weights_come_from_seeds_of_their_own():
