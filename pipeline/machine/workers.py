@@ -159,7 +159,7 @@ def _by_processes(function, jobs, make_context):
                         tqdm.write(f"notice: a worker {end}; its job is done again", sys.stderr)
                         again.append((position, job, deaths + 1))
                     else:
-                        yield position, died(end, process.exitcode == -signal.SIGKILL)
+                        yield position, died(end)
                 else:
                     idle.append(connection)
                     yield position, result_of(answered)
