@@ -217,7 +217,7 @@ def test_every_published_value_stands_beside_ours(papers):
     assert row == {
         "run": RUN,
         "network": "lenet",
-        "place": "estimand secant, index 0",
+        "coordinates": "estimand secant, index 0",
         "test_set": "all",
         "published": 96,
         "ours": 99,

@@ -221,10 +221,10 @@ def test_published_tables_are_results(tmp_path):
     tables = {name: runs.paper_results(name, names) for name in runs.PUBLISHED}
     for rows in tables.values():
         assert len(rows) and rows["accuracy"].between(0.1, 1).all()
-    rows = tables["linear_pairs"].set_index(["architecture", "place", "test_set"])
+    rows = tables["linear_pairs"].set_index(["architecture", "coordinates", "test_set"])
     assert rows.loc[("large", "index_1 1, index_2 1", "second"), "accuracy"] == 0.804
     assert (tables["fourier"]["k_row"] != 0).all()
-    flipped = tables["flip"].set_index(["architecture", "place"])["accuracy"]
+    flipped = tables["flip"].set_index(["architecture", "coordinates"])["accuracy"]
     assert flipped["ours", "images plain"] == 0.69 and flipped["ours", "images flipped"] == 0.48
     nads = runs.of_papers(runs.of_folder(write(tmp_path))).nads
     assert nads["lenet"]["first_singular_value"] == pytest.approx(0.00189)
