@@ -75,15 +75,6 @@ def test_of_normal_images_a_filter_of_one_weight_draws_white_noise():
 
 
 @pytest.mark.slow
-def test_logreg_with_readout_is_exactly_the_scaled_identity():
-    """C = I/(3·1024) under the default initialisation."""
-    covariance = covariance_of({"network": "logreg"}, 2, GRADIENT)
-    np.testing.assert_allclose(covariance.mean(), np.eye(1024) / 3072, rtol=1e-6, atol=0)
-    covariance = covariance_of({"network": "logreg"}, 2, SECANT)
-    np.testing.assert_allclose(covariance.mean(), np.eye(1024) / 3072, rtol=1e-4, atol=1e-9)
-
-
-@pytest.mark.slow
 def test_plain_and_readout_estimate_the_same_covariance():
     """LeNet: the two estimates differ by what their errors add up to, and read-out needs far fewer
     networks for it."""
