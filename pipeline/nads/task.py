@@ -41,7 +41,8 @@ def key(request: Request, estimation: Estimation) -> str:
     files += [code.PACKAGE / "cells/seeds.py", *networks.files(network)]
     # The weights under one seed tell every way of drawing them apart.
     drawn = networks.build(specification, source.input[0], 1, 0).state_dict()
-    weights = b"".join(value.numpy().tobytes() for value in drawn.values())
+    flat = (value.contiguous().view(-1) for value in drawn.values())
+    weights = b"".join(value.view(torch.uint8).numpy() for value in flat)
     return store.digest(
         {
             "code": code.digest(files),
