@@ -69,17 +69,6 @@ def input_shape(text: str) -> Shape:
     return channels, height, width
 
 
-def order(shape: Shape) -> list[str]:
-    """A sentence where a shape looks like one whose channels come last."""
-    channels, height, width = shape
-    if width not in (1, 3, 4) or width >= min(channels, height):
-        return []
-    return [
-        f"inputs of {as_text(shape)} are {channels} channels of {height}×{width} pixels; images of "
-        f"{channels}×{height} pixels are --input {width}x{channels}x{height}"
-    ]
-
-
 def main(given: argparse.Namespace) -> None:
     """Profile the networks, and write the page of each and the page that compares several."""
     end = time.monotonic() + 60 * given.minutes
@@ -91,9 +80,7 @@ def main(given: argparse.Namespace) -> None:
         raise InputError(
             f"--weights and the --images that it knows go together; {missing} is missing"
         )
-    notices, shaped = {}, order(shape)
-    for text in shaped:
-        notice(text)  # before a network may refuse such inputs
+    notices = {}
     for name, each in every.items():
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
         notices[name] = dry_run(each, shape, 2)[1]
@@ -139,7 +126,7 @@ def main(given: argparse.Namespace) -> None:
             directions=directions,
             course=course,
             trained=table,
-            notices=[*shaped, *notices[name], *reasons, *gaps],
+            notices=[*notices[name], *reasons, *gaps],
             checkpoint=checkpoint,
         )
         results.append(result)

@@ -1,25 +1,16 @@
 """Estimates of architectures against closed forms and each other."""
 
 import dataclasses
-import functools
 
 import numpy as np
 import pytest
 import torch
-from nads_samples import GRADIENT, SECANT, distance, filled, linear_features
+from nads_samples import GRADIENT, SECANT, distance, linear_features
 from torch import nn
 
-from pipeline import networks
 from pipeline.nads import estimate
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.jacobian import Sampler, evaluation_point, jacobian_of
-
-
-def covariance_of(architecture, count, estimator, first=0):
-    """The `Covariance` of `count` networks of an architecture."""
-    build = functools.partial(networks.build, networks.specification(architecture), 1, 1)
-    made = map(Sampler(build, (1, 32, 32), (0, "test"), estimator), range(first, first + count))
-    return filled(Covariance((1, 32, 32)), made)
+from pipeline.nads.jacobian import evaluation_point, jacobian_of
 
 
 def test_the_covariance_of_a_linear_map_is_t2_ata():
@@ -72,14 +63,3 @@ def test_of_normal_images_a_filter_of_one_weight_draws_white_noise():
     found = estimate(make, (2, 4, 4), 3000, **asked)
     expected = [17 / 3, 17 / 3, *[1 / 3] * 30]
     assert (abs(found.eigenvalues - expected) < 5 * found.standard_errors).all()
-
-
-@pytest.mark.slow
-def test_plain_and_readout_estimate_the_same_covariance():
-    """LeNet: the two estimates differ by what their errors add up to, and read-out needs far fewer
-    networks for it."""
-    plain = covariance_of({"network": "lenet"}, 150, dataclasses.replace(GRADIENT, method="plain"))
-    exact = covariance_of({"network": "lenet"}, 30, GRADIENT, first=150)
-    errors = [covariance.error() for covariance in (plain, exact)]
-    assert 0.6 < distance(plain.mean(), exact.mean()) / np.hypot(*errors) < 1.5
-    assert errors[1] < errors[0]

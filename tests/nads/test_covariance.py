@@ -30,16 +30,6 @@ def test_parts_are_estimates_of_their_own_whose_spread_is_the_error(symmetry):
     np.testing.assert_allclose(spectrum.parts[3], along, rtol=1e-5)
 
 
-def test_the_error_estimates_the_distance_from_the_truth():
-    """Samples d ~ N(0, I): the true C is I, and the error from halves must match the true relative
-    distance."""
-    rng = np.random.default_rng(3)
-    covariance = filled(Covariance((1, 5, 8)), [rng.standard_normal((1, 40)) for _ in range(200)])
-    true = np.linalg.norm(covariance.mean() - np.eye(40)) / np.linalg.norm(covariance.mean())
-    assert covariance.error() == pytest.approx(true, rel=0.05)
-    assert covariance.split_half() == pytest.approx(true, rel=0.15)
-
-
 def isotropic(count, seed):
     """Samples whose law has all symmetries of the square: noise."""
     return list(np.random.default_rng(seed).standard_normal((count, 4, 36)).astype(np.float32))

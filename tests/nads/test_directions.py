@@ -36,16 +36,6 @@ def test_nads_that_were_saved_are_loaded_as_they_were(nads, tmp_path):
     assert repr(loaded) == repr(nads)
 
 
-def test_a_file_of_fewer_digits_is_loaded_in_float64_without_further_arrays(tmp_path):
-    nads = estimated()
-    fewer = vars(nads) | {"directions": nads.directions.astype(np.float16), "commit": "0123456"}
-    np.savez_compressed(tmp_path / "small.npz", **fewer)
-    loaded = NADs.load(tmp_path / "small.npz")
-    assert loaded.directions.dtype == np.float64 and loaded.nearby.dtype == nads.nearby.dtype
-    np.testing.assert_allclose(loaded.directions, nads.directions, atol=1e-3)
-    assert vars(loaded).keys() == vars(nads).keys()
-
-
 def test_a_file_of_objects_is_not_unpickled(tmp_path):
     np.save(tmp_path / "nads.npy", np.array([{}]), allow_pickle=True)
     with pytest.raises(InputError, match="cannot be read: Object arrays cannot be loaded"):

@@ -16,10 +16,10 @@ from pipeline.machine import code, store, workers
 from pipeline.nads import NADs, estimate
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
-from pipeline.nads.estimator import NADsPlan, Request, Source
+from pipeline.nads.estimator import Request, Source
 from pipeline.nads.gallery import gallery
 from pipeline.nads.leading import Leading
-from pipeline.nads.task import Task, by_workers, key, tasks
+from pipeline.nads.task import Task, by_workers, key
 
 SHAPE = (1, 8, 8)
 NINE = Request(SMALL, Source(9, input=SHAPE))
@@ -109,23 +109,22 @@ def test_estimating_reaches_no_file_of_the_room_that_its_key_leaves_out(folder, 
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("height", "averaged"), [(8, "transposition"), (12, "none")])
-def test_oblong_inputs_have_none_of_the_symmetries_that_a_network_states(height, averaged):
-    secant, source = dataclasses.replace(SECANT, point="zero"), Source(2, input=(1, height, 8))
-    resnet = networks.specification({"network": "resnet18", "width": 0.125})
-    plan = NADsPlan("smoke", 0, secant, {"resnet": Request(resnet, source)})
-    (made,) = tasks(plan, torch.device("cpu"))
-    assert made.estimation.accumulator.symmetry == averaged
-
-
 @pytest.mark.parametrize(
-    ("network", "side", "symmetry"),
-    [("convnext", 64, "square"), ("convnext", 28, "measured"), ("logreg", 28, "square")],
+    ("network", "height", "width", "symmetry"),
+    [
+        ({"network": "resnet18", "width": 0.125}, 8, 8, "transposition"),
+        ({"network": "resnet18", "width": 0.125}, 12, 8, "none"),
+        ({"network": "convnext"}, 64, 64, "square"),
+        ({"network": "convnext"}, 28, 28, "measured"),
+        ({"network": "logreg", "side": 28}, 28, 28, "square"),
+    ],
 )
-def test_the_square_is_measured_where_strides_may_leave_out_the_last_rows(network, side, symmetry):
-    own = {"side": 28} if network == "logreg" else {}
-    specification = networks.specification({"network": network} | own)
-    assert networks.symmetry_of_inputs(specification, (1, side, side)).square == symmetry
+def test_inputs_have_of_a_networks_symmetries_those_that_their_shape_can_have(
+    network, height, width, symmetry
+):
+    """Where strides may leave out the last rows, the square is measured."""
+    specification = networks.specification(network)
+    assert networks.symmetry_of_inputs(specification, (1, height, width)).square == symmetry
 
 
 def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(folder, monkeypatch):

@@ -124,12 +124,6 @@ def test_other_images_and_other_cells_are_not_compared(compared):
     assert "no cell in common" in other["fourier lenet"]
 
 
-def test_two_runs_without_any_cell_in_common_are_not_judged(compared):
-    renamed = lambda _, rows: rows.assign(architecture="mine")
-    status, other, _ = compared(change=renamed)
-    assert (status, other["linear_pairs mine"].split(maxsplit=4)[-1]) == (0, "no cell in common")
-
-
 def test_what_cannot_be_compared_is_said_in_one_sentence(tmp_path, monkeypatch):
     base = write(tmp_path / "a")
     monkeypatch.chdir(tmp_path)
