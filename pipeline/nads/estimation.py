@@ -169,25 +169,23 @@ def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") 
             f"inputs of {size} are not square, so nothing can be averaged over the symmetry "
             f"{square}"
         )
-    # The sums and the work space of three decompositions, or vectors and Gram matrices.
-    needed = ((parts_of(shape) + 13) * dimension**2 + 2 * (channels > 1) * whole**2) * 8
-    if first is not None:
+    if first is None:
+        # The sums and the work space of three decompositions.
+        needed = ((parts_of(shape) + 13) * dimension**2 + 2 * (channels > 1) * whole**2) * 8
+        advice = "the first directions (first: 100)"
+    else:
         square = "none" if square == "measured" else square
         rows = networks * vectors * channels * ORDERS[square]
         if rows < first:
             raise InputError(
                 f"{networks} networks give {rows} vectors, too few for the first {first} directions"
             )
-        needed = 8 * rows * dimension + 40 * rows**2
+        needed = 8 * rows * dimension + 40 * rows**2  # vectors and Gram matrices
+        advice = "fewer networks or for method: plain"
     if needed > (free := free_memory()):
         raise InputError(
             f"NADs of inputs {size} (D = {whole:,}) from {networks} networks need "
-            f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for "
-            + (
-                "the first directions (first: 100)"
-                if first is None
-                else "fewer networks or for method: plain"
-            )
+            f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for {advice}"
         )
     if first is None:
         empty = Covariance(shape, square)
