@@ -24,8 +24,6 @@ GRIDS = {
     | {"test_set": ("all", "first", "second")},
     "image_pairs": {"index": (1, 1000), "test_set": ("all", "images")},
 }
-
-
 SPECIFICATIONS = {
     "lenet": {"network": NETWORKS["lenet"]},
     "mlp_100_20": {"network": NETWORKS["mlp"], "hidden": [100, 20]},
@@ -50,10 +48,8 @@ def write(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=lambda k
         rows = change(kind, results(rng, kind, range(seed, seed + seeds)))
         (reports / kind).mkdir(parents=True)
         rows.to_csv(reports / kind / "results.csv", index=False)
-        members = {
-            name: {"specification": SPECIFICATIONS.get(name, {"network": "mine:Mine"})}
-            for name in rows["architecture"].unique()
-        }
+        networks = rows["architecture"].unique()
+        members = {name: {"specification": SPECIFICATIONS[name]} for name in networks}
         about = {"plan": {"experiment": kind, "scale": scale, "members": members}}
         (reports / kind / "run.json").write_text(json.dumps(about))
     (reports / "images.json").write_text(json.dumps({"name": "CIFAR-10", "digest": digest}))
