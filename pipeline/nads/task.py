@@ -71,7 +71,8 @@ def key(recipe: Recipe, estimation: Estimation, source: Source) -> str:
     files += [code.PACKAGE / "cells/seeds.py", *networks.files(place)]
     # The weights under one seed tell every way of drawing them apart.
     drawn = networks.build(recipe.specification, recipe.shape[0], 1, 0).state_dict()
-    weights = b"".join(value.numpy().tobytes() for value in drawn.values())
+    flat = (value.contiguous().view(-1) for value in drawn.values())
+    weights = b"".join(value.view(torch.uint8).numpy() for value in flat)
     return store.digest(
         {
             "code": code.digest(files),

@@ -13,6 +13,7 @@ import difflib
 import functools
 import importlib.util
 import inspect
+import os
 import re
 import sys
 import tokenize
@@ -57,20 +58,35 @@ CONTIGUOUS = ("memory_format", "contiguous")
 format in which all others are trained and derived, channels last; the dry run adds it."""
 
 REMEDIES = {
-    r"not \(1,": "give `squeeze()` the dimension that it shall take",
     "not one tensor": "put a module around it that returns the tensor of its outputs alone, or "
     "give the argument that leaves out the others (in torchvision aux_logits: false)",
-    r"it returns \(": "the second number with which it is built is that of its outputs",
-    r"\.reshape": "a network is run in the memory format channels last",
-    "used in the graph": "leave out `torch.no_grad()` and `.detach()`, since gradients are taken "
-    "with respect to the inputs too",
+    r"it returns \(": "of N images it returns (N, outputs), where outputs is the second "
+    "number with which it is built",
+    "used in the graph|not require grad": "leave out `torch.no_grad()` and `.detach()`, since "
+    "gradients are taken with respect to weights and inputs",
     "(?i)nvidia|cuda|device": "leave `.cuda()` and devices out of its code: it is built on "
     "the CPU, and its parameters and buffers are moved",
     "dtype|scalar type|Input type": "inputs are float32: leave out `.half()`, `.double()` and such",
-    r"(?i)\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: [C, H, W]` in nads, --input "
-    "or `shape` gives inputs of another size",
+    "(?i)hidden size|batch.?size": "a network takes any number of images",
+    r"(?i)^(?!TypeError|.*reshape).*\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: "
+    "[C, H, W]` in nads, --input or `shape` gives inputs of another size",
 }
 """What to do about an exception of a network's own code, by words in it; the first found count."""
+
+DEFAULTS = {
+    "default dtype": (torch.get_default_dtype, torch.set_default_dtype),
+    "default device": (
+        torch.get_default_device,
+        lambda device: torch.set_default_device(None if device.type == "cpu" else device),
+    ),
+    "gradients": (torch.is_grad_enabled, torch.set_grad_enabled),
+    "threads": (torch.get_num_threads, torch.set_num_threads),
+    "determinism": (torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
+    "precision": (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    "detection of anomalies": (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+    "current folder": (os.getcwd, os.chdir),
+}
+"""What one network's code may set for all, and the functions that tell and set it."""
 
 OWN = Path("own")  # the folder of a person's own networks, below the current folder
 Specification = dict[str, typing.Any]
@@ -125,7 +141,7 @@ def constructor(place: str) -> Callable[..., nn.Module]:
     return LIBRARIES[package](make) if package in LIBRARIES else make
 
 
-def reason(error: BaseException) -> str:
+def reason(error: BaseException, remedies: dict[str, str] = REMEDIES) -> str:
     """An exception of a network's own code, on one line, and its remedy where one is known."""
     if isinstance(error, SystemExit):
         return (
@@ -141,26 +157,32 @@ def reason(error: BaseException) -> str:
             f"own/{package}/ of yours (`dvc exp run --temp` takes those along that git knows: "
             "`git add own`) nor an installed package"
         )
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return next((f"{text}; {do}" for words, do in REMEDIES.items() if re.search(words, text)), text)
+    text = str(error).rpartition("RuntimeError: ")[2]  # of a scripted module's own traceback
+    if not isinstance(error, InputError):
+        text = " ".join(f"{type(error).__name__}: {text}".split())
+    return next((f"{text}; {do}" for words, do in remedies.items() if re.search(words, text)), text)
+
+
+def defaults() -> dict[str, object]:
+    """The present values of `DEFAULTS`."""
+    return {name: tell() for name, (tell, _) in DEFAULTS.items()}
 
 
 @contextlib.contextmanager
 def usual_defaults() -> Iterator[None]:
-    """Context in which torch makes float32 tensors and gradients, and after which its defaults are
-    what they were: other people's modules set them when they are imported. They read no words of
-    this command as options of theirs."""
-    dtype, device = torch.get_default_dtype(), torch.get_default_device()
+    """Context in which torch makes float32 tensors and gradients, and after which `DEFAULTS` are
+    what they were: other people's code sets them when it is imported or run. It reads no words of
+    this command as options of its own."""
+    before, words, sys.argv = defaults(), sys.argv, sys.argv[:1]
     torch.set_default_dtype(torch.float32)
-    words, sys.argv = sys.argv, sys.argv[:1]
     try:
         with torch.enable_grad():
             yield
     finally:
         sys.argv = words
-        torch.set_default_dtype(dtype)
-        if torch.get_default_device() != device:
-            torch.set_default_device(None if device.type == "cpu" else device)
+        for name, value in defaults().items():
+            if value != before[name]:
+                DEFAULTS[name][1](before[name])
 
 
 def keywords(specification: Specification) -> dict[str, typing.Any]:
@@ -181,7 +203,7 @@ def build(specification: Specification, channels: int, outputs: int, seed: int) 
         if place in NETWORKS.values() and not contiguous:
             return initialised(built, seed)
         return untrained(built, seed, contiguous)
-    except (Exception, SystemExit) as error:
+    except Exception as error:
         sentence = f"the network {place} cannot be built with {given}: {reason(error)}"
         if isinstance(error, TypeError):
             name = place.partition(":")[2]
@@ -199,14 +221,17 @@ def untrained(make: Callable[[], nn.Module], seed: int, contiguous: bool = False
     """The network that other people's code builds, its weights drawn on the CPU from `seed`.
 
     It maps a copy of its inputs, which many networks change in place; contiguous: in torch's usual
-    memory format, whatever its inputs and weights have. Raises ValueError for what is no module.
+    memory format, whatever its inputs and weights have. Raises InputError for what is no module.
     """
-    with usual_defaults():
-        network = initialised(make, seed)
+    try:
+        with usual_defaults():
+            network = initialised(make, seed)
+    except SystemExit as error:
+        raise InputError(reason(error)) from None
     if not isinstance(network, nn.Module):
-        raise ValueError(f"what is built is a {type(network).__name__}, not a torch module")
-    if not isinstance(network, torch.jit.RecursiveScriptModule):  # which takes no hooks
-        network.register_forward_pre_hook(functools.partial(_copied, contiguous))
+        raise InputError(f"what is built is a {type(network).__name__}, not a torch module")
+    # Of scripted modules too, whose own method refuses.
+    nn.Module.register_forward_pre_hook(network, functools.partial(_copied, contiguous))
     return network
 
 
