@@ -111,12 +111,12 @@ def test_commands_set_what_the_plan_accepts_and_ask_for_stages_that_exist(page, 
 def test_the_readmes_program_takes_a_network_to_a_picture_of_its_nads(
     tmp_path, monkeypatch, capsys
 ):
-    """The program as it stands, but for an eighth of the networks, which are most of its time."""
+    """The program as it stands, but for two of the networks, which are most of its time."""
     program = code("README.md", "python")[0]
     assert program.count("networks=64") == 1
     monkeypatch.chdir(tmp_path)
-    exec(compile(program.replace("networks=64", "networks=8"), "README.md", "exec"), {})
-    assert "from 8 untrained networks" in capsys.readouterr().out
+    exec(compile(program.replace("networks=64", "networks=2"), "README.md", "exec"), {})
+    assert "from 2 untrained networks" in capsys.readouterr().out
     (picture,) = tmp_path.glob("*.png")
     assert picture.stat().st_size > 20_000
 
