@@ -97,9 +97,7 @@ def test_a_wrong_value_ends_a_named_target_too(smoke):
     smoke.dvc("repro", "plan")  # a stage that fails has no outputs any more
 
 
-def test_a_killed_training_loses_no_finished_cell_and_two_at_once_train_none_of_the_rest_twice(
-    smoke,
-):
+def test_a_kill_loses_no_finished_cell_and_two_trainings_at_once_share_the_rest(smoke):
     """tests/machine/test_stopping.py shows the other ways to stop one."""
     models, laid_out = smoke.models(), smoke.root / "models/linear_pairs"
     for path in smoke.cells():
