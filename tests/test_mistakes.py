@@ -317,7 +317,7 @@ def own(repository):
     ("outputs alone", "nets:of_classes", "it takes (num_classes=10) and is called with"),
     ("the same", "nets:of_classes", "`def net(channels, outputs): return of_classes(outputs)`"),
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
-    ("(N,)", "nets:flat", "(2,), not (2, 2)"),
+    ("(N,)", "nets:flat", "(2,), not (2, 2); of N images it returns (N, outputs)"),
     ("a syntax error", "broken:net", "SyntaxError"),
     ("sys.exit", "without_gpu:net", "its code ends Python (SystemExit: this needs a GPU), as"),
     ("options", "options:net", "imported: its code ends Python (SystemExit: 2), as"),

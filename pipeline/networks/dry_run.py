@@ -164,10 +164,6 @@ def _oddities(made: list[nn.Module], shape: Shape, wanted: tuple[int, ...] | Non
             "leave that out, and set `precision: bfloat16` to train so"
         )
     odd = [f"starts from the same {_some(fixed)} whatever the seed"] if fixed else []
-    if idle := [
-        key for key, each in parameters.items() if each.requires_grad and each.grad is None
-    ]:
-        odd.append(f"has weights that no gradient reaches in train mode: {_some(idle)}")
     last = [layer for layer, output in called if torch.equal(output.float(), before)]
     if any(not layer.weight.any() for layer in last):
         odd.append("has a last layer that starts at zero; its NADs are the features' then")
