@@ -30,7 +30,7 @@ from pipeline.report.labels import label
 
 FOLDER = Path("reports/kept/altered/plain_images")
 
-NETWORKS = {"lenet": ("lenet", 3), "resnet18_narrow": ("resnet18", 2)}
+NETWORKS = {"lenet": ("lenet", 3), "resnet18_narrow": ("resnet18", 1)}
 """Name of the NADs of each architecture, and number of seeds."""
 
 BAND = 128  # NADs that are altered together, an eighth of a channel's
