@@ -8,6 +8,7 @@ from pydantic import PositiveInt
 from pipeline.cells.shapes import INPUT, Shape
 from pipeline.experiments.experiment import Experiment
 from pipeline.images.wanted import Wanted
+from pipeline.machine.workers import Device
 from pipeline.nads.estimator import Estimator
 
 TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip", "optimiser", "schedule")
@@ -22,7 +23,7 @@ class Top:
     images: Wanted
     estimator: Estimator
     architectures: dict[str, dict[str, typing.Any]]
-    device: typing.Literal["auto", "cpu", "cuda"]
+    device: Device
     precision: typing.Literal["float32", "bfloat16"]
     scale: str
     scales: dict[str, typing.Any]
