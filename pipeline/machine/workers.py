@@ -18,7 +18,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import resource_tracker
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -30,15 +30,12 @@ from pipeline.project.limits import cores
 CONTEXT = multiprocessing.get_context("spawn")
 """Workers are new interpreters: PyTorch and the C library read the environment when loaded."""
 
-Device = Literal["auto", "cpu", "cuda", "mps", "xpu"]
-"""params.yaml's `device`: `auto`, the CPU, or an accelerator as PyTorch names it."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
     """The device on which work runs."""
 
-    device: Device
+    device: str
 
 
 def _ray() -> types.ModuleType | None:
@@ -66,16 +63,13 @@ def device_of(choice: str) -> torch.device:
     for an accelerator that is not there.
     """
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
-    cluster = _ray()
-    if choice == "cpu":
-        return torch.device("cpu")
-    if cluster:
+    if cluster := _ray():
         found = "cuda" if cluster.slots("cuda") else "cpu"
     else:
         found = str(torch.accelerator.current_accelerator(check_available=True) or "cpu")
-    if choice == "auto":  # of the others none was ever tried
-        return torch.device("cuda" if found == "cuda" else "cpu")
-    if choice != found:
+    if choice == "auto":  # Apple's and Intel's, which were never tried, are taken by name alone
+        choice = "cuda" if found == "cuda" else "cpu"
+    if choice not in ("cpu", found):
         finder = "Ray" if cluster else "PyTorch"
         raise InputError(f"device is {choice}, but {finder} finds none; set device: auto or cpu")
     return torch.device(choice)

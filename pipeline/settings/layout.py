@@ -8,7 +8,6 @@ from pydantic import PositiveInt
 from pipeline.cells.shapes import INPUT, Shape
 from pipeline.experiments.experiment import Experiment
 from pipeline.images.wanted import Wanted
-from pipeline.machine.workers import Device
 from pipeline.nads.estimator import Estimator
 
 TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip", "optimiser", "schedule")
@@ -23,7 +22,7 @@ class Top:
     images: Wanted
     estimator: Estimator
     architectures: dict[str, dict[str, typing.Any]]
-    device: Device
+    device: typing.Literal["auto", "cpu", "cuda", "mps", "xpu"]
     precision: typing.Literal["float32", "bfloat16"]
     scale: str
     scales: dict[str, typing.Any]
