@@ -55,8 +55,9 @@ def trained_twice(device, specification, how):
     """The outcome and the weights of a network trained for two epochs."""
     network = networks.build(specification, 1, 2, 3)
     x = torch.randn(24, 1, 32, 32, generator=torch.Generator().manual_seed(0))
-    y = (torch.arange(24) % 2).to(device)
-    outcome = training.train(network, training.channels_last(x, device), y, how, 5)
+    x, y = training.channels_last(x, device), (torch.arange(24) % 2).to(device)
+    outcome = training.train(network, x, y, how, 5)
+    training.logits(networks.build(specification, 1, 2, 4), x)
     assert {value.device.type for value in network.state_dict().values()} == {device.type}
     return outcome, {name: value.cpu().numpy() for name, value in network.state_dict().items()}
 
