@@ -87,8 +87,11 @@ def _computed(function, args, kwargs):
     name = function._schema.name.removeprefix("aten::")
     given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
     there = [isinstance(tensor, There) for tensor in given]
-    # As everywhere, a number of the CPU may meet any tensor.
-    left = [tensor for tensor, on in zip(given, there) if not on and tensor.dim()]
+    # As everywhere, a number of the CPU may meet any tensor, but takes up none from there.
+    changed = given[:1] if function._schema.is_mutable else []
+    left = [
+        t for t, on in zip(given, there) if not on and (t.dim() or any(t is c for c in changed))
+    ]
     if any(there) and left and name not in ("copy_", "_to_copy"):
         raise RuntimeError(f"expected all tensors on one device, and {name} has some on the CPU")
     to = kwargs.get("device")
