@@ -16,7 +16,7 @@ from small_images import class_folders
 from pipeline import estimate, evaluate, generate, networks, train
 from pipeline.cells import stack, training
 from pipeline.machine import workers
-from pipeline.nads import NADs
+from pipeline.nads import NADs, jacobian
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.profile import __main__ as profile
 from pipeline.profile import checkpoint, trained
@@ -172,7 +172,14 @@ def test_a_stack_that_has_no_room_is_halved_and_its_sets_arrive_one_by_one(
 
 
 @pytest.mark.parametrize("estimand", ["secant", "gradient"])
-def test_nads_are_estimated(estimand, folder, on_both, in_this_process):
+def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypatch):
+    places, real = [], jacobian.images_per_pass
+
+    def watched(network, shape):
+        places.append(next(network.parameters()).device.type)
+        return real(network, shape)
+
+    monkeypatch.setattr(jacobian, "images_per_pass", watched)
     small = {"width": 0.125, "side": 8}
     specifications = {
         "resnet18": networks.specification({"network": "resnet18"} | small),
@@ -187,7 +194,9 @@ def test_nads_are_estimated(estimand, folder, on_both, in_this_process):
         estimate.main()
         return [NADs.load(artifacts.NADS / f"{name}.npz") for name in members]
 
-    for ours, there in zip(*on_both(run)):
+    both = on_both(run)
+    assert places == 4 * ["cpu"] + 4 * [NAME]
+    for ours, there in zip(*both):
         np.testing.assert_allclose(there.eigenvalues, ours.eigenvalues, rtol=1e-3, atol=1e-9)
         assert abs(there.directions[0] @ ours.directions[0]) == pytest.approx(1, abs=1e-4)
 
