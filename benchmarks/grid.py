@@ -11,13 +11,15 @@ cells on the same device: same data, initial weights, order of samples, schedule
 accuracies are printed beside each other.
 
 A grid takes time to start and then a time per cell: two sizes of grids give both. Ratios are
-medians over rounds with their range.
+medians over rounds with their range. Printed at the end is one block, to be pasted as it is.
 """
 
 import argparse
 import dataclasses
 import functools
+import platform
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -149,12 +151,12 @@ def ours(name: str, count: int, device: torch.device) -> tuple[float, list[float
 def together(specification: table.Specification, device: torch.device) -> int:
     """Cells in one group: a stack of the networks that suit it, on a GPU."""
     make = table.constructor(specification["network"])
-    stacked = device.type == "cuda" and getattr(make, "together", None) == "stack"
+    stacked = device.type != "cpu" and getattr(make, "together", None) == "stack"
     return STACK if stacked else 1
 
 
-def one_network(name: str, rounds: int, device: torch.device) -> None:
-    """Print what the rounds give for one network."""
+def one_network(name: str, rounds: int, device: torch.device) -> Iterator[str]:
+    """The lines of the block that the rounds give for one network."""
     specification, samples, epochs, multiples = NETWORKS[name]
     at_once = workers.cores() if device.type == "cpu" else together(specification, device)
     small, large = (multiple * at_once for multiple in multiples)
@@ -173,12 +175,12 @@ def one_network(name: str, rounds: int, device: torch.device) -> None:
         }.items():
             ratios.setdefault(label, []).append(ratio)
         print(f"{name}: round {number + 1} of {rounds} done", file=sys.stderr)
-    print(f"{name}: {samples:,} samples, {epochs} epochs; throughput, ours ÷ usual")
+    yield f"{name}: {samples:,} samples, {epochs} epochs; throughput, ours ÷ usual"
     for label, values in ratios.items():
         median, low, high = statistics.median(values), min(values), max(values)
-        print(f"  {label:40s}{median:8.3g}   ({low:.3g} to {high:.3g})")
+        yield f"  {label:40s}{median:8.3g}   ({low:.3g} to {high:.3g})"
     pairs = ", ".join(f"{100 * one:.1f} / {100 * other:.1f}" for one, other in both)
-    print(f"  test accuracies of the same cells, ours / usual: {pairs}")
+    yield f"  test accuracies of the same cells, ours / usual: {pairs}"
 
 
 def main() -> None:
@@ -186,13 +188,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    parser.add_argument("--device", default="auto", help="as in params.yaml")
     chosen = parser.parse_args()
     device = workers.device_of(chosen.device)
     torch.set_num_threads(workers.cores())
-    print(f"{workers.place(device)}, torch {torch.__version__}, float32")
+    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()
+    where = f"{workers.place(device)}, {platform.machine()}, torch {torch.__version__}, float32"
+    lines = [f"benchmarks.grid at {commit}, {chosen.rounds} rounds: {where}"]
     for name in chosen.networks:
-        one_network(name, chosen.rounds, device)
+        lines += one_network(name, chosen.rounds, device)
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Stage `generate EXPERIMENT`: cells, directions and draws -> data/datasets/{experiment}/.
 
-cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.npz (labels,
+cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.{array}.npy (labels,
 standard-normal images, pictures) together determine each training set bit for bit, so that no
 training set is written. arrays.json: the digests of those arrays, of which keys are made.
 images.json: name, classes and digest of the pictures' images.
@@ -38,16 +38,12 @@ def main(name: str) -> None:
         pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
         if images is not None:
             artifacts.write_json(folder / "images.json", artifacts.about_images())
-        digests = {}
-
-        def save(name, arrays):
-            np.savez(folder / f"{name}.npz", **arrays)
-            digests[name] = {key: store.digest(array) for key, array in sorted(arrays.items())}
-
-        save("directions", directions)
+        np.savez(folder / "directions.npz", **directions)
+        digests = {"directions": store.digests(directions)}
         for seed in plan.seeds:
             draw = experiment.draw(plan, seed, images)
-            save(f"draw-{seed}", draw)
+            artifacts.write_draw(folder, seed, draw)
+            digests[f"draw-{seed}"] = store.digests(draw)
         artifacts.write_json(folder / "arrays.json", digests)
     for split in ("train", "test"):
         asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])

@@ -14,8 +14,7 @@ import torch
 
 from pipeline import experiments, settings
 from pipeline.grid.forecast import check_room, forecast
-from pipeline.images import sources
-from pipeline.images.wanted import notice_of_other_images
+from pipeline.images.wanted import existing, notice_of_other_images
 from pipeline.machine import workers
 from pipeline.project import artifacts, command
 from pipeline.project.errors import notice, one_sentence
@@ -30,7 +29,7 @@ def main() -> None:
     device, scale = workers.device_of(plans.device), plans.nads.scale
     sizes = try_out(plans)
     if plans.images.path is not None:
-        sources.existing(plans.images.path)
+        existing(plans.images.path)
     notice_of_other_images(plans.images)
     rows = {
         name: forecast(experiments.find(name), plan, device, sizes)

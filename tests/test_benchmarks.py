@@ -1,14 +1,31 @@
-"""The formulas that the benchmarks rest on; the times that they measure are never tested."""
+"""The numbers that the benchmarks print, of the smallest sizes or of times that are made up; what
+this machine takes is never tested."""
+
+import itertools
+import types
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from benchmarks import allocation, nads, outputs
 from benchmarks import grid as throughput
-from benchmarks import nads
 from pipeline import networks
+from pipeline.machine import workers
 from pipeline.networks.lenet import LeNet
+
+
+def printed(capsys):
+    """Median, least and most of each printed line that has all three, by the line's words."""
+    found = {}
+    for line in capsys.readouterr().out.splitlines():
+        words, bracket, rest = line.rpartition("(")
+        if bracket and " to " in rest:
+            *label, median = words.split()
+            ends = rest.rstrip(")").partition(")")[0].split(" to ")
+            found[" ".join(label)] = [float(median), *map(float, ends)]
+    return found
 
 
 def test_the_fourth_moment_of_a_plain_derivative():
@@ -33,6 +50,82 @@ def test_the_symmetries_of_a_lenet_save_five_to_eight_of_its_networks():
     """Eight elements of the square, less what the samples of one network have in common."""
     _, (plain, readout, symmetric) = nads.one_round("lenet", range(4))
     assert plain > 10 * readout and 5 < readout / symmetric < 8
+
+
+def test_the_cost_of_equal_error_is_of_time_and_networks(monkeypatch, capsys):
+    """A network of the reference takes 3 or 4 times as long, and there are 100 or 60 times more."""
+    rounds = iter([([3.0, 1.0], [600.0, 20.0, 6.0]), ([2.0, 0.5], [600.0, 40.0, 10.0])])
+    monkeypatch.setattr(nads, "one_round", lambda *_: next(rounds))
+    nads.main("lenet", 2, 24)
+    found = printed(capsys)
+    assert found["COST OF EQUAL ERROR, reference ÷ read-out"] == [75, 60, 90]
+    both = "COST OF EQUAL ERROR, reference ÷ read-out and symmetries"
+    assert found[both] == [270, 240, 300]
+    assert found["relative error of 10,000 plain networks"] == [0.245, 0.245, 0.245]
+    assert found["our networks for that error"] == [133, 100, 167]
+
+
+def test_what_symmetries_save_of_networks_from_images_to_images(monkeypatch, capsys):
+    """V = E‖S‖²/‖C‖² − 1 of a round is that of its networks; of the rounds the cost is printed."""
+    added, add = [], outputs.Covariance.add
+    monkeypatch.setattr(outputs.Covariance, "add", lambda c, f: added.append(f) or add(c, f))
+    _, (plain, averaged) = outputs.one_round(range(6))
+    rows = np.concatenate(added[::2]).astype(float)  # of either side
+    products = (rows @ rows.T) ** 2
+    relative = 6 * np.trace(products) / products.sum()  # to ‖C‖² of the six themselves
+    assert plain == pytest.approx((relative - 1) * 6 / 5, rel=1e-3)
+    assert averaged < plain
+    rounds = iter([([2.0, 1.0], [40.0, 10.0]), ([3.0, 2.0], [90.0, 10.0])])
+    monkeypatch.setattr(outputs, "one_round", lambda _: next(rounds))
+    outputs.main(2, 10)
+    found = printed(capsys)
+    assert found["COST OF EQUAL ERROR, plain ÷ symmetries"] == [10.8, 8, 13.5]
+    assert found["error of C after 1,000 networks"] == [0.25, 0.2, 0.3]
+
+
+def test_steps_with_huge_pages_are_compared_in_each_round(monkeypatch, capsys):
+    sides = iter([0.3, 0.2, 0.1, 0.2, 0.1, 0.1])
+    monkeypatch.setattr(allocation, "NETWORKS", {"lenet": ({"network": "lenet"}, 20)})
+    monkeypatch.setattr(allocation, "measured", lambda *_: [next(sides), 5.0, 0.01])
+    monkeypatch.setattr("sys.argv", ["allocation", "--rounds", "2"])
+    allocation.main()
+    found = printed(capsys)
+    assert found["lenet huge pages THROUGHPUT"] == [1.75, 1.5, 2]
+    assert found["lenet huge pages, kept THROUGHPUT"] == [2.5, 2, 3]
+
+
+def test_a_process_tells_what_one_of_its_steps_took(monkeypatch, capsys):
+    """Of 4 steps in 2 seconds, half of it in the system, with 12 page faults."""
+    monkeypatch.setattr(allocation, "NETWORKS", {"logreg": ({"network": "logreg"}, 4)})
+    clock, usage = itertools.count(7, 2), itertools.count()
+    monkeypatch.setattr(allocation.time, "perf_counter", lambda: next(clock))
+    used = lambda n: types.SimpleNamespace(ru_minflt=12 * n, ru_stime=1.0 * n)
+    monkeypatch.setattr(allocation.resource, "getrusage", lambda _: used(next(usage)))
+    allocation.one_process("logreg")
+    assert capsys.readouterr().out.split() == ["0.5", "3.0", "0.5"]
+
+
+def test_a_grids_throughput_is_that_of_the_usual_loop_over_ours(monkeypatch, capsys):
+    """The usual loop takes 6 seconds a cell; a grid starts in 4, and takes half a second a cell."""
+    clock = itertools.count(0, 6 * throughput.USUAL_CELLS)
+    monkeypatch.setattr(throughput.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(throughput, "usual", lambda cell, *_: cell.seed / 8)
+    monkeypatch.setattr(throughput, "ours", lambda _, n, device: (4 + n / 2, np.arange(n) / 4))
+    monkeypatch.setattr(workers, "cores", lambda: 2)
+    monkeypatch.setattr(
+        "sys.argv", ["grid", "--networks", "mlp", "--rounds", "2", "--device", "cpu"]
+    )
+    throughput.main()
+    out = capsys.readouterr()
+    monkeypatch.setattr(capsys, "readouterr", lambda: out)
+    found = printed(capsys)
+    assert found["per further cell"] == [12, 12, 12]
+    assert found["a grid of 2 with its start"] == [2.4, 2.4, 2.4]
+    assert found["a grid of 32 with its start"] == [9.6, 9.6, 9.6]
+    assert out.out.splitlines()[-1].endswith(
+        "ours / usual: 0.0 / 0.0, 25.0 / 12.5, 50.0 / 25.0, 75.0 / 37.5"
+    )
+    assert out.out.startswith("benchmarks.grid at ") and len(out.out.splitlines()) == 6
 
 
 @pytest.mark.slow

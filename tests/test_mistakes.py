@@ -172,7 +172,7 @@ LENET = f"{LINEAR}/networks/lenet"
     ("a misspelt scale", "scale", "lapptop", "scale 'lapptop' is"),
     ("a misspelt network", "architectures/lenet/network", "lenett", "mean 'lenet'?"),
     ("a misspelt architecture", "scales/laptop/nads/lenett", 8, "did you mean 'lenet'?"),
-    ("a misspelt device", "device", "gpu", "must be 'auto', 'cpu' or 'cuda', not"),
+    ("a misspelt device", "device", "gpu", "must be 'auto', 'cpu', 'cuda', 'mps' or 'xpu', not"),
     ("a misspelt method", "estimator/method", "read-out", "must be 'readout' or 'plain'"),
     ("half precision", "precision", "float16", "must be 'float32' or 'bfloat16'"),
     ("an index out of range", f"{LENET}/indices", [1, 1024], "index 1024 is out of range"),

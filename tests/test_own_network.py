@@ -111,9 +111,11 @@ def test_they_have_their_rows_beside_the_images(own):
     rows = pd.read_csv(own.root / "reports/image_pairs/results.csv")
     assert list(rows["test_set"].unique()) == ["all", "images", "linear", "conflict"]
     assert rows["accuracy"].between(0, 1).all() and set(rows["n"]) == {30}
-    with np.load(own.root / "data/datasets/image_pairs/draw-0.npz") as draw:
-        assert draw["train_pictures"].shape == (90, 3, 48, 24)
-        assert (draw["train_labels"] > 0).sum() == 30
+    pictures, labels = (
+        np.load(own.root / f"data/datasets/image_pairs/draw-0.train_{array}.npy")
+        for array in ("pictures", "labels")
+    )
+    assert pictures.shape == (90, 3, 48, 24) and (labels > 0).sum() == 30
 
 
 def test_every_edit_is_seen_and_trains_its_cells_and_no_others(own):

@@ -44,6 +44,13 @@ def needs(verb, name):
     return closure(f"pipeline/{verb}.py", *by_name)
 
 
+def test_download_alone_imports_torchvision_which_takes_seconds():
+    of_verbs = {verb: closure(f"pipeline/{verb}.py") for verb in VERBS}
+    assert [v for v, read in of_verbs.items() if "pipeline/images/cifar10.py" in read] == [
+        "download"
+    ]
+
+
 @pytest.mark.parametrize("verb", DAG["stages"])
 def test_a_stage_depends_on_the_rooms_of_the_code_it_imports_and_on_no_other(verb):
     used, listed = set(), set()

@@ -1,13 +1,28 @@
-"""The formulas that the studies rest on."""
+"""The numbers that the studies make, by formulas, by hand, and of the smallest sizes."""
 
 import types
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from small_grids import data_of, lay_down_nads, orthonormal, plan_of
 
+from pipeline.cells import training
+from pipeline.grid import jobs
 from pipeline.nads.symmetry import symmetrised
-from studies import mixtures, patches, prediction, published_maps, published_rows
+from pipeline.verify import agreement
+from studies import (
+    fitting,
+    in_memory,
+    mixtures,
+    patches,
+    precision,
+    prediction,
+    published_maps,
+    published_rows,
+    verdicts,
+)
 
 
 def test_the_part_of_a_span_that_repeats_in_every_patch():
@@ -92,3 +107,104 @@ def test_the_directions_that_separate_classes():
     (fisher,) = prediction.fisher(x, y)
     # S_W⁻¹(μ₁ − μ₀), with S_W = diag(1, 0.04, 1)
     assert np.abs(fisher @ [0.04, 1, 0]) / np.hypot(0.04, 1) == pytest.approx(1, abs=2e-3)
+
+
+@pytest.fixture
+def grid(folder):
+    """A cell of `linear_pairs`, whose plan and data are made in memory."""
+    settings = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}
+    lay_down_nads(mlp=orthonormal())
+    grids = {"mlp": {"indices": (5,)}}
+    return in_memory.Grid(plan_of("linear_pairs", settings, grids, (3,), (300, 60)))
+
+
+def test_a_cell_trained_in_memory_is_what_the_stage_trains(grid):
+    """The stated way of `fitting` too, but for the clipping that is planned."""
+    data = data_of("linear_pairs", {3: grid.data.draw(3)}, grid.data.vectors)
+    (job,) = jobs.of_cells(grid.plan, data, grid.cells, torch.device("cpu"))
+    (result,) = jobs.train_group(data, [job])
+    outcome, accuracies, seconds = grid.train(job.cell, "linear_pairs")
+    assert outcome == result.outcome and seconds > 0
+    assert list(accuracies) == ["all", "first", "second"]
+    arrays = {name: torch.from_numpy(array) for name, array in result.arrays.items()}
+    network = jobs.restored(data, job.cell, job.specification, arrays, torch.device("cpu"))
+    for name, x, y in data.test_sets(job.cell):
+        assert accuracies[name] == training.accuracy(network, x, y)
+    row = fitting.train_cell(grid, (job.cell, "stated"))
+    expected = {"train_loss": outcome.losses[-1], "train_accuracy": outcome.accuracy} | accuracies
+    assert row == pytest.approx(expected, abs=1e-5)
+    assert fitting.train_cell(grid, (job.cell, "clip 0.1")) != row
+
+
+def test_both_precisions_of_a_cell_begin_alike(grid):
+    (cell,) = grid.cells
+    (exact, _), (rounded, _) = (
+        precision.train_cell(grid, (cell, name)) for name in ("float32", "bfloat16")
+    )
+    assert exact == grid.train(cell, "precision")[1] != grid.train(cell, "linear_pairs")[1]
+    assert rounded == pytest.approx(exact, abs=0.2)
+
+
+def test_schedules_of_other_peaks():
+    """The stated one peaks at 2/5 of training; five of them in a row are five shorter ones."""
+    stated = training.triangular(50, 0.2)
+    assert fitting.peaking_at(training.PEAK)(50, 0.2) == pytest.approx(stated)
+    five = np.tile(training.triangular(10, 0.2), 5)
+    assert training.SCHEDULES["cycles"](50, 0.2) == pytest.approx(five)
+    assert fitting.peaking_at(0.1)(50, 0.2).argmax() in (4, 5)
+
+
+def test_the_mean_difference_of_two_precisions_is_over_trainings():
+    """Two seeds of one cell: bfloat16 is 1 point worse in one training and 3 better in another."""
+    tested = [("a", 0, "c", "all", 0.8, 0.78), ("a", 0, "c", "first", 0.6, 0.6)]
+    tested += [("a", 1, "c", "all", 0.9, 0.95), ("a", 1, "c", "first", 0.6, 0.61)]
+    columns = ["architecture", "seed", "cell", "test_set", "float32", "bfloat16"]
+    places = pd.MultiIndex.from_tuples([("a", 0, "c"), ("a", 1, "c")])
+    seconds = pd.DataFrame({"float32": [3.0, 4.0], "bfloat16": [2.0, 2.0]}, index=places)
+    (row,) = precision.compared(pd.DataFrame(tested, columns=columns), seconds)
+    shown = {key: round(float(value), 6) for key, value in row.items() if key != "network"}
+    assert shown == {
+        "cells": 1,
+        "seeds": 2,
+        "float32": 72.5,
+        "bfloat16": 73.5,
+        "difference": 1,
+        "from": -1,
+        "to": 3,
+        "largest": 5,
+        # Variances of (80, 90) and (60, 60): their mean is 25.
+        "between seeds": 5,
+        "times as fast": 1.75,
+        "at least": 1.5,
+        "at most": 2,
+    }
+
+
+def test_the_response_of_other_networks_along_directions():
+    """C = diag(4, 1), along its own eigenvectors and along their diagonal."""
+    others = types.SimpleNamespace(directions=np.eye(2), eigenvalues=np.array([4.0, 1.0]))
+    turned = np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2)
+    for directions, expected in ((np.eye(2), [2, 1]), (turned, [2.5**0.5] * 2)):
+        nads = types.SimpleNamespace(directions=directions)
+        assert patches.along(nads, others) == pytest.approx(expected)
+
+
+def test_the_interval_of_a_rank_correlation_is_over_networks():
+    accuracy, rng = np.array([1.0, 2, 3, 4, 5, 6]), np.random.default_rng(0)
+    assert prediction.rank_correlation(accuracy**3, accuracy, rng) == pytest.approx((1, 1, 1))
+    rho, low, high = prediction.rank_correlation(np.array([2.0, 1, 4, 3, 6, 5]), accuracy, rng)
+    assert rho == pytest.approx(1 - 6 * 6 / (6 * 35)) and -0.5 < low < 0.6 < rho < high == 1
+
+
+def test_chance_alone_is_no_difference_and_a_large_shift_is():
+    rng = np.random.default_rng(0)
+    cells = verdicts.grid(rng, 0.0)
+    assert len(cells) == 90 and cells["mean"].between(0.5, 0.999).all()
+    runs = verdicts.run(rng, cells, seeds=200)
+    between = runs[runs["place"] == "between 2"].groupby(["experiment", "architecture"])["accuracy"]
+    # Counting 4,000 samples adds at most 0.008² to 0.02².
+    assert between.std().between(0.018, 0.024).all()
+    ours, place, theirs = verdicts.shifted(rng, 0.0, -0.3, "between")
+    assert place in verdicts.differing(ours, theirs)[agreement.PLACE].values.tolist()
+    assert verdicts.false_alarms(rng, 10, 0.0, (3, 3), 0.0) <= 1
+    assert verdicts.detections(rng, 5, 0.0, -0.3, "between") == 5

@@ -17,7 +17,7 @@ class Data:
     """The data sets of an experiment's cells; files are read when they are first needed."""
 
     def __init__(self, experiment: Experiment) -> None:
-        self.experiment, self.draws = experiment, {}
+        self.experiment = experiment
 
     @functools.cached_property
     def vectors(self) -> dict[str, np.ndarray]:
@@ -32,10 +32,7 @@ class Data:
 
     def draw(self, seed: int) -> dict[str, np.ndarray]:
         """The arrays of one seed's draw."""
-        if seed not in self.draws:
-            # Cells of one seed follow each other, and a draw may take 250 MB: only one is kept.
-            self.draws = {seed: artifacts.generated(self.experiment.name, f"draw-{seed}.npz")}
-        return self.draws[seed]
+        return artifacts.draw(self.experiment.name, seed)
 
     @functools.cached_property
     def digests(self) -> dict[str, dict[str, str]]:

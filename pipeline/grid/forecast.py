@@ -1,7 +1,6 @@
 """The cost of an experiment's grid before it is trained: networks, time, room on the disks."""
 
 import collections
-import contextlib
 import json
 import math
 import shutil
@@ -55,12 +54,11 @@ def _drawn(plan: Plan, seed: int) -> bool:
     """Whether a seed's draw is on disk with the numbers of samples that the plan can have."""
     wanted = {"train": plan.train_samples, "test": plan.test_samples}
     about = artifacts.about_pictures(plan.experiment) or wanted
-    with contextlib.suppress(InputError):
-        return all(
-            len(artifacts.labels(plan.experiment, seed, split)) == min(count, about[split])
-            for split, count in wanted.items()
-        )
-    return False
+    draw = artifacts.draw(plan.experiment, seed)
+    return all(
+        len(draw.get(f"{split}_labels", ())) == min(count, about[split])
+        for split, count in wanted.items()
+    )
 
 
 def _stored(

@@ -11,21 +11,10 @@ from pipeline.cells.shapes import SIDE, SIZE, Size
 from pipeline.images import cifar10, class_folders
 from pipeline.images.files import files
 from pipeline.images.image_set import ImageSet, image_set
-from pipeline.images.wanted import VARIABLE, Wanted
+from pipeline.images.wanted import VARIABLE, Wanted, existing
 from pipeline.project.errors import InputError, notice
 
 BATCH = "data_batch_1"  # the file by which CIFAR-10's official batches are known
-
-
-def existing(path: str | Path) -> Path:
-    """The path of images, without ~. Raises InputError where nothing is there."""
-    path = Path(os.path.expanduser(path))
-    if not path.exists():
-        raise InputError(
-            f"the images' path {path} does not exist; name a folder or archive, or null for "
-            "CIFAR-10"
-        )
-    return path
 
 
 def read(path: str | Path, size: Size = SIZE) -> ImageSet:

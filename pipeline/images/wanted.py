@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.cells.shapes import SIZE, Size
 from pipeline.project import artifacts
-from pipeline.project.errors import notice
+from pipeline.project.errors import InputError, notice
 
 VARIABLE = "CIFAR10"  # of the environment: it names a copy of the images where `path` does not
 
@@ -27,6 +27,17 @@ class WantedOfSize(Wanted):
     """The images with the height and width of the networks that are trained on them."""
 
     size: Size = SIZE
+
+
+def existing(path: str | Path) -> Path:
+    """The path of images, without ~. Raises InputError where nothing is there."""
+    path = Path(os.path.expanduser(path))
+    if not path.exists():
+        raise InputError(
+            f"the images' path {path} does not exist; name a folder or archive, or null for "
+            "CIFAR-10"
+        )
+    return path
 
 
 def notice_of_other_images(wanted: Wanted) -> None:

@@ -14,7 +14,7 @@ import os
 import shutil
 import time
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +36,11 @@ def digest(value: typing.Any) -> str:
         return sha256.hexdigest()
     text = json.dumps(value, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def digests(arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """The digest of each array, by name."""
+    return {name: digest(array) for name, array in sorted(arrays.items())}
 
 
 def default_folder() -> Path:

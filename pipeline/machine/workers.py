@@ -1,4 +1,4 @@
-"""Many independent jobs: done by one process per core, by this process on a GPU, or by Ray.
+"""Many independent jobs: by one process per core, by this process on an accelerator, or by Ray.
 
 Each worker makes its context, the data, once and then does one job after another. Each has a pipe
 of its own, so that only the job of a worker that dies is done again. (After a death,
@@ -52,31 +52,33 @@ def device_of(choice: str) -> torch.device:
     cluster has a GPU, else the CPU.
 
     Turns off TF32, which rounds the factors of float32 products to three digits. Raises InputError
-    for 'cuda' without a GPU.
+    for an accelerator that is not there.
     """
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
-    cluster = _ray()
-    if choice == "cpu":
-        return torch.device("cpu")
-    available = cluster.slots("cuda") > 0 if cluster else torch.cuda.is_available()
-    if choice == "cuda" and not available:
+    if cluster := _ray():
+        found = "cuda" if cluster.slots("cuda") else "cpu"
+    else:
+        found = str(torch.accelerator.current_accelerator(check_available=True) or "cpu")
+    if choice == "auto":  # Apple's and Intel's, which were never tried, are taken by name alone
+        choice = "cuda" if found == "cuda" else "cpu"
+    if choice not in ("cpu", found):
         finder = "Ray" if cluster else "PyTorch"
-        raise InputError(f"device is cuda, but {finder} finds none; set device: auto or cpu")
-    return torch.device("cuda" if available else "cpu")
+        raise InputError(f"device is {choice}, but {finder} finds none; set device: auto or cpu")
+    return torch.device(choice)
 
 
 def slots(device: torch.device) -> int:
-    """The number of jobs done at once: one on each core or GPU, with Ray on all its machines."""
+    """The number of jobs done at once: on each core or accelerator one, with Ray on all nodes."""
     if cluster := _ray():
         return cluster.slots(device.type)
     return cores() if device.type == "cpu" else 1
 
 
 def place(device: torch.device) -> str:
-    """The cores or the GPU on which work runs, in words."""
+    """The cores or the accelerator on which work runs, in words."""
     if device.type == "cuda" and not _ray():
         return torch.cuda.get_device_name()
-    number, kind = slots(device), "GPU" if device.type == "cuda" else "core"
+    number, kind = slots(device), {"cpu": "core", "cuda": "GPU"}.get(device.type, device.type)
     return f"{number} {kind}{'s' * (number != 1)}{' of Ray' if _ray() else ''}"
 
 
@@ -95,7 +97,7 @@ def run(
     """
     if cluster := _ray():
         return cluster.run(function, jobs, make_context, device)
-    return (run_here if device.type == "cuda" else _by_processes)(function, jobs, make_context)
+    return (_by_processes if device.type == "cpu" else run_here)(function, jobs, make_context)
 
 
 def run_here(
@@ -103,7 +105,7 @@ def run_here(
 ) -> Iterator[tuple[int, Any]]:
     """Yield (position, result) of every job in order, from this process.
 
-    For a GPU, and for work that takes less time than the start of a process.
+    For an accelerator, and for work that takes less time than the start of a process.
     """
     context = make_context()
     for position, job in enumerate(jobs):

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import torch
 
+from pipeline.cells.training import BATCH
+
 Score = Callable[[torch.Tensor], torch.Tensor]
 """From inputs (N, C, H, W) to the logit of class 1 minus that of class 0 (N,)."""
 
@@ -25,9 +27,10 @@ MARGIN_SAMPLES = 64  # test samples whose margins are measured
 def cross_section(score: Score, first: torch.Tensor, second: torch.Tensor) -> np.ndarray:
     """Score on the grid a·u₁ + b·u₂ around the origin: (POINTS, POINTS), row = b, column = a."""
     axis = torch.linspace(-EXTENT, EXTENT, POINTS)
-    b, a = torch.meshgrid(axis, axis, indexing="ij")
-    plane = a.reshape(-1, 1, 1, 1) * first + b.reshape(-1, 1, 1, 1) * second
-    return score(plane).reshape(POINTS, POINTS).cpu().numpy()
+    points = torch.cartesian_prod(axis, axis)[:, :, None, None, None]
+    # In batches: of 3×224×224 the whole plane would take 656 MB.
+    scores = [score(b_a[:, 1] * first + b_a[:, 0] * second) for b_a in points.split(BATCH)]
+    return torch.cat(scores).reshape(POINTS, POINTS).cpu().numpy()
 
 
 def tilt(scores: np.ndarray, lengths: tuple[float, float] = (1.0, 1.0)) -> float:

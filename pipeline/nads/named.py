@@ -1,4 +1,4 @@
-"""The NADs that are installed with the package, by name; `python -m benchmarks.named_nads` makes
+"""The NADs that are installed with the package, by name; `python -m studies.named_nads` makes
 them."""
 
 import dataclasses

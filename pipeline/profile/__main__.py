@@ -85,7 +85,8 @@ def main(given: argparse.Namespace) -> None:
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
         notices[name] = dry_run(each, shape, 2)[1]
     device, checkpoint = workers.device_of("auto"), None
-    here = device.type if torch.cuda.is_available() else "cpu"  # with Ray a GPU may be elsewhere
+    # With Ray a GPU may be elsewhere.
+    here = device.type if torch.accelerator.is_available() else "cpu"
     if given.weights:
         ((name, each),) = every.items()
         checkpoint = of_file(each, shape, given.weights, given.images, here)

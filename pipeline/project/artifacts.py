@@ -158,11 +158,16 @@ def generated(experiment: str, file: str) -> typing.Any:
     return _read(DATASETS / experiment / file, f"generate {experiment}")
 
 
-def labels(experiment: str, seed: int, split: str) -> np.ndarray:
-    """The labels (N,) of one seed's draw, without reading its other arrays."""
-    path = present(DATASETS / experiment / f"draw-{seed}.npz", f"generate {experiment}")
-    with np.load(path) as file:
-        return file[f"{split}_labels"]
+def write_draw(folder: Path, seed: int, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write one seed's draw, each array into a file of its own."""
+    for name, array in arrays.items():
+        np.save(folder / f"draw-{seed}.{name}.npy", array)
+
+
+def draw(experiment: str, seed: int) -> dict[str, np.ndarray]:
+    """One seed's draw, mapped from disk, so that all workers share its memory."""
+    files = (DATASETS / experiment).glob(f"draw-{seed}.*.npy")
+    return {path.name.split(".")[1]: np.load(path, mmap_mode="c") for path in files}
 
 
 def cells(experiment: str) -> list[dict[str, typing.Any]]:

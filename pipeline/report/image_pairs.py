@@ -87,7 +87,7 @@ def section(run: Report) -> Section:
     caption = f"{experiment.sizes()} · {science}"
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
     seeds = experiment.plan.seeds if run.nads else ()
-    labels = [artifacts.labels("image_pairs", seed, "test") for seed in seeds]
+    labels = [artifacts.draw("image_pairs", seed)["test_labels"] for seed in seeds]
     lines = f"{caption}\n{sides}\n{not_fitted('hollow')}"
     figure = images_or_linear_channel(experiment, labels, lines)
     picture = Picture("images_or_linear_channel", figure, "images or linear channel", "curves")

@@ -74,7 +74,7 @@ def examples(experiment: Evaluated, name: str, caption: str) -> Figure:
     [0, 1]. Beside each stands its unclipped difference from the clean image, magnified about grey
     until it fills the range.
     """
-    draw = artifacts.generated("poison", f"draw-{experiment.plan.seeds[0]}.npz")
+    draw = artifacts.draw("poison", experiment.plan.seeds[0])
     nads = artifacts.generated("poison", "directions.npz")[name]
     indices = experiment.plan.members[name].grid.indices
     indices = np.unique(np.quantile(indices, [0, 0.5, 1], method="nearest"))

@@ -22,7 +22,7 @@ class Top:
     images: Wanted
     estimator: Estimator
     architectures: dict[str, dict[str, typing.Any]]
-    device: typing.Literal["auto", "cpu", "cuda"]
+    device: typing.Literal["auto", "cpu", "cuda", "mps", "xpu"]
     precision: typing.Literal["float32", "bfloat16"]
     scale: str
     scales: dict[str, typing.Any]

@@ -87,7 +87,8 @@ def fourier_run(folder, monkeypatch):
         pd.DataFrame(cells).to_csv(data / "cells.csv", index=False)
         np.savez(data / "directions.npz", **experiment.directions(plan, None))
         for seed in (0, 1):
-            np.savez(data / f"draw-{seed}.npz", test_labels=labels, test_normal=normal)
+            draw = {"test_labels": labels, "test_normal": normal}
+            artifacts.write_draw(data, seed, draw)
     # By (seed, k_col), the factor and the bias: always class 1; wrong everywhere but there; right.
     logits = {(0, -16): (0.0, 1.0), (1, -16): (0.0, -1.0), (0, 0): (1.0, 0.0), (1, 0): (1.0, 0.0)}
     monkeypatch.setattr(Data, "cells", lambda *_: cells)  # and not those along other rows

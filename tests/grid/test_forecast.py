@@ -74,13 +74,11 @@ def test_a_forecast_worked_out_by_hand(folder):
 def lay_data(plan):
     """What `generate` would lay down of a plan."""
     with artifacts.output(artifacts.DATASETS / plan.experiment) as where:
-        files = {f"draw-{seed}": FOURIER.draw(plan, seed, None) for seed in plan.seeds}
-        files["directions"] = FOURIER.directions(plan, None)
-        for name, arrays in files.items():
-            np.savez(where / f"{name}.npz", **arrays)
-        digests = {
-            name: {n: store.digest(a) for n, a in arrays.items()} for name, arrays in files.items()
-        }
+        digests = {"directions": store.digests(FOURIER.directions(plan, None))}
+        for seed in plan.seeds:
+            draw = FOURIER.draw(plan, seed, None)
+            artifacts.write_draw(where, seed, draw)
+            digests[f"draw-{seed}"] = store.digests(draw)
         artifacts.write_json(where / "arrays.json", digests)
 
 

@@ -26,14 +26,15 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     basis, experiment = orthonormal(), experiments.find("linear_pairs")
     lay_down_plan(PLAN)
     lay_down_nads(lenet=basis)
-    stale = artifacts.DATASETS / "linear_pairs/draw-7.npz"
+    stale = artifacts.DATASETS / "linear_pairs/draw-7.test_labels.npy"
     stale.parent.mkdir(parents=True)
     stale.write_bytes(b"")
     generate.main("linear_pairs")
     assert capsys.readouterr().out == "linear_pairs: 8 cells, 2 directions\n"
     names = {path.name for path in stale.parent.iterdir()}
-    arrays = {"directions.npz", "draw-0.npz", "draw-1.npz"}
-    assert names == arrays | {"arrays.json", "cells.csv", "digests.json"}, (
+    arrays = [f"{split}_{part}" for split in ("train", "test") for part in ("labels", "normal")]
+    draws = {f"draw-{seed}.{array}.npy" for seed in (0, 1) for array in arrays}
+    assert names == draws | {"directions.npz", "arrays.json", "cells.csv", "digests.json"}, (
         "what an earlier run left is gone"
     )
     cells = artifacts.cells("linear_pairs")
@@ -47,8 +48,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     data = Data(experiment)
     for cell in cells:
         draw = experiment.draw(PLAN, cell["seed"], None)
-        digests = {name: store.digest(array) for name, array in draw.items()}
-        assert data.digests[f"draw-{cell['seed']}"] == digests
+        assert data.digests[f"draw-{cell['seed']}"] == store.digests(draw)
         expected = experiment.dataset(
             cell, "train", draw, [basis[cell["index_1"]], basis[cell["index_2"]]]
         )
@@ -88,7 +88,7 @@ def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(folder, im
     assert output.out == "flip: 4 cells, 1 direction\n"
     assert json.loads((artifacts.DATASETS / "flip/images.json").read_text()) == about
     assert artifacts.about_pictures("flip") == about and Data(experiments.find("flip")).outputs == 4
-    draw = artifacts.generated("flip", "draw-2.npz")
+    draw = artifacts.draw("flip", 2)
     assert np.array_equal(draw["train_pictures"], images["train_images"])
     assert draw["train_pictures"].dtype == np.uint8
     assert draw["mean"].tolist() == [0.5] * 3

@@ -170,24 +170,6 @@ def test_a_stack_gives_each_cell_what_it_gets_alone_and_one_that_diverges_touche
         assert together.accuracy == alone.outcome.accuracy
 
 
-def test_a_stack_for_which_memory_is_too_little_is_halved(made, monkeypatch):
-    plan, data, cells = made
-    group, tried, real = list(jobs.of_cells(plan, data, cells, CPU))[:5], [], jobs.stack.train
-
-    def train(networks, *rest):
-        tried.append(len(networks))
-        if len(networks) > 2:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return real(networks, *rest)
-
-    monkeypatch.setattr(jobs.stack, "train", train)
-    results = jobs.train_group(data, group)
-    assert tried == [5, 2, 3, 2]  # and the first of the three alone
-    for job, result in zip(group, results):
-        (alone,) = jobs.train_group(data, [job])
-        assert result.outcome.losses == pytest.approx(alone.outcome.losses, abs=1e-5)
-
-
 def test_a_gpu_trains_neighbours_of_one_architecture_and_training_in_stacks(made):
     _, data, _ = made
     lenet = {"network": networks.NETWORKS["lenet"]}

@@ -169,13 +169,21 @@ def test_workers_that_are_kept_do_the_jobs_of_one_run_after_another(monkeypatch)
 
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    there = lambda device: monkeypatch.setattr(
+        torch.accelerator, "current_accelerator", lambda check_available: device
+    )
+    there(None)
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = True
     assert workers.device_of("auto") == workers.device_of("cpu") == CPU
     with pytest.raises(InputError, match="device is cuda, but PyTorch finds none; set"):
         workers.device_of("cuda")
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    there(CUDA)
     assert workers.device_of("auto") == workers.device_of("cuda") == CUDA
+    there(torch.device("mps"))
+    assert workers.device_of("auto") == CPU, "what was never tried is taken by name alone"
+    assert workers.place(workers.device_of("mps")) == "1 mps"
+    with pytest.raises(InputError, match="device is xpu, but PyTorch finds none; set"):
+        workers.device_of("xpu")
     assert not (torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32)
 
 

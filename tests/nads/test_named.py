@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from structure import ROOT
 
-from benchmarks.named_nads import FIRST, SOURCES, WHOLE, arrays_of, numbers
 from pipeline.nads import NADs, estimate, imported, load, overlap
 from pipeline.nads.named import FOLDER
 from pipeline.networks.lenet import LeNet
 from pipeline.project.errors import InputError
+from studies.named_nads import FIRST, SOURCES, WHOLE, arrays_of, numbers
 
 FILES = sorted(FOLDER.glob("*.npz"))
 NAMES = [path.stem for path in FILES]

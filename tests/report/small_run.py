@@ -168,8 +168,9 @@ def lay_run():
     rows = rows_of([{"index": 1}], unfitted=8, tests=("all", "images", "linear", "conflict"))
     experiment(plan("image_pairs", SIGMAS, [{"indices": [1]}] * 2), rows)
     for seed, labels in ((5, [1, 1, 1, -1]), (6, [1, -1, -1, 1])):
-        path = artifacts.DATASETS / "image_pairs" / f"draw-{seed}.npz"
-        save(path, test_labels=np.array(labels, np.int8))
+        draws = artifacts.DATASETS / "image_pairs"
+        draws.mkdir(parents=True, exist_ok=True)
+        artifacts.write_draw(draws, seed, {"test_labels": np.array(labels, np.int8)})
 
     rows = rows_of([{"index": i} for i in (-1, 10)], unfitted=3, tests=["clean"])
     experiment(plan("poison", {"size": 0.25}, [{"indices": [10]}] * 2), rows)
@@ -178,7 +179,7 @@ def lay_run():
     pictures = np.stack([np.full((3, 32, 32), 100 + n, np.uint8) for n in range(6)])
     draw = {"train_pictures": pictures, "train_labels": np.array([4, 3, 2, 2, 0, 0])}
     draw |= {"mean": np.zeros(3), "deviation": np.ones(3)}
-    save(artifacts.DATASETS / "poison" / "draw-5.npz", **draw)
+    artifacts.write_draw(artifacts.DATASETS / "poison", 5, draw)
 
     # All four rows of `z`; of D(v) along NAD 10 every part is three times as large after training.
     cells = [{"data": "linear", "index": 10}, {"data": "images", "index": -1}]

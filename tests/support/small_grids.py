@@ -74,10 +74,7 @@ def data_of(name, draws, vectors):
     data = Data(experiments.find(name))
     data.draw, data.vectors = draws.__getitem__, vectors
     files = {"directions": vectors} | {f"draw-{seed}": draw for seed, draw in draws.items()}
-    data.digests = {
-        file: {name: store.digest(array) for name, array in arrays.items()}
-        for file, arrays in files.items()
-    }
+    data.digests = {file: store.digests(arrays) for file, arrays in files.items()}
     return data
 
 

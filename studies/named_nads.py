@@ -1,6 +1,6 @@
 """Make the NADs that `pipeline.nads.load` gives by name, `pipeline/named_nads/{name}.npz`, again.
 
-    python -m benchmarks.named_nads lenet resnet18
+    python -m studies.named_nads lenet resnet18
 
 Names are those of params.yaml's architectures, whose `estimator` and `seed` hold as in a stage. A
 finished estimate is in the store, so that a killed run goes on with the next name. Directions are
@@ -100,7 +100,7 @@ def main(names: list[str]) -> None:
 
 if __name__ == "__main__":
     reader = argparse.ArgumentParser(
-        "python -m benchmarks.named_nads", description=__doc__.partition("\n")[0]
+        "python -m studies.named_nads", description=__doc__.partition("\n")[0]
     )
     reader.add_argument("names", nargs="+", choices=tuple(SOURCES), metavar="NAME")
     # Workers use the cores, and no bit may depend on the number of threads.

@@ -1,0 +1,133 @@
+"""An accelerator that is only pretended: its tensors compute on the CPU, and meet no tensor of the
+CPU but to be copied, as on a GPU. It shows what is left behind, and nothing of speed."""
+
+import math
+import types
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+NAME = "pretended"
+CASTS = ("conv2d", "linear", "matmul", "bmm", "scaled_dot_product_attention")
+"""What `torch.autocast` computes in less precision there, of all that the CPU does."""
+
+STATE = types.SimpleNamespace(present=False, most=math.inf, refused=0, on_cpu=set())
+"""present: whether the accelerator is there; most: numbers in one tensor, of more than which there
+is no memory; refused: how many such tensors were asked for; on_cpu: products that were computed on
+the CPU all the same."""
+
+_module = types.SimpleNamespace(
+    is_available=lambda: STATE.present,
+    is_initialized=lambda: True,
+    _is_in_bad_fork=lambda: False,
+    device_count=lambda: 1,
+    current_device=lambda: 0,
+    manual_seed_all=lambda seed: None,
+    # Chance comes from the CPU's generator, whose state is kept anyway.
+    get_rng_state=lambda device: None,
+    set_rng_state=lambda state, device: None,
+    get_amp_supported_dtype=lambda: [torch.bfloat16],
+)
+_setup_privateuseone_for_python_backend(NAME, _module)
+DEVICE = torch.device(NAME)
+CPU = torch.device("cpu")
+
+_casting = torch.library.Library("aten", "IMPL")
+_passing = torch.library.Library("_", "IMPL")
+_passing.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
+
+
+def _in_less_precision(function):
+    def cast(value):
+        of_float = isinstance(value, torch.Tensor) and value.dtype == torch.float32
+        return value.to(torch.bfloat16) if of_float else value
+
+    def run(*args, **kwargs):
+        with torch.autocast(NAME, enabled=False):
+            return function(*tree_map(cast, args), **tree_map(cast, kwargs))
+
+    return run
+
+
+for _name in CASTS:
+    _function = getattr(torch.ops.aten, _name).default
+    _casting.impl(_name, _in_less_precision(_function), "AutocastPrivateUse1")
+
+
+class There(torch.Tensor):
+    """A tensor on the accelerator; held: the tensor of the CPU that has its numbers."""
+
+    @staticmethod
+    def __new__(cls, held):
+        layout = {"strides": held.stride(), "storage_offset": held.storage_offset()}
+        return torch.Tensor._make_wrapper_subclass(
+            cls, held.shape, **layout, dtype=held.dtype, device=torch.device(NAME, 0)
+        )
+
+    def __init__(self, held):
+        self.held = held
+
+    def tolist(self):
+        return self.held.tolist()
+
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @classmethod
+    def __torch_dispatch__(cls, function, kinds, args=(), kwargs=None):
+        return _computed(function, args, kwargs or {})
+
+
+def _held(value):
+    return value.held if isinstance(value, There) else value
+
+
+def _computed(function, args, kwargs):
+    name = function._schema.name.removeprefix("aten::")
+    given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    there = [isinstance(tensor, There) for tensor in given]
+    # As everywhere, a number of the CPU may meet any tensor, but takes up none from there.
+    changed = given[:1] if function._schema.is_mutable else []
+    left = [
+        t for t, on in zip(given, there) if not on and (t.dim() or any(t is c for c in changed))
+    ]
+    if any(there) and left and name not in ("copy_", "_to_copy"):
+        raise RuntimeError(f"expected all tensors on one device, and {name} has some on the CPU")
+    to = kwargs.get("device")
+    on = any(there) if to is None else torch.device(to).type == NAME
+    if not on and left and name in ("convolution", "addmm", "mm", "bmm"):
+        STATE.on_cpu.add(name)
+    result = function(
+        *tree_map(_held, args),
+        **tree_map(_held, kwargs) | ({} if to is None else {"device": CPU}),
+    )
+    for tensor in given:
+        if result is _held(tensor):
+            return tensor  # which was changed in place
+
+    def placed(value):
+        if not isinstance(value, torch.Tensor) or isinstance(value, There):
+            return value
+        if value.numel() > STATE.most:
+            STATE.refused += 1
+            raise torch.OutOfMemoryError("the accelerator is out of memory")
+        return There(value)
+
+    return tree_map(placed, result) if on else result
+
+
+class Accelerator(TorchDispatchMode):
+    """Context in which the accelerator is there."""
+
+    def __enter__(self):
+        STATE.present, STATE.most, STATE.refused = True, math.inf, 0
+        STATE.on_cpu.clear()
+        return super().__enter__()
+
+    def __exit__(self, *raised):
+        STATE.present = False
+        return super().__exit__(*raised)
+
+    def __torch_dispatch__(self, function, kinds, args=(), kwargs=None):
+        return _computed(function, args, kwargs or {})

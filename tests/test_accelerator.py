@@ -1,0 +1,227 @@
+"""All that runs on a device runs on an accelerator as on the CPU, and leaves no tensor behind."""
+
+import contextlib
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+import safetensors.torch
+import torch
+from accelerator import CPU, DEVICE, NAME, STATE, Accelerator
+from hand_overs import lay_down_plans
+from small_grids import HOW, SMALL, lay_down_nads, lay_down_plan, orthonormal, plan_of
+from small_images import class_folders
+
+from pipeline import estimate, evaluate, generate, networks, train
+from pipeline.cells import stack, training
+from pipeline.machine import workers
+from pipeline.nads import NADs, jacobian
+from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
+from pipeline.profile import __main__ as profile
+from pipeline.profile import checkpoint, trained
+from pipeline.project import artifacts
+
+FAMILIES = {
+    "logreg": {},
+    "mlp": {"hidden": [6, 4]},
+    "lenet": {},
+    "vgg11": {"width": 0.125},
+    "resnet18": {"width": 0.125},
+    "densenet121": {"growth": 2, "blocks": [1, 1, 1, 1]},
+    "vit": {"width": 16, "depth": 1},
+    "mixer": {"width": 16, "depth": 1},
+    "convmixer": {"width": 8, "depth": 1},
+    "convnext": {"widths": [8, 8, 8], "depths": [1, 1, 1]},
+}
+
+
+@pytest.fixture
+def on_both(monkeypatch):
+    """Calls a function of a device on the CPU and on the accelerator, where the stages find it."""
+
+    def run(function):
+        results = []
+        for device, context in ((CPU, contextlib.nullcontext), (DEVICE, Accelerator)):
+            monkeypatch.setattr(workers, "device_of", lambda choice: device)  # noqa: B023
+            with context():
+                results.append(function(device))
+        return results
+
+    return run
+
+
+def trained_twice(device, specification, how):
+    """The outcome and the weights of a network trained for two epochs."""
+    network = networks.build(specification, 1, 2, 3)
+    x = torch.randn(24, 1, 32, 32, generator=torch.Generator().manual_seed(0))
+    x, y = training.channels_last(x, device), (torch.arange(24) % 2).to(device)
+    outcome = training.train(network, x, y, how, 5)
+    training.logits(networks.build(specification, 1, 2, 4), x)
+    assert {value.device.type for value in network.state_dict().values()} == {device.type}
+    return outcome, {name: value.cpu().numpy() for name, value in network.state_dict().items()}
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_trains_in_both_precisions(name, precision, on_both):
+    assert FAMILIES.keys() == networks.NETWORKS.keys()
+    specification = networks.specification({"network": name} | FAMILIES[name])
+    how = dataclasses.replace(HOW, precision=precision)
+    (ours, weights), (there, others) = on_both(lambda d: trained_twice(d, specification, how))
+    assert there.losses == pytest.approx(ours.losses, rel=1e-5)
+    for key, value in weights.items():
+        np.testing.assert_allclose(others[key], value, atol=1e-6)
+
+
+def lay_down(name, images, architecture="lenet"):
+    """What the stages before `train` leave of a small grid of one architecture."""
+    settings, grid = SMALL[name]
+    how = dataclasses.replace(HOW, epochs=1)
+    plan = plan_of(name, settings, {architecture: grid}, (0,), (40, 20), how=how)
+    lay_down_plan(plan)
+    lay_down_nads(**{architecture: orthonormal()})
+    about = {"name": "small", "train": 60, "test": 20}
+    about |= {key: images[key] for key in ("classes", "mean", "deviation")}
+    with artifacts.output(artifacts.IMAGES) as where:
+        for array in ("train_images", "train_labels", "test_images", "test_labels"):
+            np.save(where / f"{array}.npy", images[array])
+        artifacts.write_json(where / "about.json", about)
+    generate.main(name)
+
+
+def left(name):
+    """Tables and arrays that `train` and `evaluate` have left."""
+    models, reports = artifacts.MODELS / name, artifacts.REPORTS / name
+    arrays = {path.stem: safetensors.torch.load_file(path) for path in models.glob("*.safe*")}
+    if (file := reports / "cross_sections.npz").exists():
+        arrays["sections"] = {key: torch.from_numpy(a) for key, a in np.load(file).items()}
+    tables = {
+        path.name: pd.read_csv(path) for path in [*models.glob("*.csv"), *reports.glob("*.csv")]
+    }
+    return arrays, tables
+
+
+@pytest.mark.parametrize("name", ["linear_pairs", "learning", "fourier"])
+def test_every_experiment_is_trained_and_evaluated(name, folder, images, on_both, in_this_process):
+    lay_down(name, images)
+
+    def run(device):
+        train.main(name)
+        evaluate.main(name)
+        return left(name)
+
+    (arrays, tables), (arrays_there, tables_there) = on_both(run)
+    assert not STATE.on_cpu, "products that an accelerator would have waited for"
+    assert arrays.keys() == arrays_there.keys() and tables.keys() == tables_there.keys()
+    for key, values in arrays.items():
+        for one, value in values.items():
+            np.testing.assert_allclose(arrays_there[key][one], value, atol=1e-3)
+    for key, table in tables.items():
+        pd.testing.assert_frame_equal(tables_there[key], table, atol=1e-3)
+
+
+class Shifted(torch.nn.Module):
+    """A linear network whose inputs are shifted by a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(1024, 2)
+        self.register_buffer("shift", torch.ones(1024), persistent=False)
+
+    def forward(self, x):
+        return self.linear(x.flatten(1) + self.shift)
+
+
+def test_networks_of_a_stack_bring_their_buffers(on_both):
+    x = torch.randn(3, 20, 1, 32, 32, generator=torch.Generator().manual_seed(0))
+    y = torch.arange(20) % 2
+
+    def run(device):
+        made = [training.initialised(Shifted, seed) for seed in range(3)]
+        return stack.train(made, [(each, y) for each in x], HOW, range(3), device)
+
+    ours, there = on_both(run)
+    for one, other in zip(ours, there):
+        assert other.losses == pytest.approx(one.losses, rel=1e-5)
+
+
+def test_a_stack_that_has_no_room_is_halved_and_its_sets_arrive_one_by_one(
+    folder, images, on_both, in_this_process, monkeypatch
+):
+    """Room for the inputs of two of the four cells, of 40 samples of two channels each."""
+    lay_down("linear_pairs", images, "mlp")
+    tried, real = [], stack.train
+
+    def watched(networks, sets, *rest):
+        sets = list(sets)
+        assert {tensor.device.type for pair in sets for tensor in pair} == {NAME}
+        STATE.most = 2 * sets[0][0].numel()
+        tried.append(len(sets))
+        return real(networks, sets, *rest)
+
+    monkeypatch.setattr(stack, "train", watched)
+
+    def run(device):
+        train.main("linear_pairs")
+        return left("linear_pairs")[1]["training.csv"]
+
+    ours, there = on_both(run)
+    assert tried == [4, 2, 2] and STATE.refused == 1
+    pd.testing.assert_frame_equal(there, ours, atol=1e-4)
+
+
+@pytest.mark.parametrize("estimand", ["secant", "gradient"])
+def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypatch):
+    places, real = [], jacobian.images_per_pass
+
+    def watched(network, shape):
+        places.append(next(network.parameters()).device.type)
+        return real(network, shape)
+
+    monkeypatch.setattr(jacobian, "images_per_pass", watched)
+    small = {"width": 0.125, "side": 8}
+    specifications = {
+        "resnet18": networks.specification({"network": "resnet18"} | small),
+        "vit": networks.specification({"network": "vit", "width": 16, "depth": 1, "side": 8}),
+    }
+    estimator = Estimator(estimand, "readout", 100.0, "many", True, False)
+    source = Source(2, input=(1, 8, 8))
+    members = {name: Request(each, source) for name, each in specifications.items()}
+    lay_down_plans(nads=NADsPlan("smoke", 0, estimator, members), machine={"device": "cpu"})
+
+    def run(device):
+        estimate.main()
+        return [NADs.load(artifacts.NADS / f"{name}.npz") for name in members]
+
+    both = on_both(run)
+    assert places == 4 * ["cpu"] + 4 * [NAME]
+    for ours, there in zip(*both):
+        np.testing.assert_allclose(there.eigenvalues, ours.eigenvalues, rtol=1e-3, atol=1e-9)
+        assert abs(there.directions[0] @ ours.directions[0]) == pytest.approx(1, abs=1e-4)
+
+
+def test_a_profile_with_and_without_weights(tmp_path, on_both, in_this_process, monkeypatch):
+    """The parts of a profile give the same numbers, and the command puts them together."""
+    specification, shape = networks.specification({"network": "logreg", "side": 8}), (1, 8, 8)
+    pictures = class_folders(tmp_path / "mine", ("ape", "bee", "cat"), size=(8, 8))
+    weights, pixel = tmp_path / "net.safetensors", np.eye(64, dtype=np.float32)[9]
+    safetensors.torch.save_file(networks.build(specification, 1, 3, 0).state_dict(), weights)
+
+    def run(device):
+        found = checkpoint.of_file(specification, shape, weights, pictures, str(device))
+        course = trained.Course(specification, shape, 400, 100, 0.5, str(device))
+        row = trained.trained(course, None, (0, ("a pixel", pixel)))
+        assert trained.seconds_per_sample(specification, shape, str(device)) > 0
+        numbers = [found.accuracy, found.answers, row["accuracy"], row["train_accuracy"]]
+        return numbers, found.before.rows, found.after.rows
+
+    for ours, there in zip(*on_both(run)):
+        np.testing.assert_allclose(there, ours, atol=1e-5)
+    written, words = [], ["logreg", "side=8", "--input", "1x8x8", "--minutes", "0.01"]
+    words += ["--output", str(tmp_path / "page"), "--weights", str(weights), "--images"]
+    monkeypatch.setattr(profile.page, "write", lambda results, folder: written.extend(results))
+    with Accelerator():
+        profile.main(profile.parsed([*words, str(pictures)]))
+    (result,) = written
+    assert result.course.device == NAME and result.checkpoint.tested == 9
