@@ -77,11 +77,16 @@ class Evaluated:
         counts = {name: len(plan.seeds[: plan.members[name].seeds]) for name in names}
         return self._counts(counts, "seed")
 
-    def science(self) -> str:
-        """ε and σ of D(v), as part of a caption."""
-        sigma = self.plan.settings.sigma
-        each = {name: sigma[name] if isinstance(sigma, dict) else sigma for name in self.labels}
+    def science(self, architectures: Iterable[str] | None = None) -> str:
+        """ε and σ of D(v) of these architectures, by default of all, as part of a caption."""
+        sigma, names = self.plan.settings.sigma, architectures or self.labels
+        each = {name: sigma[name] if isinstance(sigma, dict) else sigma for name in names}
         return f"ε = {self.plan.settings.eps:g}, σ = {self._each(each)}"
+
+    def nads_in(self, nads: Mapping[str, Any], name: str) -> str | None:
+        """The name in `nads` of an architecture, or else of its network at full width."""
+        wide = papers_network(without_width(described(self.plan.members[name])))
+        return next((each for each in (name, wide) if each in nads), None)
 
     def _counts(self, counts: Mapping[str, int], what: str) -> str:
         text = self._each(counts)
