@@ -15,7 +15,8 @@ from pipeline.cells.fourier import wrapped
 from pipeline.networks import NETWORKS
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, number, percent, rms_text
-from pipeline.report.labels import papers_network
+from pipeline.report.labels import label as label_of
+from pipeline.report.labels import papers_network, without_width
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, described, not_fitted, over_seeds
@@ -190,17 +191,27 @@ def key(row: Mapping[str, Any]) -> str:
 
 
 def explorer(experiment: Evaluated, published: Published) -> list[dict[str, Any]]:
-    """The data of the page's maps: accuracies by frequency, ours and the published ones."""
-    maps = []
+    """The maps of the page: by frequency accuracies and the steps until all seeds had learned, of
+    each network, and the published accuracies of its network at full width."""
+    maps, settings = [], experiment.plan.settings
     for name, label in experiment.labels.items():
         own = unfolded(completed(experiment, name, canonical(experiment.summary_of(name))))
         cells = {key(row): value(row) for row in own.dropna(subset="mean").to_dict("records")}
-        sides = experiment.plan.members[name].input[1:]
-        maps.append({"name": label, "cells": cells, "sides": sides})
+        about = {"sides": experiment.plan.members[name].input[1:], "eps": settings.eps}
+        sigma = settings.sigma
+        about["sigma"] = sigma[name] if isinstance(sigma, dict) else sigma
+        steps = (
+            experiment.of(name).groupby(DIRECTION)["steps"].agg(lambda of: of.mean(skipna=False))
+        )
+        steps = unfolded(completed(experiment, name, canonical(steps.reset_index())))
+        steps = {key(row): row["steps"] for row in steps.dropna().to_dict("records")}
+        maps.append({"name": label, "cells": cells, "steps": steps, **about})
         if name in published:
-            called, theirs = published[name]
-            cells = {key(row): [row["mean"]] for row in unfolded(theirs).to_dict("records")}
-            maps[-1] |= {"called": called, "published": cells}
+            wide = without_width(described(experiment.plan.members[name]))
+            cells = {
+                key(row): [row["mean"]] for row in unfolded(published[name][1]).to_dict("records")
+            }
+            maps.append({"name": f"{label_of(wide)}, published", "cells": cells, **about})
     return maps
 
 

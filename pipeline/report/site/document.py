@@ -3,24 +3,34 @@
 import base64
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import matplotlib
 import numpy as np
+import pandas as pd
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 from PIL import Image
 from pydantic_core import to_jsonable_python
 
 from pipeline.report import style
-from pipeline.report.page import LEGEND, Section, again
+from pipeline.report.comparison import number
+from pipeline.report.page import LEGEND, Section, again, merged
 
 HERE = Path(__file__).parent
 
-SCRIPTS = ("basis", "nads", "fourier", "pairs", "start")  # in this order: all use basis
+SCRIPTS = ("basis", "fourier", "nads", "pairs", "start")  # in this order: all use basis
+
+# The chapters' templates in their order; each is empty where a run has nothing to say in it.
+CHAPTERS = ("problem", "waves", "nads", "sweep", "photographs", "pairs", "unasked", "yours")
+
+# The live figures, and the experiments whose networks they offer.
+LIVE = {"fourier": "fourier", "nads": "nads", "pairs": "linear_pairs"}
+
+WIDTHS = {"0.125": "⅛", "0.25": "¼", "0.5": "½"}  # parts of a network's full width
 
 # A value x in [−1, 1] of a tile is the byte ZERO + 2 · round(LEVELS · x), so that 0 is exactly 0.
 ZERO, LEVELS = 128, 63
@@ -77,44 +87,83 @@ def templates(folder: Path) -> jinja2.Environment:
     return jinja2.Environment(loader=jinja2.FileSystemLoader(folder), autoescape=True, **options)
 
 
-def groups(section: Section, folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """A section's figures by what one sees in them; the page folds away all but a group's first."""
-    grouped: dict[str, list[dict[str, Any]]] = {}
-    for picture in section.pictures:
-        with Image.open(folder / f"{picture.name}.png") as image:
-            # With 128 colours it looks the same and takes half of the bytes.
-            few = image.convert("RGB").quantize(128, dither=Image.Dither.NONE)
-        drawn = {"picture": picture, "source": data_uri(few), "size": few.size}
-        grouped.setdefault(picture.sees, []).append(drawn)
-    return grouped
+def image(path: Path) -> dict[str, Any]:
+    """A saved figure for the page: its data URI and its size."""
+    with Image.open(path) as picture:
+        # With 128 colours it looks the same and takes half of the bytes.
+        few = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    return {"source": data_uri(few), "size": few.size}
+
+
+def short(label: str) -> str:
+    """A network's label as the pickers have it: 'ResNet-18 ¼'."""
+    for width, part in WIDTHS.items():
+        label = label.replace(f", width ×{width}", f" {part}")
+    return label.replace(", no pooling", " without pooling")
+
+
+def offered(sections: Sequence[Section]) -> dict[str, Mapping[str, Any]]:
+    """What the picker of a chapter offers, by name: each network once, with the most of its cells
+    that one of several runs has."""
+    size = lambda network: len(network.get("cells", ()))
+    networks: dict[str, Mapping[str, Any]] = {}
+    for one in (network for section in sections for network in section.explorer):
+        name = short(one["name"])
+        if name not in networks or size(one) > size(networks[name]):
+            networks[name] = {**one, "name": name}
+    return networks
+
+
+def rows_of(path: Path, where: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a table with these values; none where there is no such table."""
+    if not path.exists():
+        return []
+    table = pd.read_csv(path)
+    for column, wanted in where.items():
+        table = table[table[column] == wanted]
+    return table.to_dict("records")
 
 
 def document(
-    sections: Mapping[str, Section],
+    runs: Mapping[str, Sequence[Section]],
+    nads: Mapping[str, Mapping[str, Any]],
     scale: str,
     notice: str | None,
-    figures: Path,
+    folder: Path,
     command: str | None = None,
 ) -> str:
-    """The page of a run.
+    """The page of one run, or of several that are kept.
 
-    sections: in order, by 'nads', the name of an experiment or of its folder; notice: the line that
-    names images other than CIFAR-10; figures: the folder of the saved figures; command: makes all
-    sections again; None if each has its own.
+    runs: the sections by 'nads' or the name of an experiment, of several runs the largest first;
+    nads: the fields of the NADs that the page has pictures of, by architecture; notice: the line that names images other than CIFAR-10; folder: of the saved figures, by whose
+    names templates ask for them; command: makes the page of kept runs again.
     """
     environment = templates(HERE)
+    networks = {live: offered(runs[name]) for live, name in LIVE.items()}
+    environment.filters |= {"percent": lambda part, digits=1: f"{number(100 * part, digits)} %"}
+    environment.globals |= {
+        "runs": runs,
+        "networks": networks,
+        "kept": command is not None,
+        "command": command,
+        "again": again,
+        "merged": merged,
+        "image": lambda name: image(folder / f"{name}.png"),
+        "rows": lambda table, **where: rows_of(folder / table, where),
+    }
+    chapters = {name: environment.get_template(f"chapters/{name}.html.j2") for name in CHAPTERS}
+    chapters = {name: chapter.module for name, chapter in chapters.items()}
     scripts = [(HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
     shades = matplotlib.colormaps[style.ACCURACY](np.linspace(0, 1, 64), bytes=True)[:, :3]
-    explorers = {name: part.explorer for name, part in sections.items() if part.explorer}
+    data = {"colours": shades, "tile": [ZERO, 2 * LEVELS]}
+    data |= {live: [*those.values()] for live, those in networks.items()}
+    data["nads"] = {network["key"]: network for network in data["nads"]}
     return environment.get_template("page.html.j2").render(
         style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         script=Markup("\n".join(scripts)),
-        sections=sections,
-        groups={name: groups(section, figures) for name, section in sections.items()},
+        chapters={name: chapter for name, chapter in chapters.items() if str(chapter).strip()},
         scale=scale,
         notice=notice,
-        again=again,
-        command=command,
         legend=LEGEND,
-        json=script_json({"colours": shades, "tile": [ZERO, 2 * LEVELS], **explorers}),
+        json=script_json(data),
     )

@@ -1,12 +1,12 @@
-const data = JSON.parse(document.getElementById("data").textContent);
+const page = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-const [ZERO, LEVELS] = data.tile; // bytes that stand for 0, and for the distance from there to 1
+const [ZERO, LEVELS] = page.tile; // bytes that stand for 0, and for the distance from there to 1
 const minus = (text) => String(text).replace(/-/g, "−");
-const colour = (t) => data.colours[Math.max(0, Math.min(data.colours.length - 1, Math.round(t * (data.colours.length - 1))))];
+const colour = (t) => page.colours[Math.max(0, Math.min(page.colours.length - 1, Math.round(t * (page.colours.length - 1))))];
 /* The style of a cell with an accuracy: its colour, from guessing on, and letters that stand out from it. */
 const shade = (accuracy) => `background-color:rgb(${colour(2 * accuracy - 1).join(",")});color:${accuracy > 0.78 ? "#000" : "#fff"}`;
 const percent = (value, digits = 1) => (100 * value).toFixed(digits);
-const spread = (mean, deviation) => percent(mean) + (deviation === null ? "" : ` ± ${percent(deviation)}`);
+const spread = (mean, deviation) => percent(mean) + (deviation == null ? "" : ` ± ${percent(deviation)}`);
 
 function element(name, attributes = {}, ...children) {
   const made = name.startsWith("svg:")
@@ -22,8 +22,9 @@ function options(select, names) {
 function terms(list, rows) {
   list.replaceChildren(...rows.flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]));
 }
-/* An accuracy [mean, deviation, seeds, fitted] in words. */
+/* An accuracy [mean, deviation, seeds, fitted] in words, or a published one [mean]. */
 function said([mean, deviation, seeds, fitted]) {
+  if (!seeds) return `${percent(mean)} %`;
   const done = fitted === seeds ? "" : `; fitted: ${fitted} of ${seeds}`;
   return `${spread(mean, deviation)} % (${seeds} seed${seeds > 1 ? "s" : ""}${done})`;
 }
@@ -34,6 +35,9 @@ function unfitted(values, legend) {
   legend.textContent = hatched ? "hatched: not fitted with every seed" : some.length ? "no network of this map was fitted with every seed" : "";
   return ([, , seeds, fitted]) => (hatched && fitted < seeds ? { look: "unfitted" } : {});
 }
+
+/* A standard-normal number. */
+const normal = () => Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
 
 /* values (channels, height, width) in [-1, 1] as grey, or three channels as colours; other numbers of them side by side. */
 function draw(canvas, values, [channels, height, width]) {
