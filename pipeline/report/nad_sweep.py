@@ -19,7 +19,7 @@ from pipeline.report.labels import LABELS
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, over_seeds, percents
-from pipeline.report.site.document import value
+from pipeline.report.site.data import value
 
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
 FEWEST = 5  # smallest number of indices for ρ: of 4, one order in twelve has ρ = ±1 by chance
@@ -176,13 +176,10 @@ def explorer(
 
 
 def _called(experiment: Evaluated, name: str, estimand: str) -> str:
-    """The name of a curve, which tells those of one architecture apart."""
-    if experiment.title and len(experiment.labels) == 1:
-        return experiment.title
+    """The name of a curve: of its network, with an optimiser or NADs that are not the papers'."""
     adamw = experiment.plan.members[name].training.optimiser == "adamw"
-    several = experiment.summary_of(name)["estimand"].nunique() > 1
     text = experiment.labels[name] + (", AdamW" if adamw else "")
-    return text + (f", NADs of the {estimand}" if several else "")
+    return text + (", NADs of the gradient" if estimand == "gradient" else "")
 
 
 def section(run: Report) -> Section:

@@ -12,7 +12,7 @@ from pipeline.cells.pictures import carrier_of, flipped, in_unit_range
 from pipeline.experiments.poison import CLEAN
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated
-from pipeline.report.site.document import value
+from pipeline.report.site.data import value
 
 # Photographs that come with scikit-learn, since a page may not carry images of the data set.
 PHOTOGRAPHS = {"a flower": "flower.jpg", "a temple": "china.jpg"}
@@ -100,7 +100,7 @@ def _flips(run: Evaluated) -> Iterable[dict[str, Any]]:
     published = run.beside(published_table("flip").set_index("network").to_dict("index"))
     for name, label in run.labels.items():
         at = run.summary_of(name).set_index("images")
-        row = {"name": label} | {each: value(at.loc[each]) for each in ("plain", "flipped")}
+        row = {"name": label, "cells": {each: value(at.loc[each]) for each in ("plain", "flipped")}}
         if name in published:
             called, values = published[name]
             row |= {"called": called, "published": [values["plain"], values["flipped"]]}

@@ -1,12 +1,12 @@
 /* Accuracy along the NADs, a curve for each network. */
-function sweep(root, curves, page) {
-  const select = $("sweep-network"), slider = $("sweep-slider"), svg = $("sweep-curve"), tile = $("sweep-tile");
+function sweep(root, offered, page) {
+  const curves = Object.values(offered), select = $("sweep-network"), slider = $("sweep-slider"), svg = $("sweep-curve"), tile = $("sweep-tile");
   let turn = 0;
   root.hidden = false;
   options(select, curves.map(({ name }) => name));
   async function tell(network, index, own) {
     const now = ++turn;
-    tile.hidden = !network || index >= network.count;
+    tile.hidden = !network || !network.indices.includes(index);
     if (tile.hidden) return;
     const values = await nad(network, index);
     if (now !== turn) return; // another was chosen meanwhile
