@@ -17,7 +17,7 @@ function fourier(root, offered) {
     draw($("fourier-pooled"), pooled(pooled(wave, width), width / 2), [1, height / 4, width / 4]);
     const learned = steps?.[[r, c]];
     terms($("fourier-read"), [["wave", minus(`(${r}, ${c})`)], ["accuracy", found ? said(found) : "not trained here"],
-      ...(steps && found ? [["learned after", learned ? `${learned.toFixed(0)} steps of training` : "– (the loss of training stays)"]] : [])]);
+      ...(steps && found ? [["learned after", learned ? `${learned.toFixed(0)} steps of training` : "not within its training"]] : [])]);
     const rows = networks.filter((network) => network.cells[[r, c]]).map((network) =>
       element("tr", network.name.endsWith("published") ? { class: "theirs" } : {}, element("th", { scope: "row" }, network.name), element("td", {}, said(network.cells[[r, c]]))));
     $("fourier-others-title").textContent = minus(`All networks along the wave (${r}, ${c})`);
