@@ -216,9 +216,9 @@ def explorer(run: Report) -> list[dict[str, Any]]:
             for key in ("eigenvalues", "standard_errors"):
                 network[key] = [float(f"{number:.3e}") for number in nads[key][indices]]
             network |= {"networks": nads["networks"], "nearby": nads["nearby"][indices]}
-            network["fall"] = fall(nads)
+            network["fall"] = None if unordered(nads) else fall(nads)
         else:
-            network["file"] = run.plan.members[name].source.file
+            network |= {"file": run.plan.members[name].source.file, "fall": None}
         networks.append(network)
     return networks
 

@@ -133,8 +133,8 @@ def lay_run():
     save(artifacts.NADS / "a.gradient.npz", **nads(basis[::-1], (1, 32, 32), error=0.4))
 
     steps, rows = [{"step": 16}] * 2, rows_of(FREQUENCIES)
-    experiment(plan("fourier", {"eps": 1.5, "sigma": 3.0}, steps), rows)
     rows["steps"] = np.where(rows["k_row"] == 0, 20 * rows["accuracy"], np.nan)
+    experiment(plan("fourier", {"eps": 1.5, "sigma": 3.0}, steps), rows)
     experiment(plan("convergence", {"eps": 1.0, "sigma": 0.5}, steps), rows)
 
     rows = rows_of([{"axis": axis} | k for axis in AXES for k in FREQUENCIES], unfitted=2)

@@ -16,7 +16,7 @@ def browse(rendered, tmp_path_factory):
     return functools.partial(browser.browse, text, folder=tmp_path_factory.mktemp("browser"))
 
 
-def test_a_nad_is_shown_with_its_energy_its_eigenvalue_and_its_accuracy(browse, whole):
+def test_a_nad_is_shown_with_its_energy_and_its_eigenvalue(browse, whole):
     found = browse("""
       change("nads-network", 1); await wait(); change("nads-slider", 7, "input");
       out.read = $("nads-read").innerText; out.number = $("nads-number").value;
@@ -31,33 +31,48 @@ def test_a_nad_is_shown_with_its_energy_its_eigenvalue_and_its_accuracy(browse, 
     energy = np.fft.fftshift(np.abs(np.fft.fft2(nad.reshape(32, 32))) ** 2).ravel()
     # The colour of the largest is the lightest, whose red part no other colour has.
     assert max(found["energy"]) == found["energy"][energy.argmax()]
-    assert "7 of 0 to 15" in found["read"] and "accuracy" not in found["read"]
+    assert "7 of 0 to 15" in found["read"] and "128 untrained networks" in found["typed"]
     assert (found["number"], found["slider"], found["last"]) == ("7", "10", "15")
-    assert "accuracy along it\n52.1 ± 0.1 % (2 seeds)\npublished\n99.98 %" in found["typed"]
+    assert "strength λ\n5.00·10⁻¹ ± 0.00·10⁰" in found["typed"]
 
 
 def test_pointing_and_arrow_keys_choose_a_frequency(browse):
     found = browse("""
-      change("fourier-map", 2); out.count = cells("fourier-grid").length;
+      out.start = $("fourier-read").innerText;
+      change("fourier-network", 2); out.count = cells("fourier-grid").length;
       point(cells("fourier-grid")[0]); out.pointed = $("fourier-read").innerText;
+      out.others = $("fourier-others").innerText;
       cells("fourier-grid")[0].focus(); press("ArrowRight"); press("ArrowDown");
-      out.moved = $("fourier-read").innerText; press("ArrowDown"); press("ArrowDown");
+      out.moved = $("fourier-read").innerText; out.wave = grey("fourier-wave");
+      press("ArrowDown"); press("ArrowDown");
       out.focus = document.activeElement.getAttribute("aria-label");
+      out.pooled = grey("fourier-pooled"); change("fourier-network", 3);
+      out.published = cells("fourier-grid").length;
     """)
-    assert found["count"] == 9 and found["pointed"].startswith("Frequency (−16, −16)")
-    assert "LeNet\t51.7 ± 0.1 %" in found["pointed"]
-    assert "×0.125\t50.1 ± 0.1 % (2 seeds)\t100.0 %, full width" in found["pointed"]
-    assert found["moved"].startswith("Frequency (0, 0)") and found["focus"] == "(16, 0): 52.1 %"
+    assert found["start"].startswith("wave\n(−16, −16)"), "the wave (8, 8) was not trained along"
+    assert found["count"] == 9 and found["pointed"].startswith("wave\n(−16, −16)\naccuracy\n51.7 ±")
+    assert found["pointed"].endswith("learned after\nnot within its training")
+    assert "LeNet\t51.7 ± 0.1 % (2 seeds)" in found["others"]
+    assert "ResNet-18, published\t100.0 %" in found["others"]
+    assert found["moved"].startswith("wave\n(0, 0)\naccuracy\n52.9 ± 0.1 % (2 seeds)")
+    assert found["moved"].endswith("learned after\n11 steps of training")
+    assert set(found["wave"]) == {255} and found["focus"] == "(16, 0): 52.1 %"
+    assert {127, 128} >= set(found["pooled"]) and len(found["pooled"]) == 64
+    assert found["published"] == 17**2
 
 
 def test_a_pair_shows_its_boundary_and_numbers(browse):
     found = browse("""
-      out.first = $("pairs-read").innerText;
-      change("pairs-network", 1); point(cells("pairs-grid")[2]);
-      out.second = $("pairs-read").innerText; out.plane = grey("pairs-plane").length;
+      out.start = $("pairs-read").innerText;
+      change("pairs-network", 2); point(cells("pairs-grid")[2]);
+      out.pointed = $("pairs-read").innerText; out.plane = grey("pairs-plane").length;
       change("pairs-test", "all"); out.all = cells("pairs-grid").map((cell) => cell.textContent);
+      out.same = $("pairs-read").innerText;
+      change("pairs-network", 1); out.published = $("pairs-read").innerText;
+      out.hidden = $("pairs-boundary").hidden;
     """)
-    assert "v₁: NAD 1, v₂: NAD 9" in found["first"]
-    assert "tilt of the boundary\n7.4 ± 0.7°" in found["first"]
-    assert "v₁: NAD 9, v₂: NAD 1" in found["second"] and "54.6 ± 0.7°" in found["second"]
+    assert found["start"].startswith("first channel\nNAD 9\nsecond channel\nNAD 1")
+    assert "54.6 ± 0.7°" in found["pointed"] and found["same"] == found["pointed"]
     assert found["plane"] == 330**2 and found["all"] == ["61", "62", "63", "65"]
+    assert "second channel\nNAD 1\naccuracy with both\n98.0 %" in found["published"]
+    assert found["hidden"] and "tilt" not in found["published"]
