@@ -27,10 +27,11 @@ BASIS = np.linalg.qr(np.random.default_rng(1).normal(size=(1024, 1024)))[0]
 
 PAGE = """<!doctype html><html lang="en"><head>
 <meta charset="utf-8"><style>{{ style }}</style></head><body>
-{% for name in figures %}{% include "live/" ~ name ~ ".html.j2" %}{% endfor %}
+{% for name in figures %}<div class="live" id="live-{{ name }}" hidden>
+{% include "live/" ~ name ~ ".html.j2" %}</div>{% endfor %}
 <script type="application/json" id="data">{{ json }}</script>
 <script>"use strict";(() => { {{ script }}
-{% for name in figures %}{{ name }}($("live-{{ name }}"), data.{{ name }}, data);{% endfor %}
+{% for name in figures %}{{ name }}($("live-{{ name }}"), page.{{ name }}, page);{% endfor %}
 })();</script></body></html>"""
 
 
@@ -41,7 +42,7 @@ def page(nads, **figures):
     for name, each in nads.items():
         source, columns = sprite(each["directions"], tuple(each["shape"]))
         pictures[name] = {"name": f"network {name}", "shape": each["shape"], "sprite": source}
-        pictures[name] |= {"columns": columns, "count": len(each["directions"])}
+        pictures[name] |= {"columns": columns, "indices": np.arange(len(each["directions"]))}
     data = {"colours": [[0, 0, 0]], "tile": [ZERO, 2 * LEVELS], "nads": pictures, **figures}
     script = Markup("\n").join(read(f"script/{name}.js") for name in ("basis", *figures))
     values = {"style": read("page.css"), "script": script, "json": script_json(data)}
@@ -113,12 +114,12 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse, whole, nads):
     assert set(rows["index"]) == {0, 10} and len(SWEPT) == 4
     curves = nad_sweep.explorer([whole.experiments["nad_sweep"]], nads)
     assert [curve["name"] for curve in curves] == [
-        "ResNet-18, width ×0.125, NADs of the secant",
-        "ResNet-18, width ×0.125, NADs of the gradient",
-        "LeNet, NADs of the secant",
-        "LeNet, NADs of the gradient",
+        "ResNet-18 ⅛",
+        "LeNet",
         "DenseNet-121, published",
         "VGG-11, published",
+        "ResNet-18 ⅛, NADs of the gradient",
+        "LeNet, NADs of the gradient",
     ]
     found = browse(
         page(nads, sweep=curves),
@@ -127,15 +128,15 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse, whole, nads):
       const read = () => [...texts.map((n) => $(`sweep-${n}`).innerText), $("sweep-tile").hidden];
       out.hollow = [...svg.querySelectorAll("circle")].map((dot) => dot.getAttribute("fill"));
       out.bars = svg.querySelectorAll("line[stroke='var(--ours)']").length;
-      change("sweep-network", 2); change("sweep-slider", 10, "input"); await wait();
+      change("sweep-network", 1); change("sweep-slider", 10, "input"); await wait();
       out.own = read(); out.pixels = grey("sweep-pixels");
       const clientX = svg.getBoundingClientRect().left + 44;
       svg.dispatchEvent(new PointerEvent("pointermove", { clientX, bubbles: true }));
       await wait(); out.pointed = read(); out.slider = slider.value;
       out.said = slider.getAttribute("aria-valuetext");
       change("sweep-slider", 11, "input"); await wait(); out.theirs = read();
-      change("sweep-network", 3); out.gradient = read();
-      change("sweep-network", 4); change("sweep-slider", 1, "input"); out.dense = read();
+      change("sweep-network", 5); out.gradient = read();
+      change("sweep-network", 2); change("sweep-slider", 1, "input"); out.dense = read();
     """,
     )
     # One of the two networks along NAD 0 of `z` was not fitted.

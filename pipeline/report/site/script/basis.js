@@ -162,9 +162,9 @@ function grid(host, rows, columns, describe, chosen) {
   return choose;
 }
 
-/* One NAD of a network of the page, once the picture of them all is decoded. */
+/* One NAD of a network, once the picture of them all is decoded. */
 async function nad(network, index) {
-  return direction(network, await sheet(network), index);
+  return direction(network, await sheet(network), network.indices.indexOf(index));
 }
 /* The NAD indices of a curve: those where it has cells of ours, or published values. */
 function indices({ cells, published }) {

@@ -32,8 +32,8 @@ function problem(root, { nads, trained }, page) {
     for (const name of ["row", "column"]) input(name).parentElement.hidden = Boolean(network);
     input("index").parentElement.hidden = !network;
     if (network) {
-      input("index").max = network.count - 1;
-      const index = +input("index").value, values = await nad(network, index);
+      input("index").max = network.indices.length - 1;
+      const index = network.indices[input("index").value], values = await nad(network, index);
       if (now !== turn) return; // another was chosen meanwhile
       [v, shape, along, at] = [unit(values), network.shape, key, `${index}`];
       input("called").textContent = `v: NAD ${index} of ${network.name}`;
