@@ -5,7 +5,7 @@ With a FOLDER of kept runs, such as reports/kept: their figures and index.html.
 
 import dataclasses
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline import experiments

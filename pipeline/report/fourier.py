@@ -20,7 +20,7 @@ from pipeline.report.labels import papers_network, without_width
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, described, not_fitted, over_seeds
-from pipeline.report.site.document import value
+from pipeline.report.site.data import value
 
 # Mean accuracy over all frequencies of the networks without pooling, read off paper 1's fig. 3.
 UNPOOLED = {"lenet": 1.0, "resnet18": 0.993}
@@ -88,6 +88,12 @@ def unfolded(rows: pd.DataFrame) -> pd.DataFrame:
     axes = [np.union1d(rows[name], -rows[name]) for name in DIRECTION]
     places = pd.MultiIndex.from_product(axes, names=DIRECTION).to_frame(index=False)
     return canonical(places).merge(canonical(rows), "left", on=DIRECTION).assign(**places)
+
+
+def whole(experiment: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The `unfolded` rows of an architecture's map, with the transposes that it is not trained
+    along."""
+    return unfolded(completed(experiment, name, canonical(rows)))
 
 
 def plane(rows: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -195,23 +201,21 @@ def explorer(experiment: Evaluated, published: Published) -> list[dict[str, Any]
     each network, and the published accuracies of its network at full width."""
     maps, settings = [], experiment.plan.settings
     for name, label in experiment.labels.items():
-        own = unfolded(completed(experiment, name, canonical(experiment.summary_of(name))))
-        cells = {key(row): value(row) for row in own.dropna(subset="mean").to_dict("records")}
-        about = {"sides": experiment.plan.members[name].input[1:], "eps": settings.eps}
-        sigma = settings.sigma
+        own = whole(experiment, name, experiment.summary_of(name)).dropna(subset="mean")
+        learned = experiment.of(name).groupby(DIRECTION, as_index=False)["steps"]
+        steps = learned.agg(lambda seeds: seeds.mean(skipna=False))
+        steps = whole(experiment, name, steps).dropna(subset="steps")
+        member, sigma = experiment.plan.members[name], settings.sigma
+        about = {"sides": member.input[1:], "eps": settings.eps}
         about["sigma"] = sigma[name] if isinstance(sigma, dict) else sigma
-        steps = (
-            experiment.of(name).groupby(DIRECTION)["steps"].agg(lambda of: of.mean(skipna=False))
-        )
-        steps = unfolded(completed(experiment, name, canonical(steps.reset_index())))
-        steps = {key(row): row["steps"] for row in steps.dropna().to_dict("records")}
-        maps.append({"name": label, "cells": cells, "steps": steps, **about})
+        cells = {key(row): value(row) for row in own.to_dict("records")}
+        soon = {key(row): row["steps"] for row in steps.to_dict("records")}
+        maps.append({"name": label, "cells": cells, "steps": soon, **about})
         if name in published:
-            wide = without_width(described(experiment.plan.members[name]))
-            cells = {
-                key(row): [row["mean"]] for row in unfolded(published[name][1]).to_dict("records")
-            }
-            maps.append({"name": f"{label_of(wide)}, published", "cells": cells, **about})
+            theirs = unfolded(published[name][1]).to_dict("records")
+            cells = {key(row): [row["mean"]] for row in theirs}
+            wide = label_of(without_width(described(member)))
+            maps.append({"name": f"{wide}, published", "cells": cells, **about})
     return maps
 
 

@@ -22,7 +22,7 @@ from pipeline.report.labels import without_width
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Report, described, not_fitted, over_seeds, percents
-from pipeline.report.site.document import value
+from pipeline.report.site.data import value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 

@@ -19,7 +19,7 @@ from pipeline.report.labels import LABELS
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, over_seeds, percents
-from pipeline.report.site.document import short, value
+from pipeline.report.site.data import value
 
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
 FEWEST = 5  # smallest number of indices for ρ: of 4, one order in twelve has ρ = ±1 by chance
@@ -146,38 +146,40 @@ def finding(run: Report) -> str:
 def explorer(
     records: Iterable[Evaluated], nads: Mapping[str, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The curves of the page: of each network that of the run with the most indices, and published
-    ones of networks without a run.
+    """The curves of the page: those of several runs, then published ones of networks without a run.
 
-    nads: the fields of the NADs that the page has pictures of, by architecture.
+    nads: the fields of the `NADs` that the page has pictures of, by name.
     """
-    curves: dict[str, dict[str, Any]] = {}
-    alone = dict(published_table("nad_sweep").set_index("index").items())
+    curves, alone = [], dict(published_table("nad_sweep").set_index("index").items())
     for experiment in records:
         published = published_curves(experiment)
         for (name, estimand), cells in experiment.summary.groupby(
             ["architecture", "estimand"], sort=False
         ):
-            adamw = experiment.plan.members[name].training.optimiser == "adamw"
-            called = short(experiment.labels[name]) + (", AdamW" if adamw else "")
-            called += "" if estimand == "secant" else f", NADs of the {estimand}"
-            curve = {"name": called, "caption": experiment.sizes([name])}
-            curve["caption"] += f" · {experiment.science([name])}"
+            curve = {"name": _called(experiment, name, estimand)}
             curve["cells"] = {row["index"]: value(row) for row in cells.to_dict("records")}
+            curve["caption"] = f"{experiment.sizes([name])} · {experiment.science([name])}"
             key = experiment.nads_in(nads, name)
             if key and nads[key]["estimand"] in (estimand, "file"):
                 curve |= {"nads": key, "own": key == name}
             if name in published and estimand == "secant":
-                label, values = published[name]
-                curve["published"] = {"called": label, "values": values.dropna().to_dict()}
+                called, values = published[name]
+                curve["published"] = {"called": called, "values": values.dropna().to_dict()}
                 alone.pop(values.name, None)
-            curves[called] = max(curves.get(called, curve), curve, key=lambda c: len(c["cells"]))
+            curves.append(curve)
     for network, values in alone.items():
         theirs = {"called": "published", "values": values.dropna().to_dict()}
         curve = {"name": f"{LABELS[NETWORKS[network]]}, published", "cells": {}}
         own = {"nads": network, "own": True} if network in nads else {}
-        curves[curve["name"]] = curve | {"published": theirs} | own
-    return sorted(curves.values(), key=lambda curve: "published" not in curve)
+        curves.append(curve | {"published": theirs} | own)
+    return curves
+
+
+def _called(experiment: Evaluated, name: str, estimand: str) -> str:
+    """The name of a curve: of its network, with an optimiser or NADs that are not the papers'."""
+    adamw = experiment.plan.members[name].training.optimiser == "adamw"
+    text = experiment.labels[name] + (", AdamW" if adamw else "")
+    return text + (", NADs of the gradient" if estimand == "gradient" else "")
 
 
 def section(run: Report) -> Section:

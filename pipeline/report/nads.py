@@ -23,7 +23,7 @@ from pipeline.report.labels import papers_network
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
 from pipeline.report.run import NETWORK, Report
-from pipeline.report.site.document import sprite
+from pipeline.report.site.data import sprite
 
 # The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`.
 NADs = Mapping[str, np.ndarray]

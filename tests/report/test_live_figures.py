@@ -19,7 +19,8 @@ from pipeline.cells.separable import linearly_separable
 from pipeline.report import nad_sweep
 from pipeline.report.published import table as published_table
 from pipeline.report.site import photographs, problem
-from pipeline.report.site.document import HERE, LEVELS, ZERO, script_json, sprite, templates
+from pipeline.report.site.data import LEVELS, ZERO, script_json, sprite
+from pipeline.report.site.document import HERE, offered, templates
 
 pytestmark = [pytest.mark.slow, browser.needed]
 
@@ -112,14 +113,14 @@ def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole, nads, monkeypatc
 def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse, whole, nads):
     rows = whole.experiments["nad_sweep"].results
     assert set(rows["index"]) == {0, 10} and len(SWEPT) == 4
-    curves = nad_sweep.explorer([whole.experiments["nad_sweep"]], nads)
-    assert [curve["name"] for curve in curves] == [
+    curves = offered(nad_sweep.explorer([whole.experiments["nad_sweep"]], nads))
+    assert list(curves) == [
         "ResNet-18 ⅛",
+        "ResNet-18 ⅛, NADs of the gradient",
         "LeNet",
+        "LeNet, NADs of the gradient",
         "DenseNet-121, published",
         "VGG-11, published",
-        "ResNet-18 ⅛, NADs of the gradient",
-        "LeNet, NADs of the gradient",
     ]
     found = browse(
         page(nads, sweep=curves),
@@ -128,15 +129,15 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse, whole, nads):
       const read = () => [...texts.map((n) => $(`sweep-${n}`).innerText), $("sweep-tile").hidden];
       out.hollow = [...svg.querySelectorAll("circle")].map((dot) => dot.getAttribute("fill"));
       out.bars = svg.querySelectorAll("line[stroke='var(--ours)']").length;
-      change("sweep-network", 1); change("sweep-slider", 10, "input"); await wait();
+      change("sweep-network", 2); change("sweep-slider", 10, "input"); await wait();
       out.own = read(); out.pixels = grey("sweep-pixels");
       const clientX = svg.getBoundingClientRect().left + 44;
       svg.dispatchEvent(new PointerEvent("pointermove", { clientX, bubbles: true }));
       await wait(); out.pointed = read(); out.slider = slider.value;
       out.said = slider.getAttribute("aria-valuetext");
       change("sweep-slider", 11, "input"); await wait(); out.theirs = read();
-      change("sweep-network", 5); out.gradient = read();
-      change("sweep-network", 2); change("sweep-slider", 1, "input"); out.dense = read();
+      change("sweep-network", 3); out.gradient = read();
+      change("sweep-network", 4); change("sweep-slider", 1, "input"); out.dense = read();
     """,
     )
     # One of the two networks along NAD 0 of `z` was not fitted.
@@ -164,6 +165,7 @@ def test_a_photograph_carries_its_class_as_the_training_images_do(browse, whole,
     poison = with_rows(whole, "poison", rows).experiments["poison"]
     ten = dataclasses.replace(poison, images=poison.images | {"classes": list("abcdefghij")})
     data = photographs.explorer([ten], [flip], nads)
+    data = {part: offered(rows) for part, rows in data.items()}
     found = browse(
         page(nads, photographs=data),
         """

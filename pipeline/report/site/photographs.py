@@ -12,7 +12,7 @@ from pipeline.cells.pictures import carrier_of, flipped, in_unit_range
 from pipeline.experiments.poison import CLEAN
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated
-from pipeline.report.site.document import short, sprite, value
+from pipeline.report.site.data import sprite, value
 
 # Photographs that come with scikit-learn, since a page may not carry images of the data set.
 PHOTOGRAPHS = {"a flower": "flower.jpg", "a temple": "china.jpg"}
@@ -47,7 +47,7 @@ def _curve(run: Evaluated, name: str, nads: Mapping[str, NADs]) -> dict[str, Any
             run.summary_of(name).query("test_set == @each") for each in ("clean", "poisoned")
         )
     )
-    curve = {"name": short(run.labels[name]), "level": clean.pop(CLEAN), "cells": clean}
+    curve = {"name": run.labels[name], "level": clean.pop(CLEAN), "cells": clean}
     curve |= {
         "carrying": carrying,
         "guess": 1 / len(run.images["classes"]),
@@ -103,7 +103,7 @@ def _flips(run: Evaluated) -> Iterable[dict[str, Any]]:
     published = run.beside(published_table("flip").set_index("network").to_dict("index"))
     for name, label in run.labels.items():
         at = run.summary_of(name).set_index("images")
-        row = {"name": short(label)} | {each: value(at.loc[each]) for each in ("plain", "flipped")}
+        row = {"name": label, "cells": {each: value(at.loc[each]) for each in ("plain", "flipped")}}
         if name in published:
             called, values = published[name]
             row |= {"called": called, "published": [values["plain"], values["flipped"]]}

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pipeline.cells.shapes import INPUT
-from pipeline.report.fourier import canonical, completed, key, unfolded
+from pipeline.report.fourier import key, whole
 from pipeline.report.run import NETWORK, Evaluated
-from pipeline.report.site.document import value
+from pipeline.report.site.data import value
 
 SHOWN = ("logreg", NETWORK)  # a network that learns along every v, and one that does not
 
@@ -30,7 +30,7 @@ def explorer(records: Iterable[Evaluated], nads: Mapping[str, Any]) -> dict[str,
 
 
 def _waves(experiment: Evaluated, name: str) -> dict[str, Any]:
-    rows = unfolded(completed(experiment, name, canonical(experiment.summary_of(name))))
+    rows = whole(experiment, name, experiment.summary_of(name))
     return {key(row): value(row) for row in rows.dropna(subset="mean").to_dict("records")}
 
 

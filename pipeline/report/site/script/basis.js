@@ -36,8 +36,17 @@ function unfitted(values, legend) {
   return ([, , seeds, fitted]) => (hatched && fitted < seeds ? { look: "unfitted" } : {});
 }
 
-/* A standard-normal number. */
-const normal = () => Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
+/* Independent standard-normal numbers, the same in every browser: mulberry32 and Box and Muller's transform. */
+function normal(count) {
+  let state = 1;
+  const uniform = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return Float32Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform()));
+}
 
 /* values (channels, height, width) in [-1, 1] as grey, or three channels as colours; other numbers of them side by side. */
 function draw(canvas, values, [channels, height, width]) {

@@ -1,6 +1,6 @@
 /* The maps over frequency, to point at. */
-function fourier(root, networks) {
-  const select = $("fourier-network");
+function fourier(root, offered) {
+  const networks = Object.values(offered), select = $("fourier-network");
   options(select, networks.map(({ name }) => name));
   const best = ({ cells }) => Object.keys(cells).reduce((a, b) => (cells[b][0] > cells[a][0] ? b : a)).split(",").map(Number);
   let last = [8, 8]; // the wave that the text speaks of
@@ -11,7 +11,7 @@ function fourier(root, networks) {
     for (let row = 0; row < height; row++)
       for (let column = 0; column < width; column++) wave[row * width + column] = Math.cos(2 * Math.PI * ((r * row) / height + (c * column) / width));
     draw($("fourier-wave"), wave, [1, height, width]);
-    const norm = Math.hypot(...wave), noise = Float32Array.from(wave, normal);
+    const norm = Math.hypot(...wave), noise = normal(wave.length);
     const along = wave.reduce((sum, value, place) => sum + (value / norm) * noise[place], 0);
     draw($("fourier-sample"), noise.map((value, place) => (sigma * value + ((eps - sigma * along) * wave[place]) / norm) / (3 * sigma)), [1, height, width]);
     draw($("fourier-pooled"), pooled(pooled(wave, width), width / 2), [1, height / 4, width / 4]);

@@ -1,7 +1,6 @@
 /* NADs of every network, one at a time. */
-function nads(root, byName) {
-  const networks = Object.values(byName);
-  const select = $("nads-network"), slider = $("nads-slider"), number = $("nads-number");
+function nads(root, offered) {
+  const networks = Object.values(offered), select = $("nads-network"), slider = $("nads-slider"), number = $("nads-number");
   options(select, networks.map(({ name }) => name));
   let network, pixels;
   function show(place, typed) {

@@ -1,6 +1,6 @@
 /* The pairs of channels, to point at. */
-function pairs(root, networks) {
-  const select = $("pairs-network"), test = $("pairs-test");
+function pairs(root, offered) {
+  const networks = Object.values(offered), select = $("pairs-network"), test = $("pairs-test");
   options(select, networks.map((network) => network.name));
   test.value = "first";
   let last;

@@ -1,6 +1,6 @@
 /* Photographs with a class written into one NAD, and what networks that were trained on such images make of clean ones. */
-function photographs(root, { networks, flips }, page) {
-  const input = (name) => $(`photographs-${name}`), slider = input("slider"), svg = input("curve"), picked = () => networks[input("network").value];
+function photographs(root, offered, page) {
+  const [networks, flips] = [offered.networks, offered.flips].map(Object.values), input = (name) => $(`photographs-${name}`), slider = input("slider"), svg = input("curve"), picked = () => networks[input("network").value];
   let turn = 0;
   root.hidden = false;
   options(input("network"), networks.map(({ name }) => name));
@@ -52,7 +52,7 @@ function photographs(root, { networks, flips }, page) {
   }
   function table() {
     const cell = (name, ...inside) => element(name, name === "th" ? { scope: "col" } : {}, ...inside);
-    const body = flips.map(({ name, plain, flipped, called, published }) => element("tr", {}, ...[name, said(plain), said(flipped), called ? `${published.join(" / ")} %${called.replace("published", "")}` : "–"].map((text) => cell("td", text))));
+    const body = flips.map(({ name, cells: { plain, flipped }, called, published }) => element("tr", {}, ...[name, said(plain), said(flipped), called ? `${published.join(" / ")} %${called.replace("published", "")}` : "–"].map((text) => cell("td", text))));
     const head = element("tr", {}, ...["network", "images as they are", "NADs in reverse order", "published"].map((text) => cell("th", text)));
     const title = element("p", { class: "small" }, "Accuracy where training and test images have their NADs in reverse order:");
     input("flips").replaceChildren(title, element("div", { class: "wide" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));

@@ -1,20 +1,9 @@
 /* D(v) to play with: v, a sample of each class, and all samples seen along v and along a random direction. */
 function problem(root, { nads, trained }, page) {
-  const SAMPLES = 400, SEED = 1, input = (name) => $(`problem-${name}`), draws = {};
+  const SAMPLES = 400, input = (name) => $(`problem-${name}`), draws = {};
   let v, shape, along, at, noise, turn = 0;
   root.hidden = false;
   options(input("direction"), ["a wave", ...nads.map((key) => `a NAD of ${page.nads[key].name}`)]);
-  /* Independent standard-normal numbers, the same in every browser: mulberry32 and Box and Muller's transform. */
-  function normal(count) {
-    let state = SEED;
-    const uniform = () => {
-      state = (state + 0x6d2b79f5) | 0;
-      let t = Math.imul(state ^ (state >>> 15), 1 | state);
-      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-      return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-    };
-    return Float32Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform()));
-  }
   const dot = (a, b) => a.reduce((sum, value, n) => sum + value * b[n], 0);
   const unit = (values) => values.map((value) => value / Math.sqrt(dot(values, values)));
   function wave(row, column) {

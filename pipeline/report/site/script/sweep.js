@@ -1,6 +1,6 @@
 /* Accuracy along the NADs, a curve for each network. */
-function sweep(root, curves, page) {
-  const select = $("sweep-network"), slider = $("sweep-slider"), svg = $("sweep-curve"), tile = $("sweep-tile");
+function sweep(root, offered, page) {
+  const curves = Object.values(offered), select = $("sweep-network"), slider = $("sweep-slider"), svg = $("sweep-curve"), tile = $("sweep-tile");
   let turn = 0;
   root.hidden = false;
   options(select, curves.map(({ name }) => name));
