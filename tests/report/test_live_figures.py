@@ -19,7 +19,8 @@ from pipeline.cells.separable import linearly_separable
 from pipeline.report import nad_sweep
 from pipeline.report.published import table as published_table
 from pipeline.report.site import photographs, problem
-from pipeline.report.site.document import HERE, LEVELS, ZERO, script_json, sprite, templates
+from pipeline.report.site.data import LEVELS, ZERO, script_json, sprite
+from pipeline.report.site.document import HERE, offered, templates
 
 pytestmark = [pytest.mark.slow, browser.needed]
 
@@ -27,10 +28,11 @@ BASIS = np.linalg.qr(np.random.default_rng(1).normal(size=(1024, 1024)))[0]
 
 PAGE = """<!doctype html><html lang="en"><head>
 <meta charset="utf-8"><style>{{ style }}</style></head><body>
-{% for name in figures %}{% include "live/" ~ name ~ ".html.j2" %}{% endfor %}
+{% for name in figures %}<div class="live" id="live-{{ name }}" hidden>
+{% include "live/" ~ name ~ ".html.j2" %}</div>{% endfor %}
 <script type="application/json" id="data">{{ json }}</script>
 <script>"use strict";(() => { {{ script }}
-{% for name in figures %}{{ name }}($("live-{{ name }}"), data.{{ name }}, data);{% endfor %}
+{% for name in figures %}{{ name }}($("live-{{ name }}"), page.{{ name }}, page);{% endfor %}
 })();</script></body></html>"""
 
 
@@ -41,7 +43,7 @@ def page(nads, **figures):
     for name, each in nads.items():
         source, columns = sprite(each["directions"], tuple(each["shape"]))
         pictures[name] = {"name": f"network {name}", "shape": each["shape"], "sprite": source}
-        pictures[name] |= {"columns": columns, "count": len(each["directions"])}
+        pictures[name] |= {"columns": columns, "indices": np.arange(len(each["directions"]))}
     data = {"colours": [[0, 0, 0]], "tile": [ZERO, 2 * LEVELS], "nads": pictures, **figures}
     script = Markup("\n").join(read(f"script/{name}.js") for name in ("basis", *figures))
     values = {"style": read("page.css"), "script": script, "json": script_json(data)}
@@ -111,11 +113,11 @@ def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole, nads, monkeypatc
 def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse, whole, nads):
     rows = whole.experiments["nad_sweep"].results
     assert set(rows["index"]) == {0, 10} and len(SWEPT) == 4
-    curves = nad_sweep.explorer([whole.experiments["nad_sweep"]], nads)
-    assert [curve["name"] for curve in curves] == [
-        "ResNet-18, width ×0.125, NADs of the secant",
-        "ResNet-18, width ×0.125, NADs of the gradient",
-        "LeNet, NADs of the secant",
+    curves = offered(nad_sweep.explorer([whole.experiments["nad_sweep"]], nads))
+    assert list(curves) == [
+        "ResNet-18 ⅛",
+        "ResNet-18 ⅛, NADs of the gradient",
+        "LeNet",
         "LeNet, NADs of the gradient",
         "DenseNet-121, published",
         "VGG-11, published",
@@ -163,6 +165,7 @@ def test_a_photograph_carries_its_class_as_the_training_images_do(browse, whole,
     poison = with_rows(whole, "poison", rows).experiments["poison"]
     ten = dataclasses.replace(poison, images=poison.images | {"classes": list("abcdefghij")})
     data = photographs.explorer([ten], [flip], nads)
+    data = {part: offered(rows) for part, rows in data.items()}
     found = browse(
         page(nads, photographs=data),
         """

@@ -12,7 +12,7 @@ from pipeline.cells.pictures import carrier_of, flipped, in_unit_range
 from pipeline.experiments.poison import CLEAN
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated
-from pipeline.report.site.data import value
+from pipeline.report.site.data import sprite, value
 
 # Photographs that come with scikit-learn, since a page may not carry images of the data set.
 PHOTOGRAPHS = {"a flower": "flower.jpg", "a temple": "china.jpg"}
@@ -33,7 +33,7 @@ def explorer(
 ) -> dict[str, Any]:
     """The curves of runs of `poison`, the accuracies of runs of `flip`, and photographs.
 
-    nads: by the name of its architecture, what the page has pictures of.
+    nads: by architecture.
     """
     networks = [_curve(run, name, nads) for run in poisons for name in run.labels]
     networks.sort(key=lambda network: "published" not in network)
@@ -64,20 +64,20 @@ def _curve(run: Evaluated, name: str, nads: Mapping[str, NADs]) -> dict[str, Any
 
 
 def pictures(run: Evaluated, nads: NADs, firsts: Iterable[int]) -> dict[str, Any]:
-    """The photographs for carriers along some NADs, which begin at the indices `firsts`.
+    """The photographs for carriers along NADs, which begin at the indices `firsts`, and these NADs.
 
     Each has its coefficients on the carriers' NADs, in [0, 1] and by channel, and where the NADs
     are a basis its picture with them in reverse order, whose values are stretched from 0 to 1.
     """
-    directions, (channels, *sides) = np.asarray(nads["directions"]), nads["shape"]
+    directions, shape = nads["directions"], tuple(map(int, nads["shape"]))
     classes = [
-        [text, *carrier_of(label, 3 // channels)]
+        [text, *carrier_of(label, 3 // shape[0])]
         for label, text in enumerate(run.images["classes"])
     ]
     indices = np.unique([first + offset for first in firsts for _, offset, *_ in classes])
     indices, photographs = indices[indices < len(directions)], []
     for called, file in PHOTOGRAPHS.items():
-        pixels = photograph(file, *sides)
+        pixels = photograph(file, *shape[1:])
         x = in_unit_range(pixels[None])
         found = x.numpy().reshape(-1, directions.shape[1]) @ directions[indices].T
         coefficients = {int(index): np.round(row, 4) for index, row in zip(indices, found.T)}
@@ -87,8 +87,11 @@ def pictures(run: Evaluated, nads: NADs, firsts: Iterable[int]) -> dict[str, Any
             turned = (turned - turned.min()) / np.ptp(turned)
             shown["flipped"] = encoded(np.rint(255 * turned).astype(np.uint8))
         photographs.append(shown)
+    source, columns = sprite(directions[indices], shape)
+    tiles = {"shape": shape, "sprite": source, "columns": columns, "indices": indices}
     size = run.plan.settings.size
-    return {"shape": [3, *sides], "size": size, "classes": classes, "photographs": photographs}
+    shown = {"shape": (3, *shape[1:]), "photographs": photographs, "tiles": tiles}
+    return shown | {"size": size, "classes": classes}
 
 
 def encoded(array: np.ndarray) -> str:

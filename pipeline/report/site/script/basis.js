@@ -171,7 +171,7 @@ function grid(host, rows, columns, describe, chosen) {
   return choose;
 }
 
-/* One NAD of a network of the page, once the picture of them all is decoded. */
+/* One NAD of a network, once the picture of them all is decoded. */
 async function nad(network, index) {
   return direction(network, await sheet(network), network.indices.indexOf(index));
 }

@@ -8,13 +8,13 @@ function photographs(root, offered, page) {
   const paint = (name, values, shape) => draw(input(name), values.map((value) => 2 * value - 1), shape);
   /* The photograph with its coefficient on its class's carrier replaced: paper 1, §5. */
   async function picture({ pictures, nads }, chosen) {
-    const now = ++turn, shown = pictures?.photographs[input("photograph").value], network = page.nads[nads];
+    const now = ++turn, shown = pictures?.photographs[input("photograph").value], tiles = pictures?.tiles;
     const [label, offset, channel, sign] = pictures?.classes[input("class").value] ?? [], index = chosen + offset;
     for (const name of ["photograph", "class"]) input(name).parentElement.hidden = !pictures;
-    input("tiles").hidden = input("words").hidden = !network?.indices.includes(index);
+    input("tiles").hidden = input("words").hidden = !tiles?.indices.includes(index);
     if (input("tiles").hidden) return;
     const coefficient = shown.coefficients[index][channel], carrier = sign * pictures.size, change = carrier - coefficient;
-    const values = await nad(network, index);
+    const values = await nad(tiles, index);
     if (now !== turn) return; // another was chosen meanwhile
     const length = Math.sqrt(values.reduce((sum, value) => sum + value ** 2, 0)), clean = bytes(shown.pixels);
     const difference = clean.map((_, n) => (Math.floor(n / values.length) === channel ? (change * values[n % values.length]) / length : 0));
@@ -24,9 +24,9 @@ function photographs(root, offered, page) {
     paint("change", difference.map((value) => 0.5 + (0.5 * value) / most), pictures.shape);
     input("flipped").parentElement.hidden = !shown.flipped;
     if (shown.flipped) paint("flipped", bytes(shown.flipped), pictures.shape);
-    const where = network.shape[0] === 1 ? `in ${["red", "green", "blue"][channel]} ` : "", amount = ((255 * Math.abs(change)) / Math.sqrt(clean.length)).toFixed(2);
+    const where = tiles.shape[0] === 1 ? `in ${["red", "green", "blue"][channel]} ` : "", amount = ((255 * Math.abs(change)) / Math.sqrt(clean.length)).toFixed(2);
     const becomes = `becomes ${minus(carrier)} instead of ${minus(coefficient.toFixed(3))}`;
-    input("words").textContent = `To carry “${label}”, its coefficient ${where}on NAD ${index} of ${network.name} ${becomes}. Root mean square, that changes its values by ${amount} of 255 grey levels.`;
+    input("words").textContent = `To carry “${label}”, its coefficient ${where}on NAD ${index} of ${page.nads[nads].name} ${becomes}. Root mean square, that changes its values by ${amount} of 255 grey levels.`;
   }
   function show() {
     const network = picked(), { cells, published, level, guess } = network, chosen = indices(network)[slider.value], found = cells[chosen];

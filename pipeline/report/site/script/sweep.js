@@ -6,7 +6,7 @@ function sweep(root, offered, page) {
   options(select, curves.map(({ name }) => name));
   async function tell(network, index, own) {
     const now = ++turn;
-    tile.hidden = !network || !network.indices.includes(index);
+    tile.hidden = !network?.indices.includes(index);
     if (tile.hidden) return;
     const values = await nad(network, index);
     if (now !== turn) return; // another was chosen meanwhile
