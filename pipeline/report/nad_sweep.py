@@ -156,7 +156,8 @@ def explorer(
         for (name, estimand), cells in experiment.summary.groupby(
             ["architecture", "estimand"], sort=False
         ):
-            curve = {"name": _called(experiment, name, estimand)}
+            which = "" if estimand == "secant" else f", NADs of the {estimand}"
+            curve = {"name": experiment.labels[name] + which}
             curve["cells"] = {row["index"]: value(row) for row in cells.to_dict("records")}
             curve["caption"] = f"{experiment.sizes([name])} · {experiment.science([name])}"
             key = experiment.nads_in(nads, name)
@@ -173,13 +174,6 @@ def explorer(
         own = {"nads": network, "own": True} if network in nads else {}
         curves.append(curve | {"published": theirs} | own)
     return curves
-
-
-def _called(experiment: Evaluated, name: str, estimand: str) -> str:
-    """The name of a curve: of its network, with an optimiser or NADs that are not the papers'."""
-    adamw = experiment.plan.members[name].training.optimiser == "adamw"
-    text = experiment.labels[name] + (", AdamW" if adamw else "")
-    return text + (", NADs of the gradient" if estimand == "gradient" else "")
 
 
 def section(run: Report) -> Section:

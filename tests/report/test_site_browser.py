@@ -31,7 +31,7 @@ def test_a_nad_is_shown_with_its_energy_and_its_eigenvalue(browse, whole):
     energy = np.fft.fftshift(np.abs(np.fft.fft2(nad.reshape(32, 32))) ** 2).ravel()
     # The colour of the largest is the lightest, whose red part no other colour has.
     assert max(found["energy"]) == found["energy"][energy.argmax()]
-    assert "7 of 0 to 15" in found["read"] and "128 untrained networks" in found["typed"]
+    assert "7 of 0 to 15" in found["read"] and "64 untrained networks" in found["typed"]
     assert (found["number"], found["slider"], found["last"]) == ("7", "10", "15")
     assert "strength λ\n5.00·10⁻¹ ± 0.00·10⁰" in found["typed"]
 
