@@ -13,12 +13,12 @@ import torch
 from markupsafe import Markup
 from small_run import SWEPT, with_rows
 
-from pipeline.cells.fourier import fourier
+from pipeline.cells.fourier import fourier as wave
 from pipeline.cells.pictures import flipped, in_unit_range, poisoned
 from pipeline.cells.separable import linearly_separable
-from pipeline.report import nad_sweep
+from pipeline.report import fourier, nad_sweep
 from pipeline.report.published import table as published_table
-from pipeline.report.site import photographs, problem
+from pipeline.report.site import photographs
 from pipeline.report.site.data import LEVELS, ZERO, script_json, sprite
 from pipeline.report.site.document import HERE, offered, templates
 
@@ -71,11 +71,11 @@ def normals(count, seed=1):
     return np.sqrt(-2 * np.log(1 - one)) * np.cos(2 * np.pi * two)
 
 
-def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole, nads, monkeypatch):
-    monkeypatch.setattr(problem, "SHOWN", ("a",))
-    data = problem.explorer([whole.experiments["fourier"]], nads)
+def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole, nads):
+    maps = offered(fourier.explorer(whole.experiments["fourier"], {}))
+    curves = offered(nad_sweep.explorer([whole.experiments["nad_sweep"]], nads))
     found = browse(
-        page(nads, problem=data),
+        page(nads, sweep=curves, fourier=maps, problem={}),
         """
       const canvases = () => ["v", "minus", "plus"].map((name) => grey(`problem-${name}`));
       change("problem-row", 4, "input"); change("problem-column", -2, "input");
@@ -94,7 +94,7 @@ def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole, nads, monkeypatc
     assert abs(draws.mean()) < 0.05 and abs(draws.std() - 1) < 0.05
     # A tile's values are off by up to half a step of 1/63, twice folded.
     for canvases, v, rounding in (
-        (found["wave"], fourier(4, -2), 0),
+        (found["wave"], wave(4, -2), 0),
         (found["nad"], BASIS[7], 127.5 * 2 / 63),
     ):
         samples = linearly_separable(draws, np.array([-1, 1]), v, 4, 2).numpy().reshape(2, -1)

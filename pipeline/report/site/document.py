@@ -14,7 +14,7 @@ from PIL import Image
 from pipeline.report import nad_sweep, style
 from pipeline.report.comparison import number
 from pipeline.report.page import LEGEND, Section, again, merged
-from pipeline.report.site import photographs, problem
+from pipeline.report.site import photographs
 from pipeline.report.site.data import LEVELS, ZERO, data_uri, script_json
 
 HERE = Path(__file__).parent
@@ -67,7 +67,6 @@ def live(
     drawn = {name: [one for each in runs[name] for one in each.explorer] for name in runs}
     pictures = photographs.explorer(records["poison"], records["flip"], nads)
     return {
-        "problem": problem.explorer([*records["fourier"], *records["nad_sweep"]], nads),
         "fourier": offered(drawn["fourier"]),
         "nads": {network["key"]: network for network in drawn["nads"]},
         "sweep": offered(nad_sweep.explorer(records["nad_sweep"], nads)),
