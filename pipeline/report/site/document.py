@@ -34,8 +34,10 @@ def templates(folder: Path) -> jinja2.Environment:
     return jinja2.Environment(loader=jinja2.FileSystemLoader(folder), autoescape=True, **options)
 
 
-def image(path: Path) -> dict[str, Any]:
-    """A saved figure for the page: its data URI and its size."""
+def image(path: Path) -> dict[str, Any] | None:
+    """A saved figure for the page, if there is one: its data URI and its size."""
+    if not path.exists():
+        return None
     with Image.open(path) as picture:
         # With 128 colours it looks the same and takes half of the bytes.
         few = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
