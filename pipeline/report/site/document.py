@@ -25,6 +25,8 @@ SCRIPTS = ("basis", "problem", "fourier", "nads", "sweep", "photographs", "pairs
 # The chapters' templates in their order; each is empty where a run has nothing to say in it.
 CHAPTERS = ("problem", "waves", "nads", "sweep", "photographs", "pairs", "unasked", "yours")
 
+FIRST = ("LeNet", "ResNet-18", "VGG-11")  # networks that stand first in a picker
+
 WIDTHS = {"0.125": "⅛", "0.25": "¼", "0.5": "½"}  # parts of a network's full width
 
 
@@ -61,6 +63,11 @@ def offered(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any
     return by_name
 
 
+def place(network: Mapping[str, Any]) -> int:
+    """The place of a network in a picker: those of `FIRST`, then all others."""
+    return next((n for n, name in enumerate(FIRST) if network["name"].startswith(name)), len(FIRST))
+
+
 def live(
     runs: Mapping[str, Sequence[Section]], nads: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
@@ -68,12 +75,13 @@ def live(
     records = {name: [section.record for section in sections] for name, sections in runs.items()}
     drawn = {name: [one for each in runs[name] for one in each.explorer] for name in runs}
     pictures = photographs.explorer(records["poison"], records["flip"], nads)
+    arranged = lambda networks: offered(sorted(networks, key=place))
     return {
-        "fourier": offered(drawn["fourier"]),
+        "fourier": arranged(drawn["fourier"]),
         "nads": {network["key"]: network for network in drawn["nads"]},
-        "sweep": offered(nad_sweep.explorer(records["nad_sweep"], nads)),
+        "sweep": arranged(nad_sweep.explorer(records["nad_sweep"], nads)),
         "photographs": {name: offered(pictures[name]) for name in pictures},
-        "pairs": offered(drawn["linear_pairs"]),
+        "pairs": arranged(drawn["linear_pairs"]),
     }
 
 
