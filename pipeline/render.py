@@ -50,23 +50,17 @@ def render_folder(folder: Path) -> None:
     figures, and the page shows all of one experiment in one place."""
     records = run.read_folder(folder, list(PARTS))
     runs: dict[str, list[Section]] = {name: [] for name in PARTS}
-    firsts: dict[str, run.Evaluated] = {}
-    for record in records.values():
-        firsts.setdefault(record.plan.experiment, record)
+    firsts = {record.plan.experiment: record for record in reversed(records.values())}
     for name, record in records.items():
         experiment = record.plan.experiment
         # The record of this folder beside the first ones of other experiments.
         beside = run.Report(None, {}, firsts | {experiment: record}, record.notice)
         section = PARTS[experiment].section(beside)
-        pictures = [
-            dataclasses.replace(picture, name=f"{name}/{picture.name}")
-            for picture in section.pictures
-        ]
-        section = dataclasses.replace(section, pictures=pictures, record=record)
-        runs[experiment].append(section)
+        pictures = [dataclasses.replace(one, name=f"{name}/{one.name}") for one in section.pictures]
+        runs[experiment].append(dataclasses.replace(section, pictures=pictures, record=record))
         for old in Path(record.folder).glob("*.png"):
             old.unlink()
-        save([section], folder)
+        save(runs[experiment][-1:], folder)
     known = nads.named()
     runs["nads"] = [nads.listed(known)]
     again = f"python -m pipeline.render {folder}"
