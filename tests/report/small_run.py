@@ -173,12 +173,6 @@ def lay_run():
 
     rows = rows_of([{"index": i} for i in (-1, 10)], unfitted=3, tests=["clean"])
     experiment(plan("poison", {"size": 0.25}, [{"indices": [10]}] * 2), rows)
-    # Each NAD is one pixel. Classes run from the last to the first, and class 1 has no picture.
-    save(artifacts.DATASETS / "poison" / "directions.npz", z=np.eye(1024), a=np.eye(1024)[::-1])
-    pictures = np.stack([np.full((3, 32, 32), 100 + n, np.uint8) for n in range(6)])
-    draw = {"train_pictures": pictures, "train_labels": np.array([4, 3, 2, 2, 0, 0])}
-    draw |= {"mean": np.zeros(3), "deviation": np.ones(3)}
-    save(artifacts.DATASETS / "poison" / "draw-5.npz", **draw)
 
     # All four rows of `z`; of D(v) along NAD 10 every part is three times as large after training.
     cells = [{"data": "linear", "index": 10}, {"data": "images", "index": -1}]
