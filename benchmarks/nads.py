@@ -30,7 +30,7 @@ from pipeline import networks
 from pipeline.cells.shapes import SIDE
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.jacobian import evaluation_point, jacobian_of_untrained
+from pipeline.nads.jacobian import Sampler, evaluation_point
 from pipeline.nads.symmetry import symmetrised
 from pipeline.networks.lenet import LeNet
 from pipeline.networks.resnet import ResNet18
@@ -72,14 +72,14 @@ def one_round(name: str, numbers: Sequence[int]) -> tuple[list[float], list[floa
     """Seconds per network of both sides (medians), and V of plain, read-out, with symmetries."""
     specification = networks.specification({"network": name})
     build = functools.partial(networks.build, specification, 1, 1)
-    symmetry = networks.symmetry(specification).removesuffix(networks.CHANNELS)  # of one channel
+    symmetry = networks.symmetry(specification).square
     covariance = Covariance(SHAPE, symmetry)
     times, fourth, own, averaged = ([], []), [], [], []
     for number in numbers:
         started = time.perf_counter()
         reference(name, number)
         middle = time.perf_counter()
-        jacobian = jacobian_of_untrained(build, SHAPE, number, (0, "benchmark"), OURS)
+        jacobian = Sampler(build, SHAPE, (0, "benchmark"), OURS)(number)
         covariance.add(jacobian)
         times[0].append(middle - started)
         times[1].append(time.perf_counter() - middle)

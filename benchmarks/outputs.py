@@ -23,7 +23,7 @@ from pipeline.cells.shapes import INPUT
 from pipeline.cells.training import initialised
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.jacobian import jacobian_of_untrained
+from pipeline.nads.jacobian import Sampler
 
 OUTPUT = Estimator("output", "plain", 100.0, "many", True, False)
 
@@ -58,7 +58,7 @@ def one_round(numbers: range) -> tuple[list[float], list[float]]:
     for number in numbers:
         for covariance, times in sides:
             started = time.perf_counter()
-            covariance.add(jacobian_of_untrained(build, INPUT, number, (0, "benchmark"), OUTPUT))
+            covariance.add(Sampler(build, INPUT, (0, "benchmark"), OUTPUT)(number))
             times.append(time.perf_counter() - started)
     seconds = [statistics.median(times) for _, times in sides]
     return seconds, [covariance.error() ** 2 * covariance.count for covariance, _ in sides]

@@ -37,8 +37,8 @@ def metrics_of(nads: NADs) -> dict[str, Any]:
 def main() -> None:
     """Estimate or import, and write the NADs, architecture by architecture."""
     plan = artifacts.planned("nads", NADsPlan)
-    machine = artifacts.planned("machine", workers.Machine)
-    device, from_files, metrics = workers.device_of(machine.device), {}, {}
+    device = workers.device_of(artifacts.planned("machine", dict)["device"])
+    from_files, metrics = {}, {}
     for name, request in plan.members.items():
         if (file := request.source.file) is not None:
             with at(f"nads.{name}: "):

@@ -24,8 +24,8 @@ from pipeline.project.errors import one_sentence
 
 def main(name: str) -> None:
     """Evaluate every cell and write the tables."""
-    experiment, machine = experiments.find(name), artifacts.planned("machine", workers.Machine)
-    device, models = workers.device_of(machine.device), artifacts.MODELS / name
+    experiment, models = experiments.find(name), artifacts.MODELS / name
+    device = workers.device_of(artifacts.planned("machine", dict)["device"])
     artifacts.check(artifacts.DATASETS / name, f"generate {name}")
     artifacts.check(models, f"train {name}")
     plan = Plan.read(experiment)

@@ -27,7 +27,7 @@ def main() -> None:
     torch.set_num_threads(1)
     digest = artifacts.params_digest()
     plans, *_ = settings.plans(settings.read()).values()  # the chosen scale's
-    device, scale = workers.device_of(plans.machine.device), plans.nads.scale
+    device, scale = workers.device_of(plans.device), plans.nads.scale
     sizes = try_out(plans)
     if plans.images.path is not None:
         sources.existing(plans.images.path)
@@ -48,10 +48,11 @@ def main() -> None:
             f"scale {scale} leaves {', '.join(left_out)} out; `dvc repro {others}` runs the rest"
         )
     check_room(round(1e9 * table.loc["all", "GB to write"]), f"scale {scale}")
-    documents = {"images": plans.images, "machine": plans.machine, "nads": plans.nads}
+    documents = {"images": plans.images, "nads": plans.nads}
     with artifacts.output(artifacts.PLAN, sealed=False) as folder:
         for name, plan in (documents | plans.experiments).items():
             artifacts.write_json(folder / f"{name}.json", dataclasses.asdict(plan))
+        artifacts.write_json(folder / "machine.json", {"device": plans.device})
         (folder / "params.sha256").write_text(digest)
 
 

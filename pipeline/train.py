@@ -21,8 +21,9 @@ from pipeline.project.errors import InputError, check_unchanged, one_sentence
 
 def main(name: str) -> None:
     """Train what the store does not hold, then lay out models/{name}/."""
-    experiment, machine = experiments.find(name), artifacts.planned("machine", workers.Machine)
-    plan, device = Plan.read(experiment), workers.device_of(machine.device)
+    experiment = experiments.find(name)
+    plan = Plan.read(experiment)
+    device = workers.device_of(artifacts.planned("machine", dict)["device"])
     artifacts.check(artifacts.DATASETS / name, f"generate {name}")
     artifacts.check_own(plan.members)
     data, store = Data(experiment), Store(default_folder())

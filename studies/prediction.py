@@ -121,7 +121,7 @@ def aligned(vectors: dict[str, np.ndarray], architecture: dict) -> dict:
     specification = networks.specification(architecture)
     make = networks.constructor(specification["network"])
     build = functools.partial(make, 1, **networks.keywords(specification))
-    symmetry = networks.symmetry(specification)
+    symmetry = str(networks.symmetry(specification))
     nads = estimate(lambda: build(1), SHAPE, UNTRAINED, symmetry=symmetry, error=ERROR)
     weights = sum(each.numel() for each in build(10).parameters())
     row = {"network": label(specification), "weights": weights}

@@ -10,14 +10,14 @@ from studies import numbers
 def beside_the_published() -> pd.DataFrame:
     """A row for every published value that a run of reports/kept has beside it.
 
-    Columns: run, network, place, test_set; published, ours, in per cent, means over what is
+    Columns: run, network, coordinates, test_set; published, ours, in per cent, means over what is
     repeated; networks, the number of ours.
     """
-    tables, keys = [], ["network", "place", "test_set"]
+    tables, keys = [], ["network", "coordinates", "test_set"]
     for folder, about in abouts(numbers.KEPT).items():
         experiment = folder.parent.name
         if "plan" in about and experiment in runs.PUBLISHED:
-            ours = runs.placed(runs.table({folder: about["plan"]}), experiment, {})
+            ours = runs.identified(runs.table({folder: about["plan"]}), experiment, {})
             known = runs.paper_results(experiment, ours)
             both = known.groupby(keys)["accuracy"].mean().rename("published").to_frame()
             both = both.join(ours.groupby(keys)["accuracy"].agg(ours="mean", networks="size"))

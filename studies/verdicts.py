@@ -44,7 +44,7 @@ SHIFTS = {
 
 
 def grid(rng: np.random.Generator, unlike: float) -> pd.DataFrame:
-    """The cells of a run: columns `agreement.PLACE`, mean, and deviation between seeds."""
+    """The cells of a run: columns `agreement.CELL`, mean, and deviation between seeds."""
     rows = []
     for panel in PANELS:
         for number in range(30):
@@ -54,7 +54,7 @@ def grid(rng: np.random.Generator, unlike: float) -> pd.DataFrame:
                 mean = rng.uniform(0.6, 0.95)
                 deviation *= np.exp(unlike * rng.standard_normal())
             rows.append((*panel, "all", f"{kind} {number}", mean, min(deviation, 0.2)))
-    return pd.DataFrame(rows, columns=[*agreement.PLACE, "mean", "deviation"])
+    return pd.DataFrame(rows, columns=[*agreement.CELL, "mean", "deviation"])
 
 
 def run(
@@ -91,7 +91,7 @@ def false_alarms(
     for _ in range(pairs):
         cells = grid(rng, unlike)
         if between:
-            cells = cells[cells["place"].str.startswith("between")].head(between)
+            cells = cells[cells["coordinates"].str.startswith("between")].head(between)
         count += len(differing(*(run(rng, cells, some, common) for some in seeds))) > 0
     return count
 
@@ -99,26 +99,26 @@ def false_alarms(
 def shifted(
     rng: np.random.Generator, unlike: float, shift: float, kind: str
 ) -> tuple[pd.DataFrame, list[str], pd.DataFrame]:
-    """A run of which one cell of a kind, or one panel, is shifted; its `PLACE`; and another run."""
+    """A run of which one cell of a kind, or one panel, is shifted; its `CELL`; and another run."""
     cells = grid(rng, unlike)
     if kind == "panel":
         chosen = (cells["experiment"] == PANELS[-1][0]) & (
             cells["deviation"] != KINDS["saturated"][1]
         )
-        place = [*PANELS[-1], "all", agreement.MEAN]
+        cell = [*PANELS[-1], "all", agreement.MEAN]
     else:
         high = (cells["mean"] > 0.8) | (kind == "guessing")
-        chosen = cells.index == (cells["place"].str.startswith(kind) & high).idxmax()
-        place = cells.loc[chosen, agreement.PLACE].iloc[0].tolist()
-    return run(rng, cells.assign(mean=cells["mean"] + shift * chosen)), place, run(rng, cells)
+        chosen = cells.index == (cells["coordinates"].str.startswith(kind) & high).idxmax()
+        cell = cells.loc[chosen, agreement.CELL].iloc[0].tolist()
+    return run(rng, cells.assign(mean=cells["mean"] + shift * chosen)), cell, run(rng, cells)
 
 
 def detections(rng: np.random.Generator, pairs: int, unlike: float, shift: float, kind: str) -> int:
     """The number of pairs of runs, of three seeds each, whose shift of a cell or panel is found."""
     count = 0
     for _ in range(pairs):
-        ours, place, theirs = shifted(rng, unlike, shift, kind)
-        count += place in differing(ours, theirs)[agreement.PLACE].values.tolist()
+        ours, cell, theirs = shifted(rng, unlike, shift, kind)
+        count += cell in differing(ours, theirs)[agreement.CELL].values.tolist()
     return count
 
 

@@ -55,20 +55,12 @@ def images():
     """Sixty training and twenty test pictures of four classes, at random, as
     `pipeline.project.artifacts.images` gives them."""
     rng = np.random.default_rng(0)
-    counts = {"train": 60, "test": 20}
-    return {
-        "classes": list("abcd"),
-        "mean": [0.5, 0.4, 0.3],
-        "deviation": [0.2, 0.25, 0.3],
-        **{
-            f"{s}_images": rng.integers(0, 256, (n, 3, 32, 32)).astype(np.uint8)
-            for s, n in counts.items()
-        },
-        **{
-            f"{s}_labels": rng.permutation(np.arange(n, dtype=np.int32) % 4)
-            for s, n in counts.items()
-        },
-    }
+    found = {"classes": list("abcd"), "mean": [0.5, 0.4, 0.3], "deviation": [0.2, 0.25, 0.3]}
+    for split, count in (("train", 60), ("test", 20)):
+        pictures = rng.integers(0, 256, (count, 3, 32, 32))
+        found[f"{split}_images"] = pictures.astype(np.uint8)
+        found[f"{split}_labels"] = rng.permutation(np.arange(count, dtype=np.int32) % 4)
+    return found
 
 
 @pytest.fixture

@@ -317,7 +317,7 @@ def own(repository):
     ("outputs alone", "nets:of_classes", "it takes (num_classes=10) and is called with"),
     ("the same", "nets:of_classes", "`def net(channels, outputs): return of_classes(outputs)`"),
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
-    ("(N,)", "nets:flat", "(2,), not (2, 2)"),
+    ("(N,)", "nets:flat", "(2,), not (2, 2); of N images it returns (N, outputs)"),
     ("a syntax error", "broken:net", "SyntaxError"),
     ("sys.exit", "without_gpu:net", "its code ends Python (SystemExit: this needs a GPU), as"),
     ("options", "options:net", "imported: its code ends Python (SystemExit: 2), as"),
@@ -362,7 +362,7 @@ MODEL = linear()
     ("a model for its constructor", MODEL, {}, "builds a new network, such as `lambda: Net"),
     ("one model again and again", lambda: MODEL, {}, "the same under two of torch's seeds"),
     ("ten outputs", lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), {}, "(2, 10)"),
-    ("no batch", lambda: nn.Sequential(linear(), nn.Flatten(0)), {}, "to (2,), not to"),
+    ("no batch", lambda: nn.Sequential(linear(), nn.Flatten(0)), {}, "returns (2,), not (2, 1)"),
     ("other inputs", linear, {"shape": (1, 16, 16)}, "1×16×16"),
     ("no channels in the shape", linear, {"shape": (8, 8)}, "[channels, height, width]"),
     ("one network", linear, {"networks": 1}, "networks must be at least 2"),
@@ -393,7 +393,7 @@ def planned(folder, shipped):
     """A folder in which the stage `plan` has run at smoke scale."""
     (folder / "params.yaml").write_text(yaml.safe_dump(shipped | {"scale": "smoke"}))
     plans = settings.plans(settings.read())["smoke"]
-    documents = {"images": plans.images, "machine": plans.machine, "nads": plans.nads}
+    documents = {"images": plans.images, "machine": {"device": plans.device}, "nads": plans.nads}
     lay_down_plans(**documents, **plans.experiments)
     return folder
 

@@ -4,7 +4,6 @@ import dataclasses
 import json
 
 import pytest
-from ruamel.yaml import YAML
 from structure import ROOT
 
 from benchmarks import overnight
@@ -18,14 +17,12 @@ RUNS = {
 
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: "/".join(folder.parts[-2:]))
-def test_a_kept_run_is_planned_again(folder, monkeypatch):
+def test_a_kept_run_is_planned_again(folder, monkeypatch, shipped):
     monkeypatch.setattr(overnight, "RUNS", ROOT / overnight.RUNS)
-    document = YAML(typ="safe").load(ROOT / overnight.PARAMS)
-    name = overnight.put(document, folder)
-    kept = RUNS[folder]
-    again = json.loads(
-        json.dumps(dataclasses.asdict(settings.plans(document)["overnight"].experiments[name]))
-    )
+    name, kept = overnight.put(shipped, folder), RUNS[folder]
+    shipped["scales"] = {"overnight": shipped["scales"]["overnight"]}
+    plan = settings.plans(shipped)["overnight"].experiments[name]
+    again = json.loads(json.dumps(dataclasses.asdict(plan)))
     for key in ("seeds", "train_samples", "test_samples"):
         assert again[key] == kept[key]
     assert list(again["members"]) == list(kept["members"])

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 NETWORK = '''"""A small network for inputs of any size."""
 from pathlib import Path
 
+import torch
 from torch import nn
 
 from parts import activation
@@ -27,9 +28,12 @@ FIELDS = float(Path(__file__).with_name("fields.txt").read_text())
 
 
 def net(channels, outputs):
-    """One convolution, and the means of some fields."""
+    """One convolution, the means of some fields, and state in types that NumPy does not have."""
     layers = nn.Conv2d(channels, 8, 3), activation(), nn.AdaptiveAvgPool2d(int(FIELDS))
-    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(8 * int(FIELDS) ** 2, outputs))
+    network = nn.Sequential(*layers, nn.Flatten(), nn.Linear(8 * int(FIELDS) ** 2, outputs))
+    network.register_buffer("eighths", torch.ones(3).to(torch.float8_e5m2))
+    network.fixed = nn.Parameter(torch.randn(2, 3).bfloat16().t(), requires_grad=False)
+    return network
 '''
 PARTS = {
     "__init__.py": "try:\n    from parts.fast import activation\nexcept ImportError:\n"

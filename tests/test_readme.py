@@ -1,20 +1,17 @@
-"""README.md, docs/ and the pages of folders against the code: their links, paths, commands, names,
-programs and numbers are so."""
+"""README.md, docs/ and the pages of folders against the code: their links, paths, commands, names
+and programs are so."""
 
 import itertools
-import json
 import re
 import shlex
 import string
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 import yaml
 from dvc.utils.hydra import apply_overrides
-from dvc.utils.serialize import load_yaml, modify_yaml
 from structure import ROOT, VERBS
 
 from pipeline import experiments, networks, settings
@@ -51,17 +48,6 @@ def anchors(path):
         yield "#" + "".join(c for c in heading.lower() if c in allowed).replace(" ", "-")
 
 
-def test_networks_of_the_pages_are_read_after_dvc_has_written_params(tmp_path):
-    """`dvc exp run -S` writes params.yaml anew, without the quotes around my_networks:Mixer."""
-    for page in ("README.md", "docs/extending.md"):
-        for text in (text for text in code(page, "yaml") if "architectures:" in text):
-            path = tmp_path / "params.yaml"
-            path.write_text(text, encoding="utf-8")
-            with modify_yaml(path) as document:
-                document["eps2"] = 0.3
-            assert load_yaml(path)["architectures"] == yaml.safe_load(text)["architectures"]
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_links_and_pictures_of_a_page_lead_somewhere(page):
     for target, anchor in re.findall(r"\]\(([^)#\s]*)(#[\w-]+)?[^)]*\)", PAGES[page]):
@@ -84,9 +70,8 @@ def test_paths_that_a_page_names_exist(page):
 
 def test_modules_that_are_run_exist():
     modules = {found for _, found in every(r"python -m ((?:pipeline|benchmarks|studies)\.\w+)")}
-    paths = {module.replace(".", "/") for module in modules}
-    assert {"pipeline/train", "pipeline/verify", "studies/fitting"} <= paths
-    for path in paths:
+    assert {"pipeline.train", "pipeline.verify", "studies.fitting"} <= modules
+    for path in (module.replace(".", "/") for module in modules):
         assert (ROOT / f"{path}.py").exists() or (ROOT / path / "__main__.py").exists(), path
 
 
@@ -122,62 +107,33 @@ def test_commands_set_what_the_plan_accepts_and_ask_for_stages_that_exist(page, 
     settings.plans(settings.read(path))
 
 
-def committed(file, place):
-    """The number that a file in reports/ holds at a `place`: 'a/b/c' in a JSON file, 'column where
-    a=b, c=d' in a table (the mean of those rows), either with ' × 100' after the first word.
-    """
-    name, _, rest = place.partition(" ")
-    scale = 100 if rest.startswith("× 100") else 1
-    if file.endswith(".json"):
-        value = json.loads((ROOT / file).read_text(encoding="utf-8"))
-        for key in name.split("/"):
-            value = value[key]
-        return scale * value
-    rows = pd.read_csv(ROOT / file)
-    for condition in rest.partition("where ")[2].split(", "):
-        column, _, value = condition.partition("=")
-        rows = rows[rows[column].astype(str) == value]
-    assert len(rows), place
-    return scale * rows[name].mean()
-
-
-def test_numbers_that_link_to_a_committed_file_are_those_that_the_file_holds():
-    """Such links say in their title where in the file the number stands."""
-    wrong = []
-    for page, (text, file, place) in every(
-        r'\[(−?[\d.]+)\]\((?:\.\./)?(reports/[\w./-]+) "([^"]+)"\)'
-    ):
-        digits = len(text.partition(".")[2])
-        value = f"{committed(file, place):.{digits}f}".replace("-", "−")
-        if value != text:
-            wrong.append(f"{page}: {text} should be {value} ({file}: {place})")
-    assert wrong == []
-
-
 @pytest.mark.slow
 def test_the_readmes_program_takes_a_network_to_a_picture_of_its_nads(
     tmp_path, monkeypatch, capsys
 ):
-    """The program as it stands, but for an eighth of the networks, which are most of its time."""
+    """The program as it stands, but for two of the networks, which are most of its time."""
     program = code("README.md", "python")[0]
     assert program.count("networks=64") == 1
     monkeypatch.chdir(tmp_path)
-    exec(compile(program.replace("networks=64", "networks=8"), "README.md", "exec"), {})
-    assert "from 8 untrained networks" in capsys.readouterr().out
+    exec(compile(program.replace("networks=64", "networks=2"), "README.md", "exec"), {})
+    assert "from 2 untrained networks" in capsys.readouterr().out
     (picture,) = tmp_path.glob("*.png")
     assert picture.stat().st_size > 20_000
 
 
 def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(tmp_path, monkeypatch, shipped):
-    program = code("docs/extending.md", "python")[0]
+    """Also when `dvc exp run -S` has written them anew, without the quotes around its name."""
+    program, params = code("docs/extending.md", "python")[0], tmp_path / "params.yaml"
     (tmp_path / "own").mkdir()
     for folder in (tmp_path, tmp_path / "own"):
         (folder / "my_networks.py").write_text(program)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     sys.modules.pop("my_networks", None)  # another test's
-    for lines in (code("README.md", "yaml")[0], code("docs/extending.md", "yaml")[0]):
-        plans = settings.plans(merged(yaml.safe_load(lines), shipped))
+    for page in ("README.md", "docs/extending.md"):
+        params.write_text(code(page, "yaml")[0], encoding="utf-8")
+        apply_overrides(params, ["+eps2=0.3"])
+        plans = settings.plans(merged(settings.read(params), shipped))
         member = plans["laptop"].experiments["linear_pairs"].members["mine"]
         for channels, outputs in ((1, 1), (2, 2)):
             network = networks.build(member.specification, channels, outputs, 0)

@@ -4,6 +4,7 @@ what a killed run loses, and what is noticed that nobody was told of."""
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,42 +97,26 @@ def test_a_wrong_value_ends_a_named_target_too(smoke):
     smoke.dvc("repro", "plan")  # a stage that fails has no outputs any more
 
 
-def forget(copy, name="linear_pairs"):
-    """Remove an experiment's cells from the store, and what `train` laid out of them, whose bytes
-    are returned."""
-    models = copy.models(name)
-    for path in copy.cells():
+def test_a_kill_loses_no_finished_cell_and_two_trainings_at_once_share_the_rest(smoke):
+    """tests/machine/test_stopping.py shows the other ways to stop one."""
+    models, laid_out = smoke.models(), smoke.root / "models/linear_pairs"
+    for path in smoke.cells():
         if path.read_bytes() in models.values():
             path.unlink()
-    for path in (copy.root / "models" / name).iterdir():
-        path.unlink()
-    (copy.root / "models" / name).rmdir()
-    return models
-
-
-def test_a_training_that_is_killed_loses_no_finished_cell_and_leaves_nothing_half(smoke):
-    """tests/machine/test_stopping.py shows the other ways to stop one."""
-    models = forget(smoke)
+    shutil.rmtree(laid_out)
     others, process = len(smoke.cells()), smoke.started("train", "linear_pairs")
     while len(smoke.cells()) == others and process.poll() is None:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
     finished = len(smoke.cells()) - others
-    assert process.returncode != 0 and not (smoke.root / "models/linear_pairs").exists()
+    assert process.returncode != 0 and not laid_out.exists()
     assert 0 < finished < 9
-    output = smoke.stage("train", "linear_pairs").stdout
-    assert f"{9 - finished} cells trained, {finished} reused, 0 failed" in output
-    assert smoke.models() == models, "bit for bit the same"
-
-
-def test_two_trainings_at_once_train_no_cell_twice(smoke):
-    models = forget(smoke)
     both = [smoke.started("train", "linear_pairs") for _ in range(2)]
     outputs = [process.communicate(timeout=300) for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
-    assert sum(trained(out)["linear_pairs"] for out, _ in outputs) == 9
-    assert smoke.models() == models
+    assert sum(trained(out)["linear_pairs"] for out, _ in outputs) == 9 - finished
+    assert smoke.models() == models, "bit for bit the same"
 
 
 def test_committed_tables_are_of_real_cifar10_at_laptop_scale():

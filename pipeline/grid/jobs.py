@@ -179,7 +179,10 @@ def _arrays(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:
 
 
 def _as_numpy(tensors: dict[str, torch.Tensor]) -> dict[str, np.ndarray]:
-    return {name: value.detach().cpu().numpy().copy() for name, value in tensors.items()}
+    # NumPy has neither bfloat16 nor float8, whose values float32 holds exactly.
+    small = lambda value: value.is_floating_point() and value.itemsize < 4
+    exact = {name: value.float() if small(value) else value for name, value in tensors.items()}
+    return {name: value.detach().cpu().numpy().copy() for name, value in exact.items()}
 
 
 def noted(epochs: int) -> set[int]:

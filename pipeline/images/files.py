@@ -58,11 +58,12 @@ def files(path: Path) -> Iterator[Files]:
 
 def _below(folder: Path, name: str = "", inside: tuple[str, ...] = ()) -> Iterator[str]:
     """The paths of all files below a folder but hidden ones; links are followed."""
-    place = os.path.realpath(folder / name)
-    if place in inside:
+    if (place := os.path.realpath(folder / name)) in inside:
         raise InputError(f"{folder / name} is a link to a folder that holds it; remove the link")
-    for each in os.listdir(place):
-        if os.path.isdir(folder / name / each) and not each.startswith("."):
+    for each in (each for each in os.listdir(place) if not each.startswith(".")):
+        if (path := folder / name / each).is_dir():
             yield from _below(folder, f"{name}{each}/", (*inside, place))
-        elif not each.startswith("."):
+        elif path.exists():
             yield name + each
+        else:
+            raise InputError(f"{path} is a link to what is not there; remove or mend it")

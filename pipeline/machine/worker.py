@@ -69,12 +69,9 @@ def result_of(answered: bytes) -> Any:
     return result
 
 
-def died(end: str, killed: bool = True) -> InputError:
-    """The result of a job at which `TRIES` workers died; end: of the last one, in words; killed:
-    whether that may have been the system, which kills what takes too much memory."""
-    why = "most often for want of memory" if killed else "by its own code, as sys.exit, or a crash"
-    again = ", so run it again once more is free" if killed else ""
+def died(end: str) -> InputError:
+    """The result of a job at which `TRIES` workers died; end: of the last one, in words."""
     return InputError(
-        f"{TRIES} workers died at it, one after another (the last {end}), {why}; what was finished "
-        f"is kept{again}"
+        f"{TRIES} workers died at it, one after another (the last {end}), for want of memory, by a "
+        "crash or by its own code, as sys.exit; what was finished is kept"
     )

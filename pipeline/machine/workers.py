@@ -7,7 +7,6 @@ environment variable NADS_EXECUTOR is `local`, the default, or `ray`.
 """
 
 import contextlib
-import dataclasses
 import importlib.util
 import multiprocessing
 import multiprocessing.connection
@@ -18,7 +17,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import resource_tracker
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -29,13 +28,6 @@ from pipeline.project.limits import cores
 
 CONTEXT = multiprocessing.get_context("spawn")
 """Workers are new interpreters: PyTorch and the C library read the environment when loaded."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Machine:
-    """The device on which work runs."""
-
-    device: Literal["auto", "cpu", "cuda"]
 
 
 def _ray() -> types.ModuleType | None:
@@ -167,7 +159,7 @@ def _by_processes(function, jobs, make_context):
                         tqdm.write(f"notice: a worker {end}; its job is done again", sys.stderr)
                         again.append((position, job, deaths + 1))
                     else:
-                        yield position, died(end, process.exitcode == -signal.SIGKILL)
+                        yield position, died(end)
                 else:
                     idle.append(connection)
                     yield position, result_of(answered)

@@ -39,19 +39,39 @@ def components(x: torch.Tensor, count: int) -> np.ndarray:
     return np.linalg.eigh(covariance)[1][:, ::-1][:, :count].T
 
 
+def evolution(untrained: np.ndarray, x: torch.Tensor, count: int) -> np.ndarray:
+    """The first eigenvectors (count, D) of G S G, towards which the response evolves early in
+    training (arXiv 2410.12025).
+
+    untrained: G, (D, D), the `covariance` of the network before training; S: that of inputs x
+    (N, 1, H, W).
+    """
+    samples = np.cov(x.flatten(1).double().cpu().numpy(), rowvar=False)
+    return np.linalg.eigh(untrained @ samples @ untrained)[1][:, ::-1][:, :count].T
+
+
 def course(
-    cell: Mapping[str, Any], nads: np.ndarray, x: torch.Tensor, covariance: np.ndarray
+    cell: Mapping[str, Any],
+    nads: np.ndarray,
+    x: torch.Tensor,
+    covariance: np.ndarray,
+    untrained: np.ndarray,
 ) -> dict[str, float]:
     """The parts of tr C, a trained network's response, along what it learns and its first NADs.
 
     Of a cell of `learning` on D(v): `v`, the part along v, and `nads`, the part of the rest in the
-    span of the first NADs but v. Of one on images: `components`, the part in the span of the
-    images' first principal components, and `nads`. nads: (D, D), the network's before training; x:
-    test inputs (N, 1, H, W); covariance: (D, D), of `covariance` at some of them.
+    span of the first NADs but v. Of one on images: `components` and `evolution`, the parts in the
+    spans of the images' first principal components and of the first eigenvectors of G S G, and
+    `nads`. nads: (D, D), the network's before training; x: test inputs (N, 1, H, W); covariance,
+    untrained: (D, D), of `covariance` at some of them, now and before training.
     """
     if cell["data"] == "images":
-        row = {"components": part_along(covariance, components(x, FIRST))}
-        return row | {"nads": part_along(covariance, nads[:FIRST])}
+        spans = {
+            "components": components(x, FIRST),
+            "evolution": evolution(untrained, x, FIRST),
+            "nads": nads[:FIRST],
+        }
+        return {name: part_along(covariance, span) for name, span in spans.items()}
     v = nads[cell["index"]][None]
     off = np.eye(v.size) - v.T @ v
     others = nads[[number for number in range(FIRST) if number != cell["index"]]]

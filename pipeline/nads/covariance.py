@@ -7,7 +7,8 @@ estimates of C, so their differences are sampling error.
 import numpy as np
 
 from pipeline.nads.spectrum import Spectrum, eigenvectors, oriented, overlaps, sampling_error
-from pipeline.nads.symmetry import SYMMETRIES, square_of_symmetrised, symmetrised
+from pipeline.nads.symmetry import square_of_symmetrised, symmetrised
+from pipeline.networks import SYMMETRIES
 
 
 def parts_of(shape: tuple[int, ...]) -> int:

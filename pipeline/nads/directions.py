@@ -31,6 +31,13 @@ class NADs:
       which C was averaged; asymmetry: relative size of the part of C that this removed.
 
     NADs made elsewhere have directions, a shape and 0 networks; their other numbers are NaN.
+
+    >>> nads = load("lenet")
+    >>> nads.save("mine.npz")
+    >>> NADs.load("mine.npz").networks
+    1024
+    >>> nads.directions[0].reshape(nads.shape).shape
+    (1, 32, 32)
     """
 
     directions: np.ndarray
@@ -98,6 +105,11 @@ def overlap(a: NADs, b: NADs, k: int) -> float:
 
     The mean is 1 for equal spans, 0 for orthogonal ones and k/D by chance; k: from 1 to the number
     of directions of a and of b, which are of one shape.
+
+    >>> import numpy as np
+    >>> pixels, turned = (imported(rows, (1, 2, 2)) for rows in (np.eye(4), np.eye(4)[::-1]))
+    >>> [round(overlap(pixels, turned, k), 2) for k in (1, 2, 3, 4)]
+    [0.0, 0.0, 0.67, 1.0]
     """
     return float(overlaps(a.directions[:k] @ b.directions[:k].T)[k - 1])
 
@@ -107,6 +119,10 @@ def imported(rows: np.ndarray, shape: tuple[int, ...], origin: str = "the array"
 
     shape: (C, H, W) of one input; origin: the rows' name in an error. Raises InputError unless the
     rows have the right shape and are orthonormal within 0.001.
+
+    >>> import numpy as np
+    >>> imported(np.eye(4)[:2], (1, 2, 2))
+    4 NADs of 1×2×2 inputs, made elsewhere
     """
     dimension = int(np.prod(shape))
     if rows.ndim != 2 or rows.shape[1] != dimension or not 0 < len(rows) <= dimension:
@@ -140,6 +156,11 @@ def from_file(path: str, shape: tuple[int, ...]) -> NADs:
     """NADs made elsewhere, from a .npy file of rows (K, D) for inputs of `shape` (C, H, W).
 
     Raises InputError where the file cannot be read, and as `imported`.
+
+    >>> import numpy as np
+    >>> np.save("theirs.npy", np.eye(4)[:2])
+    >>> from_file("theirs.npy", (1, 2, 2)).directions.shape
+    (4, 4)
     """
     with at(f"the NADs {path} cannot be read: ", OSError, ValueError), open(path, "rb") as file:
         rows = np.lib.format.read_array(file, allow_pickle=False)

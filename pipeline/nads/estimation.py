@@ -2,8 +2,9 @@
 
 import dataclasses
 import functools
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from torch import nn
@@ -13,12 +14,12 @@ from pipeline.cells.shapes import as_text
 from pipeline.nads.covariance import Covariance, parts_of
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
-from pipeline.nads.jacobian import check, jacobian_of_untrained
+from pipeline.nads.jacobian import Sampler, check
 from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
 from pipeline.nads.spectrum import nearby_of, oriented, standard_errors
-from pipeline.nads.symmetry import ORDERS, SYMMETRIES, of_one_channel
-from pipeline.networks import CHANNELS, reason, untrained, usual_defaults
+from pipeline.nads.symmetry import ORDERS, of_one_channel
+from pipeline.networks import Symmetry, reason, untrained, usual_defaults
 from pipeline.networks.dry_run import check_untrained
 from pipeline.project.errors import InputError, at, notice
 from pipeline.project.limits import free_memory
@@ -36,6 +37,7 @@ class Estimation:
     look: the number of networks at the next look at the error; reached: whether that was met.
     """
 
+    sampler: Sampler
     accumulator: Covariance | Leading
     networks: int
     target_error: float | None = None
@@ -58,8 +60,30 @@ class Estimation:
                 self.reached = self.accumulator.error() <= self.target_error
                 self.look = max(self.look + 2, 2 * int(self.look * LOOK_GROWTH / 2))
 
-    def nads(self, estimator: Estimator) -> NADs:
+    def fill(
+        self,
+        run: Callable[[Sampler, Iterable[int]], Iterator[tuple[int, np.ndarray | Exception]]],
+        wanted: Callable[[int], bool] = lambda number: True,
+        **bar: object,
+    ) -> None:
+        """Add networks until no further is needed.
+
+        run: yields the number of each network, of those that it takes one by one, with the result
+        of the sampler; wanted: whether the network of a number is still to be begun; bar: options
+        of tqdm's bar. Raises the exception of a network that cannot be run.
+        """
+        needed = lambda number: not self.finished and wanted(number)
+        results = run(self.sampler, itertools.takewhile(needed, range(self.networks)))
+        for number, jacobian in tqdm(results, unit="network", disable=None, **bar):
+            if isinstance(jacobian, Exception):
+                raise jacobian
+            self.add(number, jacobian)
+            if self.finished:
+                break
+
+    def nads(self) -> NADs:
         """The NADs of the networks so far; raises InputError if C is zero or not finite."""
+        estimator = self.sampler.estimator
         with np.errstate(all="ignore"):
             # Relative to C itself, and so finite exactly where C is finite and not zero.
             split_half = self.accumulator.split_half()
@@ -115,64 +139,60 @@ def in_channels(nads: NADs, channels: int) -> NADs:
         shape=(channels, *nads.shape[1:]),
         nearby=np.repeat(channels * nads.nearby + [0, channels - 1], channels, 0),
         overlap=channels * np.interp(k / channels, np.arange(len(of_one)), of_one) / k,
-        symmetry=nads.symmetry + CHANNELS,
+        symmetry=str(Symmetry(nads.symmetry, channels=True)),
     )
 
 
-def begun(
-    network: nn.Module, estimator: Estimator, source: Source, symmetry: str, name: str = ""
-) -> tuple[Estimator, Estimation]:
-    """The estimator that networks such as `network` allow, and their empty estimate.
+def in_turn(sampler: Sampler, numbers: Iterable[int]) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each number with its Jacobian, made by this process."""
+    return ((number, sampler(number)) for number in numbers)
 
-    Raises InputError for a network that does not map the source's inputs to one output, for a
-    symmetry that is none or that such inputs cannot have, for more directions than the networks'
-    vectors span, and for what does not fit into memory. A notice of another method begins with
-    `name`.
+
+def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") -> Estimation:
+    """The empty estimate of a sampler's networks, by the estimator that they allow.
+
+    Raises InputError for a network that does not map each input by itself, for a symmetry that such
+    inputs cannot have, for more directions than the networks' vectors span, and for what does not
+    fit into memory. A notice of another method begins with `name`.
     """
-    if symmetry.removesuffix(CHANNELS) not in (*SYMMETRIES, "measured"):
-        raise InputError(
-            f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or without "
-            f"{CHANNELS}, not {symmetry!r}"
-        )
-    check(network, source.input, estimator.estimand)
-    estimator, vectors, reason = usable(network, estimator, source.input)
+    network = sampler.build(sampler.identity[0])
+    check(network, source.input)
+    estimator, vectors, reason = usable(network, sampler.estimator, source.input)
     if reason:
         notice(f"{name}{reason}; `plain` is used, which needs far more networks")
     first, networks, size = source.first, source.networks, as_text(source.input)
-    channels = source.input[0] if symmetry.endswith(CHANNELS) else 1
+    channels, square = source.input[0] if symmetry.channels else 1, symmetry.square
     shape = (source.input[0] // channels, *source.input[1:])
-    symmetry = symmetry.removesuffix(CHANNELS)
     whole, dimension = math.prod(source.input), math.prod(shape)
-    if symmetry in ("transposition", "square") and shape[1] != shape[2]:
+    if square in ("transposition", "square") and shape[1] != shape[2]:
         raise InputError(
             f"inputs of {size} are not square, so nothing can be averaged over the symmetry "
-            f"{symmetry}"
+            f"{square}"
         )
-    # The sums and the work space of three decompositions, or vectors and Gram matrices.
-    needed = ((parts_of(shape) + 13) * dimension**2 + 2 * (channels > 1) * whole**2) * 8
-    if first is not None:
-        symmetry = "none" if symmetry == "measured" else symmetry
-        rows = networks * vectors * channels * ORDERS[symmetry]
+    if first is None:
+        # The sums and the work space of three decompositions.
+        needed = ((parts_of(shape) + 13) * dimension**2 + 2 * (channels > 1) * whole**2) * 8
+        advice = "the first directions (first: 100)"
+    else:
+        square = "none" if square == "measured" else square
+        rows = networks * vectors * channels * ORDERS[square]
         if rows < first:
             raise InputError(
                 f"{networks} networks give {rows} vectors, too few for the first {first} directions"
             )
-        needed = 8 * rows * dimension + 40 * rows**2
+        needed = 8 * rows * dimension + 40 * rows**2  # vectors and Gram matrices
+        advice = "fewer networks or for method: plain"
     if needed > (free := free_memory()):
         raise InputError(
             f"NADs of inputs {size} (D = {whole:,}) from {networks} networks need "
-            f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for "
-            + (
-                "the first directions (first: 100)"
-                if first is None
-                else "fewer networks or for method: plain"
-            )
+            f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for {advice}"
         )
     if first is None:
-        empty = Covariance(shape, symmetry)
+        empty = Covariance(shape, square)
     else:
-        empty = Leading(shape, -(-first // channels), symmetry)
-    return estimator, Estimation(empty, networks, source.error, channels)
+        empty = Leading(shape, -(-first // channels), square)
+    sampler = dataclasses.replace(sampler, estimator=estimator)
+    return Estimation(sampler, empty, networks, source.error, channels)
 
 
 @usual_defaults()
@@ -194,13 +214,19 @@ def estimate(
 
     make: builds a torch module from (N, C, H, W) to (N, 1), its weights drawn anew at each call;
     shape: (C, H, W) of one input; networks: their number, at most; estimand, method, step, point:
-    see `pipeline.nads.estimator.Estimator`; symmetry: one of `SYMMETRIES` over which C is averaged,
-    or 'measured', that of the least error, and with `CHANNELS` at its end also over the channels;
-    error: relative error of C at which the estimate stops; first: number of leading directions,
-    without any D×D matrix; seed: decides weights and image.
+    see `pipeline.nads.estimator.Estimator`; symmetry: 'none', 'transposition' or 'square', over
+    which C is averaged, or 'measured', that of the least error, and with '+channels' at its end
+    also over the channels; error: relative error of C at which the estimate stops; first: number of
+    leading directions, without any D×D matrix; seed: decides weights and image.
 
     Raises InputError for values that cannot be run, for networks as `check_untrained` does, for a C
     that is zero or not finite, and for estimates that do not fit into memory.
+
+    >>> from torch import nn
+    >>> network = lambda: nn.Sequential(nn.Flatten(), nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 1))
+    >>> nads = estimate(network, shape=(1, 4, 4), networks=8)
+    >>> nads.directions.shape, nads.method, nads.error < 0.5
+    ((16, 16), 'readout', True)
     """
     if isinstance(make, nn.Module) or not callable(make):
         raise InputError(
@@ -215,17 +241,14 @@ def estimate(
             raise InputError(f"the network cannot be built: {reason(error)}") from error
 
     with at("", ValueError):
-        symmetric = symmetry not in ("none", "measured")
+        over, symmetric = Symmetry.named(symmetry), symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, float(step), point, symmetric, False)
         source = Source(networks, error, tuple(shape), first)
-    _, notices, contiguous = check_untrained("the network", build, source.input)
+    wanted = source.input if estimand == "output" else (1,)
+    _, notices, contiguous = check_untrained("the network", build, source.input, wanted)
     for text in notices:
         notice(text)
     build = functools.partial(build, contiguous=contiguous)
-    estimator, estimation = begun(build(seed), estimator, source, symmetry)
-    for number in tqdm(range(networks), desc="NADs", unit="network", disable=None):
-        jacobian = jacobian_of_untrained(build, source.input, number, (seed, "library"), estimator)
-        estimation.add(number, jacobian)
-        if estimation.finished:
-            break
-    return estimation.nads(estimator)
+    estimation = begun(Sampler(build, source.input, (seed, "library"), estimator), source, over)
+    estimation.fill(in_turn, desc="NADs", total=networks)
+    return estimation.nads()

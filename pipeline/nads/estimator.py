@@ -107,7 +107,7 @@ class Source:
 class Request:
     """The NADs of one architecture that a scale needs.
 
-    specification: the network's place and arguments; source: see `Source`; own: sha256 by path of
+    specification: the network and its arguments; source: see `Source`; own: sha256 by path of
     the files of a person's own network.
     """
 

@@ -4,6 +4,7 @@ Under `plain` J has the one row d; under `readout` its rows are the derivatives 
 times s (`pipeline.nads.readout`).
 """
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -11,12 +12,10 @@ import torch
 from torch import nn
 
 from pipeline.cells.seeds import derive, stream
-from pipeline.cells.shapes import as_text
 from pipeline.cells.training import channels_last
 from pipeline.nads.derivative import gradient, images_per_pass, secant
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.readout import inputs_of, readout
-from pipeline.networks import reason
 from pipeline.project.errors import InputError
 
 
@@ -28,25 +27,13 @@ def evaluation_point(kind: str, seed: int, number: int, dimension: int) -> np.nd
     return stream(seed, *parts).standard_normal(dimension, dtype=np.float32)
 
 
-def check(network: nn.Module, shape: tuple[int, ...], estimand: str) -> None:
-    """Raise InputError unless `network` maps inputs of `shape` (C, H, W), each by itself, to one
-    output, or to images of that shape for the estimand `output`."""
-    size = as_text(shape)
-    wanted, what = ((2, *shape), "images") if estimand == "output" else ((2, 1), "one output")
-    try:
-        with torch.no_grad():
-            x = 100 * torch.randn(2, *shape, generator=torch.Generator().manual_seed(0))
-            x = channels_last(x, "cpu")
-            network.to(memory_format=torch.channels_last).eval()
-            output, alone = network(x), network(x[1:])
-    except Exception as error:
-        raise InputError(f"the network does not take inputs of {size}: {reason(error)}") from error
-    made = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
-    if made != wanted:
-        raise InputError(
-            f"the network maps two inputs of {size} to {made}, not to {wanted}: the {estimand} is "
-            f"that of {what}"
-        )
+def check(network: nn.Module, shape: tuple[int, ...]) -> None:
+    """Raise InputError unless `network` maps inputs of `shape` (C, H, W) each by itself."""
+    x = 100 * torch.randn(2, *shape, generator=torch.Generator().manual_seed(0))
+    x = channels_last(x, "cpu")
+    network.to(memory_format=torch.channels_last).eval()
+    with torch.no_grad():
+        output, alone = network(x), network(x[1:])
     if (output[1:] - alone).abs().max() > 1e-3 * (output[1:] - output[:1]).abs().max():
         raise InputError(
             "the network's output for an input depends on chance or on the others of its batch, "
@@ -82,20 +69,22 @@ def jacobian_of(
     return jacobian.cpu().numpy() * scale
 
 
-def jacobian_of_untrained(
-    build: Callable[[int], nn.Module],
-    shape: tuple[int, ...],
-    number: int,
-    identity: tuple[int, str],
-    estimator: Estimator,
-    device: str = "cpu",
-) -> np.ndarray:
-    """The Jacobian J (F, D) of untrained network `number`, which depends on the arguments alone.
+@dataclasses.dataclass(frozen=True)
+class Sampler:
+    """From the number of an untrained network to its Jacobian J (F, D), which nothing else decides.
 
     build: seed → torch module, its weights made on the CPU; shape: (C, H, W); identity: (seed,
     architecture's name), from which the seeds of its weights and of the evaluation point derive.
     """
-    seed, name = identity
-    point = evaluation_point(estimator.point, seed, number, int(np.prod(shape)))
-    network = build(derive(seed, "nads", name, number)).to(device)
-    return jacobian_of(network, estimator, point, shape)
+
+    build: Callable[[int], nn.Module]
+    shape: tuple[int, ...]
+    identity: tuple[int, str]
+    estimator: Estimator
+    device: str = "cpu"
+
+    def __call__(self, number: int) -> np.ndarray:
+        seed, name = self.identity
+        point = evaluation_point(self.estimator.point, seed, number, int(np.prod(self.shape)))
+        network = self.build(derive(seed, "nads", name, number)).to(self.device)
+        return jacobian_of(network, self.estimator, point, self.shape)

@@ -13,7 +13,7 @@ class Leading:
     With the rows of all their Jacobians as R (n, D), float32, C = RᵀR/N for N networks, and its
     eigenvectors are Rᵀw for the eigenvectors w of the Gram matrix RRᵀ (n, n).
 
-    shape: (C, H, W) of one input; first: K; symmetry: one of `pipeline.nads.symmetry.SYMMETRIES`,
+    shape: (C, H, W) of one input; first: K; symmetry: one of `pipeline.networks.SYMMETRIES`,
     under whose elements each network's vectors are added as they come.
     """
 

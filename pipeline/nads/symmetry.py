@@ -12,10 +12,15 @@ nothing between two: such a network prefers no colour before training.
 
 import numpy as np
 
-from pipeline.networks import SYMMETRIES
+# Moves of pictures (…, H, W), of which each doubles the group of those before it.
+TRANSPOSED = lambda pictures: pictures.swapaxes(-1, -2)
+FLIPS = [lambda pictures: pictures[..., ::-1, :], lambda pictures: pictures[..., ::-1]]
 
-# Orders of the groups by name: the identity alone; with transposition; with both flips too.
-ORDERS = dict(zip(SYMMETRIES, (1, 2, 8)))
+GENERATORS = {"none": [], "transposition": [TRANSPOSED], "square": [*FLIPS, TRANSPOSED]}
+"""The moves that make the group of each of `pipeline.networks.SYMMETRIES`."""
+
+ORDERS = {name: 2 ** len(moves) for name, moves in (GENERATORS | {"measured": []}).items()}
+"""Orders of the groups by name; nothing is known of one that is measured."""
 
 
 def of_one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:
@@ -23,41 +28,23 @@ def of_one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:
     return jacobian.reshape(len(jacobian) * channels, -1) * np.float32(channels**-0.5)
 
 
-def _check(symmetry: str) -> None:
-    if symmetry not in SYMMETRIES:
-        raise ValueError(f"symmetry must be one of {', '.join(SYMMETRIES)}, not {symmetry!r}")
-
-
 def images_of_vectors(
     symmetry: str, vectors: np.ndarray, shape: tuple[int, ...]
 ) -> list[np.ndarray]:
-    """The images of vectors (F, D) under each element of a symmetry, identity first.
-
-    Raises ValueError for a word that is none of `SYMMETRIES`.
-    """
-    _check(symmetry)
+    """The images of vectors (F, D) under each element of a symmetry of `GENERATORS`, identity
+    first."""
     images = [vectors.reshape(-1, *shape)]
-    if symmetry == "square":
-        images += [tensor[:, :, ::-1] for tensor in images]
-        images += [tensor[:, :, :, ::-1] for tensor in images]
-    if symmetry in ("square", "transposition"):
-        images += [tensor.transpose(0, 1, 3, 2) for tensor in images]
+    for move in GENERATORS[symmetry]:
+        images += [move(tensor) for tensor in images]
     return [tensor.reshape(len(vectors), -1) for tensor in images]
 
 
 def symmetrised(symmetry: str, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The mean of a covariance's images (D, D) under the elements of a symmetry.
-
-    Raises ValueError for a word that is none of `SYMMETRIES`.
-    """
-    _check(symmetry)
-    tensor = matrix.reshape(*shape, *shape)
+    """The mean of a covariance's images (D, D) under the elements of a symmetry of `GENERATORS`."""
+    tensor, other = matrix.reshape(*shape, *shape), (3, 4, 5, 0, 1, 2)
     # One generator after another: the mean over eight elements in three additions.
-    if symmetry == "square":
-        for axis in (1, 2):
-            tensor = (tensor + np.flip(tensor, (axis, axis + 3))) / 2
-    if symmetry in ("square", "transposition"):
-        tensor = (tensor + tensor.transpose(0, 2, 1, 3, 5, 4)) / 2
+    for move in GENERATORS[symmetry]:
+        tensor = (tensor + move(move(tensor).transpose(other)).transpose(other)) / 2
     return tensor.reshape(matrix.shape)
 
 

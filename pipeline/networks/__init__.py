@@ -9,10 +9,12 @@ inputs are copied and torch's defaults kept.
 """
 
 import contextlib
+import dataclasses
 import difflib
 import functools
 import importlib.util
 import inspect
+import os
 import re
 import sys
 import tokenize
@@ -48,29 +50,70 @@ It states `together = "stack"` where a GPU may train several as one, which batch
 SYMMETRIES = ("none", "transposition", "square")
 """The symmetries of the square that a network can state, each of which has those before it."""
 
-CHANNELS = "+channels"
-"""What ends the name of a symmetry, as in square+channels, that holds for the channels too: the law
-draws the weights of each input channel independently, and with either sign."""
-
 CONTIGUOUS = ("memory_format", "contiguous")
 """The item of the specification of a network outside the table that does not run in the memory
 format in which all others are trained and derived, channels last; the dry run adds it."""
 
 REMEDIES = {
-    r"not \(1,": "give `squeeze()` the dimension that it shall take",
     "not one tensor": "put a module around it that returns the tensor of its outputs alone, or "
     "give the argument that leaves out the others (in torchvision aux_logits: false)",
-    r"it returns \(": "the second number with which it is built is that of its outputs",
-    r"\.reshape": "a network is run in the memory format channels last",
-    "used in the graph": "leave out `torch.no_grad()` and `.detach()`, since gradients are taken "
-    "with respect to the inputs too",
+    r"it returns \(": "of N images it returns (N, outputs), where outputs is the second "
+    "number with which it is built",
+    "used in the graph|not require grad": "leave out `torch.no_grad()` and `.detach()`, since "
+    "gradients are taken with respect to weights and inputs",
     "(?i)nvidia|cuda|device": "leave `.cuda()` and devices out of its code: it is built on "
     "the CPU, and its parameters and buffers are moved",
     "dtype|scalar type|Input type": "inputs are float32: leave out `.half()`, `.double()` and such",
-    r"(?i)\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: [C, H, W]` in nads, --input "
-    "or `shape` gives inputs of another size",
+    "(?i)hidden size|batch.?size": "a network takes any number of images",
+    r"(?i)^(?!TypeError|.*reshape).*\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: "
+    "[C, H, W]` in nads, --input or `shape` gives inputs of another size",
 }
 """What to do about an exception of a network's own code, by words in it; the first found count."""
+
+DEFAULTS = {
+    "default dtype": (torch.get_default_dtype, torch.set_default_dtype),
+    "default device": (
+        torch.get_default_device,
+        lambda device: torch.set_default_device(None if device.type == "cpu" else device),
+    ),
+    "gradients": (torch.is_grad_enabled, torch.set_grad_enabled),
+    "threads": (torch.get_num_threads, torch.set_num_threads),
+    "determinism": (torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
+    "precision": (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    "detection of anomalies": (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+    "current folder": (os.getcwd, os.chdir),
+}
+"""What one network's code may set for all, and the functions that tell and set it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Symmetry:
+    """What leaves the law of a network's weights and its geometry unchanged.
+
+    square: one of `SYMMETRIES`, or 'measured' where none is known; channels: whether the weights of
+    each input channel are drawn independently, and with either sign. Raises ValueError for any
+    other word.
+    """
+
+    square: str = "none"
+    channels: bool = False
+
+    def __post_init__(self) -> None:
+        if self.square not in (*SYMMETRIES, "measured"):
+            raise ValueError(
+                f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or without "
+                f"+channels, not {self.square!r}"
+            )
+
+    @classmethod
+    def named(cls, name: str) -> typing.Self:
+        """The symmetry of a name such as square or square+channels."""
+        square = name.removesuffix("+channels")
+        return cls(square, square != name)
+
+    def __str__(self) -> str:
+        return self.square + "+channels" * self.channels
+
 
 OWN = Path("own")  # the folder of a person's own networks, below the current folder
 Specification = dict[str, typing.Any]
@@ -125,7 +168,7 @@ def constructor(place: str) -> Callable[..., nn.Module]:
     return LIBRARIES[package](make) if package in LIBRARIES else make
 
 
-def reason(error: BaseException) -> str:
+def reason(error: BaseException, remedies: dict[str, str] = REMEDIES) -> str:
     """An exception of a network's own code, on one line, and its remedy where one is known."""
     if isinstance(error, SystemExit):
         return (
@@ -141,26 +184,32 @@ def reason(error: BaseException) -> str:
             f"own/{package}/ of yours (`dvc exp run --temp` takes those along that git knows: "
             "`git add own`) nor an installed package"
         )
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return next((f"{text}; {do}" for words, do in REMEDIES.items() if re.search(words, text)), text)
+    text = str(error).rpartition("RuntimeError: ")[2]  # of a scripted module's own traceback
+    if not isinstance(error, InputError):
+        text = " ".join(f"{type(error).__name__}: {text}".split())
+    return next((f"{text}; {do}" for words, do in remedies.items() if re.search(words, text)), text)
+
+
+def defaults() -> dict[str, object]:
+    """The present values of `DEFAULTS`."""
+    return {name: tell() for name, (tell, _) in DEFAULTS.items()}
 
 
 @contextlib.contextmanager
 def usual_defaults() -> Iterator[None]:
-    """Context in which torch makes float32 tensors and gradients, and after which its defaults are
-    what they were: other people's modules set them when they are imported. They read no words of
-    this command as options of theirs."""
-    dtype, device = torch.get_default_dtype(), torch.get_default_device()
+    """Context in which torch makes float32 tensors and gradients, and after which `DEFAULTS` are
+    what they were: other people's code sets them when it is imported or run. It reads no words of
+    this command as options of its own."""
+    before, words, sys.argv = defaults(), sys.argv, sys.argv[:1]
     torch.set_default_dtype(torch.float32)
-    words, sys.argv = sys.argv, sys.argv[:1]
     try:
         with torch.enable_grad():
             yield
     finally:
         sys.argv = words
-        torch.set_default_dtype(dtype)
-        if torch.get_default_device() != device:
-            torch.set_default_device(None if device.type == "cpu" else device)
+        for name, value in defaults().items():
+            if value != before[name]:
+                DEFAULTS[name][1](before[name])
 
 
 def keywords(specification: Specification) -> dict[str, typing.Any]:
@@ -181,7 +230,7 @@ def build(specification: Specification, channels: int, outputs: int, seed: int) 
         if place in NETWORKS.values() and not contiguous:
             return initialised(built, seed)
         return untrained(built, seed, contiguous)
-    except (Exception, SystemExit) as error:
+    except Exception as error:
         sentence = f"the network {place} cannot be built with {given}: {reason(error)}"
         if isinstance(error, TypeError):
             name = place.partition(":")[2]
@@ -199,14 +248,17 @@ def untrained(make: Callable[[], nn.Module], seed: int, contiguous: bool = False
     """The network that other people's code builds, its weights drawn on the CPU from `seed`.
 
     It maps a copy of its inputs, which many networks change in place; contiguous: in torch's usual
-    memory format, whatever its inputs and weights have. Raises ValueError for what is no module.
+    memory format, whatever its inputs and weights have. Raises InputError for what is no module.
     """
-    with usual_defaults():
-        network = initialised(make, seed)
+    try:
+        with usual_defaults():
+            network = initialised(make, seed)
+    except SystemExit as error:
+        raise InputError(reason(error)) from None
     if not isinstance(network, nn.Module):
-        raise ValueError(f"what is built is a {type(network).__name__}, not a torch module")
-    if not isinstance(network, torch.jit.RecursiveScriptModule):  # which takes no hooks
-        network.register_forward_pre_hook(functools.partial(_copied, contiguous))
+        raise InputError(f"what is built is a {type(network).__name__}, not a torch module")
+    # Of scripted modules too, whose own method refuses.
+    nn.Module.register_forward_pre_hook(network, functools.partial(_copied, contiguous))
     return network
 
 
@@ -221,8 +273,8 @@ def _copied(
     return tuple(x.clone(memory_format=torch.contiguous_format) for x in inputs)
 
 
-def symmetry(specification: Specification) -> str:
-    """The symmetry that a network states, or 'measured' where it states none that is known.
+def symmetry(specification: Specification) -> Symmetry:
+    """The symmetry that a network states, or a measured one where it states none that is known.
 
     Those of the table state the square's; that of the channels holds for all of them.
     """
@@ -230,19 +282,22 @@ def symmetry(specification: Specification) -> str:
     if callable(stated):
         with contextlib.suppress(Exception):  # of a method of another meaning
             stated = stated(**keywords(specification))
-    if not (isinstance(stated, str) and stated.removesuffix(CHANNELS) in SYMMETRIES):
-        stated = "measured"
-    return stated + CHANNELS if specification["network"] in NETWORKS.values() else stated
+    known = Symmetry("measured")
+    if isinstance(stated, str):
+        with contextlib.suppress(ValueError):
+            known = Symmetry.named(stated)
+    of_the_table = specification["network"] in NETWORKS.values()
+    return Symmetry(known.square, known.channels or of_the_table)
 
 
-def symmetry_of_inputs(specification: Specification, shape: Shape) -> str:
+def symmetry_of_inputs(specification: Specification, shape: Shape) -> Symmetry:
     """The part of a network's `symmetry` that inputs (C, H, W) can have."""
     stated = symmetry(specification)
-    square = stated.removesuffix(CHANNELS) if shape[1] == shape[2] else "none"
+    square = stated.square if shape[1] == shape[2] else "none"
     of_the_table = specification["network"] in NETWORKS.values()
     if of_the_table and square == "square" and shape[1] % specification.get("side", SIDE):
         square = "measured"  # strides and poolings may leave out the last rows of such inputs
-    return square + CHANNELS if stated.endswith(CHANNELS) and shape[0] > 1 else square
+    return Symmetry(square, stated.channels and shape[0] > 1)
 
 
 def files(place: str) -> list[Path]:

@@ -1,18 +1,16 @@
 """A trial run of a network before any work: built under two seeds, run as it will be, and compared
 in what must differ and in what must not."""
 
-import contextlib
-import itertools
 import math
 from collections.abc import Callable, Iterable
 
 import torch
 from torch import nn
+from torch.nn.modules.module import register_module_forward_hook
 
 from pipeline import networks
 from pipeline.cells.shapes import Shape, as_text
-from pipeline.cells.training import channels_last
-from pipeline.networks import CONTIGUOUS, Specification, reason
+from pipeline.networks import CONTIGUOUS, Specification, defaults, reason, usual_defaults
 from pipeline.project.errors import InputError, at
 
 LAG = 0.05
@@ -22,9 +20,9 @@ JUMP = 0.2
 """The relative change of outputs in eval mode by a pass in train mode up to which it is no jump: by
 the first step of an older spectral norm's power method it is more in 99 of 100 networks."""
 
-LENGTH = (
-    "have one length for all images, as after a normalisation, a log-softmax of one, or a last "
-    "convolution that starts at zero"
+UNSEEDED = (
+    "used: its initial weights differ though torch's seed is the same; draw them with torch and in "
+    "the constructor, not with NumPy, Python's random or by its first images"
 )
 
 
@@ -50,8 +48,8 @@ def dry_run(
     of_the_table, notices = place in networks.NETWORKS.values(), []
     if of_the_table:  # whose other properties tests check: the largest take seconds
         network = build(0).to(memory_format=torch.channels_last).train()
-        with at(f"{place} cannot be "), torch.no_grad():
-            _run(network, _noise(2, shape), 0, (outputs,))
+        with at(f"{place} cannot be "):
+            _run(network, _noise(2, shape), (outputs,))
     else:
         contiguous = CONTIGUOUS in specification.items()
         network, notices, contiguous = check_untrained(place, build, shape, (outputs,), contiguous)
@@ -64,8 +62,7 @@ def dry_run(
             f"still their first values after {steps:,} steps of training, so it may seem to guess "
             "on new samples; a larger momentum or more epochs help"
         )
-    state = network.state_dict().values()
-    return sum(value.nbytes for value in state if isinstance(value, torch.Tensor)), notices
+    return sum(value.nbytes for value in network.state_dict().values()), notices
 
 
 def check_untrained(
@@ -85,13 +82,12 @@ def check_untrained(
     """
     made = [build(seed, contiguous) for seed in (0, 0, 1)]
     try:
-        with at(f"{name} cannot be "):
+        with at(f"{name} cannot be "), usual_defaults():
             odd = _oddities(made, shape, wanted)
     except InputError:
-        if not contiguous:
-            with contextlib.suppress(InputError):
-                return check_untrained(name, build, shape, wanted, True)
-        raise
+        if contiguous:
+            raise
+        return check_untrained(name, build, shape, wanted, True)
     if contiguous:
         odd.append("runs in torch's usual memory format alone, not in channels last")
     return made[-1], [f"{name} {each}" for each in odd], contiguous
@@ -99,119 +95,153 @@ def check_untrained(
 
 def _oddities(made: list[nn.Module], shape: Shape, wanted: tuple[int, ...] | None) -> list[str]:
     """What is odd about networks of the seeds 0, 0 and 1, of which the first is run in all ways."""
-    for key, value in [*made[0].named_parameters(), *made[0].named_buffers()]:
-        if nn.parameter.is_lazy(value):
-            raise InputError(
-                f"used: {key} is of a lazy layer, which has no weights before it has seen an "
-                "input; give the layer's size, as in nn.Linear(1568, outputs)"
-            )
+    first, same, other = made
     one, two, three = map(_state, made)
     if new := (one.keys() ^ two.keys()) | (one.keys() ^ three.keys()):
         raise InputError(f"used: each network has other names for its weights: {_some(new)}")
-    first, same, other = (network.to(memory_format=torch.channels_last).eval() for network in made)
-    parameters, keys = dict(first.named_parameters()), set(first.state_dict())
+    if _differing(one, two):
+        raise InputError(UNSEEDED)
+    drawn, parameters = _differing(one, three), dict(first.named_parameters())
+    flat = {key: one[key].flatten() for key in parameters.keys() - drawn}
+    fixed = {key for key, value in flat.items() if (value != value[:1]).any()}
+    for key in drawn - parameters.keys():
+        # A parameter may only turn what a buffer beside it draws (`parametrizations.orthogonal`).
+        fixed = {each for each in fixed if not key.startswith(f"{each.rpartition('.')[0]}.")}
     x, norms = _noise(2, shape), _norms(first)
-    with torch.no_grad():
-        before = _run(first, x, 0, wanted)
-        if all(norm.track_running_stats for norm in norms):  # others may need two images
-            _run(first, x[:1], 1, before.shape[1:])
-            _run(same, x[1:], 2, before.shape[1:])
-        again, of_same, of_other = (_run(network, x, 3, wanted) for network in (first, same, other))
+    first.to(memory_format=torch.channels_last).eval()
+    called = []
+    note = lambda layer, _, output: called.append((layer, output)) if layer in linear else None
+    linear = {module for module in first.modules() if isinstance(module, nn.Linear)}
+    with register_module_forward_hook(note):
+        before = _run(first, x, wanted)
+    if not before.isfinite().all():
+        raise InputError("used: its outputs at noise are not finite")
+    wanted = before.shape[1:]
+    # The same in torch's usual memory format, and after another image, or two if norms need them.
+    usual = x.clone(memory_format=torch.contiguous_format)
+    tracked = all(norm.track_running_stats for norm in norms)
+    _run(same.eval(), usual[1:] if tracked else usual + 1, wanted)
+    alike = _alike(before, _run(same, usual, wanted))
     for norm in norms:
         norm.momentum = 0.0  # so that passes in train mode leave its statistics as they are
-    evaluated = [again]
-    for _ in range(2):
-        _run(first.train(), x, 3, wanted)
-        evaluated.append(_run(first.eval(), x, 3, wanted))
-    by_first, by_second = (_distance(*pair) for pair in itertools.pairwise(evaluated))
+    trained = _run(first.train(), 2 * x + 1, wanted, backward=True)
+    after = _run(first.eval(), x, wanted, backward=True).detach()
     late = {key for key, value in first.named_parameters() if parameters.get(key) is not value}
-    late |= first.state_dict().keys() - keys
-    if late:
+    if late := late | (first.state_dict().keys() - one.keys()):
         raise InputError(
             f"used: {_some(late)} came into being in the first forward pass, too late to be "
             "trained; make all parameters and buffers in the constructor"
         )
-    if not again.isfinite().all():
-        raise InputError("used: its outputs at noise are not finite")
-    defined = by_second >= by_first / 2  # running means, of other norms too, change step by step
-    # Dropout that is on in eval mode too makes outputs differ, but repeats itself.
-    repeated = _alike(before, again) or _alike(again, of_same)
-    if by_first > JUMP and not defined or not repeated:
+    shapes = {id(leaf): tuple(leaf.shape) for leaf in _leaves(trained)}
+    for known in parameters.values():
+        shapes.pop(id(known), None)
+    # Some take gradients with respect to their inputs themselves.
+    if strange := {str(each) for each in shapes.values() if each != x.shape}:
+        raise InputError(
+            f"used: weights of shape {_some(strange)} are none of its parameters, so that no "
+            "training reaches them; make layers in the constructor, several in an nn.ModuleList"
+        )
+    steady, jump = alike or _alike(after, _run(first, x, wanted)), _distance(before, after)
+    if jump > JUMP:  # running means, of norms of one's own too, change step by step
+        _run(first.train(), 2 * x + 1, wanted)
+        steady = steady and _distance(after, _run(first.eval(), x, wanted)) >= jump / 2
+    if not steady:
         raise InputError(
             "used: its outputs in eval mode are decided by the passes before, so untrained it is "
             "not defined; let no pass in eval mode change a weight or buffer, and in place of "
             "torch.nn.utils.spectral_norm take torch.nn.utils.parametrizations.spectral_norm"
         )
-    if _differing(one, two) or not _alike(again, of_same):
-        raise InputError(
-            "used: its initial weights differ though torch's seed is the same; draw them with "
-            "torch and in the constructor, not with NumPy, Python's random or by its first images"
-        )
-    drawn = _differing(one, three)
-    if not drawn and _alike(again, of_other):
+    if not alike:
+        raise InputError(UNSEEDED)
+    if not drawn and _alike(before, _run(other.eval(), usual, wanted)):
         raise InputError(
             "used: its weights are the same under two of torch's seeds, so it is not untrained; "
             "build a new network in each call, without a checkpoint and without torch.manual_seed"
         )
-    odd = []
-    fixed = {key for key in parameters.keys() - drawn if (one[key] != one[key].flatten()[:1]).any()}
-    for key in drawn - parameters.keys():
-        # A parameter may only turn what a buffer beside it draws (`parametrizations.orthogonal`).
-        fixed = {each for each in fixed if not key.startswith(f"{each.rpartition('.')[0]}.")}
-    if fixed:
-        odd.append(f"starts from the same {_some(fixed)} whatever the seed")
-    if again.dim() == 2 and (end := _end(again)):
-        with torch.no_grad():  # more images, since a small network's ReLUs may all be off at two
-            end = _end(_run(first, 100 * _noise(8, shape), 3))
-        zero = any(isinstance(m, nn.Linear) and not m.weight.any() for m in first.modules())
-        if zero and end == LENGTH:
-            odd.append("has a last layer that starts at zero; its NADs are the features' then")
-        elif end:
-            raise InputError(
-                f"used: its outputs {end}; leave that out, since training and NADs want the values "
-                "before it"
-            )
+    if coarse := {str(layer.weight.dtype) for layer in linear if layer.weight.itemsize < 4}:
+        raise InputError(
+            f"used: derivatives are lost in the rounding of its linear layers in {_some(coarse)}; "
+            "leave that out, and set `precision: bfloat16` to train so"
+        )
+    odd = [f"starts from the same {_some(fixed)} whatever the seed"] if fixed else []
+    last = [layer for layer, output in called if torch.equal(output.float(), before)]
+    if any(not layer.weight.any() for layer in last):
+        odd.append("has a last layer that starts at zero; its NADs are the features' then")
+    # More and larger images, since a small network's ReLUs may all be off at two.
+    elif not last and (end := _end(_run(first, 100 * _noise(8, shape), wanted))):
+        raise InputError(
+            f"used: its outputs {end}; leave that out, since training and NADs want the values "
+            "before it"
+        )
     return odd
 
 
 def _end(output: torch.Tensor) -> str:
-    """How outputs (N, outputs) end that are no logits; otherwise nothing."""
+    """How outputs (N, outputs) of no linear layer end that are no logits; otherwise nothing."""
+    if output.dim() != 2:
+        return ""
     if (output >= 0).all() and _alike(output.sum(1), torch.ones(1)):
         return "sum to one, as after a softmax"
     if output.shape[1] > 1 and _alike(output.exp().sum(1), torch.ones(1)):
         return "are logarithms of what sums to one, as after a log-softmax"
-    length = output.norm(dim=1)
-    return LENGTH if _alike(length, length[:1], 1e-6) else ""
+    if torch.equal(output, output[:1].expand_as(output)):
+        return (
+            "are the same for all images, as after a log-softmax or a normalisation of one output, "
+            "or a last convolution that starts at zero"
+        )
+    # Those of a deep network may differ by less than a thousandth.
+    error = 1e-4 * (output - output[:1]).abs().max()
+    lengths = torch.stack([output.norm(p, 1) for p in (1, 2, torch.inf)])
+    same = ((lengths - lengths[:, :1]).abs().amax(1) <= error).any()
+    return "have one length for all images, as after a normalisation" if same else ""
 
 
 def _run(
-    network: nn.Module, x: torch.Tensor, seed: int, wanted: tuple[int, ...] | None = None
+    network: nn.Module, x: torch.Tensor, wanted: tuple[int, ...] | None, backward: bool = False
 ) -> torch.Tensor:
-    """The outputs of a network in its mode at inputs x (N, C, H, W), and backward where gradients
-    are on: to the weights in train mode, to the inputs in eval mode; seed: of dropout."""
-    x = x.clone().requires_grad_(torch.is_grad_enabled() and not network.training)
+    """The outputs of a network in its mode at inputs x (N, C, H, W); backward: to the weights in
+    train mode, to the inputs in eval mode."""
+    x = x.clone().requires_grad_(backward and not network.training)
     try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            output = network(x)
-        if not isinstance(output, torch.Tensor):
-            raise ValueError(f"it returns a {type(output).__name__}, not one tensor")
-        if wanted is not None and output.shape != (len(x), *wanted):
-            raise ValueError(f"it returns {tuple(output.shape)}, not {(len(x), *wanted)}")
-        if x.requires_grad:
-            torch.autograd.grad(output.sum(), x)
-        elif torch.is_grad_enabled():
-            output.sum().backward()
-    except Exception as error:
-        alone = ", whose dimension `squeeze()` takes too" if len(x) == 1 else ""
-        size = f"inputs of {as_text(x.shape[1:])} in a batch of {len(x)}{alone}"
-        raise InputError(f"run on {size}: {reason(error)}") from error
-    return output.detach().float()
+        with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(backward):
+            torch.manual_seed(0)
+            before, output = defaults(), network(x)
+            if changed := [name for name, value in defaults().items() if value != before[name]]:
+                raise InputError(f"its forward pass sets for all of torch: {_some(changed)}")
+            if not isinstance(output, torch.Tensor):
+                raise InputError(f"it returns a {type(output).__name__}, not one tensor")
+            if wanted is not None and output.shape != (len(x), *wanted):
+                raise InputError(f"it returns {tuple(output.shape)}, not {(len(x), *wanted)}")
+            if x.requires_grad:
+                torch.autograd.grad(output.sum(), x)
+            elif backward:
+                output.sum().backward()
+    except (Exception, SystemExit) as error:
+        size, why = f"inputs of {as_text(x.shape[1:])} in a batch of {len(x)}", reason(error)
+        if len(x) == 1:
+            why = (
+                f"{reason(error, {})}; it does run on two: give `squeeze()` its dimension, and "
+                "write down no number of images"
+            )
+        raise InputError(f"run on {size}: {why}") from error
+    return output.float()
+
+
+def _leaves(output: torch.Tensor) -> list[torch.Tensor]:
+    """The tensors from which a computation that is differentiated starts."""
+    nodes, seen = [output.grad_fn], set()
+    while nodes:
+        if (node := nodes.pop()) and node not in seen:
+            seen.add(node)
+            nodes += [before for before, _ in node.next_functions]
+    return [node.variable for node in seen if type(node).__name__ == "AccumulateGrad"]
 
 
 def _noise(count: int, shape: Shape) -> torch.Tensor:
-    noise = torch.randn(count, *shape, generator=torch.Generator().manual_seed(0))
-    return channels_last(noise, "cpu")
+    """Images of noise, channels last in memory also where there is one channel."""
+    channels, *size = shape
+    noise = torch.randn(count, *size, channels, generator=torch.Generator().manual_seed(0))
+    return noise.movedim(3, 1)
 
 
 def _norms(network: nn.Module) -> list[nn.Module]:
@@ -220,10 +250,17 @@ def _norms(network: nn.Module) -> list[nn.Module]:
 
 
 def _state(network: nn.Module) -> dict[str, torch.Tensor]:
-    """A copy of what is kept of a network."""
-    tensors = dict(network.named_parameters()) | network.state_dict()
-    tensors = {key: value for key, value in tensors.items() if isinstance(value, torch.Tensor)}
-    return {key: value.detach().clone() for key, value in tensors.items()}
+    """What is kept of a network, by name."""
+    state = dict(network.named_parameters()) | network.state_dict()
+    for name, value in state.items():
+        if nn.parameter.is_lazy(value):
+            raise InputError(
+                f"used: {name} is of a lazy layer, which has no weights before it has seen an "
+                "input; give the layer's size, as in nn.Linear(1568, outputs)"
+            )
+        if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
+            raise InputError(f"used: {name}, which its state has, is no tensor, or a sparse one")
+    return state
 
 
 def _differing(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> set[str]:
@@ -234,9 +271,9 @@ def _distance(one: torch.Tensor, other: torch.Tensor) -> float:
     return float((one - other).norm() / max(one.norm(), other.norm()))
 
 
-def _alike(one: torch.Tensor, other: torch.Tensor, error: float = 1e-4) -> bool:
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether outputs are the same but for rounding."""
-    return torch.allclose(one, other, error, error * float(other.abs().max()), equal_nan=True)
+    return torch.allclose(one, other, 1e-4, 1e-4 * float(other.abs().max()))
 
 
 def _some(names: Iterable[str]) -> str:

@@ -30,7 +30,6 @@ from ruamel.yaml import YAML
 from pipeline import networks
 from pipeline.cells.shapes import as_text
 from pipeline.machine import workers
-from pipeline.nads.task import Recipe
 from pipeline.networks import Shape, Specification
 from pipeline.networks.dry_run import dry_run
 from pipeline.profile import page, trained, untrained
@@ -70,17 +69,6 @@ def input_shape(text: str) -> Shape:
     return channels, height, width
 
 
-def order(shape: Shape) -> list[str]:
-    """A sentence where a shape looks like one whose channels come last."""
-    channels, height, width = shape
-    if width not in (1, 3, 4) or width >= min(channels, height):
-        return []
-    return [
-        f"inputs of {as_text(shape)} are {channels} channels of {height}×{width} pixels; images of "
-        f"{channels}×{height} pixels are --input {width}x{channels}x{height}"
-    ]
-
-
 def main(given: argparse.Namespace) -> None:
     """Profile the networks, and write the page of each and the page that compares several."""
     end = time.monotonic() + 60 * given.minutes
@@ -92,9 +80,7 @@ def main(given: argparse.Namespace) -> None:
         raise InputError(
             f"--weights and the --images that it knows go together; {missing} is missing"
         )
-    notices, shaped = {}, order(shape)
-    for text in shaped:
-        notice(text)  # before a network may refuse such inputs
+    notices = {}
     for name, each in every.items():
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
         notices[name] = dry_run(each, shape, 2)[1]
@@ -121,8 +107,8 @@ def main(given: argparse.Namespace) -> None:
         begun = time.monotonic()
         seconds = max(0.0, end - begun) / (len(every) - len(results))
         print(f"{name}, inputs {as_text(shape)}, for {seconds:.0f} s")
-        recipe = Recipe(specification, {}, shape, (0, "profile"), estimator, device.type)
-        nads, response, gaps = untrained.estimated(recipe, begun + SHARE * seconds)
+        asked = specification, shape, estimator, device.type
+        nads, response, gaps = untrained.estimated(*asked, begun + SHARE * seconds)
         print(f"  {nads.networks:,} untrained networks, relative error of C {nads.error:.2f}")
         course = trained.Course(specification, shape, *sizes, given.lr, device.type)
         directions, each = trained.chosen(nads, response), steps[name] * course.steps
@@ -140,7 +126,7 @@ def main(given: argparse.Namespace) -> None:
             directions=directions,
             course=course,
             trained=table,
-            notices=[*shaped, *notices[name], *reasons, *gaps],
+            notices=[*notices[name], *reasons, *gaps],
             checkpoint=checkpoint,
         )
         results.append(result)

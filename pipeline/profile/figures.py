@@ -28,7 +28,8 @@ def weakest(result: Result) -> Figure:
     """Pictures of the plane waves of the weakest response, with their responses."""
     rows, shape = result.response.frequencies[:TILES], result.response.shape
     titles = [f"{pair(row)}\n{times(row['response'])}" for _, row in rows.iterrows()]
-    return pictures([wave(*place, shape) for place in rows[DIRECTION].to_numpy()], titles, shape)
+    waves = [wave(*frequency, shape) for frequency in rows[DIRECTION].to_numpy()]
+    return pictures(waves, titles, shape)
 
 
 def spectrum(*results: Result) -> Figure:
@@ -129,10 +130,10 @@ def trained(*results: Result) -> Figure:
         points = dict(markersize=6, capsize=3, color=colour, ecolor="0.4", label=result.name)
         curve = panel.errorbar(x, mean, spread, fmt=marker, **points)
         style.hollow(panel, curve, (rows["fitted"] < rows["seeds"]).to_numpy())
-        for place, name in enumerate(rows.index if len(results) == 1 else []):
+        for number, name in enumerate(rows.index if len(results) == 1 else []):
             text = name.removeprefix("NAD ").replace("-", "−")
-            offset = dict(textcoords="offset points", xytext=(0, -14 if place % 2 else 9))
-            at = x.iloc[place], mean.iloc[place]
+            offset = dict(textcoords="offset points", xytext=(0, -14 if number % 2 else 9))
+            at = x.iloc[number], mean.iloc[number]
             panel.annotate(text, at, ha="center", fontsize=8, **offset)
     if len(results) > 1:
         panel.legend()

@@ -45,13 +45,13 @@ def write(results: Sequence[Result], folder: Path) -> None:
     """Write the page of one network with the tables behind it, or those of each of several in a
     folder of its own and the page that compares them."""
     for result in results:
-        place = folder / slug(result.name) if len(results) > 1 else folder
-        place.mkdir(exist_ok=True)
-        result.nads.save(place / "nads.npz")
-        result.trained.to_csv(place / "networks.csv", index=False)
-        result.summary.to_csv(place / "directions.csv")
-        result.response.frequencies.to_csv(place / "waves.csv", index=False, float_format="%.6g")
-        (place / "index.html").write_text(rendered("page.html.j2", [result]), encoding="utf-8")
+        own = folder / slug(result.name) if len(results) > 1 else folder
+        own.mkdir(exist_ok=True)
+        result.nads.save(own / "nads.npz")
+        result.trained.to_csv(own / "networks.csv", index=False)
+        result.summary.to_csv(own / "directions.csv")
+        result.response.frequencies.to_csv(own / "waves.csv", index=False, float_format="%.6g")
+        (own / "index.html").write_text(rendered("page.html.j2", [result]), encoding="utf-8")
     if len(results) > 1:
         comparison = rendered("comparison.html.j2", results)
         (folder / "index.html").write_text(comparison, encoding="utf-8")

@@ -53,8 +53,8 @@ class Response:
     def half(self) -> np.ndarray:
         """One of each two frequencies k and −k, whose waves are the same, (H, W) booleans."""
         _, height, width = self.shape
-        place = np.fft.fftshift(np.arange(height * width).reshape(height, width))
-        return place <= -(place // width) % height * width + -place % width
+        index = np.fft.fftshift(np.arange(height * width).reshape(height, width))
+        return index <= -(index // width) % height * width + -index % width
 
     @functools.cached_property
     def frequencies(self) -> pd.DataFrame:

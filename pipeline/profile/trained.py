@@ -118,7 +118,7 @@ def dataset(
     rng, dimension = seeds.stream("profile", seed, split), len(direction)
     y, draw = separable.labels(rng, count), separable.normal(rng, count, dimension)
     eps = amplitude(dimension, course.samples)
-    x = separable.linearly_separable(draw, y, direction, eps, SIGMA, course.shape)
+    x = separable.linearly_separable(draw, y, v=direction, eps=eps, sigma=SIGMA, shape=course.shape)
     return training.channels_last(x, course.device), torch.as_tensor(y > 0).long().to(course.device)
 
 

@@ -1,18 +1,20 @@
 """The response of untrained networks, estimated in a given time."""
 
 import dataclasses
-import itertools
+import functools
 import math
 import time
 
 import numpy as np
 
 from pipeline import networks
-from pipeline.nads import NADs, estimation
+from pipeline.nads import NADs
+from pipeline.nads.estimation import begun
 from pipeline.nads.estimator import Estimator, Source
+from pipeline.nads.jacobian import Sampler
 from pipeline.nads.readout import usable
 from pipeline.nads.symmetry import ORDERS
-from pipeline.nads.task import Recipe, jacobians
+from pipeline.nads.task import by_workers
 from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
 
@@ -38,10 +40,8 @@ def spanning(specification: Specification, shape: Shape, estimator: Estimator) -
     all D of them or the first."""
     network = networks.build(specification, shape[0], 1, 0)
     symmetry = networks.symmetry_of_inputs(specification, shape)
-    alike = symmetry.removesuffix(networks.CHANNELS)
-    channels = shape[0] if alike != symmetry else 1
-    # Nothing is known of a symmetry that is measured.
-    vectors = usable(network, estimator, shape)[1] * ORDERS.get(alike, 1)
+    channels = shape[0] if symmetry.channels else 1
+    vectors = usable(network, estimator, shape)[1] * ORDERS[symmetry.square]
     dimension = math.prod(shape)
     sought = dimension if dimension <= LARGEST else FIRST
     return math.ceil(sought / (channels**2 * vectors))
@@ -70,36 +70,33 @@ def affordable(
     return Estimator("gradient", method, 100.0, "many", True, False), [reason]
 
 
-def estimated(recipe: Recipe, limit: float) -> tuple[NADs, Response, list[str]]:
+def estimated(
+    specification: Specification, shape: Shape, estimator: Estimator, device: str, limit: float
+) -> tuple[NADs, Response, list[str]]:
     """NADs, all D or the first ones, and response of at least `LEAST` untrained networks, of which
     none is begun after the time `limit`; and what is wrong with them, in sentences.
 
     Raises the exception of a network that cannot be run.
     """
-    shape, estimator, dimension = recipe.shape, recipe.estimator, math.prod(recipe.shape)
-    network = networks.build(recipe.specification, shape[0], 1, 0)
-    symmetry = networks.symmetry_of_inputs(recipe.specification, shape)
-    source = Source(MOST, input=shape)
+    build = functools.partial(networks.build, specification, shape[0], 1)
+    dimension = math.prod(shape)
+    symmetry, source = networks.symmetry_of_inputs(specification, shape), Source(MOST, input=shape)
     if dimension > LARGEST:
-        symmetry = symmetry.removesuffix(networks.CHANNELS)  # the response is that of all channels
-        # A network's vectors count once for each element of a symmetry; none is measured here.
-        order = ORDERS["none" if symmetry == "measured" else symmetry]
-        vectors = order * usable(network, estimator, shape)[1]
+        symmetry = networks.Symmetry(symmetry.square)  # the response is that of all channels
+        order = ORDERS[symmetry.square]  # a network's vectors count once for each element
+        vectors = order * usable(build(0), estimator, shape)[1]
         if LEAST * vectors > ROWS:  # whose Gram matrix would take many minutes to decompose
             estimator, vectors = dataclasses.replace(estimator, method="plain"), order
         most = max(LEAST, min(ROWS, VALUES // dimension) // vectors)
         source = Source(most, input=shape, first=min(FIRST, most * vectors))
-    estimator, sums = estimation.begun(network, estimator, source, symmetry)
-    recipe = dataclasses.replace(recipe, estimator=estimator)
+    sums = begun(Sampler(build, shape, (0, "profile"), estimator, device), source, symmetry)
     in_time = lambda number: number < LEAST or time.monotonic() < limit
-    numbers = itertools.takewhile(in_time, range(source.networks))
-    for result in jacobians(recipe, numbers, leave=False):
-        sums.add(*result)
-    nads = sums.nads(estimator)
+    sums.fill(by_workers, in_time, leave=False)
+    nads = sums.nads()
     if dimension > LARGEST:
         return nads, Response(sums.accumulator.rows / np.float32(nads.networks**0.5), shape), []
     scales, gaps = np.sqrt(np.maximum(nads.eigenvalues, 0)), []
-    if nads.networks < (needed := spanning(recipe.specification, shape, estimator)):
+    if nads.networks < (needed := spanning(specification, shape, sums.sampler.estimator)):
         gaps = [
             f"{nads.networks:,} untrained networks are too few for the last NADs: the response to "
             f"some is 0 by lack of networks alone. Give more --minutes; it takes {needed:,}."

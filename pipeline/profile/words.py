@@ -93,9 +93,9 @@ def stronger(a: Result, b: Result) -> str:
             for name, (band, _) in a.response.bands.items()
         ]
         most = np.unravel_index((ratio * half).argmax(), ratio.shape)
-        place = pair(dict(zip(DIRECTION, np.subtract(most, np.array(ratio.shape) // 2))))
+        strongest = pair(dict(zip(DIRECTION, np.subtract(most, np.array(ratio.shape) // 2))))
         numbers = against(a.response.waves[most], b.response.waves[most])
-        sentence += f", {' and '.join(shares)} among them, most so to {place} {numbers}"
+        sentence += f", {' and '.join(shares)} among them, most so to {strongest} {numbers}"
     if a.agreement < 0.5:
         return f"{sentence}. Single NADs of {a.name} are mostly chance and are not compared."
     own = a.relative[:TILES]

@@ -16,6 +16,7 @@ from pipeline.report.run import Evaluated, Report, not_fitted, percents
 PARTS = {
     "v": "response along v (%)",
     "components": f"response in the images'\nfirst {FIRST} components (%)",
+    "evolution": f"response in the first\n{FIRST} directions of G S G (%)",
     "nads": f"rest of the response\nin the first {FIRST} NADs (%)",
 }
 
@@ -100,7 +101,8 @@ def section(run: Report) -> Section:
     course = artifacts.evaluated(experiment.folder, "course.csv")
     caption = f"{experiment.sizes()} · {experiment.science()} · images: "
     caption += f"{experiment.images['name']}, in grey, the two halves of their classes told apart"
-    lines = "response: tr C of the input gradient over test samples · grey: of random directions"
+    lines = "response: tr C of the input gradient over test samples · G: C before training; S: the "
+    lines += "images' covariance · grey: of random directions"
     figure = courses(experiment, course, f"{caption}\n{lines}\n{not_fitted('hollow')}")
     alt = "the response in the course of training"
     pictures = [Picture("learning_courses", figure, alt, "courses")]

@@ -15,7 +15,6 @@ from pipeline.cells.training import Training
 from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Member, Plan
 from pipeline.images.wanted import WantedOfSize
-from pipeline.machine.workers import Machine
 from pipeline.nads.estimator import NADsPlan, Request, Source
 from pipeline.project.errors import InputError, nearest
 from pipeline.project.parameters import read
@@ -30,7 +29,7 @@ class Plans:
     """One scale's plans: for its images, its NADs and each experiment, and the machine's device."""
 
     images: WantedOfSize
-    machine: Machine
+    device: str
     nads: NADsPlan
     experiments: dict[str, Plan]
 
@@ -110,7 +109,7 @@ class _Scale:
         }
         return Plans(
             WantedOfSize(**vars(self.top.images), size=next(iter(sizes), SIZE)),
-            Machine(self.top.device),
+            self.top.device,
             NADsPlan(self.name, self.top.seed, self.top.estimator, requests),
             planned,
         )

@@ -27,8 +27,8 @@ def try_out(plans: Plans) -> dict[str, int]:
     place = f"params.yaml: scales.{plans.nads.scale}"
     for name, plan in plans.experiments.items():
         for architecture, member in plan.members.items():
-            symmetry = networks.symmetry_of_inputs(member.specification, member.input)
-            alike = symmetry.startswith(("transposition", "square"))
+            square = networks.symmetry_of_inputs(member.specification, member.input).square
+            alike = square in ("transposition", "square")
             if not (alike or getattr(member.grid, "transposes", True)):
                 raise InputError(
                     f"{place}.{name}: {architecture} has transposes: false, but its class states "

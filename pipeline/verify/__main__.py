@@ -63,13 +63,13 @@ def judgement(rows: pd.DataFrame, ours: pd.DataFrame) -> tuple[str, str]:
     """
     if rows.empty:
         return UNJUDGED, "no cell in common"
-    cells = rows[rows["place"] != agreement.MEAN]
+    cells = rows[rows["coordinates"] != agreement.MEAN]
     size = cells["difference"].abs()
     untold = np.isinf(cells["tolerance"]) & (size >= agreement.MATTERS)
-    unfitted = ours[~fitted(ours)].merge(cells, on=agreement.PLACE)[agreement.PLACE]
+    unfitted = ours[~fitted(ours)].merge(cells, on=agreement.CELL)[agreement.CELL]
     notes = {"not fitted": len(unfitted.drop_duplicates()), "not judged": untold.sum()}
     text = [
-        f"{len(cells)} of {len(ours[agreement.PLACE].drop_duplicates())} accuracies",
+        f"{len(cells)} of {len(ours[agreement.CELL].drop_duplicates())} accuracies",
         f"{cells['seeds'].min()} and {cells['seeds_there'].min()} seeds",
         f"rms difference {100 * (size**2).mean() ** 0.5:.1f} points",
         *(f"{number} {what}" for what, number in notes.items() if number),
@@ -90,7 +90,7 @@ def named(row) -> str:
     points = f"{100 * row.difference:+.1f}".replace("-", "−")
     known = f"tolerance {100 * row.tolerance:.1f}"
     chance = "too few seeds to tell" if np.isinf(row.tolerance) else known
-    return f"{points} at {row.place}, {row.test_set} ({chance})"
+    return f"{points} at {row.coordinates}, {row.test_set} ({chance})"
 
 
 def main(other: str, folder: Path) -> int:

@@ -26,31 +26,31 @@ MATTERS = 0.01  # smallest difference in accuracy that counts
 
 # Columns that tell apart groups of cells, and cells.
 PART = ["experiment", "architecture", "test_set"]
-PLACE = [*PART, "place"]
+CELL = [*PART, "coordinates"]
 
-MEAN = "mean over cells"  # the place of the mean over all shared cells of a `PART`
+MEAN = "mean over cells"  # the coordinates of the mean over all shared cells of a `PART`
 
 
 def compared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     """The accuracies that two tables of results share, and their means over cells: a row each.
 
-    ours, theirs: columns `PLACE`, seed, accuracy, n, and nads, equal where the directions are the
-    same. Columns of the result: `PLACE`; seeds, seeds_there; difference, ours minus theirs;
+    ours, theirs: columns `CELL`, seed, accuracy, n, and nads, equal where the directions are the
+    same. Columns of the result: `CELL`; seeds, seeds_there; difference, ours minus theirs;
     tolerance, beyond which it is no chance, inf where one seed on both sides, or a large spread,
     leaves no such difference; excess, the difference in units of the tolerance.
     """
-    shared = ours[PLACE].merge(theirs[PLACE]).drop_duplicates()
+    shared = ours[CELL].merge(theirs[CELL]).drop_duplicates()
     cells = [run.merge(shared) for run in (ours, theirs)]
     mean = {"accuracy": ("accuracy", "mean"), "n": ("n", "sum"), "nads": ("nads", "first")}
     seeds = [run.groupby([*PART, "seed"], as_index=False).agg(**mean) for run in cells]
-    means = [run.assign(place=MEAN) for run in seeds]
+    means = [run.assign(coordinates=MEAN) for run in seeds]
     return pd.concat([_judged(*cells), _judged(*means)], ignore_index=True)
 
 
 def _judged(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     columns = {name: ("accuracy", name) for name in ("mean", "var", "count")}
     columns |= {"n": ("n", "min"), "nads": ("nads", "first")}
-    here, there = (run.groupby(PLACE).agg(**columns) for run in (ours, theirs))
+    here, there = (run.groupby(CELL).agg(**columns) for run in (ours, theirs))
     accuracy, dof = (here["mean"] + there["mean"]) / 2, here["count"] + there["count"] - 2
     squares = sum(run["var"].fillna(0.0) * (run["count"] - 1) for run in (here, there))
     n = np.minimum(here["n"], there["n"])

@@ -45,15 +45,16 @@ class Run:
     nads: dict[str, dict[str, Any]]
 
 
-def placed(rows: pd.DataFrame, experiment: str, nads: Mapping[str, Any]) -> pd.DataFrame:
-    """Results with the columns experiment; place, the coordinates as text; and nads, the network's
+def identified(rows: pd.DataFrame, experiment: str, nads: Mapping[str, Any]) -> pd.DataFrame:
+    """Results with the columns experiment; coordinates, as text; and nads, the network's
     entry of nads.json where the directions are NADs (NaN, which equals no other, if it has none).
     """
     about = experiments.find(experiment)
-    text = [f"{column} " + rows[column].astype(str) for column in about.coordinates]
+    columns = [f"{name} " + rows[name].astype(str) for name in about.coordinates]
+    coordinates = columns[0].str.cat(columns[1:], sep=", ")
     entries = {name: json.dumps(entry) for name, entry in nads.items()}
     nads = rows["architecture"].map(entries) if about.needs_nads else ""
-    return rows.assign(experiment=experiment, place=text[0].str.cat(text[1:], sep=", "), nads=nads)
+    return rows.assign(experiment=experiment, coordinates=coordinates, nads=nads)
 
 
 def table(plans: Mapping[Path, dict[str, Any]]) -> pd.DataFrame:
@@ -84,7 +85,7 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
     plans = {name: of_one for name, of_one in plans.items() if of_one}
     read = lambda path, stage: json.loads(artifacts.present(reports / path, stage).read_bytes())
     about, nads = read("images.json", "download"), read("nads.json", "estimate")
-    results = {name: placed(table(of_one), name, nads) for name, of_one in plans.items()}
+    results = {name: identified(table(of_one), name, nads) for name, of_one in plans.items()}
     scales = {name: next(iter(of_one.values()))["scale"] for name, of_one in plans.items()}
     images = f"{about['name']} ({about['digest'][:8]})"
     return Run(name or str(folder), results, scales, images, nads)
@@ -97,10 +98,10 @@ def of_commit(commit: str, folder: Path) -> Run:
     if archive.returncode:
         raise InputError(f"{commit!r} is neither a folder nor a commit that holds {folder}")
     digest = subprocess.check_output(["git", "rev-parse", "--short", commit], text=True).strip()
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as unpacked:
         with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-            files.extractall(place, filter="data")
-        return of_folder(Path(place), f"{commit} ({digest})")
+            files.extractall(unpacked, filter="data")
+        return of_folder(Path(unpacked), f"{commit} ({digest})")
 
 
 def of_papers(run: Run) -> Run:
@@ -130,4 +131,4 @@ def paper_results(experiment: str, ours: pd.DataFrame) -> pd.DataFrame:
         # This row does not agree with its own transpose (README.md beside the table).
         rows = rows[rows["k_row"] != 0]
     names = ours[["architecture", "network"]].drop_duplicates()
-    return placed(rows.merge(names), experiment, {})
+    return identified(rows.merge(names), experiment, {})

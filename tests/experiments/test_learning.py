@@ -14,15 +14,13 @@ SETTINGS = {"eps": 2.0, "sigma": {"logreg": 0.5, "lenet": 0.5}}
 BASIS = orthonormal()
 LINEAR = {"data": "linear", "index": 4, "eps": 2.0, "sigma": 0.5} | SQUARE
 IMAGES = LINEAR | {"data": "images", "index": -1}
-
-
 GRIDS = {"logreg": {"indices": (4, 40)}}
 HOW = training.Training(epochs=3, lr=0.1, momentum=0.9, weight_decay=0.0)
 PLAN = plan_of("learning", SETTINGS, GRIDS, seeds=(0,), samples=(60, 30), how=HOW)
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
-def test_images_are_the_mean_of_normalised_channels_and_labels_the_halves(
+def test_images_are_the_mean_of_normalised_channels_and_labels_the_halves_as_those_of_d_of_v(
     split, images, normalised
 ):
     draw = EXPERIMENT.draw(PLAN, 0, images)
@@ -33,14 +31,10 @@ def test_images_are_the_mean_of_normalised_channels_and_labels_the_halves(
     label_of = {picture.tobytes(): label for picture, label in shown}
     halves = [label_of[picture.tobytes()] >= 2 for picture in draw[f"{split}_pictures"]]
     assert y.tolist() == halves and len(set(halves)) == 2
-
-
-def test_the_linear_channel_is_d_of_v(images):
-    draw = EXPERIMENT.draw(PLAN, 0, images)
-    x, y = EXPERIMENT.dataset(LINEAR, "train", draw, [BASIS])
-    expected = separable(draw["train_normal"], draw["train_labels"], BASIS[4], 2.0, 0.5)
+    x, same = EXPERIMENT.dataset(LINEAR, split, draw, [BASIS])
+    expected = separable(draw[f"{split}_normal"], 2 * y.numpy() - 1, BASIS[4], 2.0, 0.5)
     np.testing.assert_allclose(x.flatten(1), expected, atol=1e-4)
-    assert torch.equal(y, torch.as_tensor(draw["train_labels"] > 0).long())
+    assert torch.equal(same, y)
 
 
 def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):

@@ -13,7 +13,6 @@ VALUES = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.5}
 GRIDS = {"lenet": {"indices": (1, 800)}, "mlp": {"indices": (3,)}}
 PLAN = plan_of("linear_pairs", VALUES, GRIDS)
 BASIS = orthonormal()
-COLUMNS = ("architecture", "seed", "index_1", "index_2", "test_set", "accuracy", "train_accuracy")
 
 
 def test_the_draws_of_a_seed():

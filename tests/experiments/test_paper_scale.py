@@ -6,10 +6,12 @@ import re
 
 import pytest
 
-from pipeline import experiments, settings
+from pipeline import settings
 from pipeline.cells.training import Training
+from pipeline.experiments.plan import Frequencies
 
 INDICES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 800, 1000)
+FOUR = ("lenet", "vgg11", "resnet18", "densenet121")
 SMALL = Training(50, 0.2, 0.9, 0.0)
 IMAGES = Training(40, 0.15, 0.9, 1e-5)
 LINEAR = Training(20, 0.5, 0.0, 0.0, "linear")
@@ -37,10 +39,7 @@ STATED = {
     "fourier": (
         (10_000, 10_000, 1),
         {"eps": 1.0, "sigma": 3.0},
-        dict.fromkeys(
-            "logreg lenet vgg11 resnet18 densenet121 lenet_unpooled resnet18_unpooled".split(),
-            LINEAR,
-        ),
+        dict.fromkeys([*FOUR, "logreg", "lenet_unpooled", "resnet18_unpooled"], LINEAR),
     ),
     "convergence": (
         (10_000, 10_000, 1),
@@ -49,8 +48,8 @@ STATED = {
     ),
     "nad_sweep": (
         (10_000, 10_000, 1),
-        {"eps": 1.0, "sigma": {"densenet121": 3.0, "resnet18": 3.0, "vgg11": 3.0, "lenet": 1.0}},
-        dict.fromkeys(["densenet121", "resnet18", "vgg11", "lenet"], LINEAR),
+        {"eps": 1.0, "sigma": dict.fromkeys(FOUR, 3.0) | {"lenet": 1.0}},
+        dict.fromkeys(FOUR, LINEAR),
     ),
     "poison": (
         (50_000, 10_000, 1),
@@ -60,7 +59,7 @@ STATED = {
     "flip": (
         (50_000, 10_000, 1),
         {},
-        dict.fromkeys(["densenet121", "resnet18", "vgg11", "lenet"], FLIP),
+        dict.fromkeys(FOUR, FLIP),
     ),
 }
 
@@ -86,36 +85,14 @@ def test_samples_seeds_values_and_training(name, paper):
         assert found == value
 
 
-def places(plan):
-    """The coordinates of the cells of the first seed, by architecture."""
-    experiment, found = experiments.find(plan.experiment), {}
-    for cell in experiment.cells(plan):
-        if cell["seed"] == plan.seeds[0]:
-            place = tuple(cell[coordinate] for coordinate in experiment.coordinates)
-            found.setdefault(cell["architecture"], []).append(place)
-    return found
-
-
-def test_the_grids_along_nads(paper):
-    for found in places(paper["linear_pairs"]).values():
-        assert found == [(first, second) for first in INDICES for second in INDICES]
-    for found in places(paper["image_pairs"]).values():
-        assert found == [(index,) for index in INDICES]
-    for name, found in places(paper["nad_sweep"]).items():
-        both = ("secant", "gradient") if name == "lenet" else ("secant",)
-        indices = [*range(11), *range(14, 1023, 4)]
-        assert found == [(estimand, index) for estimand in both for index in indices]
-    carriers = [(index,) for index in (-1, *range(0, 1021, 10))]
-    assert places(paper["poison"])["resnet18"] == carriers
-
-
-def test_the_grids_of_frequencies_have_every_even_one_from_minus_16_to_14_once(paper):
-    found = places(paper["fourier"])
-    whole = found["lenet"]
-    same = {frozenset([k, tuple((-part + 16) % 32 - 16 for part in k)]) for k in whole}
-    square = {(row, column) for row in range(-16, 16, 2) for column in range(-16, 16, 2)}
-    assert len(same) == len(whole) and set().union(*same) == square
-    coarser = [(row, column) for row, column in whole if row % 4 == column % 4 == 0]
-    for name, there in found.items():
-        assert there == (coarser if name == "resnet18_unpooled" else whole)
-    assert all(there == whole for there in places(paper["convergence"]).values())
+def test_the_grids_have_the_papers_indices_and_frequencies(paper):
+    grids = lambda name: {a: member.grid for a, member in paper[name].members.items()}
+    every = (*range(11), *range(14, 1023, 4))
+    for name in ("linear_pairs", "image_pairs"):
+        assert {grid.indices for grid in grids(name).values()} == {INDICES}
+    for name, grid in grids("nad_sweep").items():
+        assert (grid.indices, grid.compare) == (every, name == "lenet")
+    assert grids("poison")["resnet18"].indices == tuple(range(0, 1021, 10))
+    for experiment in ("fourier", "convergence"):
+        for name, grid in grids(experiment).items():
+            assert grid == Frequencies(4 if name == "resnet18_unpooled" else 2)

@@ -123,6 +123,18 @@ def test_a_cell_is_trained_from_the_weights_and_in_the_order_of_its_identity(mad
             assert np.array_equal(result.arrays[name], weight.numpy())
 
 
+def test_weights_of_types_that_numpy_does_not_have_are_kept_exactly():
+    network = torch.nn.Linear(5, 3).bfloat16()
+    network.register_buffer("eighths", torch.randn(9).to(torch.float8_e5m2))
+    arrays = jobs._as_numpy(network.state_dict())
+    assert {array.dtype for array in arrays.values()} == {np.dtype(np.float32)}
+    before = {name: value.float() for name, value in network.state_dict().items()}
+    for value in network.state_dict().values():
+        value.zero_()
+    network.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+    assert all(torch.equal(value.float(), before[n]) for n, value in network.state_dict().items())
+
+
 def test_of_a_network_that_no_later_stage_needs_its_outputs_are_kept(sweep):
     plan, data, cells = sweep
     (job, *_) = jobs.of_cells(plan, data, cells, CPU)

@@ -75,6 +75,12 @@ def test_a_link_to_a_folder_that_holds_it_is_refused(tmp_path, links):
     assert "a link to a folder that holds it; remove the link" in refusal(root)
 
 
+def test_a_link_to_what_is_not_there_leaves_out_no_class_in_silence(tmp_path):
+    for split in ("train", "test"):
+        (class_folders(tmp_path / "birds") / split / "finch").symlink_to("/nowhere")
+    assert "finch is a link to what is not there; remove or mend it" in refusal(tmp_path / "birds")
+
+
 def test_a_pointer_of_git_lfs_is_told_from_the_file_in_whose_place_it_is(tmp_path, monkeypatch):
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
     root = class_folders(tmp_path / "set")

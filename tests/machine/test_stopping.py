@@ -46,39 +46,41 @@ def start(folder):
     )
 
 
-def wait_until(process, reached):
-    """Wait until something is reached, while the program runs; returns its family."""
-    while not reached():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    return psutil.Process(process.pid).children(recursive=True)
+def starting(process, _):
+    """Whether one of the process's workers is there."""
+    for child in psutil.Process(process.pid).children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # another child, which has just ended
+            if "multiprocessing.spawn" in " ".join(child.cmdline()):
+                return True
+    return False
+
+
+def working(_, folder):
+    """Whether a worker does its job."""
+    return (folder / "begun").exists()
 
 
 @pytest.mark.parametrize(
-    ("number", "send"), [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)]
+    ("number", "send", "reached"),
+    [
+        (signal.SIGINT, os.killpg, working),
+        (signal.SIGTERM, os.kill, working),
+        (signal.SIGINT, os.killpg, starting),
+    ],
 )
-def test_a_run_that_is_told_to_stop_ends_with_its_workers_and_one_line(number, send, tmp_path):
+def test_a_run_that_is_told_to_stop_ends_with_its_workers_and_one_line(
+    number, send, reached, tmp_path
+):
     process = start(tmp_path)
-    family = wait_until(process, (tmp_path / "begun").exists)
+    while not reached(process, tmp_path):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    family = psutil.Process(process.pid).children(recursive=True)
     send(process.pid, number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said.startswith("stopped: finished networks") and said.count("\n") == 1, said
     assert not psutil.wait_procs(family, 20)[1]
-
-
-def is_worker(child):
-    with contextlib.suppress(psutil.NoSuchProcess):  # another child, which has just ended
-        return "multiprocessing.spawn" in " ".join(child.cmdline())
-
-
-def test_ctrl_c_while_workers_start_ends_the_run_with_one_line_too(tmp_path):
-    process = start(tmp_path)
-    wait_until(process, lambda: any(map(is_worker, psutil.Process(process.pid).children())))
-    os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert said.startswith("stopped: ") and said.count("\n") == 1, said
 
 
 def test_code_that_was_changed_before_a_worker_read_it_gives_no_result(tmp_path):

@@ -12,7 +12,6 @@ import torch
 
 from pipeline.machine import store
 
-KEYS = [letter * 64 for letter in "ab"]
 W = {"w": torch.tensor([1.0, -2.5])}
 
 
@@ -81,32 +80,23 @@ def test_one_turned_bit_anywhere_is_found(kept):
     assert kept.get("ab12") is not None
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda content: content[:-1] + bytes([content[-1] ^ 1]),
-        lambda content: content[:-7],
-        lambda content: safetensors.torch.save(W),
-    ],
-    ids=["one bit", "cut short", "without a note"],
-)
+@pytest.mark.parametrize("damage", [lambda _: safetensors.torch.save(W), lambda whole: whole[:-7]])
 def test_a_damaged_file_counts_as_not_kept_and_is_said(damage, kept, capsys):
-    kept.put(KEYS[0], W, {"loss": 0.5})
-    path = kept.path(KEYS[0])
+    """One without a note, and one that was cut short."""
+    kept.put("ab12", W, {"loss": 0.5})
+    path = kept.path("ab12")
     path.chmod(0o644)
     path.write_bytes(damage(path.read_bytes()))
-    assert kept.get(KEYS[0]) is None
+    assert kept.get("ab12") is None and not path.exists()
     assert capsys.readouterr().err.startswith(f"notice: {path} is damaged and counts as not kept: ")
-    assert not path.exists()
-    kept.put(KEYS[0], W, {"loss": 0.5})
-    assert kept.get(KEYS[0]) == {"loss": 0.5}
+    kept.put("ab12", W, {"loss": 0.5})
+    assert kept.get("ab12") == {"loss": 0.5}
 
 
 def test_one_cell_in_anothers_place_is_found(kept):
-    kept.put(KEYS[0], W, {"loss": 0.5})
-    kept.path(KEYS[1]).parent.mkdir()
-    kept.path(KEYS[0]).rename(kept.path(KEYS[1]))
-    assert kept.get(KEYS[1]) is None
+    kept.put("ab12", W, {"loss": 0.5})
+    kept.path("ab12").rename(kept.path("ab13"))
+    assert kept.get("ab13") is None
 
 
 def test_a_cell_and_its_copy_are_one_file_that_nobody_writes_into(kept, tmp_path):

@@ -129,16 +129,6 @@ def test_a_killed_worker_costs_its_own_job_a_try_and_a_third_death_is_the_jobs_r
     assert capfd.readouterr().err == 3 * line
 
 
-def end(_, status):
-    os._exit(status)
-
-
-def test_workers_that_end_by_the_jobs_own_code_are_not_said_to_lack_memory():
-    died = run(end, [2])[0]
-    words = "(the last ended with status 2), by its own code, as sys.exit, or a crash; what was"
-    assert isinstance(died, InputError) and words in str(died) and "memory" not in str(died)
-
-
 def wait_at_first(folder, job):
     """Job 0 waits to be killed at its first try."""
     if noted(folder, job) == 1 and job == 0:

@@ -1,15 +1,17 @@
 """Estimators, networks and samples that the tests of NADs share."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import torch
 from torch import nn
 
+from pipeline import networks
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.estimation import Estimation
+from pipeline.nads.estimation import Estimation, in_turn
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.task import jacobian
+from pipeline.nads.jacobian import Sampler
 
 SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4], "side": 8}
 SECANT = Estimator("secant", "readout", 100.0, "normal", True, False)
@@ -33,12 +35,17 @@ def jacobians(count, rows, shape, seed=0):
     ]
 
 
-def nads_of(recipe, count, symmetry="none"):
-    """The NADs of a recipe's first networks, without workers or store."""
-    estimation = Estimation(Covariance(recipe.shape, symmetry), count)
-    for number in range(count):
-        estimation.add(number, jacobian(recipe, None, number))
-    return estimation.nads(recipe.estimator)
+def sampler(specification=SMALL, identity=(0, "net"), estimator=SECANT):
+    """A sampler of a specification's networks for inputs 1×8×8."""
+    build = functools.partial(networks.build, specification, 1, 1)
+    return Sampler(build, (1, 8, 8), identity, estimator)
+
+
+def nads_of(sampler, count, symmetry="none"):
+    """The NADs of a sampler's first networks, without workers or store."""
+    estimation = Estimation(sampler, Covariance(sampler.shape, symmetry), count)
+    estimation.fill(in_turn)
+    return estimation.nads()
 
 
 def filled(accumulator, samples):

@@ -1,5 +1,7 @@
-"""docs/api.md against the code: every public name, its arguments and defaults, and its program."""
+"""docs/api.md against the code: every public name, its arguments and defaults, and its program; the
+examples of the docstrings."""
 
+import doctest
 import inspect
 import re
 
@@ -51,3 +53,10 @@ def test_the_program_of_the_page_runs(tmp_path, monkeypatch, capsys):
     )
     assert made == text and values == pytest.approx(expected, rel=0.1)
     assert {path.name for path in tmp_path.iterdir()} == {"mine.npz", "mine.png"}
+
+
+@pytest.mark.parametrize("name", nads.__all__)
+def test_the_example_in_a_docstring_says_what_it_prints(name, folder):
+    finder = doctest.DocTestFinder(recurse=False)
+    (example,) = finder.find(getattr(nads, name), name, globs=vars(nads).copy())
+    assert example.examples and not doctest.DocTestRunner().run(example).failed

@@ -3,11 +3,10 @@ are and are completed to a basis."""
 
 import numpy as np
 import pytest
-from nads_samples import SECANT, SMALL, nads_of
+from nads_samples import nads_of, sampler
 
 from pipeline.nads import NADs, from_file, imported, overlap
 from pipeline.nads.gallery import gallery
-from pipeline.nads.task import Recipe
 from pipeline.project.errors import InputError
 
 
@@ -24,7 +23,7 @@ def test_imported_rows_are_kept_and_completed_to_a_basis(count, kind):
 
 def estimated():
     """NADs of 8×8 inputs from four networks."""
-    return nads_of(Recipe(SMALL, {}, (1, 8, 8), (0, "net"), SECANT, "cpu"), 4)
+    return nads_of(sampler(), 4)
 
 
 @pytest.mark.parametrize("nads", [estimated(), imported(np.eye(12)[:3], (3, 2, 2))])
@@ -35,16 +34,6 @@ def test_nads_that_were_saved_are_loaded_as_they_were(nads, tmp_path):
         assert type(getattr(loaded, name)) is type(value), name
         np.testing.assert_array_equal(getattr(loaded, name), value, name)
     assert repr(loaded) == repr(nads)
-
-
-def test_a_file_of_fewer_digits_is_loaded_in_float64_without_further_arrays(tmp_path):
-    nads = estimated()
-    fewer = vars(nads) | {"directions": nads.directions.astype(np.float16), "commit": "0123456"}
-    np.savez_compressed(tmp_path / "small.npz", **fewer)
-    loaded = NADs.load(tmp_path / "small.npz")
-    assert loaded.directions.dtype == np.float64 and loaded.nearby.dtype == nads.nearby.dtype
-    np.testing.assert_allclose(loaded.directions, nads.directions, atol=1e-3)
-    assert vars(loaded).keys() == vars(nads).keys()
 
 
 def test_a_file_of_objects_is_not_unpickled(tmp_path):

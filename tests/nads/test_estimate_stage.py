@@ -7,13 +7,12 @@ import sys
 import numpy as np
 import pytest
 from hand_overs import lay_down_plans
-from nads_samples import SECANT, nads_of
+from nads_samples import SECANT, nads_of, sampler
 
 from pipeline import estimate
 from pipeline.machine import store, workers
 from pipeline.nads import imported
 from pipeline.nads.estimator import NADsPlan, Request, Source
-from pipeline.nads.task import Recipe
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
@@ -28,9 +27,9 @@ def here(monkeypatch):
     sampled = []
 
     def run(function, jobs, make_context, device):
-        (recipe,) = function.args
+        (of_one_estimate,) = function.args
         for number in jobs:
-            sampled.append((recipe.identity[1], number))
+            sampled.append((of_one_estimate.identity[1], number))
             yield number, function(make_context(), number)
 
     monkeypatch.setattr(workers, "run", run)
@@ -63,8 +62,8 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(folde
     ways = (COMPARED, "square"), (COMPARED.other(), "none")
     names = ("net", None), ("net.gradient", "gradient")
     for line, (name, estimand), (estimator, symmetry) in zip(lines, names, ways):
-        recipe = Recipe(NETWORK, {}, (1, 8, 8), (7, name), estimator, "cpu")
-        expected, written = nads_of(recipe, 6, symmetry), artifacts.nads("net", estimand)
+        networks = sampler(NETWORK, (7, name), estimator)
+        expected, written = nads_of(networks, 6, symmetry), artifacts.nads("net", estimand)
         assert list(written) == [field.name for field in dataclasses.fields(expected)]
         for field, array in written.items():
             np.testing.assert_array_equal(array, getattr(expected, field))
@@ -139,7 +138,6 @@ def test_nads_from_a_file(folder, here, capsys):
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (Source(4, input=(1, 8, 9)), "the network does not take inputs of 1×8×9: "),
         (source(2, first=64), "2 networks give 10 vectors, too few for the first 64 directions"),
         (Source(file="theirs.npy"), "the NADs theirs.npy cannot be read: .* No such file"),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 import psutil
 import pytest
 import torch
-from nads_samples import SECANT
+from nads_samples import SECANT, sampler
 from torch import nn
 
 from pipeline.nads import estimate
@@ -14,16 +14,17 @@ from pipeline.nads.covariance import Covariance
 from pipeline.nads.directions import imported
 from pipeline.nads.estimation import Estimation, begun, in_channels
 from pipeline.nads.estimator import Source
-from pipeline.nads.jacobian import jacobian_of_untrained
+from pipeline.nads.jacobian import Sampler
 from pipeline.nads.leading import Leading
 from pipeline.nads.spectrum import overlaps
+from pipeline.networks import Symmetry
 from pipeline.project.errors import InputError
 
 SHAPE = (1, 4, 4)
 
 
 def estimation(networks, target_error=None):
-    return Estimation(Covariance(SHAPE), networks, target_error)
+    return Estimation(sampler(), Covariance(SHAPE), networks, target_error)
 
 
 def added(estimation, samples, numbers=None):
@@ -43,7 +44,7 @@ def test_an_estimate_stops_at_its_error_whatever_the_order():
     assert (
         one.accumulator.error() <= 0.2 < added(estimation(count // 2), samples).accumulator.error()
     )
-    assert one.nads(SECANT).directions.tobytes() == shuffled.nads(SECANT).directions.tobytes()
+    assert one.nads().directions.tobytes() == shuffled.nads().directions.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -54,16 +55,15 @@ def test_an_estimate_stops_at_its_error_whatever_the_order():
         (Source(512, first=9), "none", 5e8, "need 0.7 GB .*; ask for fewer networks or for method"),
         (Source(2, first=17), "none", 1e9, "^2 networks give 16 vectors, too few for the first 17"),
         (Source(2, first=129), "square", 1e9, "^2 networks give 128 vectors, too few for the "),
-        (Source(2), "squares", 1e9, "^symmetry must be one of none, transposition, square or mea"),
         (Source(2, input=(1, 16, 64)), "square", 1e9, "^inputs of 1×16×64 are not square, .* squa"),
     ],
 )  # fmt: skip
 def test_an_estimate_that_cannot_be(source, symmetry, free, sentence, monkeypatch):
     memory = psutil.virtual_memory()._replace(available=free)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-    network = nn.Sequential(nn.Flatten(), nn.Linear(1024, 8), nn.Linear(8, 1))
+    build = lambda seed: nn.Sequential(nn.Flatten(), nn.Linear(1024, 8), nn.Linear(8, 1))
     with pytest.raises(InputError, match=sentence):
-        begun(network, SECANT, source, symmetry)
+        begun(Sampler(build, source.input, (0, "net"), SECANT), source, Symmetry(symmetry))
 
 
 class Tiny(nn.Sequential):
@@ -102,10 +102,8 @@ def test_the_library_call_takes_the_mean_over_the_networks_that_it_names(argumen
         torch.manual_seed(seed)
         return Tiny()
 
-    made = [
-        jacobian_of_untrained(build, (2, 12, 8), n, (3, "library"), estimator).astype(float)
-        for n in range(6)
-    ]
+    networks = Sampler(build, (2, 12, 8), (3, "library"), estimator)
+    made = [networks(number).astype(float) for number in range(6)]
     even, odd = (sum(j.T @ j for j in made[half::2]) / 3 for half in (0, 1))
     nads = call(**arguments)
     u, rounding = nads.directions, 1e-6 * nads.eigenvalues[0]
@@ -167,10 +165,10 @@ def test_the_overlap_in_colours_is_that_of_the_spans():
 @pytest.mark.parametrize("weight", [0.0, float("nan")])
 def test_a_covariance_that_is_zero_or_no_number_is_refused(weight, first):
     accumulator = Covariance(SHAPE) if first is None else Leading(SHAPE, first)
-    zero = added(Estimation(accumulator, 6), [np.full((2, 16), weight, np.float32)] * 6)
+    zero = added(Estimation(sampler(), accumulator, 6), [np.full((2, 16), weight, np.float32)] * 6)
     sentence = r"^C, the covariance .* \(secant, step 100\), is zero or not finite; take another"
     with pytest.raises(InputError, match=sentence):
-        zero.nads(SECANT)
+        zero.nads()
 
 
 @pytest.mark.parametrize("point", ["normal", "many", "zero"])

@@ -32,13 +32,14 @@ def test_another_name_lists_those_that_there_are():
         load("resnet")
 
 
-def test_there_is_a_file_for_each_name_that_the_program_makes():
+def test_the_files_of_all_names_are_small_and_say_how_they_were_made():
     assert sorted(SOURCES) == NAMES
-
-
-def test_the_files_are_small():
     sizes = [path.stat().st_size for path in FILES]
     assert max(sizes) <= 2 * MB and sum(sizes) <= 15 * MB
+    for path in FILES:
+        with np.load(path) as arrays:
+            assert arrays["directions"].dtype == np.float16
+            assert arrays["minutes"] > 0 and len(str(arrays["commit"])) >= 7
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,23 +52,10 @@ def test_nads_by_name_are_those_of_the_file_and_orthonormal(name):
     assert departure(stored.directions) < 1e-3 and departure(nads.directions) < 1e-14
     # Rounding to float16 moves each entry, and so each direction, by at most 2⁻¹¹ of itself.
     assert np.linalg.norm(nads.directions - stored.directions, axis=1).max() < 2**-11
-    assert (np.diff(nads.eigenvalues) <= 0).all() and nads.eigenvalues[0] > 0
-    assert (nads.standard_errors > 0).all() and nads.halves.shape == (2, count)
-    indices = np.arange(count)
-    assert (nads.nearby[:, 0] <= indices).all() and (indices <= nads.nearby[:, 1]).all()
-    assert nads.nearby.max() < count and nads.overlap.shape == (count,)
+    assert (np.diff(nads.eigenvalues) <= 0).all() and nads.eigenvalues[-1] >= 0
     # The three channels of torchvision's network are not averaged over.
-    assert nads.networks <= SOURCES[name].networks and nads.error < (
-        0.11 if shape[0] == 1 else 0.31
-    )
+    assert nads.error < (0.11 if shape[0] == 1 else 0.31)
     assert (nads.estimand, nads.method, nads.step) == ("secant", "readout", 100)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_file_says_how_it_was_made(path):
-    with np.load(path) as arrays:
-        assert arrays["directions"].dtype == np.float16
-        assert arrays["minutes"] > 0 and len(str(arrays["commit"])) >= 7
 
 
 def test_the_table_of_docs_has_the_numbers_of_the_files():

@@ -1,7 +1,6 @@
-"""The estimates that a plan asks for: what a worker makes of a recipe, and the key of its NADs."""
+"""The estimates that a plan asks for, and the keys of their NADs."""
 
 import dataclasses
-import functools
 import inspect
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from nads_samples import GRADIENT, SECANT, SMALL
+from nads_samples import GRADIENT, SECANT, SMALL, sampler
 from torch import nn
 
 from pipeline import networks
@@ -17,78 +16,77 @@ from pipeline.machine import code, store, workers
 from pipeline.nads import NADs, estimate
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
-from pipeline.nads.estimator import NADsPlan, Request, Source
+from pipeline.nads.estimator import Request, Source
 from pipeline.nads.gallery import gallery
-from pipeline.nads.jacobian import jacobian_of_untrained
 from pipeline.nads.leading import Leading
-from pipeline.nads.task import Recipe, Task, jacobian, key, tasks
+from pipeline.nads.task import Task, by_workers, key
 
 SHAPE = (1, 8, 8)
-of = functools.partial(Estimation, networks=9)
-RECIPE = Recipe(SMALL, {}, SHAPE, (0, "net"), GRADIENT, "cpu")
-NINE = Source(9, input=SHAPE)
+NINE = Request(SMALL, Source(9, input=SHAPE))
+
+
+def of(accumulator, channels=1, **of_the_sampler):
+    """An estimate of nine networks."""
+    networks = dataclasses.replace(sampler(estimator=GRADIENT), **of_the_sampler)
+    return Estimation(networks, accumulator, 9, channels=channels)
 
 
 def test_a_worker_makes_the_jacobian_of_the_networks_number():
-    build = functools.partial(networks.build, SMALL, 1, 1)
-    for number in (0, 3):
-        expected = jacobian_of_untrained(build, SHAPE, number, (0, "net"), GRADIENT)
-        np.testing.assert_array_equal(jacobian(RECIPE, None, number), expected)
-    colour = dataclasses.replace(RECIPE, specification=SMALL | {"side": 4}, shape=(3, 4, 4))
-    assert jacobian(colour, None, 0).shape == (4, 48)
+    for number, made in by_workers(networks := sampler(estimator=GRADIENT), [0, 1]):
+        np.testing.assert_array_equal(made, networks(number))
 
 
 def test_a_key_holds_all_that_decides_the_nads_and_nothing_else():
-    covariance = of(Covariance(SHAPE))
-    changed = lambda **fields: key(dataclasses.replace(RECIPE, **fields), covariance, NINE)
-    same = key(RECIPE, covariance, NINE)
+    changed = lambda **fields: key(NINE, of(Covariance(SHAPE), **fields))
+    asked = lambda **fields: key(dataclasses.replace(NINE, **fields), of(Covariance(SHAPE)))
+    same = key(NINE, of(Covariance(SHAPE)))
     of_others = dataclasses.replace(GRADIENT, compare=True, symmetry=False)
-    assert changed(estimator=of_others) == key(RECIPE, of(Covariance(SHAPE)), NINE) == same
+    assert changed(estimator=of_others) == same
     assert changed(device="cuda:0") == changed(device="cuda:1")
     others = [
         changed(device="cuda:0"),
-        changed(own={"own/mine.py": "0"}),
-        changed(own={"own/mine.py": "1"}),
         changed(identity=(1, "net")),
         changed(identity=(0, "other")),
-        changed(specification=SMALL | {"hidden": [8, 5]}),
-        changed(specification={"network": "pipeline.networks.mlp:LogReg", "side": 8}),
+        asked(own={"own/mine.py": "0"}),
+        asked(own={"own/mine.py": "1"}),
+        asked(specification=SMALL | {"hidden": [8, 5]}),
+        asked(specification={"network": "pipeline.networks.mlp:LogReg", "side": 8}),
+        asked(source=Source(9, 0.1, SHAPE)),
+        asked(source=Source(10, input=SHAPE)),
+        asked(source=Source(9, input=(1, 4, 16))),
         changed(estimator=SECANT),
         changed(estimator=dataclasses.replace(GRADIENT, method="plain")),
         changed(estimator=dataclasses.replace(GRADIENT, step=99.0)),
         changed(estimator=dataclasses.replace(GRADIENT, point="many")),
-        key(RECIPE, of(Covariance(SHAPE, "square")), NINE),
-        key(RECIPE, of(Covariance(SHAPE), channels=3), NINE),
-        key(RECIPE, covariance, Source(9, 0.1, SHAPE)),
-        key(RECIPE, covariance, Source(10, input=SHAPE)),
-        key(RECIPE, covariance, Source(9, input=(1, 4, 16))),
-        key(RECIPE, of(Leading(SHAPE, 3)), Source(9, input=SHAPE, first=3)),
+        changed(channels=3),
+        key(NINE, of(Covariance(SHAPE, "square"))),
+        key(Request(SMALL, Source(9, input=SHAPE, first=3)), of(Leading(SHAPE, 3))),
     ]
     assert len({same, *others}) == len(others) + 1
 
 
 def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatch):
-    files, covariance = [], of(Covariance(SHAPE))
+    files, estimation = [], of(Covariance(SHAPE))
     monkeypatch.setattr(code, "digest", lambda given: files.extend(given) or "code")
-    before = key(RECIPE, covariance, NINE)
+    before = key(NINE, estimation)
     names = {str(Path(file).relative_to(code.PACKAGE)) for file in files}
     assert names > {"nads/covariance.py", "nads/readout.py", "cells/seeds.py", "networks/mlp.py"}
     for module, name, other in ((torch, "__version__", "0"), (networks, "version", lambda *_: "0")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, other)
-            assert key(RECIPE, covariance, NINE) != before
+            assert key(NINE, estimation) != before
     build = networks.build
     drawn_otherwise = lambda *arguments: build(*arguments[:-1], arguments[-1] + 1)
     monkeypatch.setattr(networks, "build", drawn_otherwise)
-    assert key(RECIPE, covariance, NINE) != before
+    assert key(NINE, estimation) != before
 
 
 def test_estimating_reaches_no_file_of_the_room_that_its_key_leaves_out(folder, monkeypatch):
     """An edit of a legend, of `NADs.__repr__` or of what stores NADs estimates nothing anew."""
-    files, reached, covariance = [], set(), of(Covariance(SHAPE))
+    files, reached = [], set()
     with monkeypatch.context() as patch:
         patch.setattr(code, "digest", lambda given: files.extend(given) or "code")
-        key(RECIPE, covariance, NINE)
+        key(NINE, of(Covariance(SHAPE)))
     shown = {Path(inspect.getfile(each)) for each in (NADs.__repr__, NADs.save, gallery, Task)}
     assert not shown & set(files)
 
@@ -111,23 +109,22 @@ def test_estimating_reaches_no_file_of_the_room_that_its_key_leaves_out(folder, 
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("height", "averaged"), [(8, "transposition"), (12, "none")])
-def test_oblong_inputs_have_none_of_the_symmetries_that_a_network_states(height, averaged):
-    secant, source = dataclasses.replace(SECANT, point="zero"), Source(2, input=(1, height, 8))
-    resnet = networks.specification({"network": "resnet18", "width": 0.125})
-    plan = NADsPlan("smoke", 0, secant, {"resnet": Request(resnet, source)})
-    (made,) = tasks(plan, torch.device("cpu"))
-    assert made.estimation.accumulator.symmetry == averaged
-
-
 @pytest.mark.parametrize(
-    ("network", "side", "symmetry"),
-    [("convnext", 64, "square"), ("convnext", 28, "measured"), ("logreg", 28, "square")],
+    ("network", "height", "width", "symmetry"),
+    [
+        ({"network": "resnet18", "width": 0.125}, 8, 8, "transposition"),
+        ({"network": "resnet18", "width": 0.125}, 12, 8, "none"),
+        ({"network": "convnext"}, 64, 64, "square"),
+        ({"network": "convnext"}, 28, 28, "measured"),
+        ({"network": "logreg", "side": 28}, 28, 28, "square"),
+    ],
 )
-def test_the_square_is_measured_where_strides_may_leave_out_the_last_rows(network, side, symmetry):
-    own = {"side": 28} if network == "logreg" else {}
-    specification = networks.specification({"network": network} | own)
-    assert networks.symmetry_of_inputs(specification, (1, side, side)) == symmetry
+def test_inputs_have_of_a_networks_symmetries_those_that_their_shape_can_have(
+    network, height, width, symmetry
+):
+    """Where strides may leave out the last rows, the square is measured."""
+    specification = networks.specification(network)
+    assert networks.symmetry_of_inputs(specification, (1, height, width)).square == symmetry
 
 
 def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(folder, monkeypatch):
@@ -136,7 +133,7 @@ def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(folder
             yield number, ValueError("no memory") if number == 3 else function(None, number)
 
     monkeypatch.setattr(workers, "run", run)
-    task = Task("net", RECIPE, of(Covariance(SHAPE)), "a" * 64)
+    task = Task("net", of(Covariance(SHAPE)), "a" * 64)
     with pytest.raises(ValueError, match="^no memory$"):
         task.nads()
     assert not store.Store(store.default_folder()).holds("a" * 64)

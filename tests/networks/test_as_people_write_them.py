@@ -1,6 +1,8 @@
 """Networks as they lie in public repositories: each runs as its author meant it, or is refused at
 once, by the dry run and by `estimate` alike."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -136,19 +138,102 @@ class Checkpointed(Net):
         return self.body[3](checkpoint(self.body[:3], x, use_reentrant=True))
 
 
+class Listed(Net):
+    def made(self, channels):
+        self.layers = [nn.Linear(16, 16)]
+
+    def forward(self, x):
+        return self.body[3](self.layers[0](self.body[:3](x)))
+
+
+class Fresh(Net):
+    def forward(self, x):
+        return nn.Linear(16, self.outputs)(self.body[:3](x))
+
+
+class Initialised(Net):
+    def made(self, channels):
+        self.shift, self.ready = nn.Parameter(torch.zeros(channels, 8, 8)), False
+
+    def forward(self, x):
+        if self.training and not self.ready:
+            self.shift.data, self.ready = -x.mean(0), True
+        return self.body(x + self.shift)
+
+
+class State(Net):
+    def get_extra_state(self):
+        return {"steps": 1}
+
+
+class Sparse(Net):
+    def made(self, channels):
+        self.register_buffer("graph", torch.eye(3).to_sparse())
+
+
+class Coarse(Net):
+    def forward(self, x):
+        return self.body.bfloat16()(x.bfloat16()).float()
+
+
+def coarse(channels, outputs):
+    return Coarse(channels, outputs).bfloat16()
+
+
+class Fixed(Net):
+    def forward(self, x):
+        return self.body(x.view(2, -1))
+
+
+class Recurrent(Net):
+    def made(self, channels):
+        self.rnn = nn.GRU(8 * channels, 16, batch_first=True)
+
+    def forward(self, x):
+        rows = x.permute(0, 2, 1, 3).flatten(2)
+        return self.body[3](self.rnn(rows, torch.zeros(1, 64, 16))[0][:, -1])
+
+
+class Frozen(Net):
+    def forward(self, x):
+        with torch.no_grad():
+            return self.body(x)
+
+
+class Ending(Net):
+    def forward(self, x):
+        raise SystemExit("no GPU")
+
+
+class Setting(Net):
+    def forward(self, x):
+        torch.set_default_dtype(torch.float64)
+        return self.body(x)
+
+
 class Detached(Net):
     def forward(self, x):
         return self.body(x.detach())
 
 
-class Normalised(Net):
+class Ended(Net):
+    def __init__(self, channels, outputs, how):
+        super().__init__(channels, outputs)
+        self.how = how
+
     def forward(self, x):
-        return 3 * F.normalize(self.body(x))
+        return eval(self.how)(self.body(x))
 
 
-class LogSoftmax(Net):
-    def forward(self, x):
-        return F.log_softmax(self.body(x), 1)
+def normalised(channels, outputs):
+    return Ended(channels, outputs, "lambda y: 3 * F.normalize(y)")
+
+
+def vanishing(channels, outputs):
+    layers = [nn.Conv2d(channels, 8, 1), *[nn.Conv2d(8, 8, 1) for _ in range(40)], flat(8, outputs)]
+    for layer in layers[:-1]:
+        layer.weight.data, layer.bias.data = layer.weight / 10, 0 * layer.bias
+    return nn.Sequential(*layers)
 
 
 class Dictionary(Net):
@@ -179,7 +264,7 @@ def ends(channels, outputs):
 
 class Empty(Net):
     def made(self, channels):
-        self.empty = nn.Parameter(torch.empty(0))
+        self.empty = nn.Parameter(torch.empty(3, 0, 2, 2))
         self.waves = nn.Parameter(torch.randn(8, 5, dtype=torch.cfloat))
         for kind in ("float8_e4m3fn", "uint16", "bool"):
             value = torch.ones(3).to(getattr(torch, kind))
@@ -218,6 +303,11 @@ class Viewing(nn.Module):
         return self.last(self.first(x).view(-1, 144))
 
 
+class Strided(Viewing):
+    def forward(self, x):
+        return self.last(torch.as_strided(self.first(x), (len(x), 144), (144, 1)))
+
+
 class Reshaping(Viewing):
     def forward(self, x):
         return self.last(self.first(x).reshape(-1, 144))
@@ -234,7 +324,11 @@ class Scripted(nn.Module):
 
 
 def scripted(channels, outputs):
-    return torch.jit.script(flat(channels, outputs))
+    return torch.jit.script(nn.Sequential(nn.ReLU(inplace=True), flat(channels, outputs)))
+
+
+def scripted_view(channels, outputs):
+    return torch.jit.script(Viewing(channels, outputs))
 
 
 def grouped(channels, outputs):
@@ -295,17 +389,29 @@ def of(name, **arguments):
 REFUSED = {
     "Late": "head.bias, head.weight came into being in the first forward pass",
     "Replaced": "body.3.weight came into being in the first forward pass",
-    "Hidden": "draw them with torch and in the constructor",
+    "Hidden": "are none of its parameters, so that no training reaches them",
     "FirstImages": "not with NumPy, Python's random or by its first images",
     "Power": "take torch.nn.utils.parametrizations.spectral_norm",
     "PowerInTraining": "its outputs in eval mode are decided by the passes before",
     "Buffer": "draw them with torch",
     "Attribute": "draw them with torch",
     "Counted": "each network has other names for its weights: dense_",
-    "Squeezed": "in a batch of 1, whose dimension `squeeze()` takes too",
+    "Squeezed": "in a batch of 1: it returns (",
     "Checkpointed": "set use_reentrant=False",
     "Detached": "leave out `torch.no_grad()` and `.detach()`",
-    "Normalised": "its outputs have one length for all images, as after a normalisation",
+    "normalised": "its outputs have one length for all images, as after a normalisation",
+    "Listed": "weights of shape (16, 16), (16,) are none of its parameters, so that no training",
+    "Fresh": "are none of its parameters, so that no training reaches them; make layers in the con",
+    "Initialised": "its outputs in eval mode are decided by the passes before",
+    "State": "_extra_state, which its state has, is no tensor",
+    "Sparse": "graph, which its state has, is no tensor, or a sparse one",
+    "coarse": "derivatives are lost in the rounding of its linear layers in torch.bfloat16",
+    "Fixed": "in a batch of 1: RuntimeError: addmm",
+    "Recurrent": "a network takes any number of images",
+    "Frozen": "leave out `torch.no_grad()`",
+    "Ending": "its code ends Python (SystemExit: no GPU)",
+    "ends": "its code ends Python (SystemExit: no GPU)",
+    "Setting": "its forward pass sets for all of torch: default dtype",
     "Dictionary": "returns a dict, not one tensor; put a module around it",
     "Auxiliary": "returns a tuple, not one tensor; put a module around it",
     "half": "inputs are float32: leave out `.half()`",
@@ -328,10 +434,29 @@ def test_what_cannot_be_used_is_refused_at_once_and_by_its_own_remedy(name, word
         assert ("inputs of another size" in sentence) == ("`input:" in words)
 
 
-@pytest.mark.parametrize("outputs", [1, 2])
-def test_a_log_softmax_is_named_before_any_work(outputs, people):
-    with pytest.raises(InputError, match="log-softmax.*; leave that out, since training and NADs"):
-        dry_run(of("LogSoftmax"), SHAPE, outputs)
+@pytest.mark.parametrize(
+    ("how", "one", "two"),
+    [
+        ("F.log_softmax(y, 1)", "the same for all images, as after a log-softmax", "a log-softmax"),
+        ("10 * y.softmax(1)", "the same for all images", "one length for all images"),
+        ("y / y.abs().sum(1, keepdim=True)", "one length", "one length for all images"),
+        ("y / y.abs().amax(1, keepdim=True)", "one length", "one length for all images"),
+        ("F.layer_norm(y, y.shape[1:])", "the same for all images", "one length for all images"),
+    ],
+)
+def test_outputs_that_are_no_logits_are_named_before_any_work(how, one, two, people):
+    for outputs, words in ((1, one), (2, two)):
+        with pytest.raises(InputError, match=f"{words}.*; leave that out, since training and NADs"):
+            dry_run(of("Ended", how=f"lambda y: {how}"), SHAPE, outputs)
+
+
+def test_a_deep_network_whose_signal_is_lost_before_training_is_no_such_case(people):
+    """Of torchvision's and others' MobileNets, in eval mode, only the features differ."""
+    for outputs in (1, 2):
+        network = networks.build(of("vanishing"), 2, outputs, 0)
+        output = network(100 * torch.randn(4, *SHAPE))
+        assert torch.equal(output, output[:1].expand_as(output))
+        assert dry_run(of("vanishing"), SHAPE, outputs)[1] == []
 
 
 @pytest.mark.filterwarnings("ignore:.*spectral_norm.*is deprecated:FutureWarning")
@@ -350,7 +475,10 @@ def test_norms_of_weights_are_defined_before_training_or_refused(people, capsys)
 @pytest.mark.filterwarnings("ignore:.*torch.jit.* is deprecated:FutureWarning")
 @pytest.mark.parametrize(
     "name",
-    ["Empty", "Precise", "Shifted", "relu_first", "Viewing", "Scripted", "scripted", "grouped"],
+    [
+        *("Empty", "Precise", "Shifted", "relu_first", "Viewing", "Strided"),
+        *("Scripted", "scripted", "scripted_view", "grouped"),
+    ],
 )
 def test_what_is_odd_but_sound_is_trained_and_has_both_derivatives(name, people):
     specification = of(name)
@@ -367,7 +495,10 @@ def test_what_is_odd_but_sound_is_trained_and_has_both_derivatives(name, people)
         assert nads.eigenvalues[0] > 0
 
 
-@pytest.mark.parametrize(("name", "usual"), [("Shifted", "ShiftedCopy"), ("Viewing", "Reshaping")])
+@pytest.mark.parametrize(
+    ("name", "usual"),
+    [("Shifted", "ShiftedCopy"), ("Viewing", "Reshaping"), ("Strided", "Reshaping")],
+)
 def test_what_is_written_in_another_way_has_the_nads_of_the_usual_way(name, usual, people, capsys):
     for arguments in ({}, {"estimand": "gradient"}, {"method": "plain"}):
         one, other = (
@@ -376,7 +507,7 @@ def test_what_is_written_in_another_way_has_the_nads_of_the_usual_way(name, usua
         )
         np.testing.assert_allclose(one.eigenvalues, other.eigenvalues, rtol=1e-3, atol=1e-9)
     notice = "the network runs in torch's usual memory format alone, not in channels last"
-    assert (notice in capsys.readouterr().err) == (name == "Viewing")
+    assert (notice in capsys.readouterr().err) == (usual == "Reshaping")
 
 
 def test_a_memory_format_that_the_dry_run_finds_stands_in_all_plans(people, shipped):
@@ -417,28 +548,40 @@ def test_many_fixed_weights_get_a_short_notice(people):
 @pytest.mark.parametrize("name", ["Method", "Flag", "Property", "Word", "Known"])
 def test_a_symmetry_of_another_meaning_is_measured(name, people):
     expected = "square+channels" if name == "Known" else "measured"
-    assert networks.symmetry(of(name)) == expected
+    assert str(networks.symmetry(of(name))) == expected
 
 
 @pytest.mark.parametrize(
     "line",
-    ["set_default_dtype(torch.float64)", "set_default_device('meta')", "set_grad_enabled(False)"],
+    [
+        "torch.set_default_dtype(torch.float64)",
+        "torch.set_default_device('meta')",
+        "torch.set_grad_enabled(False)",
+        "torch.set_num_threads(2)",
+        "torch.use_deterministic_algorithms(True)",
+        "torch.set_float32_matmul_precision('medium')",
+        "torch.autograd.set_detect_anomaly(True)",
+        "os.chdir('/')",
+    ],
 )
-def test_what_a_module_sets_globally_is_put_back_after_its_import(line, repository):
-    body = (
-        "\ndef net(channels, outputs):\n    return nn.Sequential(nn.Flatten(), nn.Linear(128, 1))"
-    )
-    (repository / "own/setting.py").write_text(
-        f"import torch\nfrom torch import nn\ntorch.{line}\n{body}"
-    )
+@pytest.mark.filterwarnings("ignore:Anomaly Detection has been enabled:UserWarning")
+def test_what_a_module_sets_globally_is_put_back(line, repository):
+    """When it is imported and when a network is built; in a forward pass it is refused."""
+    net = "def net(channels, outputs):\n    net = nn.Sequential(nn.Flatten(), nn.Linear(128, 1))\n"
+    text = f"import os\nimport torch\nfrom torch import nn\n{line}\n{net}    {line}\n    return net"
+    (repository / "own/setting.py").write_text(text)
+    before = networks.defaults()
     dry_run({"network": "setting:net"}, SHAPE, 1)
-    assert torch.get_default_dtype() == torch.float32 and torch.is_grad_enabled()
-    assert torch.get_default_device() == torch.device("cpu")
-    make = networks.constructor("setting:net")
+    assert networks.defaults() == before
+    assert estimate(lambda: sys.modules["setting"].net(2, 1), SHAPE, 2).eigenvalues[0] > 0
+    assert networks.defaults() == before
+
+
+def test_estimate_puts_back_what_its_caller_has_set(people):
     with torch.no_grad():
         torch.set_default_dtype(torch.float64)
         try:
-            assert estimate(lambda: make(2, 1), SHAPE, 2).eigenvalues[0] > 0
+            assert estimate(lambda: people["flat"](2, 1), SHAPE, 2).eigenvalues[0] > 0
             assert torch.get_default_dtype() == torch.float64 and not torch.is_grad_enabled()
         finally:
             torch.set_default_dtype(torch.float32)

@@ -25,7 +25,7 @@ def test_a_network_of_torchvision_reads_as_many_channels_as_an_experiment_has(na
     plain, specification = nn.Conv2d.__init__, of(f"torchvision.models:{name}")
     dry_run(specification, (channels, 64, 64), 2)
     assert nn.Conv2d.__init__ is plain
-    assert networks.symmetry(specification) == "measured"
+    assert networks.symmetry(specification) == networks.Symmetry("measured")
     assert label(specification) == f"torchvision's {name}"
 
 

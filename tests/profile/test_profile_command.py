@@ -118,16 +118,3 @@ def test_arguments_belong_to_the_network_before_them_and_names_are_apart():
         ("Net (depth 4) of new", {"network": "new:Net", "depth": 4}),
     ]
     assert last == {"network": "new:Net"} | values, "as in params.yaml"
-
-
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [("32x32x3", "3x32x32"), ("8x24x1", "1x8x24"), ("3x32x32", None), ("9x1x1", None)],
-)
-def test_a_shape_whose_channels_seem_to_come_last_is_noticed_before_it_is_refused(
-    given, meant, capsys
-):
-    with pytest.raises(InputError, match="cannot be run on inputs"):
-        profile.main(profile.parsed(["logreg", "side=7", "--input", given]))
-    said = capsys.readouterr().err
-    assert said.endswith(f"pixels are --input {meant}\n") if meant else said == ""

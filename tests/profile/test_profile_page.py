@@ -14,6 +14,7 @@ from pipeline.nads import NADs
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import Estimator
+from pipeline.nads.jacobian import Sampler
 from pipeline.nads.leading import Leading
 from pipeline.profile import page, words
 from pipeline.profile.response import Response, wave
@@ -30,10 +31,12 @@ def profile(complete=True, shape=(1, 8, 8), **others):
     dimension = int(np.prod(shape))
     rng, fall = np.random.default_rng(0), np.geomspace(1, 0.05, dimension)
     samples = [(fall * rng.standard_normal((4, dimension))).astype(np.float32) for _ in range(40)]
-    estimation = Estimation(Covariance(shape) if complete else Leading(shape, 10), 40)
+    estimator = Estimator("gradient", "plain", 100.0, "many", False, False)
+    networks = Sampler(None, shape, (0, "profile"), estimator)
+    estimation = Estimation(networks, Covariance(shape) if complete else Leading(shape, 10), 40)
     for sample in samples:
         estimation.accumulator.add(sample)
-    nads = estimation.nads(Estimator("gradient", "plain", 100.0, "many", False, False))
+    nads = estimation.nads()
     rows = np.sqrt(nads.eigenvalues)[:, None] * nads.directions
     if not complete:
         rows = np.concatenate(samples) / np.sqrt(40)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.task import Recipe
 from pipeline.profile import untrained
 
 SMALL = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4]}
@@ -17,8 +16,8 @@ GRADIENT = Estimator("gradient", "readout", 100.0, "many", True, False)
 def estimated(side, seconds):
     """NADs and response of a small network in a time of seconds."""
     specification, shape = SMALL | {"side": side}, (1, side, side)
-    recipe = Recipe(specification, {}, shape, (0, "profile"), GRADIENT, "cpu")
-    return untrained.estimated(recipe, time.monotonic() + seconds)
+    limit = time.monotonic() + seconds
+    return untrained.estimated(specification, shape, GRADIENT, "cpu", limit)
 
 
 def test_secants_are_taken_where_eight_networks_can_be_had():
@@ -43,8 +42,8 @@ def test_too_few_networks_for_all_directions_are_said_to_be_so(in_this_process, 
         "    layers = nn.Conv2d(channels, 8, 3), nn.ReLU(), nn.Conv2d(8, outputs, 6)\n"
         "    return nn.Sequential(*layers, nn.Flatten())\n"
     )
-    recipe = Recipe({"network": "headless:net"}, {}, (1, 8, 8), (0, "profile"), GRADIENT, "cpu")
-    nads, response, (gap,) = untrained.estimated(recipe, 0.0)
+    asked = {"network": "headless:net"}, (1, 8, 8), GRADIENT, "cpu"
+    nads, response, (gap,) = untrained.estimated(*asked, 0.0)
     assert gap.startswith("4 untrained networks are too few") and "it takes 64" in gap
     assert (response.along(nads.directions) < 1e-6).sum() == 64 - 4 * untrained.ORDERS[
         nads.symmetry

@@ -43,34 +43,20 @@ def test_what_is_no_mistake_of_the_users_keeps_its_traceback():
         raise ZeroDivisionError
 
 
-@pytest.fixture
-def source(tmp_path, monkeypatch):
-    """A source file of the package that this process has loaded, written before it started."""
-    path = tmp_path / "loaded.py"
+@pytest.mark.parametrize("name", ["pipeline.loaded", "nets"])
+def test_an_edit_of_loaded_source_of_the_package_or_of_ones_own_ends_a_command(
+    name, folder, monkeypatch
+):
+    (path := folder / "own/loaded.py").parent.mkdir()
     path.write_text("x = 1")
     monkeypatch.setattr(pipeline, "STARTED", time.time() + 0.02)
-    module = types.ModuleType("pipeline.loaded")
+    module = types.ModuleType(name)
     module.__file__ = str(path)
-    monkeypatch.setitem(sys.modules, "pipeline.loaded", module)
+    monkeypatch.setitem(sys.modules, name, module)
     time.sleep(0.05)
-    return path
-
-
-def test_an_edit_of_ones_own_network_ends_a_command(source, monkeypatch):
-    (own := source.parent / "own").mkdir()
-    monkeypatch.chdir(source.parent)
-    module = types.ModuleType("nets")
-    module.__file__ = str(own / "nets.py")
-    monkeypatch.setitem(sys.modules, "nets", module)
-    (own / "nets.py").write_text("x = 1")
-    with pytest.raises(InputError, match="own/nets.py was changed while this ran"):
-        check_unchanged()
-
-
-def test_an_edit_of_loaded_source_ends_a_command(source):
-    source.with_name("other.py").write_text("x = 2")  # not loaded
+    path.with_name("other.py").write_text("x = 2")  # not loaded
     check_unchanged()
-    source.write_text("x = 2")
-    with pytest.raises(SystemExit, match="loaded.py was changed while this ran.*run it again"):
+    path.write_text("x = 2")
+    with pytest.raises(SystemExit, match="own/loaded.py was changed while this ran.*run it again"):
         with one_sentence():
             pass

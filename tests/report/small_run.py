@@ -178,13 +178,14 @@ def lay_run():
     cells = [{"data": "linear", "index": 10}, {"data": "images", "index": -1}]
     rows, course = rows_of(cells, unfitted=4), []
     experiment(plan("learning", SIGMAS, [{"indices": [10]}] * 2), rows)
-    parts = {"linear": ("v", 0.0101), "images": ("components", 0.0401)}
+    parts = {"linear": {"v": 0.0101}, "images": {"components": 0.0401, "evolution": 0.0801}}
     for row in rows.to_dict("records"):
-        (part, value), add = parts[row["data"]], row["seed"] / 1000
+        add = row["seed"] / 1000
         for epoch in (0, 1, 2):
             times = 1 + (row["data"] == "linear") * epoch
-            measured = {"epoch": epoch, part: times * value + add, "nads": times * 0.02 + add}
-            course.append(row | measured)
+            values = parts[row["data"]] | {"nads": 0.02}
+            measured = {part: times * value + add for part, value in values.items()}
+            course.append(row | {"epoch": epoch} | measured)
     lay(artifacts.REPORTS / "learning" / "course.csv", course)
 
     # Both networks of `z` on plain images, and one of two on flipped ones.

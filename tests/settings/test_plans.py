@@ -9,7 +9,6 @@ from documents import GONE, changed
 from pipeline import experiments
 from pipeline.experiments.plan import Indices
 from pipeline.images.wanted import WantedOfSize
-from pipeline.machine.workers import Machine
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.settings import plans
 
@@ -35,7 +34,7 @@ def test_what_stands_at_the_top_goes_to_every_scale(shipped):
     shipped["images"] = {"path": "here.tar", "url": "https://example.org/a", "fallback": None}
     for asked in plans(shipped).values():
         assert asked.images == WantedOfSize("here.tar", "https://example.org/a", None)
-        assert asked.machine == Machine("cpu") and asked.nads.seed == 7
+        assert asked.device == "cpu" and asked.nads.seed == 7
         assert asked.nads.estimator == Estimator("secant", "readout", 100.0, "normal", True, True)
         for plan in asked.experiments.values():
             assert plan.seeds[0] == 7 and plan.precision == "bfloat16"

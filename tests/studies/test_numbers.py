@@ -51,38 +51,31 @@ def test_rows_are_chosen_by_the_values_of_columns():
         numbers.rows(RUN, index=7)
 
 
-def test_means_and_ends_are_of_the_chosen_rows():
+def test_means_ends_and_ranks_are_of_the_chosen_rows():
     assert numbers.mean(RUN, index=0) == 99
     assert numbers.std(RUN, index=0) == pytest.approx(2**0.5)
     assert (numbers.lowest(RUN), numbers.highest(RUN)) == (50, 100)
     assert numbers.fitted(RUN) == 3
     assert numbers.seeds_apart(RUN) == pytest.approx(2)
-
-
-def test_text_has_one_number_where_there_is_one():
-    assert numbers.with_spread(RUN, index=0) == "99.0 ± 1.4"
-    assert numbers.with_spread(RUN, index=16) == "75.0"
-    assert numbers.with_spread(RUN, "steps", digits=0, index=0) == "1,300 ± 141"
-    assert numbers.ends(RUN) == "50.0 to 100.0"
-    assert numbers.ends(RUN, index=16) == "75.0"
-
-
-def test_ranks_are_of_means_over_seeds():
     assert numbers.along(RUN).to_dict() == {0: 99, 16: 75, 1000: 50}
     assert numbers.rho(RUN) == pytest.approx(-1)
-
-
-def test_what_is_never_learned_takes_longest():
+    # What is never learned takes longest.
     assert numbers.steps(RUN).to_dict() == {0: 1300, 16: 20, 1000: float("inf")}
     assert numbers.never(RUN) == 1
     # Ranks of steps 2, 1, 3 beside those of accuracy 3, 2, 1.
     assert numbers.sooner(RUN, RUN) == pytest.approx(-0.5)
 
 
-def test_published_values_are_of_the_papers():
-    assert numbers.published("flip", "plain", network="lenet") == 69
-    assert numbers.published("nad_sweep", "resnet18", index=[0, 1]) == pytest.approx(98.125)
-    assert numbers.first_value("lenet") == pytest.approx(0.189)
+def test_text_has_one_number_where_there_is_one():
+    assert numbers.with_spread(RUN, "steps", digits=0, index=0) == "1,300 ± 141"
+    assert numbers.with_spread(RUN, index=16) == numbers.ends(RUN, index=16) == "75.0"
+    assert numbers.ends(RUN) == "50.0 to 100.0"
+    assert numbers.learned(RUN, "lenet", [0, 16, 1000]) == (
+        "99.0 (1,300) | 75.0 (20) | 50.0 (not fitted)"
+    )
+    shown = [numbers.shown(x) for x in (-0.25, 1369.0, 1369, -3, "as is", numbers.KEPT)]
+    assert shown == ["−0.2", "1,369.0", "1,369", "−3", "as is", numbers.KEPT]
+    assert numbers.shown(-0.968, 2) == "−0.97"
 
 
 def test_ours_stand_beside_the_published_at_the_directions_of_both(papers):
@@ -157,24 +150,6 @@ def test_what_ranks_families_need_not_rank_their_networks():
     assert numbers.among_all("fisher", 10) == pytest.approx(0.6)
 
 
-def test_nads_and_plans_are_read_by_name():
-    write("nads.json", json.dumps({"lenet": {"networks": 3}}))
-    write(f"{RUN}/run.json", json.dumps({"plan": {"seeds": [0]}}))
-    assert numbers.nads("lenet") == {"networks": 3} and numbers.plan(RUN) == {"seeds": [0]}
-
-
-def test_numbers_are_shown_as_a_page_has_them():
-    shown = [numbers.shown(x) for x in (-0.25, 1369.0, 1369, -3, "as is", numbers.KEPT)]
-    assert shown == ["−0.2", "1,369.0", "1,369", "−3", "as is", numbers.KEPT]
-    assert numbers.shown(-0.968, 2) == "−0.97"
-
-
-def test_cells_of_a_sweep_say_where_a_network_is_not_fitted():
-    assert numbers.learned(RUN, "lenet", [0, 16, 1000]) == (
-        "99.0 (1,300) | 75.0 (20) | 50.0 (not fitted)"
-    )
-
-
 def test_cells_of_two_channels_are_of_each_alone():
     cells = [(1, 1, 0.98), (1, 2, 1.0), (2, 1, 0.995), (2, 2, 1.0)]
     lines = [
@@ -213,13 +188,5 @@ def test_every_published_value_stands_beside_ours(papers):
     write(f"{RUN}/results.csv", header, *lines, "lenet,0,gradient,16,all,0.6,10")
     members = {"lenet": {"specification": {"network": "pipeline.networks.lenet:LeNet"}}}
     write(f"{RUN}/run.json", json.dumps({"plan": {"members": members}}))
-    (row,) = values.beside_the_published().to_dict("records")
-    assert row == {
-        "run": RUN,
-        "network": "lenet",
-        "place": "estimand secant, index 0",
-        "test_set": "all",
-        "published": 96,
-        "ours": 99,
-        "networks": 2,
-    }
+    (row,) = values.beside_the_published().to_numpy().tolist()
+    assert row == [RUN, "lenet", "estimand secant, index 0", "all", 96, 99, 2]

@@ -1,12 +1,14 @@
 """The import structure of the package, read from its source without running it."""
 
 import ast
+import functools
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 VERBS = ("plan", "download", "estimate", "generate", "train", "evaluate", "render")
 
 
+@functools.cache
 def imports(path):
     """Files of the package that the file `path` imports, as paths from the repository's root."""
     found = set()

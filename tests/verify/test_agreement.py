@@ -26,16 +26,16 @@ def test_one_pair_of_runs_in_two_hundred_differs_by_chance(unlike, seeds, common
 def test_what_moved_is_found_and_named(kind, shift):
     rng = np.random.default_rng(3)
     for _ in range(4):
-        ours, place, theirs = shifted(rng, 0.0, shift, kind)
+        ours, cell, theirs = shifted(rng, 0.0, shift, kind)
         found = differing(ours, theirs)
-        named = found[(found["place"] == agreement.MEAN) == (kind == "panel")]
-        assert named[agreement.PLACE].values.tolist() == [place]
+        named = found[(found["coordinates"] == agreement.MEAN) == (kind == "panel")]
+        assert named[agreement.CELL].values.tolist() == [cell]
         assert np.sign(named["difference"].item()) == np.sign(shift)
 
 
-def table(*values, place="k 0", nads=""):
+def table(*values, at="k 0", nads=""):
     """Results of a cell with these accuracies of one seed each."""
-    cell = dict(zip(agreement.PLACE, ("fourier", "lenet", "all", place))) | {"nads": nads}
+    cell = dict(zip(agreement.CELL, ("fourier", "lenet", "all", at))) | {"nads": nads}
     return pd.DataFrame([cell | {"seed": s, "accuracy": a, "n": N} for s, a in enumerate(values)])
 
 
@@ -60,9 +60,7 @@ def test_the_tolerance_is_that_of_a_moderated_t_test():
     more = (2 * 0.11**2 + 2 * 0.04**2) / 3
     for others in (1, 5):
         cells = [
-            pd.concat(
-                [run, *(table(*values, place=f"k {number}") for number in range(1, others + 1))]
-            )
+            pd.concat([run, *(table(*values, at=f"k {k}") for k in range(1, others + 1))])
             for run, values in zip((ours, theirs), wider)
         ]
         _, error = first(*cells, others)
@@ -77,9 +75,9 @@ def test_the_tolerance_is_that_of_a_moderated_t_test():
 
 def test_means_over_cells_are_of_whole_seeds():
     """Two cells of which one rises by as much as the other falls have a mean without spread."""
-    pair = [table(0.6, 0.7, 0.8), table(0.8, 0.7, 0.6, place="k 1")]
+    pair = [table(0.6, 0.7, 0.8), table(0.8, 0.7, 0.6, at="k 1")]
     rows = agreement.compared(pd.concat(pair), pd.concat(pair).assign(n=3 * N))
-    mean = rows[rows["place"] == agreement.MEAN].iloc[0]
+    mean = rows[rows["coordinates"] == agreement.MEAN].iloc[0]
     limit = stats.t.isf(0.005 / 3 / 2, 4)  # there is no other mean
     assert mean["tolerance"] == pytest.approx(limit * np.sqrt(0.21 / (2 * N) * 2 / 3), rel=1e-3)
 
