@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pipeline.cells.shapes import INPUT
 from pipeline.report.fourier import key, whole
-from pipeline.report.run import NETWORK, Evaluated
+from pipeline.report.labels import papers_network
+from pipeline.report.run import Evaluated, described
 from pipeline.report.site.data import value
 
-SHOWN = ("logreg", NETWORK)  # a network that learns along every v, and one that does not
+SHOWN = ("logreg", "lenet")  # a network that learns along every v, and one that does not
 
 
 def explorer(records: Iterable[Evaluated], nads: Mapping[str, Any]) -> dict[str, Any]:
@@ -20,12 +20,13 @@ def explorer(records: Iterable[Evaluated], nads: Mapping[str, Any]) -> dict[str,
     trained = {}
     for experiment in records:
         for name in experiment.labels:
-            member, waves = experiment.plan.members[name], experiment.plan.experiment == "fourier"
+            network = papers_network(described(experiment.plan.members[name]))
+            waves = experiment.plan.experiment == "fourier"
             along = "wave" if waves else name
-            if name in SHOWN and member.input == INPUT and (waves or name in nads):
+            if network in SHOWN and (waves or name in nads):
                 cells = _waves(experiment, name) if waves else _nads(experiment, name)
                 result = {"name": experiment.labels[name], "along": along, "cells": cells}
-                trained.setdefault((name, along), result | {"says": experiment.science([name])})
+                trained.setdefault((network, along), result | {"says": experiment.science([name])})
     return {"nads": list(nads), "trained": list(trained.values())}
 
 
