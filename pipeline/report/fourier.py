@@ -210,6 +210,7 @@ def explorer(experiment: Evaluated, published: Published) -> list[dict[str, Any]
         about["sigma"] = sigma[name] if isinstance(sigma, dict) else sigma
         cells = {key(row): value(row) for row in own.to_dict("records")}
         soon = {key(row): row["steps"] for row in steps.to_dict("records")}
+        about["science"] = experiment.science([name])
         maps.append({"name": label, "cells": cells, "steps": soon, **about})
         if name in published:
             theirs = unfolded(published[name][1]).to_dict("records")

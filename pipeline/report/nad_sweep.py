@@ -159,7 +159,7 @@ def explorer(
             which = "" if estimand == "secant" else f", NADs of the {estimand}"
             curve = {"name": experiment.labels[name] + which}
             curve["cells"] = {row["index"]: value(row) for row in cells.to_dict("records")}
-            curve["caption"] = f"{experiment.sizes([name])} · {experiment.science([name])}"
+            curve |= {"caption": experiment.sizes([name]), "science": experiment.science([name])}
             key = experiment.nads_in(nads, name)
             if key and nads[key]["estimand"] in (estimand, "file"):
                 curve |= {"nads": key, "own": key == name}

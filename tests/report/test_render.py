@@ -205,10 +205,6 @@ def test_runs_of_a_folder_that_answer_one_question_stand_in_one_chapter(laid, re
     lay_folder(laid, folder, "linear_pairs/other", "linear_pairs", **words)
     (folder / "patches/four").mkdir(parents=True)
     artifacts.write_json(folder / "patches/four/run.json", {"title": "a table without a plan"})
-    for name in ("lenet", "resnet18"):  # figures that are not made of tables
-        (folder / "full_width").mkdir(exist_ok=True)
-        shutil.copy(ROOT / f"reports/kept/full_width/nad_gallery_{name}.png", folder / "full_width")
-    shutil.copy(ROOT / "reports/kept/full_width/nad_spectra.png", folder / "full_width")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
         render.render_folder(Path("kept"))

@@ -14,7 +14,7 @@ from PIL import Image
 from pipeline.report import nad_sweep, style
 from pipeline.report.comparison import number
 from pipeline.report.page import LEGEND, Section, again, merged
-from pipeline.report.site import photographs, problem
+from pipeline.report.site import photographs
 from pipeline.report.site.data import LEVELS, ZERO, data_uri, script_json
 
 HERE = Path(__file__).parent
@@ -34,8 +34,10 @@ def templates(folder: Path) -> jinja2.Environment:
     return jinja2.Environment(loader=jinja2.FileSystemLoader(folder), autoescape=True, **options)
 
 
-def image(path: Path) -> dict[str, Any]:
-    """A saved figure for the page: its data URI and its size."""
+def image(path: Path) -> dict[str, Any] | None:
+    """A saved figure for the page, if there is one: its data URI and its size."""
+    if not path.exists():
+        return None
     with Image.open(path) as picture:
         # With 128 colours it looks the same and takes half of the bytes.
         few = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
@@ -67,7 +69,6 @@ def live(
     drawn = {name: [one for each in runs[name] for one in each.explorer] for name in runs}
     pictures = photographs.explorer(records["poison"], records["flip"], nads)
     return {
-        "problem": problem.explorer([*records["fourier"], *records["nad_sweep"]], nads),
         "fourier": offered(drawn["fourier"]),
         "nads": {network["key"]: network for network in drawn["nads"]},
         "sweep": offered(nad_sweep.explorer(records["nad_sweep"], nads)),

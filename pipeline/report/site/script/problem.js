@@ -1,6 +1,7 @@
-/* D(v) to play with: v, a sample of each class, and all samples seen along v and along a random direction. */
-function problem(root, { nads, trained }, page) {
-  const SAMPLES = 400, input = (name) => $(`problem-${name}`), draws = {};
+/* D(v) to play with: v, a sample of each class, and all samples seen along v and along a random direction; and what a network
+   that learns along every wave, and one that does not, made of it. */
+function problem(root, _, page) {
+  const SAMPLES = 400, TRAINED = ["LogReg", "LeNet"], nads = Object.keys(page.nads), input = (name) => $(`problem-${name}`), draws = {};
   let v, shape, along, at, noise, turn = 0;
   root.hidden = false;
   options(input("direction"), ["a wave", ...nads.map((key) => `a NAD of ${page.nads[key].name}`)]);
@@ -67,8 +68,9 @@ function problem(root, { nads, trained }, page) {
     histogram(svg, elsewhere, "seen along a random direction", 120, reach);
     const share = eps ** 2 / (eps ** 2 + sigma ** 2 * (v.length - 1));
     const words = `At ε = ${eps} and σ = ${sigma}, ${(100 * share).toPrecision(2)} % of the pixels' variance is the class; all else is noise.`;
-    const results = trained.filter((each) => each.along === along && each.cells[at]);
-    const learned = results.map(({ name, cells, ...each }) => `${name}, trained at ${each.says}: ${said(cells[at])}`);
+    const curves = Object.values(page.sweep).filter((curve) => curve.nads === along && curve.own);
+    const results = [...TRAINED.map((name) => along === "wave" && page.fourier[name]), ...curves].filter((network) => network?.cells?.[at]);
+    const learned = results.map(({ name, cells, science }) => `${name}, trained at ${science}: ${said(cells[at])}`);
     input("read").replaceChildren(...[words, ...learned].map((text) => element("p", {}, text)));
   }
   for (const name of ["row", "column", "index"]) input(name).addEventListener("input", choose);

@@ -25,14 +25,14 @@ function sweep(root, offered, page) {
     tell(page.nads[shown.nads], chosen, shown.own);
   }
   function pick() {
-    const shown = curves[select.value], { name, cells, published, caption } = shown;
+    const shown = curves[select.value], { name, cells, published, caption, science } = shown;
     const all = indices(shown), before = all[slider.value] ?? 0;
     slider.max = all.length - 1;
     slider.value = Math.max(0, all.indexOf(before));
     svg.setAttribute("aria-label", `Accuracy along the NADs of ${name}`);
     const hollow = Object.values(cells).some(([, , seeds, fitted]) => fitted < seeds) ? "; hollow: not fitted with every seed" : "";
     const ours = Object.keys(cells).length ? `dots: ours${hollow}` : "";
-    $("sweep-legend").textContent = [ours, published && `line without dots: ${published.called}`, "grey: guessing", caption].filter(Boolean).join(" · ");
+    $("sweep-legend").textContent = [ours, published && `line without dots: ${published.called}`, "grey: guessing", caption, science].filter(Boolean).join(" · ");
     show();
   }
   select.addEventListener("change", pick);
