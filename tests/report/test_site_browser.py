@@ -133,22 +133,23 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse, whole):
       const slider = $("sweep-slider"), svg = $("sweep-curve"), texts = ["read", "called"];
       const read = () => [...texts.map((n) => $(`sweep-${n}`).innerText), $("sweep-tile").hidden];
       out.names = [...$("sweep-network").options].map((option) => option.text);
+      change("sweep-network", 2);
       out.hollow = [...svg.querySelectorAll("circle")].map((dot) => dot.getAttribute("fill"));
       out.bars = svg.querySelectorAll("line[stroke='var(--ours)']").length;
-      change("sweep-network", 2); change("sweep-slider", 10, "input"); await wait();
+      change("sweep-network", 0); change("sweep-slider", 10, "input"); await wait();
       out.own = read(); out.pixels = grey("sweep-pixels");
       const clientX = svg.getBoundingClientRect().left + 44;
       svg.dispatchEvent(new PointerEvent("pointermove", { clientX, bubbles: true }));
       await wait(); out.pointed = read(); out.slider = slider.value;
       out.said = slider.getAttribute("aria-valuetext");
       change("sweep-slider", 11, "input"); out.between = $("sweep-read").innerText;
-      change("sweep-network", 3); out.gradient = read();
-      change("sweep-network", 4); change("sweep-slider", 1, "input"); out.dense = read();
+      change("sweep-network", 1); out.gradient = read();
+      change("sweep-network", 5); change("sweep-slider", 1, "input"); out.dense = read();
     """)
     assert found["names"] == [
-        *("ResNet-18 ⅛", "ResNet-18 ⅛, NADs of the gradient"),
         *("LeNet", "LeNet, NADs of the gradient"),
-        *("DenseNet-121, published", "VGG-11, published"),
+        *("ResNet-18 ⅛", "ResNet-18 ⅛, NADs of the gradient"),
+        *("VGG-11, published", "DenseNet-121, published"),
     ]
     # One of the two networks along NAD 0 of `z` was not fitted.
     assert found["hollow"] == ["var(--panel)", "var(--ours)"] and found["bars"] == 2
