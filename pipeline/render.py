@@ -3,15 +3,16 @@
 With a FOLDER of kept runs, such as reports/kept: their figures and index.html.
 """
 
+import dataclasses
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
-from pipeline.report import run, style, summary
-from pipeline.report.page import Section, of_folder, page
+from pipeline.report import nads, run, style, summary
+from pipeline.report.page import Section, page
 from pipeline.report.site.document import document
 
 # The report's sections, as the story is told: the NADs, what is learned along a direction, which
@@ -24,11 +25,15 @@ PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in OR
 def main() -> None:
     """Render every figure afresh; what cannot be rendered leaves the last report."""
     report = run.read(name for name in experiments.names() if name in PARTS)
-    sections = {name: part.section(report) for name, part in PARTS.items()}
+    sections = {
+        name: dataclasses.replace(part.section(report), record=report.experiments.get(name))
+        for name, part in PARTS.items()
+    }
     with artifacts.output(artifacts.FIGURES, sealed=False) as figures:
-        save(sections, figures)
+        save(sections.values(), figures)
+        runs = {name: [section] for name, section in sections.items()}
         pages = {
-            "index.html": document(sections, report.plan.scale, report.notice, figures),
+            "index.html": document(runs, report.nads, report.plan.scale, report.notice, figures),
             "report.md": page(sections, report.notice),
         }
     for name, text in pages.items():
@@ -41,31 +46,32 @@ def main() -> None:
 
 
 def render_folder(folder: Path) -> None:
-    """Render a folder of experiments: each of its folders that has a plan in its run.json is a
-    section, and gets its figures."""
-    records, sections = run.read_folder(folder, list(PARTS)), {}
-    firsts = {}
-    for name, record in records.items():
-        firsts.setdefault(record.plan.experiment, (name, record))
+    """Render a folder of experiments: each of its folders that has a plan in its run.json gets its
+    figures, and the page shows all of one experiment in one place."""
+    records = run.read_folder(folder, list(PARTS))
+    runs: dict[str, list[Section]] = {name: [] for name in PARTS}
+    firsts = {record.plan.experiment: record for record in reversed(records.values())}
     for name, record in records.items():
         experiment = record.plan.experiment
         # The record of this folder beside the first ones of other experiments.
-        beside = {each: first for each, (_, first) in firsts.items()} | {experiment: record}
-        section = PARTS[experiment].section(run.Report(None, {}, beside, record.notice))
-        section_id = experiment if firsts[experiment][0] == name else name.replace("/", "-")
-        sections[section_id] = of_folder(name, section, records)
+        beside = run.Report(None, {}, firsts | {experiment: record}, record.notice)
+        section = PARTS[experiment].section(beside)
+        pictures = [dataclasses.replace(one, name=f"{name}/{one.name}") for one in section.pictures]
+        runs[experiment].append(dataclasses.replace(section, pictures=pictures, record=record))
         for old in Path(record.folder).glob("*.png"):
             old.unlink()
-    save(sections, folder)
+        save(runs[experiment][-1:], folder)
+    known = nads.named()
+    runs["nads"] = [nads.listed(known)]
     again = f"python -m pipeline.render {folder}"
-    text = document(sections, record.plan.scale, record.notice, folder, again)
+    text = document(runs, known.nads, record.plan.scale, record.notice, folder, again)
     (folder / "index.html").write_text(text, encoding="utf-8")
-    print(f"{len(sections)} sections; the page: {folder / 'index.html'}")
+    print(f"{len(records)} runs; the page: {folder / 'index.html'}")
 
 
-def save(sections: Mapping[str, Section], folder: Path) -> None:
+def save(sections: Iterable[Section], folder: Path) -> None:
     """Save the figures of all sections."""
-    for section in sections.values():
+    for section in sections:
         for picture in section.pictures:
             style.save(picture.figure, folder, picture.name)
 

@@ -15,11 +15,12 @@ from pipeline.cells.fourier import wrapped
 from pipeline.networks import NETWORKS
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, number, percent, rms_text
-from pipeline.report.labels import papers_network
+from pipeline.report.labels import label as label_of
+from pipeline.report.labels import papers_network, without_width
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, described, not_fitted, over_seeds
-from pipeline.report.site.document import value
+from pipeline.report.site.data import value
 
 # Mean accuracy over all frequencies of the networks without pooling, read off paper 1's fig. 3.
 UNPOOLED = {"lenet": 1.0, "resnet18": 0.993}
@@ -87,6 +88,12 @@ def unfolded(rows: pd.DataFrame) -> pd.DataFrame:
     axes = [np.union1d(rows[name], -rows[name]) for name in DIRECTION]
     places = pd.MultiIndex.from_product(axes, names=DIRECTION).to_frame(index=False)
     return canonical(places).merge(canonical(rows), "left", on=DIRECTION).assign(**places)
+
+
+def whole(experiment: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The `unfolded` rows of an architecture's map, with the transposes that it is not trained
+    along."""
+    return unfolded(completed(experiment, name, canonical(rows)))
 
 
 def plane(rows: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -190,17 +197,26 @@ def key(row: Mapping[str, Any]) -> str:
 
 
 def explorer(experiment: Evaluated, published: Published) -> list[dict[str, Any]]:
-    """The data of the page's maps: accuracies by frequency, ours and the published ones."""
-    maps = []
+    """The maps of the page: by frequency accuracies and the steps until all seeds had learned, of
+    each network, and the published accuracies of its network at full width."""
+    maps, settings = [], experiment.plan.settings
     for name, label in experiment.labels.items():
-        own = unfolded(completed(experiment, name, canonical(experiment.summary_of(name))))
-        cells = {key(row): value(row) for row in own.dropna(subset="mean").to_dict("records")}
-        sides = experiment.plan.members[name].input[1:]
-        maps.append({"name": label, "cells": cells, "sides": sides})
+        own = whole(experiment, name, experiment.summary_of(name)).dropna(subset="mean")
+        learned = experiment.of(name).groupby(DIRECTION, as_index=False)["steps"]
+        steps = learned.agg(lambda seeds: seeds.mean(skipna=False))
+        steps = whole(experiment, name, steps).dropna(subset="steps")
+        member, sigma = experiment.plan.members[name], settings.sigma
+        about = {"sides": member.input[1:], "eps": settings.eps}
+        about["sigma"] = sigma[name] if isinstance(sigma, dict) else sigma
+        cells = {key(row): value(row) for row in own.to_dict("records")}
+        soon = {key(row): row["steps"] for row in steps.to_dict("records")}
+        about["science"] = experiment.science([name])
+        maps.append({"name": label, "cells": cells, "steps": soon, **about})
         if name in published:
-            called, theirs = published[name]
-            cells = {key(row): [row["mean"]] for row in unfolded(theirs).to_dict("records")}
-            maps[-1] |= {"called": called, "published": cells}
+            theirs = unfolded(published[name][1]).to_dict("records")
+            cells = {key(row): [row["mean"]] for row in theirs}
+            wide = label_of(without_width(described(member)))
+            maps.append({"name": f"{wide}, published", "cells": cells, **about})
     return maps
 
 

@@ -33,18 +33,23 @@ def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
     return {"along_v": rows[rows["epoch"] == rows["epoch"].max()]["v"].mean()}
 
 
+def measured_in(course: pd.DataFrame) -> dict[str, str]:
+    """The labels of the parts that were measured: runs that are kept may be older than one."""
+    return {part: text for part, text in PARTS.items() if part in course}
+
+
 def courses(experiment: Evaluated, course: pd.DataFrame, caption: str) -> Figure:
     """The parts of the response after some epochs of training, a column for each network.
 
     A course is hollow where not every network was fitted at its end. course: course.csv.
     """
-    columns = len(experiment.labels)
-    size = max(6.8, 3.2 * columns + 0.8), 2.3 * len(PARTS) + 1.4
-    figure, axes = style.new(len(PARTS), columns, *size, sharex="col", sharey="row")
+    columns, parts = len(experiment.labels), measured_in(course)
+    size = max(6.8, 3.2 * columns + 0.8), 2.3 * len(parts) + 1.4
+    figure, axes = style.new(len(parts), columns, *size, sharex="col", sharey="row")
     looks = dict(zip(course["index"].unique(), style.SPECTRA))
     for panels, (name, label) in zip(axes.T, experiment.labels.items()):
         rows = course[course["architecture"] == name]
-        for panel, part in zip(panels, PARTS):
+        for panel, part in zip(panels, parts):
             chance = (1 if part == "v" else FIRST) / dimension(experiment.plan.members[name].input)
             panel.axhline(100 * chance, color="0.6")
             for index, measured in rows.dropna(subset=part).groupby("index", sort=False):
@@ -58,7 +63,7 @@ def courses(experiment: Evaluated, course: pd.DataFrame, caption: str) -> Figure
         place = {"loc": "upper left", "bbox_to_anchor": (0, -0.32), "frameon": False}
         panels[-1].legend(ncols=2, **place)
         panels[-1].set_xlabel("epochs of training")
-    for panel, label in zip(axes[:, 0], PARTS.values()):
+    for panel, label in zip(axes[:, 0], parts.values()):
         panel.set_ylabel(label)
     title = "Where the response of a network lies while it learns"
     return style.finish(figure, title, caption, experiment.notice)
@@ -76,7 +81,7 @@ def table(experiment: Evaluated, course: pd.DataFrame) -> Table:
     rows = []
     for (name, data, index), cells in course.groupby(["architecture", "data", "index"], sort=False):
         row = {"network": experiment.labels[name], "trained on": named(index)}
-        for part, text in PARTS.items():
+        for part, text in measured_in(course).items():
             columns = (" ".join([*text.split(), when]) for when in ("before training", "after it"))
             row |= zip(columns, before_and_after(cells, part))
         at = experiment.summary_of(name).set_index(["data", "index"]).loc[(data, index)]

@@ -17,10 +17,12 @@ from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, mean_text, percent, training
+from pipeline.report.labels import label as label_of
+from pipeline.report.labels import without_width
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
-from pipeline.report.run import Evaluated, Report, not_fitted, over_seeds, percents
-from pipeline.report.site.document import value
+from pipeline.report.run import Evaluated, Report, described, not_fitted, over_seeds, percents
+from pipeline.report.site.data import value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 
@@ -35,6 +37,8 @@ Planes = pd.DataFrame
 
 WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
 USED = 0.6  # accuracy above which a channel alone is called used; guessing gives 0.5
+
+FEW = 4  # networks, of which the table of a run that is kept has all numbers, without figures
 
 # The side of the origin on which each class lies, its marker and its colour.
 CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
@@ -211,9 +215,15 @@ def finding(run: Report) -> str:
     return f"{start} {accuracy(first)} and {accuracy(second)} % {fit}."
 
 
-def explorer(experiment: Evaluated, planes: Mapping[str, Planes]) -> dict[str, Any]:
-    """Accuracies, tilts and boundaries of every pair of NAD indices for the page."""
+def explorer(
+    experiment: Evaluated, published: Mapping[str, PublishedPairs], planes: Mapping[str, Planes]
+) -> list[dict[str, Any]]:
+    """Accuracies, tilts and boundaries of every pair of NAD indices of each network for the page,
+    and the published accuracies of its network at full width."""
     networks = []
+    means = experiment.plan.settings.eps1, experiment.plan.settings.eps2
+    about = {"extent": measures.EXTENT, "points": measures.POINTS, "means": means}
+    about["margin"] = measures.max_margin_tilt(*means)
     for name, label in experiment.labels.items():
         summary, cells = experiment.summary_of(name), {}
         for (pair, rows), (_, plane) in zip(summary.groupby(PAIR), planes[name].groupby(PAIR)):
@@ -228,10 +238,16 @@ def explorer(experiment: Evaluated, planes: Mapping[str, Planes]) -> dict[str, A
                 "plane": base64.b64encode(np.rint(255 * probability).astype(np.uint8)).decode(),
             }
         indices = sorted(summary["index_1"].unique())
-        networks.append({"name": label, "indices": indices, "cells": cells})
-    means = experiment.plan.settings.eps1, experiment.plan.settings.eps2
-    about = {"extent": measures.EXTENT, "points": measures.POINTS, "means": means}
-    return about | {"margin": measures.max_margin_tilt(*means), "networks": networks}
+        networks.append({"name": label, "indices": indices, "cells": cells, **about})
+        if theirs := published[name]:
+            wide = label_of(without_width(described(experiment.plan.members[name])))
+            cells = {
+                "{},{}".format(*pair): {test: [of[test] / 100] for test in PANELS}
+                for pair, of in theirs.items()
+            }
+            indices = sorted({first for first, _ in theirs})
+            networks.append({"name": f"{wide}, published", "indices": indices, "cells": cells})
+    return networks
 
 
 def section(run: Report) -> Section:
@@ -275,5 +291,7 @@ def section(run: Report) -> Section:
     pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", "margins"))
     caption += f" · {tilt} · used is a channel that alone gives more than {100 * USED:g} % · NAD "
     caption += "indices begin at 0, which for paper 2 is a choice"
-    rows, live = table(experiment, published, planes), explorer(experiment, planes)
+    rows, live = table(experiment, published, planes), explorer(experiment, published, planes)
+    if not run.nads and (experiment.results["test_set"] == "all").sum() <= FEW:
+        pictures = []
     return Section.of("linear_pairs", caption, rows, pictures, finding(run), live)

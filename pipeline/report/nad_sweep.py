@@ -1,6 +1,7 @@
 """`nad_sweep` in the report: accuracy on D(u_i), over the NAD index i (paper 1, fig. 6)."""
 
 import textwrap
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
 from pipeline.measures.ranks import early, spearman
+from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, number, rms_text
+from pipeline.report.labels import LABELS
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, over_seeds, percents
+from pipeline.report.site.data import value
 
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
 FEWEST = 5  # smallest number of indices for ρ: of 4, one order in twelve has ρ = ±1 by chance
@@ -137,6 +141,39 @@ def finding(run: Report) -> str:
         for _, cell in cells.iloc[[0, -1]].iterrows()
     ]
     return f"{label}: {' and '.join(dict.fromkeys(ends))} {basis(cells)}."
+
+
+def explorer(
+    records: Iterable[Evaluated], nads: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The curves of the page: those of several runs, then published ones of networks without a run.
+
+    nads: the fields of the `NADs` that the page has pictures of, by name.
+    """
+    curves, alone = [], dict(published_table("nad_sweep").set_index("index").items())
+    for experiment in records:
+        published = published_curves(experiment)
+        for (name, estimand), cells in experiment.summary.groupby(
+            ["architecture", "estimand"], sort=False
+        ):
+            which = "" if estimand == "secant" else f", NADs of the {estimand}"
+            curve = {"name": experiment.labels[name] + which}
+            curve["cells"] = {row["index"]: value(row) for row in cells.to_dict("records")}
+            curve |= {"caption": experiment.sizes([name]), "science": experiment.science([name])}
+            key = experiment.nads_in(nads, name)
+            if key and nads[key]["estimand"] in (estimand, "file"):
+                curve |= {"nads": key, "own": key == name}
+            if name in published and estimand == "secant":
+                called, values = published[name]
+                curve["published"] = {"called": called, "values": values.dropna().to_dict()}
+                alone.pop(values.name, None)
+            curves.append(curve)
+    for network, values in alone.items():
+        theirs = {"called": "published", "values": values.dropna().to_dict()}
+        curve = {"name": f"{LABELS[NETWORKS[network]]}, published", "cells": {}}
+        own = {"nads": network, "own": True} if network in nads else {}
+        curves.append(curve | {"published": theirs} | own)
+    return curves
 
 
 def section(run: Report) -> Section:

@@ -11,16 +11,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.cells.shapes import INPUT
+from pipeline.nads import load
+from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.gallery import gallery
+from pipeline.nads.named import FOLDER
 from pipeline.nads.spectrum import agreement
+from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import papers_network
-from pipeline.report.nad_sweep import published_curves
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
 from pipeline.report.run import NETWORK, Report
-from pipeline.report.site.document import sprite, value
+from pipeline.report.site.data import sprite
 
 # The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`.
 NADs = Mapping[str, np.ndarray]
@@ -29,8 +32,12 @@ NADs = Mapping[str, np.ndarray]
 # states it; ResNet-18's spectrum looks like one of 5,000 (`studies/published_rows.py`).
 PUBLISHED_ROWS = 10_000
 
-# Numbers in all NADs of a network on the page: those of a whole basis of one channel of 32×32.
-TILES = 2**20
+# The network of colour images among those whose NADs come with the package.
+COLOUR = {"torchvision_resnet18": "torchvision.models:resnet18"}
+
+# Indices of the NADs of which the page has pictures: all early ones, and of the later ones those
+# along which networks were trained, by the papers and by us.
+SHOWN = sorted({*range(64), *range(66, 1024, 4), 64, 100, 128, 200, 256, 400, 512, 800, 1000})
 
 BEYOND_CHANCE = 0.05  # of the share of two halves' NADs; of an MLP's noise it exceeds it by 0.01
 
@@ -197,45 +204,68 @@ def finding(run: Report) -> str:
 
 
 def explorer(run: Report) -> list[dict[str, Any]]:
-    """The NADs of every network for the page, with the accuracies along them in `nad_sweep`."""
-    sweep, networks = run.experiments["nad_sweep"], []
-    published = published_curves(sweep)
+    """The NADs of every network for the page, at the indices of which it has pictures."""
+    networks = []
     for name, nads in run.nads.items():
         shape = nads["shape"].tolist()
-        count = min(len(nads["directions"]), TILES // math.prod(shape))
-        source, columns = sprite(nads["directions"][:count], shape)
-        network = {"name": run.labels[name], "shape": shape, "sprite": source, "columns": columns}
-        network |= {"count": count, "left_out": len(nads["directions"]) - count}
-        along = sweep.summary_of(name).query("estimand == @run.plan.estimator.estimand")
-        network["accuracies"] = {row["index"]: value(row) for row in along.to_dict("records")}
-        if name in published:
-            called, values = published[name]
-            network["published"] = {"called": called, "values": values.dropna().to_dict()}
+        indices = [index for index in SHOWN if index < len(nads["directions"])]
+        source, columns = sprite(nads["directions"][indices], shape)
+        network = {"key": name, "name": run.labels[name], "shape": shape, "columns": columns}
+        network |= {"sprite": source, "indices": indices, "last": len(nads["directions"]) - 1}
         if nads["networks"]:
             for key in ("eigenvalues", "standard_errors"):
-                network[key] = [float(f"{number:.3e}") for number in nads[key][:count]]
-            network |= {"networks": nads["networks"], "nearby": nads["nearby"][:count]}
+                network[key] = [float(f"{number:.3e}") for number in nads[key][indices]]
+            network |= {"networks": nads["networks"], "nearby": nads["nearby"][indices]}
+            network["fall"] = None if unordered(nads) else fall(nads)
         else:
-            network["file"] = run.plan.members[name].source.file
+            network |= {"file": run.plan.members[name].source.file, "fall": None}
         networks.append(network)
     return networks
+
+
+def named() -> Report:
+    """The NADs that come with the package, as if a run had estimated them."""
+    networks, requests, nads = NETWORKS | COLOUR, {}, {}
+    for name in (name for name in networks if (FOLDER / f"{name}.npz").exists()):
+        known = load(name)
+        nads[name] = vars(known) | {"shape": np.array(known.shape)}
+        source = Source(known.networks, input=known.shape)
+        requests[name] = Request({"network": networks[name]}, source)
+    estimator = Estimator("secant", known.method, known.step, known.point, True, False)
+    return Report(NADsPlan("paper", 0, estimator, requests), nads, {}, None)
+
+
+def listed(run: Report) -> Section:
+    """The section of NADs without figures of its own."""
+    rows = table(run, {}, published_of(run))
+    return Section.of("nads", caption(run), rows, [], finding(run), explorer(run))
+
+
+def caption(run: Report) -> str:
+    """The scale, the derivative and its point, as a caption."""
+    estimator = run.plan.estimator
+    step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
+    return f"scale {run.plan.scale} · {estimator.estimand}{step}, {POINTS[estimator.point]}"
+
+
+def published_of(run: Report) -> dict[str, pd.Series]:
+    """The published √λ by index, by architecture: of secants, for one channel of 32×32."""
+    values = published_spectra() if run.plan.estimator.estimand == "secant" else {}
+    return {
+        name: values[network]
+        for name, request in run.plan.members.items()
+        if (network := papers_network(request.specification)) in values
+        and request.source.input == INPUT
+        and run.nads[name]["networks"]
+    }
 
 
 def section(run: Report) -> Section:
     """The section of the NADs; where no direction comes first, there is no gallery."""
     estimator, members = run.plan.estimator, run.plan.members
     estimates = [name for name, nads in run.nads.items() if nads["networks"]]
-    step = f", h = {estimator.step:g}" if estimator.estimand == "secant" else ""
-    caption = f"scale {run.plan.scale} · {estimator.estimand}{step}, {POINTS[estimator.point]}"
-    # The published singular values are those of secants, for one channel of 32×32.
-    values = published_spectra() if estimator.estimand == "secant" else {}
-    published = {
-        name: values[network]
-        for name in estimates
-        if (network := papers_network(members[name].specification)) in values
-        and members[name].source.input == INPUT
-    }
-    figure = spectra(run, estimates, published, f"{caption} · bands: ± 2 standard errors")
+    published, text = published_of(run), caption(run)
+    figure = spectra(run, estimates, published, f"{text} · bands: ± 2 standard errors")
     pictures = [Picture("nad_spectra", figure, "spectra", "spectra")]
     ordered = [name for name in run.nads if name not in estimates or not unordered(run.nads[name])]
     for name in ordered:
@@ -245,7 +275,7 @@ def section(run: Report) -> Section:
             origin, nearby = f"{nads['networks']} untrained networks · ", nads["nearby"]
             origin += "≈: indices whose eigenvalues are equal within the errors"
         figure = gallery(nads["directions"], tuple(nads["shape"]), nearby)
-        style.finish(figure, title, f"{caption} · {origin}", run.notice)
+        style.finish(figure, title, f"{text} · {origin}", run.notice)
         pictures.append(Picture(f"nad_gallery_{name}", figure, title, "gallery"))
     _, second = estimands(run)
     others = {
@@ -254,9 +284,9 @@ def section(run: Report) -> Section:
         if len(members[name].source.estimators(estimator)) > 1
     }
     if others:
-        lines = f"{caption} · {second}: {POINTS[estimator.point]}"
+        lines = f"{text} · {second}: {POINTS[estimator.point]}"
         lines += "" if estimator.other().symmetry else ", symmetry: none"
         figure, alt = overlaps(run, others, lines), "overlap of the two estimands' NADs"
         pictures.append(Picture("nad_overlaps", figure, alt, "overlaps"))
     rows, live = table(run, others, published), explorer(run)
-    return Section.of("nads", caption, rows, pictures, finding(run), live)
+    return Section.of("nads", text, rows, pictures, finding(run), live)

@@ -33,7 +33,8 @@ class Section:
     """One part of the report.
 
     title, question: for readers who do not know the papers; finding: a sentence about one network,
-    with at most two numbers, their spread and n; explorer: data of its script in index.html.
+    with at most two numbers, their spread and n; explorer: what can be chosen in the live figure of
+    index.html, each with its `name`; record: the run of an experiment that the section is of.
     """
 
     title: str
@@ -42,7 +43,8 @@ class Section:
     table: Table
     pictures: Sequence[Picture]
     finding: str
-    explorer: Any = None
+    explorer: Sequence[Mapping[str, Any]] = ()
+    record: Evaluated | None = None
 
     @classmethod
     def of(
@@ -52,7 +54,7 @@ class Section:
         table: Table,
         pictures: Sequence[Picture],
         finding: str,
-        explorer: Any = None,
+        explorer: Sequence[Mapping[str, Any]] = (),
     ) -> "Section":
         """The section whose title and question words.toml has, and what one sees in its pictures,
         under the keys that stand in their `sees`."""
@@ -68,29 +70,15 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
     return [header, *([row.get(column, "–") for column in header] for row in rows)]
 
 
-def of_folder(name: str, section: Section, records: Mapping[str, Evaluated]) -> Section:
-    """The section of one of several runs in a folder, whose figures stand beside its tables.
-
-    name: of its folder, such as fourier/logreg; records: of all folders, in order. Only the first
-    run of an experiment asks the question and has the explorer.
-    """
-    record = records[name]
-    experiment = record.plan.experiment
-    first = name == next(key for key in records if records[key].plan.experiment == experiment)
-    question = section.question
-    if not first:
-        question = f"The same of {', '.join(record.labels.values())}: {record.sizes()}."
-    pictures = [
-        dataclasses.replace(picture, name=f"{name}/{picture.name}") for picture in section.pictures
-    ]
-    if experiment == "linear_pairs" and (record.results["test_set"] == "all").sum() <= 4:
-        pictures = []  # the table has all numbers of so few networks
-    return dataclasses.replace(
-        section,
-        title=f"{section.title} ({record.title})" if record.title else section.title,
-        question=f"{question} {record.says}".strip(),
-        pictures=pictures,
-        explorer=section.explorer if first else None,
+def merged(sections: Sequence[Section]) -> Table:
+    """One table of the tables of several runs of an experiment, which name their run."""
+    several = len(sections) > 1
+    return table_of(
+        [
+            ({"run": section.record.title} if several else {}) | dict(zip(section.table[0], row))
+            for section in sections
+            for row in section.table[1:]
+        ]
     )
 
 

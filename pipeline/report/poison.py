@@ -3,19 +3,14 @@
 import textwrap
 
 import numpy as np
-import torch
 from matplotlib.figure import Figure
 
-from pipeline.cells.pictures import in_unit_range, poisoned
 from pipeline.experiments.poison import CLEAN
-from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, training
 from pipeline.report.page import Picture, Section, Table, table_of
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, percents
-
-CLASSES = 3  # of which the figure of examples has a picture
 
 
 def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
@@ -67,43 +62,6 @@ def curve(experiment: Evaluated, published: Published, caption: str) -> Figure:
     return style.finish(figure, title, caption, experiment.notice)
 
 
-def examples(experiment: Evaluated, name: str, caption: str) -> Figure:
-    """The first training image of each of the first classes, clean and with carriers along NADs.
-
-    The NADs are the first, the middle and the last of the grid. Images with carriers are clipped to
-    [0, 1]. Beside each stands its unclipped difference from the clean image, magnified about grey
-    until it fills the range.
-    """
-    draw = artifacts.draw("poison", experiment.plan.seeds[0])
-    nads = artifacts.generated("poison", "directions.npz")[name]
-    indices = experiment.plan.members[name].grid.indices
-    indices = np.unique(np.quantile(indices, [0, 0.5, 1], method="nearest"))
-    numbers, first = np.unique(draw["train_labels"], return_index=True)
-    numbers, first = numbers[:CLASSES], first[:CLASSES]
-    x, y = in_unit_range(draw["train_pictures"][first]), torch.as_tensor(numbers)
-    rows, columns = len(numbers), 1 + 2 * len(indices)
-    figure, axes = style.new(rows, columns, max(6.4, 1.3 * columns + 0.3), 1.85 * rows + 0.9)
-    show = lambda panel, image: panel.imshow(np.clip(image, 0, 1).transpose(1, 2, 0))
-    for panel, number, clean in zip(axes[:, 0], numbers, x.numpy()):
-        show(panel, clean)
-        panel.set_title("clean", fontsize=8)
-        panel.set_ylabel(textwrap.fill(experiment.images["classes"][number], 20), fontsize=8)
-    for index, left, right in zip(indices, axes.T[1::2], axes.T[2::2]):
-        carrying = poisoned(x, y, nads[index:], experiment.plan.settings.size)
-        for image, clean, panel, beside in zip(carrying.numpy(), x.numpy(), left, right):
-            show(panel, image)
-            panel.set_title(f"index {index}", fontsize=8)
-            difference = image.astype(float) - clean
-            largest = np.abs(difference).max()
-            factor = 0.5 / largest
-            show(beside, 0.5 + factor * difference)
-            beside.set_title(f"difference ×{factor:.{0 if factor >= 10 else 1}f}", fontsize=8)
-            rms = f"rms {255 * np.sqrt((difference**2).mean()):.3g}, max {255 * largest:.3g}"
-            beside.set_xlabel(f"{rms}\ngrey levels", fontsize=7)
-    style.bare(axes.flat)
-    return style.finish(figure, "Images with class carriers along NADs", caption, experiment.notice)
-
-
 def table(experiment: Evaluated, published: Published) -> Table:
     """The table of accuracies, a row for each architecture and index of the carriers."""
     rows, tests = [], {"clean": "clean test data (%)", "poisoned": "with carriers (%)"}
@@ -137,8 +95,4 @@ def section(run: Report) -> Section:
     caption = f"{experiment.sizes()} · {shown}"
     figure = curve(experiment, published, f"{caption}\n{not_fitted('hollow')}")
     pictures = [Picture("poison_curve", figure, "accuracy on clean images", "curve")]
-    for name, label in experiment.labels.items() if run.nads else ():
-        figure = examples(experiment, name, f"NADs of {label} · {shown}")
-        alt = f"images with carriers along NADs of {label}"
-        pictures.append(Picture(f"poison_examples_{name}", figure, alt, "examples"))
     return Section.of("poison", caption, table(experiment, published), pictures, finding(run))

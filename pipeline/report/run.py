@@ -58,17 +58,20 @@ class Evaluated:
         return self.summary[self.summary["architecture"] == name]
 
     def sizes(self, architectures: Iterable[str] | None = None) -> str:
-        """Scale, seeds, samples, epochs and precision of these architectures, by default of all."""
+        """Scale, seeds, samples, epochs, precision, and an optimiser other than SGD, of these
+        architectures, by default of all."""
         plan, names = self.plan, list(architectures or self.labels)
         samples = plan.train_samples
         if experiments.find(plan.experiment).needs_images:  # of which there may be fewer
             samples = min(samples, self.images["train"])
         epochs = {name: plan.members[name].training.epochs for name in names}
         precision = "" if plan.precision == "float32" else f" · trained in {plan.precision}"
+        adamw = any(plan.members[name].training.optimiser == "adamw" for name in names)
+        trained = precision + (" · trained by AdamW" if adamw else "")
         spread = "" if self.seeds(names) == "1 seed" else " · ± standard deviation over seeds"
         return (
             f"scale {plan.scale} · {self.seeds(names)} · {samples:,} training samples"
-            f" · {self._counts(epochs, 'epoch')}{precision}{spread}"
+            f" · {self._counts(epochs, 'epoch')}{trained}{spread}"
         )
 
     def seeds(self, architectures: Iterable[str] | None = None) -> str:
@@ -77,11 +80,16 @@ class Evaluated:
         counts = {name: len(plan.seeds[: plan.members[name].seeds]) for name in names}
         return self._counts(counts, "seed")
 
-    def science(self) -> str:
-        """ε and σ of D(v), as part of a caption."""
-        sigma = self.plan.settings.sigma
-        each = {name: sigma[name] if isinstance(sigma, dict) else sigma for name in self.labels}
+    def science(self, architectures: Iterable[str] | None = None) -> str:
+        """ε and σ of D(v) of these architectures, by default of all, as part of a caption."""
+        sigma, names = self.plan.settings.sigma, architectures or self.labels
+        each = {name: sigma[name] if isinstance(sigma, dict) else sigma for name in names}
         return f"ε = {self.plan.settings.eps:g}, σ = {self._each(each)}"
+
+    def nads_in(self, nads: Mapping[str, Any], name: str) -> str | None:
+        """The name in `nads` of an architecture, or else of its network at full width."""
+        wide = papers_network(without_width(described(self.plan.members[name])))
+        return next((each for each in (name, wide) if each in nads), None)
 
     def _counts(self, counts: Mapping[str, int], what: str) -> str:
         text = self._each(counts)
@@ -199,9 +207,15 @@ def evaluated(folder: str, plan: Plan, images: Mapping[str, Any]) -> Evaluated:
             f"it so, or `python -m pipeline.evaluate {plan.experiment}`"
         )
     members, names = plan.members, results["architecture"].unique()
-    labels = {name: label(members[name].specification, members[name].input) for name in names}
+    labels = {name: called(members[name]) for name in names}
     summary = artifacts.evaluated(folder, "summary.csv")
     return Evaluated(folder, plan, results, summary, labels, images, notice_of(images))
+
+
+def called(member: Member) -> str:
+    """The label of a network, with its optimiser if that is not the papers' SGD."""
+    optimiser = ", AdamW" if member.training.optimiser == "adamw" else ""
+    return label(member.specification, member.input) + optimiser
 
 
 def described(member: Member) -> dict[str, Any]:

@@ -133,8 +133,8 @@ def lay_run():
     save(artifacts.NADS / "a.gradient.npz", **nads(basis[::-1], (1, 32, 32), error=0.4))
 
     steps, rows = [{"step": 16}] * 2, rows_of(FREQUENCIES)
-    experiment(plan("fourier", {"eps": 1.5, "sigma": 3.0}, steps), rows)
     rows["steps"] = np.where(rows["k_row"] == 0, 20 * rows["accuracy"], np.nan)
+    experiment(plan("fourier", {"eps": 1.5, "sigma": 3.0}, steps), rows)
     experiment(plan("convergence", {"eps": 1.0, "sigma": 0.5}, steps), rows)
 
     rows = rows_of([{"axis": axis} | k for axis in AXES for k in FREQUENCIES], unfitted=2)
@@ -174,12 +174,6 @@ def lay_run():
 
     rows = rows_of([{"index": i} for i in (-1, 10)], unfitted=3, tests=["clean"])
     experiment(plan("poison", {"size": 0.25}, [{"indices": [10]}] * 2), rows)
-    # Each NAD is one pixel. Classes run from the last to the first, and class 1 has no picture.
-    save(artifacts.DATASETS / "poison" / "directions.npz", z=np.eye(1024), a=np.eye(1024)[::-1])
-    pictures = np.stack([np.full((3, 32, 32), 100 + n, np.uint8) for n in range(6)])
-    draw = {"train_pictures": pictures, "train_labels": np.array([4, 3, 2, 2, 0, 0])}
-    draw |= {"mean": np.zeros(3), "deviation": np.ones(3)}
-    artifacts.write_draw(artifacts.DATASETS / "poison", 5, draw)
 
     # All four rows of `z`; of D(v) along NAD 10 every part is three times as large after training.
     cells = [{"data": "linear", "index": 10}, {"data": "images", "index": -1}]

@@ -71,9 +71,9 @@ def test_a_network_that_guesses_is_said_to_have_learned_nothing(whole):
 
 
 def test_the_page_has_every_cell(section):
-    data = section.explorer
-    assert (data["means"], data["points"]) == ((1.5, 0.75), POINTS)
-    narrow, lenet = data["networks"]
+    narrow, published, lenet = section.explorer
+    assert (lenet["means"], lenet["points"]) == ((1.5, 0.75), POINTS)
+    assert published["name"] == "ResNet-18, published" and len(published["cells"]) == 144
     assert narrow["name"] == LABEL and narrow["indices"] == [1, 9]
     cell = lenet["cells"]["9,1"]
     assert cell["all"] == (0.633, 0.001414, 2, 2)
@@ -89,7 +89,8 @@ def test_the_first_direction_runs_across_a_plane(whole):
     planes["probability"] = [rising] * len(planes)
     panel = linear_pairs.boundaries(run, planes, "LeNet", "caption").axes[0]
     np.testing.assert_allclose(panel.images[0].get_array(), rising)
-    cell = linear_pairs.explorer(run, {"z": planes, "a": planes})["networks"][1]["cells"]["1,1"]
+    both, none = {"z": planes, "a": planes}, {"z": {}, "a": {}}
+    cell = linear_pairs.explorer(run, none, both)[1]["cells"]["1,1"]
     plane = np.frombuffer(base64.b64decode(cell["plane"]), np.uint8)
     np.testing.assert_allclose(plane.reshape(POINTS, POINTS) / 255, rising, atol=0.002)
 

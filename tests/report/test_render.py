@@ -20,7 +20,8 @@ from pipeline import experiments, render
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import run, style
-from pipeline.report.page import of_folder, page
+from pipeline.report.page import page
+from pipeline.report.site import data as site_data
 from pipeline.report.site import document
 
 REPORT = Path(__file__).with_name("small_run.md")
@@ -58,41 +59,67 @@ def test_a_finding_is_one_short_sentence(every):
 
 
 @pytest.mark.slow
-def test_the_report_and_index_html_have_every_section(rendered, html, every):
+def test_the_report_has_every_section_and_the_page_every_chapter(rendered, html, every):
     assert (rendered / "report.md").read_bytes() == REPORT.read_bytes()
     text = unescape(html)
-    assert re.findall(r'<section id="(\w+)"', text) == [*render.PARTS]
-    drawn = re.findall(r'<img src="data:image/webp;base64,[^"]+" [^>]* alt="([^"]+)">', text)
-    pictures = [picture for section in every.values() for picture in section.pictures]
-    assert sorted(drawn) == sorted(picture.text for picture in pictures)
+    assert re.findall(r'<section id="(\w+)"', text) == [*document.CHAPTERS]
     assert "default-src 'none'" in text and not re.findall(r'(?:src|href)="(?!data:|#)', text)
-    live = re.findall(r'class="live" id="([\w-]+)"', text)
-    assert live == ["live-nads", "live-fourier", "live-pairs"]
+    live = re.findall(r'class="live" id="live-(\w+)"', text)
+    assert live == ["problem", "fourier", "nads", "sweep", "photographs", "pairs"]
     for name, section in every.items():
-        part = text[text.index(f'<section id="{name}"') :].partition("</section>")[0]
-        for words in (section.title, section.question, section.pictures[0].sees):
-            assert words in part
         again = "estimate" if name == "nads" else f"evaluate@{name}"
-        assert f"<code>dvc repro {again} render</code>" in part
-        assert f'<p class="finding">{section.finding}</p>' in part
-        assert part.count("<tr>") == len(section.table)
-    assert "1 more: boundaries of LeNet</summary>" in text
+        assert f"<code>dvc repro {again} render</code>" in text
+        assert all(f"<td>{cell}</td>" in text for row in section.table[1:] for cell in row)
+
+
+@pytest.mark.slow
+def test_without_scripts_every_live_figure_has_one_that_stands_still(html):
+    for part in re.findall(r'class="live" id="live-\w+".*?</noscript>', html, re.S):
+        assert part.count("<noscript>") == 1 and '<img src="data:image/webp' in part
+
+
+def sentences(html):
+    """The sentences of a page that are not folded away."""
+    seen = re.sub(r"<(script|style|details|noscript|code).*?</\1>", "", html, flags=re.S)
+    for paragraph in re.findall(r"<p[ >].*?</p>", seen, re.S):
+        yield from re.split(r"(?<=[.:]) ", unescape(re.sub("<[^>]*>", "", paragraph)))
+
+
+@pytest.mark.slow
+def test_a_sentence_has_one_parenthesis_and_a_finding_two_numbers(html):
+    committed = (ROOT / "docs/index.html").read_text(encoding="utf-8")
+    for text in (html, committed):
+        asides = [re.findall(r"\((?!−?\d+, )", sentence) for sentence in sentences(text)]
+        assert len(asides) > 40 and max(map(len, asides)) == 1
+        findings = re.findall(r'class="finding"><strong>(.*?)</strong>', text, re.S)
+        assert len(findings) >= 7
+        for finding in findings:
+            measured = re.findall(r"[\d.,]+(?: ±[ \d.]+)? (?:%|times|points)|= −?[\d.]+", finding)
+            assert 1 <= len(measured) <= 2, finding
 
 
 @pytest.mark.slow
 def test_the_data_say_what_the_tables_say(html):
     data = json.loads(re.search('id="data">(.*?)</script>', html, re.S)[1])
-    narrow, lenet = data["nads"]
+    narrow, lenet = data["nads"].values()
     assert narrow["file"] == "mine.npy" and "eigenvalues" not in narrow
-    assert lenet["accuracies"]["10"] == [0.521, 0.001414, 2, 2]
-    assert lenet["published"]["called"] == "published"
-    assert lenet["published"]["values"]["10"] == 99.98
     assert lenet["eigenvalues"][:2] == [4, 2] and lenet["nearby"][0] == [0, 1]
-    first, second = data["fourier"]
-    assert second["cells"]["0,0"] == [0.529, 0.001414, 2, 2]
-    assert second["cells"]["16,0"] == second["cells"]["-16,0"] == [0.521, 0.001414, 2, 2]
-    assert first["called"] == "published, full width" and first["sides"] == [32, 32]
-    assert len(data["linear_pairs"]["networks"]) == 2 and len(data["colours"]) == 64
+    along = data["sweep"]["LeNet"]
+    assert along["cells"]["10"] == [0.521, 0.001414, 2, 2]
+    assert along["published"]["called"] == "published"
+    assert along["published"]["values"]["10"] == 99.98
+    maps = data["fourier"]
+    assert [*maps] == ["LeNet", "LeNet, published", "ResNet-18 ⅛", "ResNet-18, published"]
+    assert maps["LeNet"]["cells"]["0,0"] == [0.529, 0.001414, 2, 2]
+    twice = [maps["LeNet"]["cells"][key] for key in ("16,0", "-16,0")]
+    assert twice == [[0.521, 0.001414, 2, 2]] * 2
+    assert maps["LeNet"]["steps"]["0,0"] == pytest.approx(20 * 0.529)
+    assert "16,0" not in maps["LeNet"]["steps"], "some seed did not learn it"
+    assert maps["LeNet, published"]["cells"]["0,4"] == [0.80225]
+    assert maps["ResNet-18 ⅛"]["sides"] == [32, 32]
+    assert [*data["pairs"]] == ["LeNet", "ResNet-18 ⅛", "ResNet-18, published"]
+    assert data["pairs"]["ResNet-18, published"]["cells"]["1000,1"]["second"] == [0.976]
+    assert len(data["colours"]) == 64
 
 
 @pytest.mark.slow
@@ -120,7 +147,7 @@ def test_one_seed_other_images_and_a_network_of_ones_own_are_drawn(tmp_path, mon
     note = lambda figure, *where: titles.append(figure._suptitle.get_text()) or save(figure, *where)
     monkeypatch.setattr(style, "save", note)
     render.main()
-    assert len(list((artifacts.REPORTS / "figures").iterdir())) == 2 * len(titles) == 2 * 20
+    assert len(list((artifacts.REPORTS / "figures").iterdir())) == 2 * len(titles) == 2 * 18
     notice = "images of this run: Animals"
     assert all(title.endswith(f"\n{notice}") for title in titles)
     html = (artifacts.REPORTS / "index.html").read_text(encoding="utf-8")
@@ -141,24 +168,24 @@ def unfolded(tile):
 @pytest.mark.parametrize("shape", [(1, 6, 8), (3, 4, 5), (2, 5, 4)])
 def test_directions_are_tiles_of_a_sprite(shape):
     directions = np.random.default_rng(0).normal(size=(10, int(np.prod(shape))))
-    source, columns = document.sprite(directions, shape)
+    source, columns = site_data.sprite(directions, shape)
     file = io.BytesIO(base64.b64decode(source.partition(";base64,")[2]))
     sheet = np.asarray(Image.open(file))[..., 0].astype(float)
     height = shape[0] * shape[1]
     assert columns == 4 and sheet.shape == (3 * height, 4 * shape[2])
     for place, nad in enumerate(directions):
         top, left = place // columns * height, place % columns * shape[2]
-        tile = sheet[top : top + height, left : left + shape[2]].reshape(shape) - document.ZERO
-        found = unfolded(unfolded(tile).swapaxes(1, 2)).swapaxes(1, 2) / (2 * document.LEVELS)
+        tile = sheet[top : top + height, left : left + shape[2]].reshape(shape) - site_data.ZERO
+        found = unfolded(unfolded(tile).swapaxes(1, 2)).swapaxes(1, 2) / (2 * site_data.LEVELS)
         expected = nad.reshape(shape) / np.abs(nad).max()
-        assert np.abs(found - expected).max() <= 2 / document.LEVELS + 1e-9
-    assert sheet[-1, -1] == document.ZERO, "an empty tile is grey"
+        assert np.abs(found - expected).max() <= 2 / site_data.LEVELS + 1e-9
+    assert sheet[-1, -1] == site_data.ZERO, "an empty tile is grey"
 
 
 def test_json_has_no_number_that_is_none():
     value = {1: [np.nan, np.float32(0.5), (np.inf, True)], "a": np.arange(2), "b": None}
     expected = {"1": [None, 0.5, [None, True]], "a": [0, 1], "b": None}
-    assert json.loads(document.script_json(value)) == expected
+    assert json.loads(site_data.script_json(value)) == expected
 
 
 def lay_folder(laid, folder, name, experiment, **words):
@@ -170,7 +197,7 @@ def lay_folder(laid, folder, name, experiment, **words):
 
 
 @pytest.mark.slow
-def test_a_folder_of_kept_runs_is_drawn_with_a_section_for_each(laid, rendered, tmp_path):
+def test_runs_of_a_folder_that_answer_one_question_stand_in_one_chapter(laid, rendered, tmp_path):
     folder, once = tmp_path / "kept", ("fourier", "convergence", "linear_pairs", "poison", "flip")
     for experiment in ("nad_sweep", *once):
         lay_folder(laid, folder, f"{experiment}/both", experiment, title="LeNet and another")
@@ -188,16 +215,35 @@ def test_a_folder_of_kept_runs_is_drawn_with_a_section_for_each(laid, rendered, 
     assert {path.stem for path in here} - same == {"nad_sweep"}, "which has no losses of its own"
     beside = [folder / f"linear_pairs/{name}/linear_accuracies_a.svg" for name in ("both", "other")]
     assert here[beside[0]] == here[beside[1]]
-    assert not any(name.startswith(("nad_gallery", "two_", "poison_examples")) for name in same)
+    assert not any(name.startswith(("nad_gallery", "two_")) for name in same)
     text = unescape((folder / "index.html").read_text(encoding="utf-8"))
-    sections = re.findall(r'<section id="([\w-]+)"', text)
-    pairs = ["linear_pairs", "linear_pairs-other"]
-    assert sections == ["nad_sweep", "fourier", "convergence", *pairs, "poison", "flip"]
-    assert "Two channels, each of them enough (again)" in text
-    assert text.count("Give a network two channels at once") == 1
-    assert text.count(" Of another commit.</p>") == 1
-    assert text.count("<code>python -m pipeline.render kept</code>") == len(sections)
-    assert re.findall(r'class="live" id="([\w-]+)"', text) == ["live-fourier", "live-pairs"]
+    chapters = [name for name in document.CHAPTERS if name != "unasked"]
+    assert re.findall(r'<section id="(\w+)"', text) == chapters
+    assert text.count("<b>again.</b> Of another commit.") == 1
+    assert text.count("<td>again</td>") == text.count("<td>LeNet and another</td>") > 4
+    assert (
+        "<code>python -m pipeline.render kept</code>" in text and "dvc repro evaluate" not in text
+    )
+    data = json.loads(re.search('id="data">(.*?)</script>', text, re.S)[1])
+    assert [*data["pairs"]] == ["LeNet", "ResNet-18 ⅛", "ResNet-18, published"]
+    assert {"lenet", "resnet18", "vit", "torchvision_resnet18"} < set(data["nads"])
+
+
+@pytest.mark.slow
+def test_a_chapter_without_runs_leaves_the_page(laid, tmp_path, every):
+    runs = {name: [] for name in render.PARTS}
+    text = document.document(runs, {}, "smoke", None, tmp_path)
+    assert re.findall(r'<section id="(\w+)"', text) == ["problem", "yours"]
+    flip = dataclasses.replace(every["flip"], record=None)
+    with pytest.raises(AttributeError):  # a section of an experiment says of which run it is
+        document.document(runs | {"flip": [flip]}, {}, "smoke", None, tmp_path)
+
+
+@pytest.mark.parametrize(("names", "chosen"), [("ab", "b"), ("ba", "b"), ("aa", "a")])
+def test_a_picker_offers_a_network_once_with_the_most_cells(names, chosen):
+    cells = {"a": {"1": [0.5]}, "b": {"1": [0.5], "2": [0.6]}}
+    found = document.offered({"name": "Net, width ×0.25", "cells": cells[name]} for name in names)
+    assert found == {"Net ¼": {"name": "Net ¼", "cells": cells[chosen]}}
 
 
 def test_a_folder_without_runs_is_refused(tmp_path):
@@ -206,26 +252,25 @@ def test_a_folder_without_runs_is_refused(tmp_path):
         render.render_folder(tmp_path)
 
 
-def test_a_few_pairs_of_nads_are_told_by_their_table_alone(whole, section_of):
-    record, section = whole.experiments["linear_pairs"], section_of("linear_pairs")
-    rows = record.results[(record.results["architecture"] == "a") & (record.results["seed"] == 5)]
-    few = dataclasses.replace(record, results=rows)
-    few = of_folder(
-        "linear_pairs/few", section, {"linear_pairs/a": record, "linear_pairs/few": few}
-    )
-    assert few.pictures == [] and few.table == section.table and few.explorer is None
+def test_a_few_kept_pairs_of_nads_are_told_by_their_table_alone(laid, whole, monkeypatch):
+    monkeypatch.chdir(laid)
+    part, kept = render.PARTS["linear_pairs"], dataclasses.replace(whole, nads={})
+    assert [bool(part.section(one).pictures) for one in (whole, kept)] == [True, True]
+    monkeypatch.setattr(part, "FEW", 16)
+    assert [bool(part.section(one).pictures) for one in (whole, kept)] == [True, False]
 
 
 def test_the_committed_page_is_of_the_committed_tables():
     committed = ROOT / "docs/index.html"
     text = unescape(committed.read_text(encoding="utf-8"))
     assert committed.stat().st_size <= 4e6 and not re.findall(r'(?:src|href)="(?!data:|#)', text)
+    assert re.findall(r'<section id="(\w+)"', text) == [*document.CHAPTERS]
     data = json.loads(re.search('id="data">(.*?)</script>', text, re.S)[1])
-    runs = run.abouts(ROOT / "reports/kept").values()
-    assert text.count("<section id=") == sum("plan" in about for about in runs)
-    for one in data["linear_pairs"]["networks"]:
-        assert len(one["cells"]) == 144
+    for about in run.abouts(ROOT / "reports/kept").values():
+        assert "plan" not in about or f"<b>{about['title']}.</b>" in text
+    shown = data["pairs"]["LeNet"]["cells"]
+    assert len(shown) == len(data["pairs"]["ResNet-18, published"]["cells"]) == 144
     summary = pd.read_csv(ROOT / "reports/kept/linear_pairs/lenet_and_mlp/summary.csv")
-    shown = data["linear_pairs"]["networks"][0]["cells"]["64,1000"]["first"][0]
     chosen = summary[(summary["index_1"] == 64) & (summary["index_2"] == 1000)]
-    assert shown == chosen[chosen["test_set"] == "first"].iloc[0]["mean"]
+    chosen = chosen[(chosen["test_set"] == "first") & (chosen["architecture"] == "lenet")]
+    assert shown["64,1000"]["first"][0] == chosen.iloc[0]["mean"]

@@ -1,81 +1,28 @@
 """index.html in a headless Chromium: what pointers, keys and sliders show, without complaints."""
 
-import html
-import json
-import re
-import shutil
-import subprocess
+import functools
 
+import browser
 import numpy as np
 import pytest
+import torch
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
+from pipeline.cells.fourier import fourier
+from pipeline.cells.pictures import in_unit_range, poisoned
+from pipeline.cells.separable import linearly_separable
+from pipeline.report.site.photographs import photograph
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here (apt-get install chromium)"),
-]
-
-LISTEN = """<script>
-window.complaints = [];
-for (const kind of ["log", "info", "warn", "error"])
-  console[kind] = (...words) => complaints.push(kind + ": " + words.join(" "));
-addEventListener("error", (event) => complaints.push("error: " + event.message));
-addEventListener("unhandledrejection", (event) => complaints.push("rejection: " + event.reason));
-document.addEventListener("securitypolicyviolation", (event) => complaints.push(event.blockedURI));
-</script>"""
-
-ACT = """<script>
-(async () => {
-  const wait = () => new Promise((done) => setTimeout(done, 300)), out = {};
-  const $ = (id) => document.getElementById(id);
-  const change = (id, value, kind = "change") => {
-    $(id).value = value;
-    $(id).dispatchEvent(new Event(kind));
-  };
-  const grey = (id) => {
-    const canvas = $(id), { width, height } = canvas;
-    const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
-    return Array.from(data).filter((_, n) => n % 4 === 0);
-  };
-  const cells = (id) => [...document.querySelectorAll(`#${id} .cell`)];
-  const point = (cell) => cell.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
-  const press = (key) =>
-    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-  try { await wait(); ACTION } catch (error) { out.failed = String(error.stack); }
-  const said = JSON.stringify({ complaints, ...out });
-  document.documentElement.innerHTML = "<pre id=outcome></pre>";
-  $("outcome").textContent = said;
-})();
-</script>"""
+pytestmark = [pytest.mark.slow, browser.needed]
 
 
 @pytest.fixture(scope="module")
 def browse(rendered, tmp_path_factory):
     """A function from a script to what it puts into `out` in the page of the small run."""
-    folder = tmp_path_factory.mktemp("browser")
     text = (rendered / "index.html").read_text(encoding="utf-8")
-
-    def browse(action):
-        shown = text.replace("<head>", f"<head>{LISTEN}")
-        shown = shown.replace("</body>", ACT.replace("ACTION", action) + "</body>")
-        page = folder / "page.html"
-        page.write_text(shown, encoding="utf-8")
-        command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
-        command += [page.as_uri()]
-        command += ["--virtual-time-budget=20000", f"--user-data-dir={folder / 'profile'}"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-        found = re.search(r'id="outcome">(.*?)</pre>', done.stdout, re.S)[1]
-        out = json.loads(html.unescape(found))
-        assert (out.pop("failed", None), out.pop("complaints")) == (None, [])
-        return out
-
-    return browse
+    return functools.partial(browser.browse, text, folder=tmp_path_factory.mktemp("browser"))
 
 
-def test_a_nad_is_shown_with_its_energy_its_eigenvalue_and_its_accuracy(browse, whole):
+def test_a_nad_is_shown_with_its_energy_and_its_eigenvalue(browse, whole):
     found = browse("""
       change("nads-network", 1); await wait(); change("nads-slider", 7, "input");
       out.read = $("nads-read").innerText; out.number = $("nads-number").value;
@@ -90,33 +37,167 @@ def test_a_nad_is_shown_with_its_energy_its_eigenvalue_and_its_accuracy(browse, 
     energy = np.fft.fftshift(np.abs(np.fft.fft2(nad.reshape(32, 32))) ** 2).ravel()
     # The colour of the largest is the lightest, whose red part no other colour has.
     assert max(found["energy"]) == found["energy"][energy.argmax()]
-    assert "7 of 0 to 15" in found["read"] and "accuracy" not in found["read"]
+    assert "7 of 0 to 15" in found["read"] and "64 untrained networks" in found["typed"]
     assert (found["number"], found["slider"], found["last"]) == ("7", "10", "15")
-    assert "accuracy along it\n52.1 ± 0.1 % (2 seeds)\npublished\n99.98 %" in found["typed"]
+    assert "strength λ\n5.00·10⁻¹ ± 0.00·10⁰" in found["typed"]
 
 
 def test_pointing_and_arrow_keys_choose_a_frequency(browse):
     found = browse("""
-      change("fourier-map", 2); out.count = cells("fourier-grid").length;
+      out.start = $("fourier-read").innerText;
+      change("fourier-network", 0); out.count = cells("fourier-grid").length;
       point(cells("fourier-grid")[0]); out.pointed = $("fourier-read").innerText;
+      out.others = $("fourier-others").textContent;
       cells("fourier-grid")[0].focus(); press("ArrowRight"); press("ArrowDown");
-      out.moved = $("fourier-read").innerText; press("ArrowDown"); press("ArrowDown");
+      out.moved = $("fourier-read").innerText; out.wave = grey("fourier-wave");
+      press("ArrowDown"); press("ArrowDown");
       out.focus = document.activeElement.getAttribute("aria-label");
+      out.pooled = grey("fourier-pooled"); change("fourier-network", 1);
+      out.published = cells("fourier-grid").length;
     """)
-    assert found["count"] == 9 and found["pointed"].startswith("Frequency (−16, −16)")
-    assert "LeNet\t51.7 ± 0.1 %" in found["pointed"]
-    assert "×0.125\t50.1 ± 0.1 % (2 seeds)\t100.0 %, full width" in found["pointed"]
-    assert found["moved"].startswith("Frequency (0, 0)") and found["focus"] == "(16, 0): 52.1 %"
+    best = "wave\n(0, 0)\naccuracy\n52.9 ± 0.1 %"  # for (8, 8) was not trained along
+    assert found["start"].startswith(best)
+    assert found["count"] == 9 and found["pointed"].startswith("wave\n(−16, −16)\naccuracy\n51.7 ±")
+    assert found["pointed"].endswith("learned after\nnot within its training")
+    assert "LeNet51.7 ± 0.1 % (2 seeds)" in found["others"]
+    assert "ResNet-18, published100.0 %" in found["others"]
+    assert found["moved"].startswith("wave\n(0, 0)\naccuracy\n52.9 ± 0.1 % (2 seeds)")
+    assert found["moved"].endswith("learned after\n11 steps of training")
+    assert set(found["wave"]) == {255} and found["focus"] == "(16, 0): 52.1 %"
+    assert {127, 128} >= set(found["pooled"]) and len(found["pooled"]) == 64
+    assert found["published"] == 17**2
 
 
 def test_a_pair_shows_its_boundary_and_numbers(browse):
     found = browse("""
-      out.first = $("pairs-read").innerText;
-      change("pairs-network", 1); point(cells("pairs-grid")[2]);
-      out.second = $("pairs-read").innerText; out.plane = grey("pairs-plane").length;
+      out.start = $("pairs-read").innerText;
+      change("pairs-network", 0); point(cells("pairs-grid")[2]);
+      out.pointed = $("pairs-read").innerText; out.plane = grey("pairs-plane").length;
       change("pairs-test", "all"); out.all = cells("pairs-grid").map((cell) => cell.textContent);
+      out.same = $("pairs-read").innerText;
+      change("pairs-network", 2); out.published = $("pairs-read").innerText;
+      out.hidden = $("pairs-boundary").hidden;
     """)
-    assert "v₁: NAD 1, v₂: NAD 9" in found["first"]
-    assert "tilt of the boundary\n7.4 ± 0.7°" in found["first"]
-    assert "v₁: NAD 9, v₂: NAD 1" in found["second"] and "54.6 ± 0.7°" in found["second"]
+    assert found["start"].startswith("first channel\nNAD 9\nsecond channel\nNAD 1")
+    assert "54.6 ± 0.7°" in found["pointed"] and found["same"] == found["pointed"]
     assert found["plane"] == 330**2 and found["all"] == ["61", "62", "63", "65"]
+    assert "second channel\nNAD 1\naccuracy with both\n97.6 %" in found["published"]
+    assert found["hidden"] and "tilt" not in found["published"]
+
+
+def normals(count, seed=1):
+    """The page's standard-normal numbers: mulberry32, and Box and Muller's transform."""
+    state = (seed + np.arange(1, 2 * count + 1, dtype=np.uint64) * 0x6D2B79F5).astype(np.uint32)
+    t = (state ^ state >> 15) * (state | 1)
+    t ^= t + (t ^ t >> 7) * (t | 61)
+    one, two = (t ^ t >> 14).reshape(-1, 2).T / 2**32
+    return np.sqrt(-2 * np.log(1 - one)) * np.cos(2 * np.pi * two)
+
+
+def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole):
+    found = browse("""
+      const canvases = () => ["v", "minus", "plus"].map((name) => grey(`problem-${name}`));
+      change("problem-row", 4, "input"); change("problem-column", -2, "input");
+      change("problem-eps", 4, "input"); change("problem-sigma", 2, "input");
+      out.wave = canvases(); out.called = $("problem-called").textContent;
+      out.read = $("problem-read").innerText;
+      out.bars = [...document.querySelectorAll("#problem-plot rect")]
+        .map((bar) => +bar.getAttribute("y") + +bar.getAttribute("height"));
+      change("problem-direction", 2); change("problem-index", 10, "input"); await wait();
+      out.nad = canvases(); out.index = $("problem-called").textContent;
+      out.along = $("problem-read").innerText;
+      change("problem-row", 0, "input"); change("problem-column", 0, "input");
+      change("problem-direction", 0); out.constant = $("problem-read").innerText;
+    """)
+    draws, nad = normals(2 * 1024).reshape(2, 1024), whole.nads["a"]["directions"][10]
+    assert abs(draws.mean()) < 0.05 and abs(draws.std() - 1) < 0.05
+    # A tile's values are off by up to half a step of 1/63, twice folded.
+    for canvases, v, rounding in (
+        (found["wave"], fourier(4, -2), 0),
+        (found["nad"], nad, 127.5 * 2 / 63),
+    ):
+        samples = linearly_separable(draws, np.array([-1, 1]), v, 4, 2).numpy().reshape(2, -1)
+        scaled = [v / np.abs(v).max(), *(samples / np.abs(samples).max())]
+        np.testing.assert_allclose(canvases, 127.5 * (1 + np.array(scaled)), atol=rounding + 1)
+    assert (found["called"], found["index"]) == ("v: the wave (4, −2)", "v: NAD 10 of LeNet")
+    share = 16 / (16 + 4 * 1023)
+    assert f"At ε = 4 and σ = 2, {100 * share:.2} % of the pixels' variance" in found["read"]
+    # Seen along v all samples of a class lie on one point.
+    assert sum(bottom < 100 for bottom in found["bars"]) == 2
+    assert found["along"].endswith("LeNet, trained at ε = 1.25, σ = 2: 52.1 ± 0.1 % (2 seeds)")
+    assert found["constant"].endswith("LeNet, trained at ε = 1.5, σ = 3: 52.9 ± 0.1 % (2 seeds)")
+
+
+def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse, whole):
+    found = browse("""
+      const slider = $("sweep-slider"), svg = $("sweep-curve"), texts = ["read", "called"];
+      const read = () => [...texts.map((n) => $(`sweep-${n}`).innerText), $("sweep-tile").hidden];
+      out.names = [...$("sweep-network").options].map((option) => option.text);
+      change("sweep-network", 2);
+      out.hollow = [...svg.querySelectorAll("circle")].map((dot) => dot.getAttribute("fill"));
+      out.bars = svg.querySelectorAll("line[stroke='var(--ours)']").length;
+      change("sweep-network", 0); change("sweep-slider", 10, "input"); await wait();
+      out.own = read(); out.pixels = grey("sweep-pixels");
+      const clientX = svg.getBoundingClientRect().left + 44;
+      svg.dispatchEvent(new PointerEvent("pointermove", { clientX, bubbles: true }));
+      await wait(); out.pointed = read(); out.slider = slider.value;
+      out.said = slider.getAttribute("aria-valuetext");
+      change("sweep-slider", 11, "input"); out.between = $("sweep-read").innerText;
+      change("sweep-network", 1); out.gradient = read();
+      change("sweep-network", 5); change("sweep-slider", 1, "input"); out.dense = read();
+    """)
+    assert found["names"] == [
+        *("LeNet", "LeNet, NADs of the gradient"),
+        *("ResNet-18 ⅛", "ResNet-18 ⅛, NADs of the gradient"),
+        *("VGG-11, published", "DenseNet-121, published"),
+    ]
+    # One of the two networks along NAD 0 of `z` was not fitted.
+    assert found["hollow"] == ["var(--panel)", "var(--ours)"] and found["bars"] == 2
+    text, called, hidden = found["own"]
+    assert (hidden, called) == (False, "NAD 10 of LeNet")
+    assert text == "NAD\n10\naccuracy\n52.1 ± 0.1 % (2 seeds)\npublished\n99.98 %"
+    nad = whole.nads["a"]["directions"][10]
+    expected = 127.5 * (1 + nad / np.abs(nad).max())
+    assert np.abs(np.array(found["pixels"]) - expected).max() < 127.5 * 2 / 63 + 1
+    assert found["pointed"][0].startswith("NAD\n0\n") and found["slider"] == "0"
+    assert found["said"] == "NAD 0, accuracy 51.7 ± 0.1 % (2 seeds), published 100.00 %"
+    assert found["between"].startswith("NAD\n14\naccuracy\nnot trained here\npublished")
+    # The page has no pictures of the gradient's NADs, and none of DenseNet-121's.
+    assert found["gradient"][2] and "published" not in found["gradient"][0]
+    assert found["dense"][2] and found["dense"][0].endswith("published\n91.35 %")
+
+
+def test_a_photograph_carries_its_class_as_the_training_images_do(browse, whole):
+    found = browse("""
+      const read = () => [$("photographs-read").innerText, $("photographs-tiles").hidden];
+      out.early = read(); change("photographs-slider", 4, "input"); out.late = read();
+      change("photographs-network", 1); change("photographs-photograph", 1);
+      change("photographs-class", 4); await wait();
+      out.lenet = read(); out.words = $("photographs-words").textContent;
+      out.flips = $("photographs-flips").innerText;
+      for (const name of ["clean", "carrying"]) {
+        const { data } = $(`photographs-${name}`).getContext("2d").getImageData(0, 0, 32, 32);
+        out[name] = [0, 1, 2].map((c) => Array.from(data).filter((_, n) => n % 4 === c));
+      }
+    """)
+    early, late, lenet = (text for text, _ in map(found.get, ("early", "late", "lenet")))
+    assert "carriers from NAD\n0\non clean images\nnot trained here" in early
+    assert early.endswith("published, full width, on clean images\n17.6 %")
+    # The NADs of `z` are 16, so that its carriers from NAD 40 on have no picture.
+    assert late.startswith("carriers from NAD\n40\n")
+    assert [found[name][1] for name in ("early", "late", "lenet")] == [False, True, False]
+    assert "on clean images\n51.3 ± 0.1 % (2 seeds)" in lenet
+    assert "trained without carriers\n50.9 ± 0.1 % (2 seeds)" in lenet
+    clean, nads = photograph("china.jpg", 32, 32), whole.nads["a"]["directions"][10:]
+    np.testing.assert_allclose(found["clean"], clean.reshape(3, -1), atol=1)
+    x = in_unit_range(clean[None])
+    drawn, before = poisoned(x, torch.tensor([4]), nads, 0.25)[0], x[0].numpy()
+    coefficient = before[1].ravel() @ nads[0]
+    rounding = 255 * abs(0.25 + coefficient) * np.abs(nads[0]).max() * 2 / 63
+    drawn = drawn.numpy().reshape(3, -1)
+    np.testing.assert_allclose(found["carrying"], 255 * drawn.clip(0, 1), atol=rounding + 1)
+    becomes = f"in green on NAD 10 of LeNet becomes −0.25 instead of {coefficient:.3f}"
+    assert becomes.replace("-", "−") in found["words"].replace("-", "−")
+    amount = 255 * ((drawn - before.reshape(3, -1)) ** 2).mean() ** 0.5
+    assert f"by {amount:.2f} of 255 grey levels" in found["words"]
+    assert "LeNet\t50.9 ± 0.1 % (2 seeds)\t51.3 ± 0.1 % (2 seeds)\t69 / 48 %" in found["flips"]

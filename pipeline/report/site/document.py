@@ -1,74 +1,33 @@
 """The page as one HTML file with its pictures and data: it needs no other file and no network."""
 
-import base64
-import io
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import matplotlib
 import numpy as np
-from jinja2.utils import htmlsafe_json_dumps
+import pandas as pd
 from markupsafe import Markup
 from PIL import Image
-from pydantic_core import to_jsonable_python
 
-from pipeline.report import style
-from pipeline.report.page import LEGEND, Section, again
+from pipeline.report import nad_sweep, style
+from pipeline.report.comparison import number
+from pipeline.report.page import LEGEND, Section, again, merged
+from pipeline.report.site import photographs
+from pipeline.report.site.data import LEVELS, ZERO, data_uri, script_json
 
 HERE = Path(__file__).parent
 
-SCRIPTS = ("basis", "nads", "fourier", "pairs", "start")  # in this order: all use basis
+# The scripts in their order: one of each live figure, and what all of them use.
+SCRIPTS = ("basis", "problem", "fourier", "nads", "sweep", "photographs", "pairs", "start")
 
-# A value x in [−1, 1] of a tile is the byte ZERO + 2 · round(LEVELS · x), so that 0 is exactly 0.
-ZERO, LEVELS = 128, 63
+# The chapters' templates in their order; each is empty where a run has nothing to say in it.
+CHAPTERS = ("problem", "waves", "nads", "sweep", "photographs", "pairs", "unasked", "yours")
 
+FIRST = ("LeNet", "ResNet-18", "VGG-11")  # networks that stand first in a picker
 
-def data_uri(picture: Image.Image) -> str:
-    """A picture as a data URI of lossless WebP, half as long as PNG."""
-    buffer = io.BytesIO()
-    picture.convert("RGB").save(buffer, "WEBP", lossless=True, method=4, quality=50)
-    return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
-
-
-def folded(tiles: np.ndarray) -> np.ndarray:
-    """Tiles (..., W) with their even part in the first half of the columns, their odd part behind.
-
-    NADs of symmetric networks are even or odd, and zeros take no room: the page is much smaller.
-    """
-    turned = tiles[..., ::-1]
-    first = np.arange(tiles.shape[-1]) < tiles.shape[-1] / 2
-    return np.where(first, tiles + turned, turned - tiles) / 2
-
-
-def sprite(directions: np.ndarray, shape: tuple[int, int, int]) -> tuple[str, int]:
-    """Directions (K, D) as tiles of one picture: its data URI, and the tiles in a row.
-
-    shape: (C, H, W), whose channels stand one below the other. Each tile is divided by its largest
-    entry, and `folded` along its width and its height.
-    """
-    tiles = directions.reshape(-1, *shape)
-    tiles = folded(tiles / np.abs(tiles).max((1, 2, 3), keepdims=True))
-    tiles = folded(tiles.swapaxes(2, 3)).swapaxes(2, 3)
-    columns, height = math.ceil(len(tiles) ** 0.5), shape[0] * shape[1]
-    rows = -(-len(tiles) // columns)
-    sheet = np.full((rows * columns, height, shape[2]), ZERO, np.uint8)
-    sheet[: len(tiles)] = ZERO + 2 * np.rint(LEVELS * tiles.reshape(len(tiles), height, shape[2]))
-    sheet = sheet.reshape(rows, columns, height, shape[2]).transpose(0, 2, 1, 3)
-    return data_uri(Image.fromarray(sheet.reshape(rows * height, columns * shape[2]))), columns
-
-
-def value(row: Mapping[str, Any]) -> tuple[float, float, int, int]:
-    """The accuracy in a row of summary.csv: mean, deviation, seeds, fitted seeds."""
-    return row["mean"], row["std"], int(row["seeds"]), int(row["fitted"])
-
-
-def script_json(value: Any) -> str:
-    """A value as JSON that can stand in a <script>, which no text in it can end; nan is null."""
-    finite = to_jsonable_python(value, inf_nan_mode="null", fallback=lambda array: array.tolist())
-    return htmlsafe_json_dumps(finite, separators=(",", ":"))
+WIDTHS = {"0.125": "⅛", "0.25": "¼", "0.5": "½"}  # parts of a network's full width
 
 
 def templates(folder: Path) -> jinja2.Environment:
@@ -77,44 +36,104 @@ def templates(folder: Path) -> jinja2.Environment:
     return jinja2.Environment(loader=jinja2.FileSystemLoader(folder), autoescape=True, **options)
 
 
-def groups(section: Section, folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """A section's figures by what one sees in them; the page folds away all but a group's first."""
-    grouped: dict[str, list[dict[str, Any]]] = {}
-    for picture in section.pictures:
-        with Image.open(folder / f"{picture.name}.png") as image:
-            # With 128 colours it looks the same and takes half of the bytes.
-            few = image.convert("RGB").quantize(128, dither=Image.Dither.NONE)
-        drawn = {"picture": picture, "source": data_uri(few), "size": few.size}
-        grouped.setdefault(picture.sees, []).append(drawn)
-    return grouped
+def image(path: Path) -> dict[str, Any] | None:
+    """A saved figure for the page, if there is one: its data URI and its size."""
+    if not path.exists():
+        return None
+    with Image.open(path) as picture:
+        # With 128 colours it looks the same and takes half of the bytes.
+        few = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    return {"source": data_uri(few), "size": few.size}
+
+
+def short(label: str) -> str:
+    """A network's label as the pickers have it: 'ResNet-18 ¼'."""
+    for width, part in WIDTHS.items():
+        label = label.replace(f", width ×{width}", f" {part}")
+    return label.replace(", no pooling", " without pooling")
+
+
+def offered(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """What a picker offers, by name: each network once, of the run with most cells of it."""
+    by_name: dict[str, Mapping[str, Any]] = {}
+    for one in networks:
+        name = short(one["name"])
+        if name not in by_name or len(one["cells"]) > len(by_name[name]["cells"]):
+            by_name[name] = {**one, "name": name}
+    return by_name
+
+
+def place(network: Mapping[str, Any]) -> int:
+    """The place of a network in a picker: those of `FIRST`, then all others."""
+    return next((n for n, name in enumerate(FIRST) if network["name"].startswith(name)), len(FIRST))
+
+
+def live(
+    runs: Mapping[str, Sequence[Section]], nads: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The data of the live figures by their names: what they offer, by name; see `document`."""
+    records = {name: [section.record for section in sections] for name, sections in runs.items()}
+    drawn = {name: [one for each in runs[name] for one in each.explorer] for name in runs}
+    pictures = photographs.explorer(records["poison"], records["flip"], nads)
+    arranged = lambda networks: offered(sorted(networks, key=place))
+    return {
+        "fourier": arranged(drawn["fourier"]),
+        "nads": {network["key"]: network for network in drawn["nads"]},
+        "sweep": arranged(nad_sweep.explorer(records["nad_sweep"], nads)),
+        "photographs": {name: offered(pictures[name]) for name in pictures},
+        "pairs": arranged(drawn["linear_pairs"]),
+    }
+
+
+def rows_of(path: Path, where: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a table with these values; none where there is no such table."""
+    if not path.exists():
+        return []
+    table = pd.read_csv(path)
+    for column, wanted in where.items():
+        table = table[table[column] == wanted]
+    return table.to_dict("records")
 
 
 def document(
-    sections: Mapping[str, Section],
+    runs: Mapping[str, Sequence[Section]],
+    nads: Mapping[str, Mapping[str, Any]],
     scale: str,
     notice: str | None,
-    figures: Path,
+    folder: Path,
     command: str | None = None,
 ) -> str:
-    """The page of a run.
+    """The page of one run, or of several that are kept.
 
-    sections: in order, by 'nads', the name of an experiment or of its folder; notice: the line that
-    names images other than CIFAR-10; figures: the folder of the saved figures; command: makes all
-    sections again; None if each has its own.
+    runs: the sections by 'nads' or the name of an experiment, of several runs the largest first;
+    nads: the fields of the NADs that the page has pictures of, by architecture; notice: the line
+    that names images other than CIFAR-10; folder: of the saved figures, by whose names templates
+    ask for them; command: makes the page of kept runs again.
     """
     environment = templates(HERE)
+    networks = live(runs, nads)
+    environment.filters |= {"percent": lambda part, digits=1: f"{number(100 * part, digits)} %"}
+    environment.globals |= {
+        "runs": runs,
+        "networks": networks,
+        "kept": command is not None,
+        "command": command,
+        "again": again,
+        "merged": merged,
+        "image": lambda name: image(folder / f"{name}.png"),
+        "rows": lambda table, **where: rows_of(folder / table, where),
+    }
+    chapters = {name: environment.get_template(f"chapters/{name}.html.j2") for name in CHAPTERS}
+    chapters = {name: chapter.module for name, chapter in chapters.items()}
     scripts = [(HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
     shades = matplotlib.colormaps[style.ACCURACY](np.linspace(0, 1, 64), bytes=True)[:, :3]
-    explorers = {name: part.explorer for name, part in sections.items() if part.explorer}
+    data = {"colours": shades, "tile": [ZERO, 2 * LEVELS], **networks}
     return environment.get_template("page.html.j2").render(
         style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         script=Markup("\n".join(scripts)),
-        sections=sections,
-        groups={name: groups(section, figures) for name, section in sections.items()},
+        chapters={name: chapter for name, chapter in chapters.items() if str(chapter).strip()},
         scale=scale,
         notice=notice,
-        again=again,
-        command=command,
         legend=LEGEND,
-        json=script_json({"colours": shades, "tile": [ZERO, 2 * LEVELS], **explorers}),
+        json=script_json(data),
     )

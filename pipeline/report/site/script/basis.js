@@ -1,12 +1,12 @@
-const data = JSON.parse(document.getElementById("data").textContent);
+const page = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-const [ZERO, LEVELS] = data.tile; // bytes that stand for 0, and for the distance from there to 1
+const [ZERO, LEVELS] = page.tile; // bytes that stand for 0, and for the distance from there to 1
 const minus = (text) => String(text).replace(/-/g, "−");
-const colour = (t) => data.colours[Math.max(0, Math.min(data.colours.length - 1, Math.round(t * (data.colours.length - 1))))];
+const colour = (t) => page.colours[Math.max(0, Math.min(page.colours.length - 1, Math.round(t * (page.colours.length - 1))))];
 /* The style of a cell with an accuracy: its colour, from guessing on, and letters that stand out from it. */
 const shade = (accuracy) => `background-color:rgb(${colour(2 * accuracy - 1).join(",")});color:${accuracy > 0.78 ? "#000" : "#fff"}`;
 const percent = (value, digits = 1) => (100 * value).toFixed(digits);
-const spread = (mean, deviation) => percent(mean) + (deviation === null ? "" : ` ± ${percent(deviation)}`);
+const spread = (mean, deviation) => percent(mean) + (deviation == null ? "" : ` ± ${percent(deviation)}`);
 
 function element(name, attributes = {}, ...children) {
   const made = name.startsWith("svg:")
@@ -22,8 +22,9 @@ function options(select, names) {
 function terms(list, rows) {
   list.replaceChildren(...rows.flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]));
 }
-/* An accuracy [mean, deviation, seeds, fitted] in words. */
+/* An accuracy [mean, deviation, seeds, fitted] in words, or a published one [mean]. */
 function said([mean, deviation, seeds, fitted]) {
+  if (!seeds) return `${percent(mean)} %`;
   const done = fitted === seeds ? "" : `; fitted: ${fitted} of ${seeds}`;
   return `${spread(mean, deviation)} % (${seeds} seed${seeds > 1 ? "s" : ""}${done})`;
 }
@@ -33,6 +34,18 @@ function unfitted(values, legend) {
   const some = values.filter(([, , seeds, fitted]) => fitted < seeds), hatched = some.length > 0 && some.length < values.length;
   legend.textContent = hatched ? "hatched: not fitted with every seed" : some.length ? "no network of this map was fitted with every seed" : "";
   return ([, , seeds, fitted]) => (hatched && fitted < seeds ? { look: "unfitted" } : {});
+}
+
+/* Independent standard-normal numbers, the same in every browser: mulberry32 and Box and Muller's transform. */
+function normal(count) {
+  let state = 1;
+  const uniform = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return Float32Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform()));
 }
 
 /* values (channels, height, width) in [-1, 1] as grey, or three channels as colours; other numbers of them side by side. */
@@ -156,4 +169,49 @@ function grid(host, rows, columns, describe, chosen) {
   table.append(last);
   host.replaceChildren(table);
   return choose;
+}
+
+/* One NAD of a network, once the picture of them all is decoded. */
+async function nad(network, index) {
+  return direction(network, await sheet(network), network.indices.indexOf(index));
+}
+/* The NAD indices of a curve: those where it has cells of ours, or published values. */
+function indices({ cells, published }) {
+  const every = [cells, published?.values ?? {}].flatMap((values) => Object.keys(values).map(Number));
+  return [...new Set(every)].sort((a, b) => a - b);
+}
+/* Accuracies over the NAD index, logarithmic, to point at: ours with error bars, hollow where not fitted with every seed, and a published line.
+   guess: the accuracy of guessing; level: an accuracy that no index has, dashed; chosen: the index that is marked; `pointed(place)` hears of others. */
+function curve(svg, shown, { guess, level, chosen, pointed }) {
+  const { width } = svg.getBoundingClientRect(), height = 230, [left, right, top, bottom] = [44, width - 12, 12, height - 36];
+  const all = indices(shown), last = Math.log(all.at(-1) + 1) || 1, low = guess - 0.04;
+  const x = (index) => left + ((right - left) * Math.log(index + 1)) / last;
+  const y = (accuracy) => bottom - ((bottom - top) * (accuracy - low)) / (1 - low);
+  const add = (name, attributes, ...text) => svg.append(element(`svg:${name}`, attributes, ...text));
+  const across = (accuracy, look) => add("line", { x1: left, x2: right, y1: y(accuracy), y2: y(accuracy), ...look });
+  const label = (at, text, anchor = "middle") => add("text", { x: at[0], y: at[1], "text-anchor": anchor }, text);
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.replaceChildren();
+  for (const value of [guess, (1 + guess) / 2, 1]) {
+    across(value, { stroke: "currentColor", opacity: value === guess ? 0.5 : 0.15 });
+    label([left - 10, y(value) + 4], percent(value, 0), "end");
+  }
+  for (const index of [0, 10, 100, 1000].filter((each) => each <= all.at(-1))) label([x(index), bottom + 16], String(index));
+  label([(left + right) / 2, height - 4], "NAD index");
+  add("line", { x1: x(chosen), x2: x(chosen), y1: top, y2: bottom, stroke: "var(--mark)", "stroke-width": 2 });
+  if (level) across(level[0], { stroke: "var(--ours)", "stroke-width": 1.5, "stroke-dasharray": "7 4" });
+  const line = (points, look) => add("polyline", { points: points.map((point) => point.map((p) => p.toFixed(1)).join(",")).join(" "), fill: "none", ...look });
+  const theirs = Object.entries(shown.published?.values ?? {});
+  line(theirs.map(([index, value]) => [x(+index), y(value / 100)]), { stroke: "var(--theirs)", "stroke-width": 2, opacity: 0.8 });
+  const ours = Object.entries(shown.cells);
+  line(ours.map(([index, [mean]]) => [x(+index), y(mean)]), { stroke: "var(--ours)", "stroke-width": 1.5 });
+  for (const [index, [mean, deviation, seeds, fitted]] of ours) {
+    const at = { cx: x(+index), cy: y(mean), r: +index === chosen ? 6 : 3.5 };
+    if (deviation) add("line", { x1: at.cx, x2: at.cx, y1: y(mean - deviation), y2: y(mean + deviation), stroke: "var(--ours)", "stroke-width": 1.5 });
+    add("circle", { ...at, fill: fitted < seeds ? "var(--panel)" : "var(--ours)", stroke: "var(--ours)", "stroke-width": 1.5 });
+  }
+  svg.onpointermove = svg.onpointerdown = (event) => {
+    const box = svg.getBoundingClientRect(), far = all.map((index) => Math.abs(x(index) - (event.clientX - box.left)));
+    pointed(far.indexOf(Math.min(...far)));
+  };
 }

@@ -1,30 +1,30 @@
 /* The maps over frequency, to point at. */
-function fourier() {
-  const maps = data.fourier, select = $("fourier-map");
-  const every = maps.flatMap(({ name, cells, sides, called, published }) => (
-    published ? [{ name, cells, sides }, { name: `${name}, ${called}`, cells: published, sides }] : [{ name, cells, sides }]));
-  const size = ({ cells }) => Object.keys(cells).length;
-  const largest = maps.reduce((a, b) => (size(b) > size(a) ? b : a));
-  options(select, every.map(({ name }) => name));
-  select.value = every.findIndex(({ cells }) => cells === largest.cells);
-  const accuracy = (key) => (key === "0,0" ? 0 : largest.cells[key][0]);
-  let last = Object.keys(largest.cells).reduce((a, b) => (accuracy(b) > accuracy(a) ? b : a)).split(",").map(Number);
+function fourier(root, offered) {
+  const networks = Object.values(offered), select = $("fourier-network");
+  options(select, networks.map(({ name }) => name));
+  const best = ({ cells }) => Object.keys(cells).reduce((a, b) => (cells[b][0] > cells[a][0] ? b : a)).split(",").map(Number);
+  let last = [8, 8]; // the wave that the text speaks of
   function read(r, c) {
     last = [r, c];
-    const [height, width] = every[select.value].sides, wave = new Float32Array(height * width);
+    const { cells, steps, sides, eps, sigma } = networks[select.value], [height, width] = sides, found = cells[[r, c]];
+    const wave = new Float32Array(height * width);
     for (let row = 0; row < height; row++)
       for (let column = 0; column < width; column++) wave[row * width + column] = Math.cos(2 * Math.PI * ((r * row) / height + (c * column) / width));
-    draw($("fourier-pattern"), wave, [1, height, width]);
-    const body = maps.map(({ name, cells, called, published }) => {
-      const ours = cells[[r, c]], theirs = published?.[[r, c]];
-      return element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, ours ? said(ours) : "not trained here"),
-        element("td", { class: "theirs" }, theirs ? `${percent(theirs[0])} %${called.replace("published", "")}` : "–"));
-    });
-    const head = element("tr", {}, ...["network", "this run", "published"].map((text) => element("th", { scope: "col" }, text)));
-    $("fourier-read").replaceChildren(element("p", {}, minus(`Frequency (${r}, ${c})`)), element("div", { class: "wide" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
+    draw($("fourier-wave"), wave, [1, height, width]);
+    const norm = Math.hypot(...wave), noise = normal(wave.length);
+    const along = wave.reduce((sum, value, place) => sum + (value / norm) * noise[place], 0);
+    draw($("fourier-sample"), noise.map((value, place) => (sigma * value + ((eps - sigma * along) * wave[place]) / norm) / (3 * sigma)), [1, height, width]);
+    draw($("fourier-pooled"), pooled(pooled(wave, width), width / 2), [1, height / 4, width / 4]);
+    const learned = steps?.[[r, c]];
+    terms($("fourier-read"), [["wave", minus(`(${r}, ${c})`)], ["accuracy", found ? said(found) : "not trained here"],
+      ...(steps && found ? [["learned after", learned ? `${learned.toFixed(0)} steps of training` : "not within its training"]] : [])]);
+    const rows = networks.filter((network) => network.cells[[r, c]]).map((network) =>
+      element("tr", network.name.endsWith("published") ? { class: "theirs" } : {}, element("th", { scope: "row" }, network.name), element("td", {}, said(network.cells[[r, c]]))));
+    $("fourier-others-title").textContent = minus(`All networks along the wave (${r}, ${c})`);
+    $("fourier-others").replaceChildren(element("table", {}, element("tbody", {}, ...rows)));
   }
   function pick() {
-    const { name, cells } = every[select.value], ks = Object.keys(cells).map((key) => key.split(",").map(Number));
+    const { name, cells } = networks[select.value], ks = Object.keys(cells).map((key) => key.split(",").map(Number));
     const [rows, columns] = [0, 1].map((n) => [...new Set(ks.map((k) => k[n]))].sort((a, b) => a - b));
     const look = unfitted(Object.values(cells), $("fourier-legend"));
     const choose = grid($("fourier-grid"), rows, columns, (r, c) => {
@@ -33,8 +33,17 @@ function fourier() {
       return { name: `${where}: ${percent(found[0])} %`, style: shade(found[0]), text: columns.length <= 9 ? percent(found[0], 0) : "", ...look(found) };
     }, read);
     $("fourier-grid").firstChild.setAttribute("aria-label", `Accuracy of ${name} over frequency`);
-    choose(Math.max(0, rows.indexOf(last[0])), Math.max(0, columns.indexOf(last[1])));
+    if (!cells[last]) last = best(networks[select.value]);
+    choose(rows.indexOf(last[0]), columns.indexOf(last[1]));
   }
   select.addEventListener("change", pick);
   pick();
+}
+/* A picture of half the width, each pixel the mean of 2×2. */
+function pooled(values, width) {
+  const half = width / 2;
+  return new Float32Array(values.length / 4).map((_, place) => {
+    const at = 2 * Math.floor(place / half) * width + 2 * (place % half);
+    return (values[at] + values[at + 1] + values[at + width] + values[at + width + 1]) / 4;
+  });
 }

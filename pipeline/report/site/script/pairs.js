@@ -1,11 +1,10 @@
 /* The pairs of channels, to point at. */
-function pairs() {
-  const { networks, points, extent, means, margin } = data.linear_pairs, select = $("pairs-network"), test = $("pairs-test");
+function pairs(root, offered) {
+  const networks = Object.values(offered), select = $("pairs-network"), test = $("pairs-test");
   options(select, networks.map((network) => network.name));
   test.value = "first";
-  const corner = (network) => [0, network.indices.length - 1];
-  let last = corner(networks[0]);
-  function plane(cell) {
+  let last;
+  function plane({ means, extent, points }, cell) {
     const bytes = Uint8Array.from(atob(cell.plane), (letter) => letter.charCodeAt(0)), canvas = $("pairs-plane");
     const small = element("canvas");
     heat(small, Array.from(bytes, (byte) => byte / 255), points, points);
@@ -35,27 +34,34 @@ function pairs() {
     }
   }
   function pick() {
-    const network = networks[select.value], { indices, cells } = network;
+    const network = networks[select.value], { indices, cells, margin } = network;
     const look = unfitted(Object.values(cells).map((cell) => cell[test.value]), $("pairs-legend"));
     const choose = grid($("pairs-grid"), indices, indices, (first, second) => {
       const found = cells[[first, second]][test.value], [mean] = found;
       return { name: `NADs ${first} and ${second}: ${percent(mean)} %`, text: percent(mean, 0), style: shade(mean), ...look(found) };
     }, (first, second) => {
-      last = [indices.indexOf(first), indices.indexOf(second)];
-      const cell = cells[[first, second]];
-      plane(cell);
-      const tilt = cell.tilt ? `${cell.tilt[0].toFixed(1)}${cell.tilt[1] === null ? "" : ` ± ${cell.tilt[1].toFixed(1)}`}° (0°: first channel only, 90°: second only, ${margin.toFixed(1)}°: maximum margin)`
-        : cell.learned ? "not given: the network was not fitted" : "none: it decides nothing in this plane";
-      terms($("pairs-read"), [
-        ["pair", `v₁: NAD ${first}, v₂: NAD ${second}`], ["both channels", said(cell.all)], ["first alone", said(cell.first)],
-        ["second alone", `${said(cell.second)}; at the best threshold ${spread(...cell.best)} %`],
-        ["training accuracy", `${percent(cell.training)} %`], ["tilt of the boundary", tilt],
-      ]);
+      last = [first, second];
+      const cell = cells[[first, second]], rows = [["first channel", `NAD ${first}`], ["second channel", `NAD ${second}`]];
+      rows.push(["accuracy with both", said(cell.all)], ["with the first alone", said(cell.first)]);
+      rows.push(["with the second alone", said(cell.second) + (cell.best ? `; at the best threshold ${spread(...cell.best)} %` : "")]);
+      $("pairs-boundary").hidden = !cell.plane;
+      if (cell.plane) {
+        plane(network, cell);
+        const tilt = cell.tilt ? `${spread(...cell.tilt.map((value) => value && value / 100))}° (0°: first channel only, 90°: second only, ${margin.toFixed(1)}°: maximum margin)`
+          : cell.learned ? "not given: the network was not fitted" : "none: it decides nothing in this plane";
+        rows.push(["training accuracy", `${percent(cell.training)} %`], ["tilt of the boundary", tilt]);
+      }
+      terms($("pairs-read"), rows);
     });
     $("pairs-grid").firstChild.setAttribute("aria-label", `Accuracy of ${network.name} over pairs of NADs`);
-    choose(...last);
+    choose(...last.map((index) => indices.indexOf(index)));
   }
-  select.addEventListener("change", () => ((last = corner(networks[select.value])), pick()));
+  const start = () => {
+    const { indices } = networks[select.value];
+    last = [indices.at(-1), indices[0]]; // the latest NAD in the stronger channel
+    pick();
+  };
+  select.addEventListener("change", start);
   test.addEventListener("change", pick);
-  pick();
+  start();
 }

@@ -1,4 +1,4 @@
-for (const [id, start] of Object.entries({ nads, fourier, pairs })) {
-  const host = $(`live-${id}`);
-  if (host) start(), (host.hidden = false);
+for (const [name, start] of Object.entries({ problem, fourier, nads, sweep, photographs, pairs })) {
+  const root = $(`live-${name}`);
+  if (root) start(root, page[name], page), (root.hidden = false);
 }
