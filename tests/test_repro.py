@@ -30,11 +30,7 @@ def smoke(tmp_path_factory):
 def test_the_whole_dag_runs_without_network_and_says_what_its_images_are(smoke):
     assert "HANDWRITTEN DIGITS ARE USED INSTEAD OF CIFAR-10" in smoke.output
     assert sorted(ran(smoke.output)) == STAGES
-    pictures = {
-        kind: {path.stem for path in (smoke.root / "reports/figures").glob(f"*.{kind}")}
-        for kind in ("png", "svg")
-    }
-    assert pictures["png"] == pictures["svg"] and len(pictures["png"]) >= 12
+    assert len(list((smoke.root / "reports/figures").glob("*.png"))) >= 12
     assert smoke.read("reports/index.html").startswith("<!doctype html>")
     shown = json.loads(smoke.dvc("metrics", "show", "--json"))[""]["data"]
     assert {file: set(one["data"]) for file, one in shown.items()} == {

@@ -54,7 +54,6 @@ matplotlib.rc(["xtick", "ytick"], labelsize=8)
 matplotlib.rc("legend", fontsize=8)
 matplotlib.rc("figure", titlesize=11)
 matplotlib.rc("savefig", dpi=160)
-matplotlib.rc("svg", hashsalt="nads")
 
 
 def new(
@@ -174,15 +173,12 @@ def finish(figure: Figure, title: str, caption: str, notice: str | None = None) 
 
 
 def save(figure: Figure, folder: Path, name: str) -> None:
-    """Write {name}.png and {name}.svg into `folder`, with bytes that depend on the figure alone."""
-    # Here the layout is solved, which maps of square cells take two passes for; savefig would solve
-    # it again for each file.
+    """Write {name}.png into `folder`, with bytes that depend on the figure alone."""
+    # Here the layout is solved, which maps of square cells take two passes for.
     for _ in range(2):
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    # The solver's last bits vary from run to run, and the names of clipping paths are digests of
-    # positions.
+    # The solver's last bits vary from run to run.
     for axes in figure.axes:
         axes.set_position(Bbox(axes.get_position(original=True).get_points().round(6)))
-    figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
     figure.savefig(folder / f"{name}.png", metadata={"Software": None})

@@ -208,12 +208,12 @@ def test_runs_of_a_folder_that_answer_one_question_stand_in_one_chapter(laid, re
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
         render.render_folder(Path("kept"))
-    whole = {path.stem: path.read_bytes() for path in (rendered / "figures").glob("*.svg")}
-    here = {path: path.read_bytes() for path in folder.rglob("*.svg")}
+    whole = {path.stem: path.read_bytes() for path in (rendered / "figures").glob("*.png")}
+    here = {path: path.read_bytes() for path in folder.rglob("*.png")}
     same = {path.stem for path, figure in here.items() if figure == whole[path.stem]}
     assert len(same) > 8 and {"poison_curve", "flip_bars", "linear_boundaries_a"} < same
     assert {path.stem for path in here} - same == {"nad_sweep"}, "which has no losses of its own"
-    beside = [folder / f"linear_pairs/{name}/linear_accuracies_a.svg" for name in ("both", "other")]
+    beside = [folder / f"linear_pairs/{name}/linear_accuracies_a.png" for name in ("both", "other")]
     assert here[beside[0]] == here[beside[1]]
     assert not any(name.startswith(("nad_gallery", "two_")) for name in same)
     text = unescape((folder / "index.html").read_text(encoding="utf-8"))
