@@ -25,10 +25,7 @@ PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in OR
 def main() -> None:
     """Render every figure afresh; what cannot be rendered leaves the last report."""
     report = run.read(name for name in experiments.names() if name in PARTS)
-    sections = {
-        name: dataclasses.replace(part.section(report), record=report.experiments.get(name))
-        for name, part in PARTS.items()
-    }
+    sections = {name: part.section(report) for name, part in PARTS.items()}
     with artifacts.output(artifacts.FIGURES, sealed=False) as figures:
         save(sections.values(), figures)
         runs = {name: [section] for name, section in sections.items()}
@@ -57,7 +54,7 @@ def render_folder(folder: Path) -> None:
         beside = run.Report(None, {}, firsts | {experiment: record}, record.notice)
         section = PARTS[experiment].section(beside)
         pictures = [dataclasses.replace(one, name=f"{name}/{one.name}") for one in section.pictures]
-        runs[experiment].append(dataclasses.replace(section, pictures=pictures, record=record))
+        runs[experiment].append(dataclasses.replace(section, pictures=pictures))
         for old in Path(record.folder).glob("*.png"):
             old.unlink()
         save(runs[experiment][-1:], folder)

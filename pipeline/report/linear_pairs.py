@@ -1,6 +1,5 @@
 """`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, and tilts and margins."""
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,10 +18,10 @@ from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, mean_text, percent, training
 from pipeline.report.labels import label as label_of
 from pipeline.report.labels import without_width
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Report, described, not_fitted, over_seeds, percents
-from pipeline.report.site.data import value
+from pipeline.report.site.data import encoded, value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 
@@ -181,9 +180,8 @@ def tilt_and_margins(experiment: Evaluated, planes: Mapping[str, Planes], captio
 
 def table(
     experiment: Evaluated, published: Mapping[str, PublishedPairs], planes: Mapping[str, Planes]
-) -> Table:
+) -> Rows:
     """The table of accuracies and tilts at the corners and on the diagonal of each grid."""
-    rows = []
     for name, label in experiment.labels.items():
         cells = experiment.summary_of(name)
         ends = {cells["index_1"].min(), cells["index_1"].max()}
@@ -199,8 +197,7 @@ def table(
             if pair in published[name]:
                 beside = " / ".join(f"{value:.1f}" for value in published[name][pair].values())
                 row["published (ResNet-18, full width)"] = beside
-            rows.append(row)
-    return table_of(rows)
+            yield row
 
 
 def finding(run: Report) -> str:
@@ -235,7 +232,7 @@ def explorer(
                 "training": tests.loc["all", "train_accuracy"],
                 "tilt": [tilts.mean(), tilts.std()] if len(tilts) else None,
                 "learned": bool(plane["tilt"].notna().any()),
-                "plane": base64.b64encode(np.rint(255 * probability).astype(np.uint8)).decode(),
+                "plane": encoded(np.rint(255 * probability).astype(np.uint8)),
             }
         indices = sorted(summary["index_1"].unique())
         networks.append({"name": label, "indices": indices, "cells": cells, **about})
@@ -291,7 +288,7 @@ def section(run: Report) -> Section:
     pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", "margins"))
     caption += f" · {tilt} · used is a channel that alone gives more than {100 * USED:g} % · NAD "
     caption += "indices begin at 0, which for paper 2 is a choice"
-    rows, live = table(experiment, published, planes), explorer(experiment, published, planes)
+    rows, live = [*table(experiment, published, planes)], explorer(experiment, published, planes)
     if not run.nads and (experiment.results["test_set"] == "all").sum() <= FEW:
         pictures = []
-    return Section.of("linear_pairs", caption, rows, pictures, finding(run), live)
+    return Section(experiment, caption, rows, pictures, finding(run), live)

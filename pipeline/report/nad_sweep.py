@@ -16,7 +16,7 @@ from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, number, rms_text
 from pipeline.report.labels import LABELS
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, over_seeds, percents
 from pipeline.report.site.data import value
@@ -107,9 +107,8 @@ def _at_or_near(cells: pd.DataFrame, index: int) -> str:
     return text if far.min() < np.log(2) else "–"
 
 
-def table(experiment: Evaluated, published: Published) -> Table:
+def table(experiment: Evaluated, published: Published) -> Rows:
     """The table of accuracies, a row for each architecture and estimand."""
-    rows = []
     for (name, estimand), cells in experiment.summary.groupby(
         ["architecture", "estimand"], sort=False
     ):
@@ -127,8 +126,7 @@ def table(experiment: Evaluated, published: Published) -> Table:
             row["published at these four"] = quoted + width
             distance = rms_text(100 * at["mean"], values) + width
             row["root mean square distance from the published (indices)"] = distance
-        rows.append(row)
-    return table_of(rows)
+        yield row
 
 
 def finding(run: Report) -> str:
@@ -184,4 +182,4 @@ def section(run: Report) -> Section:
     figure = sweep(experiment, published, alone, f"{caption}\n{not_fitted('hollow')}")
     alt, sees = "accuracy against the NAD index", "accuracies" if alone else "columns"
     pictures = [Picture("nad_sweep", figure, alt, sees)]
-    return Section.of("nad_sweep", caption, table(experiment, published), pictures, finding(run))
+    return Section(experiment, caption, [*table(experiment, published)], pictures, finding(run))

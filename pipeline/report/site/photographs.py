@@ -1,7 +1,6 @@
 """`photographs` on the page: photographs with a class in one NAD, or with their NADs in reverse
 order, and what networks learn from such images (paper 1, §5)."""
 
-import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from pipeline.cells.pictures import carrier_of, flipped, in_unit_range
 from pipeline.experiments.poison import CLEAN
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated
-from pipeline.report.site.data import sprite, value
+from pipeline.report.site.data import encoded, sprite, value
 
 # Photographs that come with scikit-learn, since a page may not carry images of the data set.
 PHOTOGRAPHS = {"a flower": "flower.jpg", "a temple": "china.jpg"}
@@ -92,11 +91,6 @@ def pictures(run: Evaluated, nads: NADs, firsts: Iterable[int]) -> dict[str, Any
     size = run.plan.settings.size
     shown = {"shape": (3, *shape[1:]), "photographs": photographs, "tiles": tiles}
     return shown | {"size": size, "classes": classes}
-
-
-def encoded(array: np.ndarray) -> str:
-    """The bytes of an array as base64."""
-    return base64.b64encode(array.tobytes()).decode()
 
 
 def _flips(run: Evaluated) -> Iterable[dict[str, Any]]:
