@@ -185,10 +185,10 @@ def key(row: Mapping[str, Any]) -> str:
     return f"{row['k_row']:.0f},{row['k_col']:.0f}"
 
 
-def explorer(experiment: Evaluated, published: Published) -> list[dict[str, Any]]:
+def explorer(experiment: Evaluated, published: Published) -> Rows:
     """The maps of the page: by frequency accuracies and the steps until all seeds had learned, of
     each network, and the published accuracies of its network at full width."""
-    maps, settings = [], experiment.plan.settings
+    settings = experiment.plan.settings
     for name, label in experiment.labels.items():
         learned = experiment.of(name).groupby(DIRECTION)["steps"]
         steps = learned.agg(lambda seeds: seeds.mean(skipna=False))
@@ -200,13 +200,12 @@ def explorer(experiment: Evaluated, published: Published) -> list[dict[str, Any]
         about["science"] = experiment.science([name])
         cells = {key(row): value(row) for row in own.to_dict("records")}
         soon = {key(row): row["steps"] for row in own.dropna(subset="steps").to_dict("records")}
-        maps.append({"name": label, "cells": cells, "steps": soon, **about})
+        yield {"name": label, "cells": cells, "steps": soon, **about}
         if name in published:
             theirs = unfolded(published[name][1]).to_dict("records")
             cells = {key(row): [row["mean"]] for row in theirs}
             wide = label_of(without_width(described(member)))
-            maps.append({"name": f"{wide}, published", "cells": cells, **about})
-    return maps
+            yield {"name": f"{wide}, published", "cells": cells, **about}
 
 
 def section(run: Report) -> Section:
@@ -220,5 +219,5 @@ def section(run: Report) -> Section:
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
         caption += "though the network's law is symmetric"
     pictures = [Picture("fourier_maps", figure, "accuracy over frequencies", "maps")]
-    rows, live = [*table(experiment, published)], explorer(experiment, published)
+    rows, live = [*table(experiment, published)], [*explorer(experiment, published)]
     return Section(experiment, caption, rows, pictures, finding(run), live)

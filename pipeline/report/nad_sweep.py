@@ -56,8 +56,8 @@ def sweep(experiment: Evaluated, published: Published, alone: bool, caption: str
             handles.append(_curve(top, cells, label=estimand, **LOOKS[estimand]))
         if name in published:
             called, values = published[name]
-            line = style.published_curve(top, values, label=f"{called} (secant)", linewidth=2)
-            handles.append(line)
+            look = {"label": f"{called} (secant)", "linewidth": 2, **style.BEHIND}
+            handles += top.plot(values.index + 1, values, **look)
         title = {"title": textwrap.fill(label, 26), "title_fontsize": 10}
         legend = top.legend(handles=handles, **title, **style.ABOVE)
         legend.get_title().set_multialignment("center")
@@ -141,14 +141,12 @@ def finding(run: Report) -> str:
     return f"{label}: {' and '.join(dict.fromkeys(ends))} {basis(cells)}."
 
 
-def explorer(
-    records: Iterable[Evaluated], nads: Mapping[str, Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+def explorer(records: Iterable[Evaluated], nads: Mapping[str, Mapping[str, Any]]) -> Rows:
     """The curves of the page: those of several runs, then published ones of networks without a run.
 
     nads: the fields of the `NADs` that the page has pictures of, by name.
     """
-    curves, alone = [], dict(published_table("nad_sweep").set_index("index").items())
+    alone = dict(published_table("nad_sweep").set_index("index").items())
     for experiment in records:
         published = published_curves(experiment)
         for (name, estimand), cells in experiment.summary.groupby(
@@ -165,13 +163,12 @@ def explorer(
                 called, values = published[name]
                 curve["published"] = {"called": called, "values": values.dropna().to_dict()}
                 alone.pop(values.name, None)
-            curves.append(curve)
+            yield curve
     for network, values in alone.items():
         theirs = {"called": "published", "values": values.dropna().to_dict()}
         curve = {"name": f"{LABELS[NETWORKS[network]]}, published", "cells": {}}
         own = {"nads": network, "own": True} if network in nads else {}
-        curves.append(curve | {"published": theirs} | own)
-    return curves
+        yield curve | {"published": theirs} | own
 
 
 def section(run: Report) -> Section:

@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import matplotlib.colors
 import numpy as np
@@ -198,9 +197,8 @@ def finding(run: Report) -> str:
     return f"{text} ({nads['networks']} untrained networks)."
 
 
-def explorer(run: Report) -> list[dict[str, Any]]:
+def explorer(run: Report) -> Rows:
     """The NADs of every network for the page, at the indices of which it has pictures."""
-    networks = []
     for name, nads in run.nads.items():
         shape = nads["shape"].tolist()
         indices = [index for index in SHOWN if index < len(nads["directions"])]
@@ -214,8 +212,7 @@ def explorer(run: Report) -> list[dict[str, Any]]:
             network["fall"] = None if unordered(nads) else fall(nads)
         else:
             network |= {"file": run.plan.members[name].source.file, "fall": None}
-        networks.append(network)
-    return networks
+        yield network
 
 
 def named() -> Report:
@@ -233,7 +230,7 @@ def named() -> Report:
 def listed(run: Report) -> Section:
     """The section of NADs without figures of its own."""
     rows = [*table(run, {}, published_of(run))]
-    return Section(None, caption(run), rows, [], finding(run), explorer(run))
+    return Section(None, caption(run), rows, [], finding(run), [*explorer(run)])
 
 
 def caption(run: Report) -> str:
@@ -283,5 +280,5 @@ def section(run: Report) -> Section:
         lines += "" if estimator.other().symmetry else ", symmetry: none"
         figure, alt = overlaps(run, others, lines), "overlap of the two estimands' NADs"
         pictures.append(Picture("nad_overlaps", figure, alt, "overlaps"))
-    rows, live = [*table(run, others, published)], explorer(run)
+    rows, live = [*table(run, others, published)], [*explorer(run)]
     return Section(None, text, rows, pictures, finding(run), live)

@@ -20,7 +20,8 @@ WORDS = {
     for name, words in tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8")).items()
 }
 
-Rows = Iterable[Mapping[str, Any]]  # of a table: values by the names of their columns
+# The rows of a table, or what a live figure offers: values by their names.
+Rows = Iterable[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,8 @@ def curve(experiment: Evaluated, published: Published, caption: str) -> Figure:
         sizes = {"linewidth": 1.3, "elinewidth": 0.9, "capsize": 2}
         curves.append(style.over_indices(panel, cells, **sizes, **look))
         if name in published:
-            line = style.published_curve(panel, published[name][1], linewidth=1.8)
+            values = published[name][1]
+            (line,) = panel.plot(values.index + 1, values, linewidth=1.8, **style.BEHIND)
             beside["published: ResNet-18, full width,\n50,000 images, with carriers"] = line
         style.index_axis(panel)
         panel.set(title=textwrap.fill(label, 28), ylim=(0, 102))

@@ -77,8 +77,8 @@ def test_the_first_direction_runs_across_a_plane(whole):
     panel = linear_pairs.boundaries(run, planes, "LeNet", "caption").axes[0]
     np.testing.assert_allclose(panel.images[0].get_array(), rising)
     both, none = {"z": planes, "a": planes}, {"z": {}, "a": {}}
-    cell = linear_pairs.explorer(run, none, both)[1]["cells"]["1,1"]
-    plane = np.frombuffer(base64.b64decode(cell["plane"]), np.uint8)
+    _, lenet = linear_pairs.explorer(run, none, both)
+    plane = np.frombuffer(base64.b64decode(lenet["cells"]["1,1"]["plane"]), np.uint8)
     np.testing.assert_allclose(plane.reshape(POINTS, POINTS) / 255, rising, atol=0.002)
 
 
