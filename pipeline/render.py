@@ -61,8 +61,7 @@ def render_folder(folder: Path) -> None:
         save(pictures, folder)
     known = nads.named()
     runs["nads"] = [nads.listed(known)]
-    again = f"python -m pipeline.render {folder}"
-    text = document(runs, known.nads, record.plan.scale, record.notice, folder, again)
+    text = document(runs, known.nads, record.plan.scale, record.notice, folder, kept=folder)
     (folder / "index.html").write_text(text, encoding="utf-8")
     print(f"{len(records)} runs; the page: {folder / 'index.html'}")
 

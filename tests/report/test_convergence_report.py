@@ -14,9 +14,9 @@ STEPS = {(0, 0): 20, (0, 8): 40, (8, 0): 1200, (8, 8): np.inf}
 ACCURACY = {(0, 0): 0.9, (0, 8): 0.8, (8, 0): 0.7, (8, 8): 0.5}
 
 
-def speed(values=STEPS, std=np.nan, limit=1580, **known):
-    """Deviations of steps are the part `std` of their means; known: tables of accuracies."""
-    rows = [(*k, n, std * n if np.isfinite(n) else np.nan) for k, n in values.items()]
+def speed(values=STEPS, limit=1580, **known):
+    """known: tables of accuracies."""
+    rows = [(*k, n, np.nan) for k, n in values.items()]
     steps = pd.DataFrame(rows, columns=[*DIRECTION, "steps", "std_x"])
     beside = {called: steps.merge(table, on=DIRECTION) for called, table in known.items()}
     return Speed(limit, steps, beside)

@@ -24,9 +24,9 @@ from pipeline.report.page import page
 from pipeline.report.site import data as site_data
 from pipeline.report.site import document
 
-REPORT = Path(__file__).with_name("small_run.md")
-"""The report of the small run as its reader gets it. Each row of its results is 0.2 points above
-the one before, which gives all means, deviations and distances."""
+NUMBERS = Path(__file__).with_name("small_run.txt")
+"""The findings, captions and tables of the small run's report. Each row of its results is 0.2
+points above the one before, which gives all means, deviations and distances."""
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +41,15 @@ def every(section_of):
 
 def test_the_report_says_what_the_tables_say(every):
     assert set(every) == {"nads", *experiments.names()}
-    assert page(every, None) == REPORT.read_text(encoding="utf-8")
+    lines = re.findall(r"^(?:## |- |\||scale ).*\n", page(every, None), re.M)
+    assert "".join(lines) == NUMBERS.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_the_report_has_every_section_and_the_page_every_chapter(rendered, html, every):
-    assert (rendered / "report.md").read_bytes() == REPORT.read_bytes()
+    report = (rendered / "report.md").read_text(encoding="utf-8")
+    assert report == page(every, None)
+    assert all((rendered / file).exists() for file in re.findall(r"\((figures/.*?)\)", report))
     text = unescape(html)
     assert re.findall(r'<section id="(\w+)"', text) == [*document.CHAPTERS]
     assert "default-src 'none'" in text and not re.findall(r'(?:src|href)="(?!data:|#)', text)
@@ -90,21 +93,15 @@ def test_the_data_say_what_the_tables_say(html):
     narrow, lenet = data["nads"].values()
     assert narrow["file"] == "mine.npy" and "eigenvalues" not in narrow
     assert lenet["eigenvalues"][:2] == [4, 2] and lenet["nearby"][0] == [0, 1]
-    along = data["sweep"]["LeNet"]
-    assert along["cells"]["10"] == [0.521, 0.001414, 2, 2]
-    assert along["published"]["called"] == "published"
-    assert along["published"]["values"]["10"] == 99.98
     maps = data["fourier"]
     assert [*maps] == ["LeNet", "LeNet, published", "ResNet-18 ⅛", "ResNet-18, published"]
     assert maps["LeNet"]["cells"]["0,0"] == [0.529, 0.001414, 2, 2]
     twice = [maps["LeNet"]["cells"][key] for key in ("16,0", "-16,0")]
     assert twice == [[0.521, 0.001414, 2, 2]] * 2
-    assert maps["LeNet"]["steps"]["0,0"] == pytest.approx(20 * 0.529)
     assert "16,0" not in maps["LeNet"]["steps"], "some seed did not learn it"
     assert maps["LeNet, published"]["cells"]["0,4"] == [0.80225]
     assert maps["ResNet-18 ⅛"]["sides"] == [32, 32]
     assert [*data["pairs"]] == ["LeNet", "ResNet-18 ⅛", "ResNet-18, published"]
-    assert data["pairs"]["ResNet-18, published"]["cells"]["1000,1"]["second"] == [0.976]
     assert len(data["colours"]) == 64
 
 
@@ -133,7 +130,7 @@ def test_one_seed_other_images_and_a_network_of_ones_own_are_drawn(tmp_path, mon
     note = lambda figure, *where: titles.append(figure._suptitle.get_text()) or save(figure, *where)
     monkeypatch.setattr(style, "save", note)
     render.main()
-    assert len(list((artifacts.REPORTS / "figures").iterdir())) == 2 * len(titles) == 2 * 18
+    assert len(list((artifacts.REPORTS / "figures").iterdir())) == len(titles) == 18
     notice = "images of this run: Animals"
     assert all(title.endswith(f"\n{notice}") for title in titles)
     html = (artifacts.REPORTS / "index.html").read_text(encoding="utf-8")
