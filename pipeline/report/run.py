@@ -182,8 +182,8 @@ def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
             planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
             plan = planned.validate_json(json.dumps(about["plan"]))
             words = (about.get(key, "") for key in ("title", "says"))
-            record = evaluated(str(path.resolve()), plan, images, *words)
-            records[path.relative_to(folder).as_posix()] = record
+            name = path.relative_to(folder).as_posix()
+            records[name] = evaluated(str(path.resolve()), plan, images, *words)
     size = lambda name: (order.index(records[name].plan.experiment), -len(records[name].results))
     return {name: records[name] for name in sorted(records, key=size)}
 
@@ -194,10 +194,8 @@ def notice_of(images: Mapping[str, Any]) -> str | None:
 
 
 def evaluated(folder: str, plan: Plan, images: Mapping[str, Any], *words: str) -> Evaluated:
-    """One experiment; raises InputError unless its results are of the cells that are planned.
-
-    words: title and says.
-    """
+    """One experiment, with its title and what it says in `words`; raises InputError unless its
+    results are of the cells that are planned."""
     experiment = experiments.find(plan.experiment)
     results = artifacts.evaluated(folder, "results.csv")
     keys = ["architecture", "seed", *experiment.coordinates]

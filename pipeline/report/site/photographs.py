@@ -9,14 +9,13 @@ from PIL import Image, ImageOps
 
 from pipeline.cells.pictures import carrier_of, flipped, in_unit_range
 from pipeline.experiments.poison import CLEAN
+from pipeline.report.nads import NADs
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated
 from pipeline.report.site.data import encoded, sprite, value
 
 # Photographs that come with scikit-learn, since a page may not carry images of the data set.
 PHOTOGRAPHS = {"a flower": "flower.jpg", "a temple": "china.jpg"}
-
-NADs = Mapping[str, Any]  # the fields of `pipeline.nads.NADs`
 
 
 def photograph(file: str, height: int, width: int) -> np.ndarray:
@@ -40,18 +39,14 @@ def explorer(
 
 
 def _curve(run: Evaluated, name: str, nads: Mapping[str, NADs]) -> dict[str, Any]:
+    rows = run.summary_of(name)
     clean, carrying = (
-        {row["index"]: value(row) for row in rows.to_dict("records")}
-        for rows in (
-            run.summary_of(name).query("test_set == @each") for each in ("clean", "poisoned")
-        )
+        {row["index"]: value(row) for row in rows[rows["test_set"] == each].to_dict("records")}
+        for each in ("clean", "poisoned")
     )
     curve = {"name": run.labels[name], "level": clean.pop(CLEAN), "cells": clean}
-    curve |= {
-        "carrying": carrying,
-        "guess": 1 / len(run.images["classes"]),
-        "caption": run.sizes([name]),
-    }
+    curve |= {"carrying": carrying, "guess": 1 / len(run.images["classes"])}
+    curve["caption"] = run.sizes([name])
     published = run.beside(published_table("poison").set_index("index"))
     if name in published:
         called, values = published[name]
