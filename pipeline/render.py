@@ -12,7 +12,7 @@ from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.report import nads, run, style, summary
-from pipeline.report.page import Section, page
+from pipeline.report.page import Picture, Section, page
 from pipeline.report.site.document import document
 
 # The report's sections, as the story is told: the NADs, what is learned along a direction, which
@@ -25,12 +25,10 @@ PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in OR
 def main() -> None:
     """Render every figure afresh; what cannot be rendered leaves the last report."""
     report = run.read(name for name in experiments.names() if name in PARTS)
-    sections = {
-        name: dataclasses.replace(part.section(report), record=report.experiments.get(name))
-        for name, part in PARTS.items()
-    }
+    sections = {name: part.section(report) for name, part in PARTS.items()}
     with artifacts.output(artifacts.FIGURES, sealed=False) as figures:
-        save(sections.values(), figures)
+        for section in sections.values():
+            save(section.pictures, figures)
         runs = {name: [section] for name, section in sections.items()}
         pages = {
             "index.html": document(runs, report.nads, report.plan.scale, report.notice, figures),
@@ -50,30 +48,28 @@ def render_folder(folder: Path) -> None:
     figures, and the page shows all of one experiment in one place."""
     records = run.read_folder(folder, list(PARTS))
     runs: dict[str, list[Section]] = {name: [] for name in PARTS}
+    # Beside the record of a folder stand the first ones of other experiments.
     firsts = {record.plan.experiment: record for record in reversed(records.values())}
     for name, record in records.items():
         experiment = record.plan.experiment
-        # The record of this folder beside the first ones of other experiments.
         beside = run.Report(None, {}, firsts | {experiment: record}, record.notice)
         section = PARTS[experiment].section(beside)
         pictures = [dataclasses.replace(one, name=f"{name}/{one.name}") for one in section.pictures]
-        runs[experiment].append(dataclasses.replace(section, pictures=pictures, record=record))
+        runs[experiment].append(dataclasses.replace(section, pictures=pictures))
         for old in Path(record.folder).glob("*.png"):
             old.unlink()
-        save(runs[experiment][-1:], folder)
+        save(pictures, folder)
     known = nads.named()
     runs["nads"] = [nads.listed(known)]
-    again = f"python -m pipeline.render {folder}"
-    text = document(runs, known.nads, record.plan.scale, record.notice, folder, again)
+    text = document(runs, known.nads, record.plan.scale, record.notice, folder, kept=folder)
     (folder / "index.html").write_text(text, encoding="utf-8")
     print(f"{len(records)} runs; the page: {folder / 'index.html'}")
 
 
-def save(sections: Iterable[Section], folder: Path) -> None:
-    """Save the figures of all sections."""
-    for section in sections:
-        for picture in section.pictures:
-            style.save(picture.figure, folder, picture.name)
+def save(pictures: Iterable[Picture], folder: Path) -> None:
+    """Save the figures of a section."""
+    for picture in pictures:
+        style.save(picture.figure, folder, picture.name)
 
 
 if __name__ == "__main__":

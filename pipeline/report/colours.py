@@ -8,7 +8,7 @@ from pipeline.measures.fitted import fitted
 from pipeline.report import fourier, style
 from pipeline.report.comparison import mean_text
 from pipeline.report.fourier import DIRECTION, accuracy_map
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report, not_fitted
 
 NAMES = {axis: axis.replace("_", "–") for axis in AXES}
@@ -42,9 +42,8 @@ def above_grey(rows: pd.DataFrame) -> tuple[dict[str, str], str]:
     return texts if len(every) else {}, f"{len(every)} of {len(waves)}"
 
 
-def table(experiment: Evaluated) -> Table:
+def table(experiment: Evaluated) -> Rows:
     """The table, a row for each network and colour."""
-    rows = []
     for name, label in experiment.labels.items():
         gains, count = above_grey(experiment.of(name))
         for axis, colour in NAMES.items():
@@ -53,8 +52,7 @@ def table(experiment: Evaluated) -> Table:
             if axis in gains:
                 row["points above grey, ± standard error"] = gains[axis]
                 row["waves and seeds fitted in every colour"] = count
-            rows.append(row)
-    return table_of(rows)
+            yield row
 
 
 def finding(run: Report) -> str:
@@ -74,4 +72,4 @@ def section(run: Report) -> Section:
     caption = f"{experiment.sizes()} · {experiment.science()}{fourier.transposed_text(experiment)}"
     figure = maps(experiment, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
     picture = Picture("colours_maps", figure, "accuracy over frequencies, by colour", "maps")
-    return Section.of("colours", caption, table(experiment), [picture], finding(run))
+    return Section(experiment, caption, [*table(experiment)], [picture], finding(run))

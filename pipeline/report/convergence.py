@@ -18,7 +18,7 @@ from pipeline.measures.ranks import spearman
 from pipeline.report import fourier, style
 from pipeline.report.comparison import mean_text, number
 from pipeline.report.fourier import DIRECTION
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report, not_fitted
 
 STEPS = "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
@@ -116,9 +116,8 @@ def _scatter(panel: Axes, speed: Speed, fastest: float) -> None:
     panel.legend(**style.ABOVE)
 
 
-def table(experiment: Evaluated, speeds: Mapping[str, Speed]) -> Table:
+def table(experiment: Evaluated, speeds: Mapping[str, Speed]) -> Rows:
     """The table of the steps that each network needs."""
-    rows = []
     for name, speed in speeds.items():
         learned = speed.learned
         row = {"network": experiment.labels[name]}
@@ -135,14 +134,13 @@ def table(experiment: Evaluated, speeds: Mapping[str, Speed]) -> Table:
         if speed.beside:
             texts = [f"{called}: {rho}" for called, rho in speed.correlations.items()]
             row["Spearman's ρ of steps and accuracy"] = "; ".join(texts)
-        rows.append(row)
-    return table_of(rows)
+        yield row
 
 
-def finding(run: Report) -> str:
+def finding(run: Report, speeds: Mapping[str, Speed]) -> str:
     """How many waves one network learns, and whether the soonest generalise best."""
     experiment, name, label = run.shown("convergence")
-    speed = speed_of(name, experiment, run.experiments["fourier"])
+    speed = speeds[name]
     text = f"{label} learns {len(speed.learned)} of {len(speed.steps)} waves with every seed"
     text += f" ({experiment.seeds([name])})"
     if OURS in speed.beside:
@@ -180,4 +178,5 @@ def section(run: Report) -> Section:
         lines.append("ρ: rank correlation (Spearman) of steps and accuracy")
     figure, alt = maps(experiment, speeds, "\n".join(lines)), "steps until D(v) is learned"
     caption, pictures = " · ".join(lines), [Picture("convergence_maps", figure, alt, "maps")]
-    return Section.of("convergence", caption, table(experiment, speeds), pictures, finding(run))
+    rows = [*table(experiment, speeds)]
+    return Section(experiment, caption, rows, pictures, finding(run, speeds))

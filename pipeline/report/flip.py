@@ -6,7 +6,7 @@ from matplotlib.patches import Patch
 
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, mean_text, training
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, percents
 
@@ -73,9 +73,8 @@ def loss(experiment: Evaluated, name: str) -> str:
     return mean_text(lost.mean(), lost.std())
 
 
-def table(experiment: Evaluated, published: Published) -> Table:
+def table(experiment: Evaluated, published: Published) -> Rows:
     """The table of accuracies, a row for each architecture."""
-    rows = []
     for name, label in experiment.labels.items():
         at = experiment.summary_of(name).set_index("images")
         row = {"network": label}
@@ -87,8 +86,7 @@ def table(experiment: Evaluated, published: Published) -> Table:
             called, values = published[name]
             pair = " / ".join(f"{values[images]:g}" for images in BARS)
             row["published (plain / flipped)"] = pair + called.removeprefix("published")
-        rows.append(row)
-    return table_of(rows)
+        yield row
 
 
 def finding(run: Report) -> str:
@@ -105,4 +103,4 @@ def section(run: Report) -> Section:
     caption = f"{experiment.sizes()} · images: {experiment.images['name']}"
     figure = bars(experiment, published, f"{caption}\n{not_fitted('dashed outlines')}")
     picture = Picture("flip_bars", figure, "accuracy on plain and flipped images", "bars")
-    return Section.of("flip", caption, table(experiment, published), [picture], finding(run))
+    return Section(experiment, caption, [*table(experiment, published)], [picture], finding(run))

@@ -17,7 +17,7 @@ from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, number, percent, rms_text
 from pipeline.report.labels import label as label_of
 from pipeline.report.labels import papers_network, without_width
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, described, not_fitted, over_seeds
 from pipeline.report.site.data import value
@@ -28,15 +28,11 @@ UNPOOLED = {"lenet": 1.0, "resnet18": 0.993}
 DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
 
 
-def sides(rows: pd.DataFrame) -> pd.Series:
-    """Height and width of one architecture's inputs: twice the highest frequencies of its grid."""
-    return 2 * rows[DIRECTION].abs().max()
-
-
 def canonical(rows: pd.DataFrame) -> pd.DataFrame:
     """One architecture's rows, each with the later of k and −k, which are the same v."""
-    k = wrapped(rows[DIRECTION], sides(rows))
-    other = wrapped(-k, sides(rows))
+    sides = 2 * rows[DIRECTION].abs().max()  # of its inputs
+    k = wrapped(rows[DIRECTION], sides)
+    other = wrapped(-k, sides)
     same = other["k_row"] == k["k_row"]
     later = (other["k_row"] > k["k_row"]) | (same & (other["k_col"] > k["k_col"]))
     return rows.assign(**k.where(~later, other))
@@ -88,12 +84,6 @@ def unfolded(rows: pd.DataFrame) -> pd.DataFrame:
     axes = [np.union1d(rows[name], -rows[name]) for name in DIRECTION]
     places = pd.MultiIndex.from_product(axes, names=DIRECTION).to_frame(index=False)
     return canonical(places).merge(canonical(rows), "left", on=DIRECTION).assign(**places)
-
-
-def whole(experiment: Evaluated, name: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """The `unfolded` rows of an architecture's map, with the transposes that it is not trained
-    along."""
-    return unfolded(completed(experiment, name, canonical(rows)))
 
 
 def plane(rows: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -156,14 +146,14 @@ def said_of(cells: pd.DataFrame) -> dict[str, str]:
     return said
 
 
-def table(experiment: Evaluated, published: Published) -> Table:
+def table(experiment: Evaluated, published: Published) -> Rows:
     """The table of the maps, a row for each architecture.
 
     The published mean is over the directions of our map, and the distance over those of them off
     k_row = 0: LeNet's published row k_row = 0 lies above its transpose, which the symmetry of the
     network's law does not allow.
     """
-    rows, no_pooling = [], {"downsampling": "none"}
+    no_pooling = {"downsampling": "none"}
     for name, label in experiment.labels.items():
         cells, network = experiment.of(name), described(experiment.plan.members[name])
         means = by_direction(cells).set_index(DIRECTION)["mean"]
@@ -179,8 +169,7 @@ def table(experiment: Evaluated, published: Published) -> Table:
             off = theirs[theirs.index.get_level_values("k_row") != 0]
             distance = "root mean square distance from the published off k_row = 0 (directions)"
             row[distance] = rms_text(100 * means, off) + width
-        rows.append(row)
-    return table_of(rows)
+        yield row
 
 
 def finding(run: Report) -> str:
@@ -196,28 +185,27 @@ def key(row: Mapping[str, Any]) -> str:
     return f"{row['k_row']:.0f},{row['k_col']:.0f}"
 
 
-def explorer(experiment: Evaluated, published: Published) -> list[dict[str, Any]]:
+def explorer(experiment: Evaluated, published: Published) -> Rows:
     """The maps of the page: by frequency accuracies and the steps until all seeds had learned, of
     each network, and the published accuracies of its network at full width."""
-    maps, settings = [], experiment.plan.settings
+    settings = experiment.plan.settings
     for name, label in experiment.labels.items():
-        own = whole(experiment, name, experiment.summary_of(name)).dropna(subset="mean")
-        learned = experiment.of(name).groupby(DIRECTION, as_index=False)["steps"]
+        learned = experiment.of(name).groupby(DIRECTION)["steps"]
         steps = learned.agg(lambda seeds: seeds.mean(skipna=False))
-        steps = whole(experiment, name, steps).dropna(subset="steps")
+        own = canonical(experiment.summary_of(name).join(steps, on=DIRECTION))
+        own = unfolded(completed(experiment, name, own)).dropna(subset="mean")
         member, sigma = experiment.plan.members[name], settings.sigma
         about = {"sides": member.input[1:], "eps": settings.eps}
         about["sigma"] = sigma[name] if isinstance(sigma, dict) else sigma
-        cells = {key(row): value(row) for row in own.to_dict("records")}
-        soon = {key(row): row["steps"] for row in steps.to_dict("records")}
         about["science"] = experiment.science([name])
-        maps.append({"name": label, "cells": cells, "steps": soon, **about})
+        cells = {key(row): value(row) for row in own.to_dict("records")}
+        soon = {key(row): row["steps"] for row in own.dropna(subset="steps").to_dict("records")}
+        yield {"name": label, "cells": cells, "steps": soon, **about}
         if name in published:
             theirs = unfolded(published[name][1]).to_dict("records")
             cells = {key(row): [row["mean"]] for row in theirs}
             wide = label_of(without_width(described(member)))
-            maps.append({"name": f"{wide}, published", "cells": cells, **about})
-    return maps
+            yield {"name": f"{wide}, published", "cells": cells, **about}
 
 
 def section(run: Report) -> Section:
@@ -231,5 +219,5 @@ def section(run: Report) -> Section:
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
         caption += "though the network's law is symmetric"
     pictures = [Picture("fourier_maps", figure, "accuracy over frequencies", "maps")]
-    rows, live = table(experiment, published), explorer(experiment, published)
-    return Section.of("fourier", caption, rows, pictures, finding(run), live)
+    rows, live = [*table(experiment, published)], [*explorer(experiment, published)]
+    return Section(experiment, caption, rows, pictures, finding(run), live)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, training
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report, not_fitted, percents
 
 NAMES = {
@@ -57,16 +57,14 @@ def images_or_linear_channel(
     return style.finish(figure, title, caption, experiment.notice)
 
 
-def table(experiment: Evaluated) -> Table:
+def table(experiment: Evaluated) -> Rows:
     """The table, a row for each architecture and index."""
-    rows = []
     for (name, index), cells in experiment.summary.groupby(["architecture", "index"], sort=False):
         at = cells.set_index("test_set")
         row = {"network": experiment.labels[name], "NAD index of v": index}
         for test, text in NAMES.items():
             row[text.replace("\n", " ") + " (%)"] = accuracy(at.loc[test])
-        rows.append(row | {"training accuracy (%) (fitted seeds)": training(at.loc["all"])})
-    return table_of(rows)
+        yield row | {"training accuracy (%) (fitted seeds)": training(at.loc["all"])}
 
 
 def finding(run: Report) -> str:
@@ -92,4 +90,4 @@ def section(run: Report) -> Section:
     figure = images_or_linear_channel(experiment, labels, lines)
     picture = Picture("images_or_linear_channel", figure, "images or linear channel", "curves")
     caption += f" · {sides} · NAD indices begin at 0, which for paper 2 is a choice"
-    return Section.of("image_pairs", caption, table(experiment), [picture], finding(run))
+    return Section(experiment, caption, [*table(experiment)], [picture], finding(run))

@@ -9,7 +9,7 @@ from pipeline.measures.gradients import FIRST
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, mean_text, training
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report, not_fitted, percents
 
 # Labels of the parts of the response, by their columns in course.csv.
@@ -76,9 +76,8 @@ def before_and_after(rows: pd.DataFrame, part: str) -> list[str]:
     return [mean_text(*cells.iloc[end]) for end in (0, -1)] if len(cells) else ["–", "–"]
 
 
-def table(experiment: Evaluated, course: pd.DataFrame) -> Table:
+def table(experiment: Evaluated, course: pd.DataFrame) -> Rows:
     """The table of the parts before and after training."""
-    rows = []
     for (name, data, index), cells in course.groupby(["architecture", "data", "index"], sort=False):
         row = {"network": experiment.labels[name], "trained on": named(index)}
         for part, text in measured_in(course).items():
@@ -86,15 +85,13 @@ def table(experiment: Evaluated, course: pd.DataFrame) -> Table:
             row |= zip(columns, before_and_after(cells, part))
         at = experiment.summary_of(name).set_index(["data", "index"]).loc[(data, index)]
         row["accuracy (%)"] = accuracy(at)
-        rows.append(row | {"training accuracy (%) (fitted seeds)": training(at)})
-    return table_of(rows)
+        yield row | {"training accuracy (%) (fitted seeds)": training(at)}
 
 
-def finding(run: Report) -> str:
+def finding(run: Report, course: pd.DataFrame) -> str:
     """How much of one network's response turns to the first NAD that it is trained along."""
     experiment, name, label = run.shown("learning")
     cell = experiment.summary_of(name).query("data == 'linear'").nsmallest(1, "index")
-    course = artifacts.evaluated(experiment.folder, "course.csv")
     before, after = before_and_after(course.merge(cell[["architecture", "index"]]), "v")
     start = f"Trained along NAD {cell['index'].item()}, {label} has {after} % of its"
     return f"{start} response along it, {before} % before {basis(cell)}."
@@ -111,4 +108,5 @@ def section(run: Report) -> Section:
     figure = courses(experiment, course, f"{caption}\n{lines}\n{not_fitted('hollow')}")
     alt = "the response in the course of training"
     pictures = [Picture("learning_courses", figure, alt, "courses")]
-    return Section.of("learning", caption, table(experiment, course), pictures, finding(run))
+    rows = [*table(experiment, course)]
+    return Section(experiment, caption, rows, pictures, finding(run, course))

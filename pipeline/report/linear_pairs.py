@@ -1,6 +1,5 @@
 """`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, and tilts and margins."""
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,10 +18,10 @@ from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, mean_text, percent, training
 from pipeline.report.labels import label as label_of
 from pipeline.report.labels import without_width
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Report, described, not_fitted, over_seeds, percents
-from pipeline.report.site.data import value
+from pipeline.report.site.data import encoded, value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 
@@ -89,9 +88,7 @@ def accuracies(experiment: Evaluated, name: str, published: PublishedPairs, capt
         mesh = heat_map(panels[0], own)
         panels[0].set_title(title)
         if published:
-            means = [
-                published[pair][test_set] if pair in published else np.nan for pair in own.index
-            ]
+            means = [published.get(pair, {}).get(test_set, np.nan) for pair in own.index]
             heat_map(panels[1], own.assign(mean=means, std=np.nan, fitted=True))
             panels[1].set_title("published, ResNet-18\n(paper 2, fig. 2a)")
         for panel in panels:
@@ -181,9 +178,8 @@ def tilt_and_margins(experiment: Evaluated, planes: Mapping[str, Planes], captio
 
 def table(
     experiment: Evaluated, published: Mapping[str, PublishedPairs], planes: Mapping[str, Planes]
-) -> Table:
+) -> Rows:
     """The table of accuracies and tilts at the corners and on the diagonal of each grid."""
-    rows = []
     for name, label in experiment.labels.items():
         cells = experiment.summary_of(name)
         ends = {cells["index_1"].min(), cells["index_1"].max()}
@@ -199,8 +195,7 @@ def table(
             if pair in published[name]:
                 beside = " / ".join(f"{value:.1f}" for value in published[name][pair].values())
                 row["published (ResNet-18, full width)"] = beside
-            rows.append(row)
-    return table_of(rows)
+            yield row
 
 
 def finding(run: Report) -> str:
@@ -217,10 +212,9 @@ def finding(run: Report) -> str:
 
 def explorer(
     experiment: Evaluated, published: Mapping[str, PublishedPairs], planes: Mapping[str, Planes]
-) -> list[dict[str, Any]]:
+) -> Rows:
     """Accuracies, tilts and boundaries of every pair of NAD indices of each network for the page,
     and the published accuracies of its network at full width."""
-    networks = []
     means = experiment.plan.settings.eps1, experiment.plan.settings.eps2
     about = {"extent": measures.EXTENT, "points": measures.POINTS, "means": means}
     about["margin"] = measures.max_margin_tilt(*means)
@@ -235,10 +229,10 @@ def explorer(
                 "training": tests.loc["all", "train_accuracy"],
                 "tilt": [tilts.mean(), tilts.std()] if len(tilts) else None,
                 "learned": bool(plane["tilt"].notna().any()),
-                "plane": base64.b64encode(np.rint(255 * probability).astype(np.uint8)).decode(),
+                "plane": encoded(np.rint(255 * probability).astype(np.uint8)),
             }
         indices = sorted(summary["index_1"].unique())
-        networks.append({"name": label, "indices": indices, "cells": cells, **about})
+        yield {"name": label, "indices": indices, "cells": cells, **about}
         if theirs := published[name]:
             wide = label_of(without_width(described(experiment.plan.members[name])))
             cells = {
@@ -246,8 +240,7 @@ def explorer(
                 for pair, of in theirs.items()
             }
             indices = sorted({first for first, _ in theirs})
-            networks.append({"name": f"{wide}, published", "indices": indices, "cells": cells})
-    return networks
+            yield {"name": f"{wide}, published", "indices": indices, "cells": cells}
 
 
 def section(run: Report) -> Section:
@@ -256,18 +249,16 @@ def section(run: Report) -> Section:
     settings, labels = experiment.plan.settings, experiment.labels
     # Paper 2, fig. 2a.
     theirs = {"resnet18": published_table("linear_pairs").set_index(PAIR).to_dict("index")}
-    published = dict.fromkeys(labels, {}) | {
-        name: of for name, (_, of) in experiment.beside(theirs).items()
-    }
+    published = dict.fromkeys(labels, {})
+    published |= {name: of for name, (_, of) in experiment.beside(theirs).items()}
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
     if settings.eta1 or settings.eta2:
         science += f", label noise η₁ = {settings.eta1:g}, η₂ = {settings.eta2:g}"
     rows = artifacts.evaluated(experiment.folder, "boundaries.csv")
     measured = measures.of_learners(rows, experiment.results, PAIR)
     cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
-    measured["probability"] = cells.map(
-        artifacts.evaluated(experiment.folder, "cross_sections.npz").get
-    )
+    sections = artifacts.evaluated(experiment.folder, "cross_sections.npz")
+    measured["probability"] = cells.map(sections.get)
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     learners = f"are right on more than {100 * measures.LEARNED:g} % of new samples"
     tilt = f"tilt: mean over the seeds that were fitted, have a boundary and {learners}"
@@ -291,7 +282,7 @@ def section(run: Report) -> Section:
     pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", "margins"))
     caption += f" · {tilt} · used is a channel that alone gives more than {100 * USED:g} % · NAD "
     caption += "indices begin at 0, which for paper 2 is a choice"
-    rows, live = table(experiment, published, planes), explorer(experiment, published, planes)
+    rows, live = ([*made(experiment, published, planes)] for made in (table, explorer))
     if not run.nads and (experiment.results["test_set"] == "all").sum() <= FEW:
         pictures = []
-    return Section.of("linear_pairs", caption, rows, pictures, finding(run), live)
+    return Section(experiment, caption, rows, pictures, finding(run), live)

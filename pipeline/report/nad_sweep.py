@@ -16,7 +16,7 @@ from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, number, rms_text
 from pipeline.report.labels import LABELS
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, over_seeds, percents
 from pipeline.report.site.data import value
@@ -56,8 +56,8 @@ def sweep(experiment: Evaluated, published: Published, alone: bool, caption: str
             handles.append(_curve(top, cells, label=estimand, **LOOKS[estimand]))
         if name in published:
             called, values = published[name]
-            line = style.published_curve(top, values, label=f"{called} (secant)", linewidth=2)
-            handles.append(line)
+            look = {"label": f"{called} (secant)", "linewidth": 2, **style.BEHIND}
+            handles += top.plot(values.index + 1, values, **look)
         title = {"title": textwrap.fill(label, 26), "title_fontsize": 10}
         legend = top.legend(handles=handles, **title, **style.ABOVE)
         legend.get_title().set_multialignment("center")
@@ -107,9 +107,8 @@ def _at_or_near(cells: pd.DataFrame, index: int) -> str:
     return text if far.min() < np.log(2) else "–"
 
 
-def table(experiment: Evaluated, published: Published) -> Table:
+def table(experiment: Evaluated, published: Published) -> Rows:
     """The table of accuracies, a row for each architecture and estimand."""
-    rows = []
     for (name, estimand), cells in experiment.summary.groupby(
         ["architecture", "estimand"], sort=False
     ):
@@ -127,8 +126,7 @@ def table(experiment: Evaluated, published: Published) -> Table:
             row["published at these four"] = quoted + width
             distance = rms_text(100 * at["mean"], values) + width
             row["root mean square distance from the published (indices)"] = distance
-        rows.append(row)
-    return table_of(rows)
+        yield row
 
 
 def finding(run: Report) -> str:
@@ -143,14 +141,12 @@ def finding(run: Report) -> str:
     return f"{label}: {' and '.join(dict.fromkeys(ends))} {basis(cells)}."
 
 
-def explorer(
-    records: Iterable[Evaluated], nads: Mapping[str, Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+def explorer(records: Iterable[Evaluated], nads: Mapping[str, Mapping[str, Any]]) -> Rows:
     """The curves of the page: those of several runs, then published ones of networks without a run.
 
     nads: the fields of the `NADs` that the page has pictures of, by name.
     """
-    curves, alone = [], dict(published_table("nad_sweep").set_index("index").items())
+    alone = dict(published_table("nad_sweep").set_index("index").items())
     for experiment in records:
         published = published_curves(experiment)
         for (name, estimand), cells in experiment.summary.groupby(
@@ -167,13 +163,12 @@ def explorer(
                 called, values = published[name]
                 curve["published"] = {"called": called, "values": values.dropna().to_dict()}
                 alone.pop(values.name, None)
-            curves.append(curve)
+            yield curve
     for network, values in alone.items():
         theirs = {"called": "published", "values": values.dropna().to_dict()}
         curve = {"name": f"{LABELS[NETWORKS[network]]}, published", "cells": {}}
         own = {"nads": network, "own": True} if network in nads else {}
-        curves.append(curve | {"published": theirs} | own)
-    return curves
+        yield curve | {"published": theirs} | own
 
 
 def section(run: Report) -> Section:
@@ -184,4 +179,4 @@ def section(run: Report) -> Section:
     figure = sweep(experiment, published, alone, f"{caption}\n{not_fitted('hollow')}")
     alt, sees = "accuracy against the NAD index", "accuracies" if alone else "columns"
     pictures = [Picture("nad_sweep", figure, alt, sees)]
-    return Section.of("nad_sweep", caption, table(experiment, published), pictures, finding(run))
+    return Section(experiment, caption, [*table(experiment, published)], pictures, finding(run))

@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import matplotlib.colors
 import numpy as np
@@ -20,7 +19,7 @@ from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import papers_network
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import NETWORK, Report
 from pipeline.report.site.data import sprite
@@ -104,11 +103,6 @@ def overlap_of_bands(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return sums * len(one) / np.outer(np.diff(edges), np.diff(edges))
 
 
-def estimands(run: Report) -> tuple[str, str]:
-    """The estimand of the run, and the other one beside it."""
-    return run.plan.estimator.estimand, run.plan.estimator.other().estimand
-
-
 def overlaps(run: Report, others: Mapping[str, NADs], caption: str) -> Figure:
     """Heat maps of `overlap_of_bands` between the NADs of two estimands, one panel per network.
 
@@ -117,6 +111,7 @@ def overlaps(run: Report, others: Mapping[str, NADs], caption: str) -> Figure:
     columns = min(3, len(others))
     rows = math.ceil(len(others) / columns)
     figure, axes = style.new(rows, columns, 3.3 * columns + 0.8, 3.4 * rows + 0.5)
+    estimands = run.plan.estimator.estimand, run.plan.estimator.other().estimand
     look = {"cmap": "RdBu_r", "norm": matplotlib.colors.LogNorm(1 / 16, 16), "origin": "lower"}
     for panel in axes.flat[len(others) :]:
         panel.set_visible(False)
@@ -128,12 +123,12 @@ def overlaps(run: Report, others: Mapping[str, NADs], caption: str) -> Figure:
         panel.set_xticks(range(len(ticks)), ticks, rotation=90)
         panel.set_yticks(range(len(ticks)), ticks)
         errors = ", ".join(f"{float(nads['error']):.2f}" for nads in pair)
-        ylabel, xlabel = (f"{estimand} NADs, from index" for estimand in estimands(run))
+        ylabel, xlabel = (f"{estimand} NADs, from index" for estimand in estimands)
         title = f"{run.labels[name]}\nerrors of C: {errors}"
         panel.set(xlabel=xlabel, ylabel=ylabel, title=title)
     bar = figure.colorbar(image, ax=axes, extend="both", shrink=0.8, label="shared energy ÷ chance")
     bar.set_ticks([1 / 16, 1 / 4, 1, 4, 16], labels=["1/16", "1/4", "1", "4", "16"])
-    title = "Overlap of {} and {} NADs".format(*estimands(run))
+    title = "Overlap of {} and {} NADs".format(*estimands)
     return style.finish(figure, title, caption, run.notice)
 
 
@@ -153,14 +148,13 @@ def fall(nads: NADs) -> str:
     return f"{(first / last) ** 0.5:,.1f}" if last > 1e-12 * first else "more than 10⁶"
 
 
-def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Series]) -> Table:
+def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Series]) -> Rows:
     """The table of the NADs, a row for each network; others: as in `overlaps`."""
-    rows = []
     for name, nads in run.nads.items():
         row = {"network": run.labels[name]}
-        rows.append(row)
         if not nads["networks"]:
             row["untrained networks"] = run.plan.members[name].source.file
+            yield row
             continue
         values, index = nads["eigenvalues"], np.arange(len(nads["eigenvalues"]))
         row["untrained networks"] = int(nads["networks"])
@@ -178,7 +172,7 @@ def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Se
             row["first clear gaps after index"] = ", ".join(map(str, gaps[:4])) or "none"
         if name in others:  # which has ordered NADs alone
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
-            _, second = estimands(run)
+            second = run.plan.estimator.other().estimand
             row[f"span shared with the first ten {second} NADs"] = f"{(both**2).sum() / ten:.2f}"
         # The first singular value that 10,000 networks would have, and its standard error.
         first = 100 * values[0] ** 0.5
@@ -188,7 +182,7 @@ def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Se
         row[value] = f"{first:.3g} ± {error:.2g} ({halves})"
         if name in published:
             row["published"] = f"{100 * published[name][0]:.3g}"
-    return table_of(rows)
+        yield row
 
 
 def finding(run: Report) -> str:
@@ -203,9 +197,8 @@ def finding(run: Report) -> str:
     return f"{text} ({nads['networks']} untrained networks)."
 
 
-def explorer(run: Report) -> list[dict[str, Any]]:
+def explorer(run: Report) -> Rows:
     """The NADs of every network for the page, at the indices of which it has pictures."""
-    networks = []
     for name, nads in run.nads.items():
         shape = nads["shape"].tolist()
         indices = [index for index in SHOWN if index < len(nads["directions"])]
@@ -219,8 +212,7 @@ def explorer(run: Report) -> list[dict[str, Any]]:
             network["fall"] = None if unordered(nads) else fall(nads)
         else:
             network |= {"file": run.plan.members[name].source.file, "fall": None}
-        networks.append(network)
-    return networks
+        yield network
 
 
 def named() -> Report:
@@ -237,8 +229,8 @@ def named() -> Report:
 
 def listed(run: Report) -> Section:
     """The section of NADs without figures of its own."""
-    rows = table(run, {}, published_of(run))
-    return Section.of("nads", caption(run), rows, [], finding(run), explorer(run))
+    rows = [*table(run, {}, published_of(run))]
+    return Section(None, caption(run), rows, [], finding(run), [*explorer(run)])
 
 
 def caption(run: Report) -> str:
@@ -277,7 +269,7 @@ def section(run: Report) -> Section:
         figure = gallery(nads["directions"], tuple(nads["shape"]), nearby)
         style.finish(figure, title, f"{text} · {origin}", run.notice)
         pictures.append(Picture(f"nad_gallery_{name}", figure, title, "gallery"))
-    _, second = estimands(run)
+    second = estimator.other().estimand
     others = {
         name: artifacts.nads(name, second)
         for name in ordered
@@ -288,5 +280,5 @@ def section(run: Report) -> Section:
         lines += "" if estimator.other().symmetry else ", symmetry: none"
         figure, alt = overlaps(run, others, lines), "overlap of the two estimands' NADs"
         pictures.append(Picture("nad_overlaps", figure, alt, "overlaps"))
-    rows, live = table(run, others, published), explorer(run)
-    return Section.of("nads", text, rows, pictures, finding(run), live)
+    rows, live = [*table(run, others, published)], [*explorer(run)]
+    return Section(None, text, rows, pictures, finding(run), live)

@@ -1,8 +1,7 @@
 """The sections of the report, and its page of Markdown."""
 
-import dataclasses
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,19 @@ from pipeline.report.run import Evaluated
 
 HERE = Path(__file__).parent
 
-Table = Sequence[Sequence[Any]]  # the rows of a table, its header first
+# The words of each section by their names, by 'nads' or the name of an experiment.
+WORDS = {
+    name: {key: " ".join(text.split()) for key, text in words.items()}
+    for name, words in tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8")).items()
+}
+
+# The rows of a table, or what a live figure offers: values by their names.
+Rows = Iterable[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: the name of its files, its alternative text, and what one sees in it."""
+    """A figure: the name of its file, its alternative text, and the key of its words."""
 
     name: str
     figure: Figure
@@ -32,54 +38,40 @@ class Picture:
 class Section:
     """One part of the report.
 
-    title, question: for readers who do not know the papers; finding: a sentence about one network,
-    with at most two numbers, their spread and n; explorer: what can be chosen in the live figure of
-    index.html, each with its `name`; record: the run of an experiment that the section is of.
+    record: the run of an experiment that the section is of, or None of NADs; finding: a sentence
+    about one network, with at most two numbers, their spread and n; explorer: what can be chosen in
+    the live figure of index.html, each with its `name`.
     """
 
-    title: str
-    question: str
+    record: Evaluated | None
     caption: str
-    table: Table
+    rows: Sequence[Mapping[str, Any]]
     pictures: Sequence[Picture]
     finding: str
     explorer: Sequence[Mapping[str, Any]] = ()
-    record: Evaluated | None = None
 
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        caption: str,
-        table: Table,
-        pictures: Sequence[Picture],
-        finding: str,
-        explorer: Sequence[Mapping[str, Any]] = (),
-    ) -> "Section":
-        """The section whose title and question words.toml has, and what one sees in its pictures,
-        under the keys that stand in their `sees`."""
-        text = tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8"))[name]
-        words = {key: " ".join(value.split()) for key, value in text.items()}
-        told = [dataclasses.replace(picture, sees=words[picture.sees]) for picture in pictures]
-        return cls(words["title"], words["question"], caption, table, told, finding, explorer)
+    @property
+    def words(self) -> Mapping[str, str]:
+        """Its title, its question, and what one sees in its pictures, for all readers."""
+        return WORDS[self.record.plan.experiment if self.record else "nads"]
+
+    @property
+    def table(self) -> Sequence[Sequence[Any]]:
+        """The table of its rows, its header first."""
+        return table_of(self.rows)
 
 
-def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """The table of rows that are values by the names of their columns; '–' where one has none."""
+def table_of(rows: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[Any]]:
+    """A table, its header first, with '–' where a row has no value."""
     header = list(dict.fromkeys(column for row in rows for column in row))
     return [header, *([row.get(column, "–") for column in header] for row in rows)]
 
 
-def merged(sections: Sequence[Section]) -> Table:
+def merged(sections: Sequence[Section]) -> Sequence[Sequence[Any]]:
     """One table of the tables of several runs of an experiment, which name their run."""
-    several = len(sections) > 1
-    return table_of(
-        [
-            ({"run": section.record.title} if several else {}) | dict(zip(section.table[0], row))
-            for section in sections
-            for row in section.table[1:]
-        ]
-    )
+    if len(sections) == 1:
+        return sections[0].table
+    return table_of([{"run": one.record.title} | row for one in sections for row in one.rows])
 
 
 def again(name: str) -> str:

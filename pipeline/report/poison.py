@@ -8,17 +8,15 @@ from matplotlib.figure import Figure
 from pipeline.experiments.poison import CLEAN
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, training
-from pipeline.report.page import Picture, Section, Table, table_of
+from pipeline.report.page import Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, percents
 
 
 def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
     """The mean accuracy on clean images of networks with carriers from the first index on."""
-    poisoned = experiment.of(name, test_set="clean").query(f"index != {CLEAN}")
-    return {
-        "poisoned_early": poisoned[poisoned["index"] == poisoned["index"].min()]["accuracy"].mean()
-    }
+    means = experiment.of(name, test_set="clean").groupby("index")["accuracy"].mean()
+    return {"poisoned_early": means.drop(CLEAN).iloc[0]}
 
 
 def curve(experiment: Evaluated, published: Published, caption: str) -> Figure:
@@ -46,7 +44,8 @@ def curve(experiment: Evaluated, published: Published, caption: str) -> Figure:
         sizes = {"linewidth": 1.3, "elinewidth": 0.9, "capsize": 2}
         curves.append(style.over_indices(panel, cells, **sizes, **look))
         if name in published:
-            line = style.published_curve(panel, published[name][1], linewidth=1.8)
+            values = published[name][1]
+            (line,) = panel.plot(values.index + 1, values, linewidth=1.8, **style.BEHIND)
             beside["published: ResNet-18, full width,\n50,000 images, with carriers"] = line
         style.index_axis(panel)
         panel.set(title=textwrap.fill(label, 28), ylim=(0, 102))
@@ -62,9 +61,9 @@ def curve(experiment: Evaluated, published: Published, caption: str) -> Figure:
     return style.finish(figure, title, caption, experiment.notice)
 
 
-def table(experiment: Evaluated, published: Published) -> Table:
+def table(experiment: Evaluated, published: Published) -> Rows:
     """The table of accuracies, a row for each architecture and index of the carriers."""
-    rows, tests = [], {"clean": "clean test data (%)", "poisoned": "with carriers (%)"}
+    tests = {"clean": "clean test data (%)", "poisoned": "with carriers (%)"}
     for (name, index), cells in experiment.summary.groupby(["architecture", "index"], sort=False):
         at = cells.set_index("test_set")
         carriers = "none" if index == CLEAN else index
@@ -73,8 +72,7 @@ def table(experiment: Evaluated, published: Published) -> Table:
         row["training accuracy (%) (fitted seeds)"] = training(cells.iloc[0])
         if name in published and index in published[name][1]:
             row["published clean (ResNet-18, full width)"] = f"{published[name][1][index]:.1f}"
-        rows.append(row)
-    return table_of(rows)
+        yield row
 
 
 def finding(run: Report) -> str:
@@ -95,4 +93,4 @@ def section(run: Report) -> Section:
     caption = f"{experiment.sizes()} · {shown}"
     figure = curve(experiment, published, f"{caption}\n{not_fitted('hollow')}")
     pictures = [Picture("poison_curve", figure, "accuracy on clean images", "curve")]
-    return Section.of("poison", caption, table(experiment, published), pictures, finding(run))
+    return Section(experiment, caption, [*table(experiment, published)], pictures, finding(run))

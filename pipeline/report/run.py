@@ -1,6 +1,5 @@
 """The run that the report shows, read once, and the parts of captions that its figures share."""
 
-import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -182,9 +181,9 @@ def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
             experiment = experiments.find(about["plan"]["experiment"])
             planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
             plan = planned.validate_json(json.dumps(about["plan"]))
-            words = {key: about[key] for key in ("title", "says") if key in about}
-            record = evaluated(str(path.resolve()), plan, images)
-            records[path.relative_to(folder).as_posix()] = dataclasses.replace(record, **words)
+            words = (about.get(key, "") for key in ("title", "says"))
+            name = path.relative_to(folder).as_posix()
+            records[name] = evaluated(str(path.resolve()), plan, images, *words)
     size = lambda name: (order.index(records[name].plan.experiment), -len(records[name].results))
     return {name: records[name] for name in sorted(records, key=size)}
 
@@ -194,8 +193,9 @@ def notice_of(images: Mapping[str, Any]) -> str | None:
     return None if images["name"] == "CIFAR-10" else f"images of this run: {images['name']}"
 
 
-def evaluated(folder: str, plan: Plan, images: Mapping[str, Any]) -> Evaluated:
-    """One experiment; raises InputError unless its results are of the cells that are planned."""
+def evaluated(folder: str, plan: Plan, images: Mapping[str, Any], *words: str) -> Evaluated:
+    """One experiment, with its title and what it says in `words`; raises InputError unless its
+    results are of the cells that are planned."""
     experiment = experiments.find(plan.experiment)
     results = artifacts.evaluated(folder, "results.csv")
     keys = ["architecture", "seed", *experiment.coordinates]
@@ -206,16 +206,13 @@ def evaluated(folder: str, plan: Plan, images: Mapping[str, Any]) -> Evaluated:
             f"{artifacts.REPORTS / folder} is not of the cells that are planned; `dvc repro` makes "
             f"it so, or `python -m pipeline.evaluate {plan.experiment}`"
         )
-    members, names = plan.members, results["architecture"].unique()
-    labels = {name: called(members[name]) for name in names}
+    labels = {}
+    for name in results["architecture"].unique():
+        member = plan.members[name]
+        optimiser = ", AdamW" if member.training.optimiser == "adamw" else ""
+        labels[name] = label(member.specification, member.input) + optimiser
     summary = artifacts.evaluated(folder, "summary.csv")
-    return Evaluated(folder, plan, results, summary, labels, images, notice_of(images))
-
-
-def called(member: Member) -> str:
-    """The label of a network, with its optimiser if that is not the papers' SGD."""
-    optimiser = ", AdamW" if member.training.optimiser == "adamw" else ""
-    return label(member.specification, member.input) + optimiser
+    return Evaluated(folder, plan, results, summary, labels, images, notice_of(images), *words)
 
 
 def described(member: Member) -> dict[str, Any]:

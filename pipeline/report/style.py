@@ -16,7 +16,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
 LETTERS = 17  # letters of a caption in an inch
@@ -41,6 +40,7 @@ CURVES = tuple(
 )
 
 PUBLISHED = ORANGE  # the colour of published values beside ours
+BEHIND = {"color": PUBLISHED, "zorder": 1.9}  # of a published curve, wide enough to be seen there
 
 # The place of a legend above its panel, where no curve or bar runs through it.
 ABOVE = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.01), "frameon": False}
@@ -101,12 +101,6 @@ def over_indices(panel: Axes, cells: pd.DataFrame, **look: Any) -> ErrorbarConta
     if len(cells) <= 2:  # between two points far apart a line would tell what was not measured
         look |= {"linewidth": 0}
     return curve(panel, cells.index + 1, cells, **look)
-
-
-def published_curve(panel: Axes, values: pd.Series, **look: Any) -> Line2D:
-    """Draw published values by index, wide enough to be seen where our curve lies on them."""
-    (line,) = panel.plot(values.index + 1, values, color=PUBLISHED, zorder=1.9, **look)
-    return line
 
 
 def heat_map(

@@ -3,7 +3,6 @@
 import drawing
 import numpy as np
 import pandas as pd
-from small_run import LABELS
 
 from pipeline.report import convergence
 from pipeline.report.convergence import OURS, Speed
@@ -15,9 +14,9 @@ STEPS = {(0, 0): 20, (0, 8): 40, (8, 0): 1200, (8, 8): np.inf}
 ACCURACY = {(0, 0): 0.9, (0, 8): 0.8, (8, 0): 0.7, (8, 8): 0.5}
 
 
-def speed(values=STEPS, std=np.nan, limit=1580, **known):
-    """Deviations of steps are the part `std` of their means; known: tables of accuracies."""
-    rows = [(*k, n, std * n if np.isfinite(n) else np.nan) for k, n in values.items()]
+def speed(values=STEPS, limit=1580, **known):
+    """known: tables of accuracies."""
+    rows = [(*k, n, np.nan) for k, n in values.items()]
     steps = pd.DataFrame(rows, columns=[*DIRECTION, "steps", "std_x"])
     beside = {called: steps.merge(table, on=DIRECTION) for called, table in known.items()}
     return Speed(limit, steps, beside)
@@ -46,15 +45,3 @@ def test_published_accuracies_stand_beside_ours(whole):
     (ours, _), (published, _) = drawing.curves(panel).values()
     assert ours == [[20, 90], [40, 80], [1200, 70], [1.25 * 1580, 50]], "the last was not learned"
     assert published == [[20, 60], [1.25 * 1580, 70]]
-
-
-def test_the_table_says_how_soon_and_what_goes_with_it(whole):
-    none = speed(dict.fromkeys(STEPS, np.inf), limit=8)
-    one = speed(std=0.1, fourier=accuracies(), **{"published, full width": accuracies()})
-    _, *rows = convergence.table(whole.experiments["convergence"], {"a": one, "z": none})
-    rho = "ρ = −1.00 (4 directions)"
-    both = f"fourier: {rho}; published, full width: {rho}"
-    assert rows == [
-        ["LeNet", "3 of 4", "1,580", "20 ± 2 at (0, 0)", "40", "1,200 ± 120 at (8, 0)", both],
-        [LABELS["z"], "0 of 4", "8", "–", "–", "–", "–"],
-    ]

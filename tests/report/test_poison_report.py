@@ -19,12 +19,8 @@ def test_a_photograph_has_its_coefficients_and_their_reverse_order(whole):
     nads = {"directions": basis, "shape": (1, 32, 32)}
     # The five classes have one NAD in common, with either sign in one of three channels.
     found = photographs.pictures(whole.experiments["poison"], nads, [1022, 7])
-    assert found["tiles"]["indices"].tolist() == [7, 1022] and found["classes"][4] == [
-        "eel",
-        0,
-        1,
-        -1,
-    ]
+    assert found["tiles"]["indices"].tolist() == [7, 1022]
+    assert found["classes"][4] == ["eel", 0, 1, -1]
     for shown in found["photographs"]:
         pixels = np.frombuffer(base64.b64decode(shown["pixels"]), np.uint8).reshape(3, 1024)
         coefficients = pixels / 255 @ basis.T

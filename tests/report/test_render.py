@@ -24,9 +24,9 @@ from pipeline.report.page import page
 from pipeline.report.site import data as site_data
 from pipeline.report.site import document
 
-REPORT = Path(__file__).with_name("small_run.md")
-"""The report of the small run as its reader gets it. Each row of its results is 0.2 points above
-the one before, which gives all means, deviations and distances."""
+NUMBERS = Path(__file__).with_name("small_run.txt")
+"""The findings, captions and tables of the small run's report. Each row of its results is 0.2
+points above the one before, which gives all means, deviations and distances."""
 
 
 @pytest.fixture(scope="module")
@@ -41,26 +41,15 @@ def every(section_of):
 
 def test_the_report_says_what_the_tables_say(every):
     assert set(every) == {"nads", *experiments.names()}
-    assert page(every, None) == REPORT.read_text(encoding="utf-8")
-
-
-def test_a_finding_is_one_short_sentence(every):
-    findings = [section.finding for section in every.values()]
-    for folder in (ROOT / "reports", ROOT / "reports/kept"):
-        records = run.read_folder(folder, list(render.PARTS)).values()
-        first = {one.plan.experiment: one for one in reversed(records)}
-        for one in records:
-            name = one.plan.experiment
-            findings.append(
-                render.PARTS[name].finding(run.Report(None, {}, first | {name: one}, None))
-            )
-    assert len(findings) > 40 and max(map(len, findings)) <= 150
-    assert all(text.endswith(".") and ". " not in text for text in findings)
+    lines = re.findall(r"^(?:## |- |\||scale ).*\n", page(every, None), re.M)
+    assert "".join(lines) == NUMBERS.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_the_report_has_every_section_and_the_page_every_chapter(rendered, html, every):
-    assert (rendered / "report.md").read_bytes() == REPORT.read_bytes()
+    report = (rendered / "report.md").read_text(encoding="utf-8")
+    assert report == page(every, None)
+    assert all((rendered / file).exists() for file in re.findall(r"\((figures/.*?)\)", report))
     text = unescape(html)
     assert re.findall(r'<section id="(\w+)"', text) == [*document.CHAPTERS]
     assert "default-src 'none'" in text and not re.findall(r'(?:src|href)="(?!data:|#)', text)
@@ -104,21 +93,15 @@ def test_the_data_say_what_the_tables_say(html):
     narrow, lenet = data["nads"].values()
     assert narrow["file"] == "mine.npy" and "eigenvalues" not in narrow
     assert lenet["eigenvalues"][:2] == [4, 2] and lenet["nearby"][0] == [0, 1]
-    along = data["sweep"]["LeNet"]
-    assert along["cells"]["10"] == [0.521, 0.001414, 2, 2]
-    assert along["published"]["called"] == "published"
-    assert along["published"]["values"]["10"] == 99.98
     maps = data["fourier"]
     assert [*maps] == ["LeNet", "LeNet, published", "ResNet-18 ⅛", "ResNet-18, published"]
     assert maps["LeNet"]["cells"]["0,0"] == [0.529, 0.001414, 2, 2]
     twice = [maps["LeNet"]["cells"][key] for key in ("16,0", "-16,0")]
     assert twice == [[0.521, 0.001414, 2, 2]] * 2
-    assert maps["LeNet"]["steps"]["0,0"] == pytest.approx(20 * 0.529)
     assert "16,0" not in maps["LeNet"]["steps"], "some seed did not learn it"
     assert maps["LeNet, published"]["cells"]["0,4"] == [0.80225]
     assert maps["ResNet-18 ⅛"]["sides"] == [32, 32]
     assert [*data["pairs"]] == ["LeNet", "ResNet-18 ⅛", "ResNet-18, published"]
-    assert data["pairs"]["ResNet-18, published"]["cells"]["1000,1"]["second"] == [0.976]
     assert len(data["colours"]) == 64
 
 
@@ -230,13 +213,10 @@ def test_runs_of_a_folder_that_answer_one_question_stand_in_one_chapter(laid, re
 
 
 @pytest.mark.slow
-def test_a_chapter_without_runs_leaves_the_page(laid, tmp_path, every):
+def test_a_chapter_without_runs_leaves_the_page(tmp_path):
     runs = {name: [] for name in render.PARTS}
     text = document.document(runs, {}, "smoke", None, tmp_path)
     assert re.findall(r'<section id="(\w+)"', text) == ["problem", "yours"]
-    flip = dataclasses.replace(every["flip"], record=None)
-    with pytest.raises(AttributeError):  # a section of an experiment says of which run it is
-        document.document(runs | {"flip": [flip]}, {}, "smoke", None, tmp_path)
 
 
 @pytest.mark.parametrize(("names", "chosen"), [("ab", "b"), ("ba", "b"), ("aa", "a")])

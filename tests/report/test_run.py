@@ -13,7 +13,6 @@ from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import run
-from pipeline.report.comparison import rms_text
 from pipeline.report.labels import LABELS, label
 
 
@@ -82,13 +81,6 @@ def test_results_of_other_cells_than_the_planned_ones_are_refused(whole, tmp_pat
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
     with pytest.raises(InputError, match="reports/flip is not of the cells that are planned"):
         run.read(experiments.names())
-
-
-def test_differences_are_at_what_both_have():
-    ours, published = pd.Series({0: 1.0, 4: 5.0, 7: 90.0}), pd.Series({4: 8.0, 1: 50.0, 0: 5.0})
-    # −4 and −3, whose mean square is 12.5.
-    assert rms_text(ours, published) == "3.5 (2)"
-    assert rms_text(pd.Series({0: 1.0}), pd.Series({1: 1.0})) == "–"
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole):
     assert found["constant"].endswith("LeNet, trained at ε = 1.5, σ = 3: 52.9 ± 0.1 % (2 seeds)")
 
 
-def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse, whole):
+def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse):
     found = browse("""
       const slider = $("sweep-slider"), svg = $("sweep-curve"), texts = ["read", "called"];
       const read = () => [...texts.map((n) => $(`sweep-${n}`).innerText), $("sweep-tile").hidden];
@@ -137,7 +137,7 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse, whole):
       out.hollow = [...svg.querySelectorAll("circle")].map((dot) => dot.getAttribute("fill"));
       out.bars = svg.querySelectorAll("line[stroke='var(--ours)']").length;
       change("sweep-network", 0); change("sweep-slider", 10, "input"); await wait();
-      out.own = read(); out.pixels = grey("sweep-pixels");
+      out.own = read();
       const clientX = svg.getBoundingClientRect().left + 44;
       svg.dispatchEvent(new PointerEvent("pointermove", { clientX, bubbles: true }));
       await wait(); out.pointed = read(); out.slider = slider.value;
@@ -156,9 +156,6 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse, whole):
     text, called, hidden = found["own"]
     assert (hidden, called) == (False, "NAD 10 of LeNet")
     assert text == "NAD\n10\naccuracy\n52.1 ± 0.1 % (2 seeds)\npublished\n99.98 %"
-    nad = whole.nads["a"]["directions"][10]
-    expected = 127.5 * (1 + nad / np.abs(nad).max())
-    assert np.abs(np.array(found["pixels"]) - expected).max() < 127.5 * 2 / 63 + 1
     assert found["pointed"][0].startswith("NAD\n0\n") and found["slider"] == "0"
     assert found["said"] == "NAD 0, accuracy 51.7 ± 0.1 % (2 seeds), published 100.00 %"
     assert found["between"].startswith("NAD\n14\naccuracy\nnot trained here\npublished")

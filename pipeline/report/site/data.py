@@ -22,6 +22,11 @@ def data_uri(picture: Image.Image) -> str:
     return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
+def encoded(array: np.ndarray) -> str:
+    """The bytes of an array as base64."""
+    return base64.b64encode(array.tobytes()).decode()
+
+
 def folded(tiles: np.ndarray) -> np.ndarray:
     """Tiles (..., W) with their even part in the first half of the columns, their odd part behind.
 

@@ -101,14 +101,14 @@ def document(
     scale: str,
     notice: str | None,
     folder: Path,
-    command: str | None = None,
+    kept: Path | None = None,
 ) -> str:
     """The page of one run, or of several that are kept.
 
     runs: the sections by 'nads' or the name of an experiment, of several runs the largest first;
     nads: the fields of the NADs that the page has pictures of, by architecture; notice: the line
     that names images other than CIFAR-10; folder: of the saved figures, by whose names templates
-    ask for them; command: makes the page of kept runs again.
+    ask for them; kept: the folder of kept runs.
     """
     environment = templates(HERE)
     networks = live(runs, nads)
@@ -116,8 +116,7 @@ def document(
     environment.globals |= {
         "runs": runs,
         "networks": networks,
-        "kept": command is not None,
-        "command": command,
+        "kept": kept,
         "again": again,
         "merged": merged,
         "image": lambda name: image(folder / f"{name}.png"),

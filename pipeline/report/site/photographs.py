@@ -1,7 +1,6 @@
 """`photographs` on the page: photographs with a class in one NAD, or with their NADs in reverse
 order, and what networks learn from such images (paper 1, §5)."""
 
-import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,14 +9,13 @@ from PIL import Image, ImageOps
 
 from pipeline.cells.pictures import carrier_of, flipped, in_unit_range
 from pipeline.experiments.poison import CLEAN
+from pipeline.report.nads import NADs
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated
-from pipeline.report.site.data import sprite, value
+from pipeline.report.site.data import encoded, sprite, value
 
 # Photographs that come with scikit-learn, since a page may not carry images of the data set.
 PHOTOGRAPHS = {"a flower": "flower.jpg", "a temple": "china.jpg"}
-
-NADs = Mapping[str, Any]  # the fields of `pipeline.nads.NADs`
 
 
 def photograph(file: str, height: int, width: int) -> np.ndarray:
@@ -41,18 +39,14 @@ def explorer(
 
 
 def _curve(run: Evaluated, name: str, nads: Mapping[str, NADs]) -> dict[str, Any]:
+    rows = run.summary_of(name)
     clean, carrying = (
-        {row["index"]: value(row) for row in rows.to_dict("records")}
-        for rows in (
-            run.summary_of(name).query("test_set == @each") for each in ("clean", "poisoned")
-        )
+        {row["index"]: value(row) for row in rows[rows["test_set"] == each].to_dict("records")}
+        for each in ("clean", "poisoned")
     )
     curve = {"name": run.labels[name], "level": clean.pop(CLEAN), "cells": clean}
-    curve |= {
-        "carrying": carrying,
-        "guess": 1 / len(run.images["classes"]),
-        "caption": run.sizes([name]),
-    }
+    curve |= {"carrying": carrying, "guess": 1 / len(run.images["classes"])}
+    curve["caption"] = run.sizes([name])
     published = run.beside(published_table("poison").set_index("index"))
     if name in published:
         called, values = published[name]
@@ -92,11 +86,6 @@ def pictures(run: Evaluated, nads: NADs, firsts: Iterable[int]) -> dict[str, Any
     size = run.plan.settings.size
     shown = {"shape": (3, *shape[1:]), "photographs": photographs, "tiles": tiles}
     return shown | {"size": size, "classes": classes}
-
-
-def encoded(array: np.ndarray) -> str:
-    """The bytes of an array as base64."""
-    return base64.b64encode(array.tobytes()).decode()
 
 
 def _flips(run: Evaluated) -> Iterable[dict[str, Any]]:
