@@ -4,8 +4,8 @@ import io
 import json
 import os
 import subprocess
-import tarfile
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,14 +93,15 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
 
 def of_commit(commit: str, folder: Path) -> Run:
     """The run that is committed where `folder` has its reports."""
-    words = ["git", "archive", f"{commit}:./{Path(os.path.relpath(folder)).as_posix()}"]
+    tree = f"{commit}:./{Path(os.path.relpath(folder)).as_posix()}"
+    words = ["git", "archive", "--format=zip", tree]
     archive = subprocess.run(words, capture_output=True)
     if archive.returncode:
         raise InputError(f"{commit!r} is neither a folder nor a commit that holds {folder}")
     digest = subprocess.check_output(["git", "rev-parse", "--short", commit], text=True).strip()
     with tempfile.TemporaryDirectory() as unpacked:
-        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-            files.extractall(unpacked, filter="data")
+        with zipfile.ZipFile(io.BytesIO(archive.stdout)) as files:
+            files.extractall(unpacked)
         return of_folder(Path(unpacked), f"{commit} ({digest})")
 
 
