@@ -13,6 +13,7 @@ from pipeline.grid import jobs
 from pipeline.nads.symmetry import symmetrised
 from pipeline.verify import agreement
 from studies import (
+    altered,
     fitting,
     in_memory,
     mixtures,
@@ -209,3 +210,11 @@ def test_chance_alone_is_no_difference_and_a_large_shift_is():
     assert place in verdicts.differing(ours, theirs)[agreement.CELL].values.tolist()
     assert verdicts.false_alarms(rng, 10, 0.0, (3, 3), 0.0) <= 1
     assert verdicts.detections(rng, 5, 0.0, -0.3, "between") == 5
+
+
+def test_a_band_of_nads_is_altered_alone():
+    x = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    made = {name: y.flatten() for name, y in altered.alterations(x, torch.eye(4), slice(1, 3))}
+    assert made["removed"].tolist() == [1, 0, 0, 4] and made["negated"].tolist() == [1, -2, -3, 4]
+    step = made["moved"] - x.flatten()
+    assert step[[0, 3]].tolist() == [0, 0] and step.norm() == pytest.approx(x.norm() / 2)
