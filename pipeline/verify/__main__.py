@@ -1,9 +1,9 @@
 """Command `verify [OTHER] [RUN]`: are the numbers of a run those of another, and of the papers?
 
-OTHER is a folder that holds a reports/ or is one, or a git commit (default: HEAD); RUN is such a
-folder, the run that is asked about (default: reports). One line and a verdict per experiment and
-network; exit status 0 if all agree, 1 if one differs, 2 if there is nothing to compare. See
-docs/trust.md.
+Each is a folder that holds a reports/ or is one, or a git commit. RUN is the run that is asked
+about (default: reports), OTHER the one beside it (default: HEAD). One line and a verdict per
+experiment and network; exit status 0 if all agree, 1 if one differs, 2 if there is nothing to
+compare. See docs/trust.md.
 """
 
 import sys
@@ -93,10 +93,10 @@ def named(row) -> str:
     return f"{points} at {row.coordinates}, {row.test_set} ({chance})"
 
 
-def main(other: str, folder: Path) -> int:
+def main(other: str, name: str) -> int:
     """Print the verdicts; returns the exit status."""
-    run, there = runs.of_folder(folder), Path(other)
-    theirs = runs.of_folder(there) if there.is_dir() else runs.of_commit(other, folder)
+    run = runs.named(name, artifacts.REPORTS)
+    theirs = runs.named(other, Path(name) if Path(name).is_dir() else artifacts.REPORTS)
     verdicts = set()
     for beside in (theirs, runs.of_papers(run)):
         print(f"{run.name} beside {beside.name}")
@@ -111,7 +111,7 @@ def main(other: str, folder: Path) -> int:
 if __name__ == "__main__":
     reader = command.parser(__doc__, "verify")
     reader.add_argument("other", nargs="?", default="HEAD", help="folder or commit (HEAD)")
-    reader.add_argument("run", nargs="?", type=Path, default=artifacts.REPORTS, help="(reports)")
+    reader.add_argument("run", nargs="?", default=str(artifacts.REPORTS), help="the same (reports)")
     given = reader.parse_args()
     try:
         sys.exit(main(given.other, given.run))

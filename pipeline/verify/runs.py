@@ -91,6 +91,11 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
     return Run(name or str(folder), results, scales, images, nads)
 
 
+def named(name: str, folder: Path) -> Run:
+    """The run in the folder `name`, or that of the commit `name`, whose reports are in `folder`."""
+    return of_folder(Path(name)) if Path(name).is_dir() else of_commit(name, folder)
+
+
 def of_commit(commit: str, folder: Path) -> Run:
     """The run that is committed where `folder` has its reports."""
     tree = f"{commit}:./{Path(os.path.relpath(folder)).as_posix()}"

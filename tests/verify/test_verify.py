@@ -148,6 +148,7 @@ def test_a_commit_is_another_run(tmp_path, monkeypatch, capsys):
         assert verify.main("HEAD", place) == 0
         output = capsys.readouterr().out
         assert f"{place} beside HEAD (" in output and "rms difference 0.0" in output
+    assert verify.main("HEAD~0", "HEAD") == 0, "two commits, without a folder"
     git("rm", "-q", "-r", "--cached", "reports")
     git("commit", "-q", "-m", "None")
     with pytest.raises(InputError, match="'HEAD' is neither a folder nor a commit that holds rep"):
