@@ -47,13 +47,12 @@ def evaluate_one(
             ]
             section, row = boundaries.boundary(score, training.channels_last(x, device), *plane)
             rows["boundaries"] = [row]
-        responses = {}
         for epochs, weights in states.items():
             then = jobs.restored(data, cell, specification, weights, device)
             some = x[:: -(-len(x) // gradients.SAMPLES)]  # images are sorted by content
-            responses[epochs] = gradients.covariance(then, some.to(device))
-            of_cell = cell, *data.directions(cell), x
-            measured = gradients.course(*of_cell, responses[epochs], responses[0])
+            response = gradients.covariance(then, some.to(device))
+            of_cell = cell, *data.directions(cell), x, response
+            measured = gradients.course(*of_cell, data.untrained(cell["architecture"]))
             measured["accuracy"] = training.accuracy(then, x.to(device), y.to(device))
             row = {key: round(float(value), 6) for key, value in measured.items()}
             rows.setdefault("course", []).append({"epoch": epochs} | row)

@@ -43,8 +43,8 @@ def evolution(untrained: np.ndarray, x: torch.Tensor, count: int) -> np.ndarray:
     """The first eigenvectors (count, D) of G S G, towards which the response evolves early in
     training (arXiv 2410.12025).
 
-    untrained: G, (D, D), the `covariance` of the network before training; S: that of inputs x
-    (N, 1, H, W).
+    untrained: G, (D, D), the covariance C of untrained networks, whose eigenvectors are the NADs;
+    S: that of inputs x (N, 1, H, W).
     """
     samples = np.cov(x.flatten(1).double().cpu().numpy(), rowvar=False)
     return np.linalg.eigh(untrained @ samples @ untrained)[1][:, ::-1][:, :count].T
@@ -62,15 +62,13 @@ def course(
     Of a cell of `learning` on D(v): `v`, the part along v, and `nads`, the part of the rest in the
     span of the first NADs but v. Of one on images: `components` and `evolution`, the parts in the
     spans of the images' first principal components and of the first eigenvectors of G S G, and
-    `nads`. nads: (D, D), the network's before training; x: test inputs (N, 1, H, W); covariance,
-    untrained: (D, D), of `covariance` at some of them, now and before training.
+    `nads`. nads: (D, D), the architecture's; x: test inputs (N, 1, H, W); covariance: (D, D), of
+    `covariance` at some of them; untrained: (D, D), as in `evolution`, NaN of NADs made elsewhere.
     """
     if cell["data"] == "images":
-        spans = {
-            "components": components(x, FIRST),
-            "evolution": evolution(untrained, x, FIRST),
-            "nads": nads[:FIRST],
-        }
+        spans = {"components": components(x, FIRST), "nads": nads[:FIRST]}
+        if np.isfinite(untrained).all():
+            spans["evolution"] = evolution(untrained, x, FIRST)
         return {name: part_along(covariance, span) for name, span in spans.items()}
     v = nads[cell["index"]][None]
     off = np.eye(v.size) - v.T @ v

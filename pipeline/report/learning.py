@@ -105,7 +105,7 @@ def section(run: Report) -> Section:
     caption += f"{experiment.images['name']}, in grey, the two halves of their classes told apart"
     lines = "response: tr C of the input gradient over test samples · grey: of random directions"
     if "evolution" in course:
-        lines += " · G: C before training; S: the images' covariance"
+        lines += " · G: C of untrained networks; S: the images' covariance"
     figure = courses(experiment, course, f"{caption}\n{lines}\n{not_fitted('hollow')}")
     alt = "the response in the course of training"
     pictures = [Picture("learning_courses", figure, alt, "courses")]

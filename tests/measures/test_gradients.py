@@ -82,3 +82,6 @@ def test_the_parts_of_the_response():
     found = gradients.course({"data": "images", "index": -1}, basis, x, covariance, np.eye(1024))
     assert found["nads"] == pytest.approx(14 / 16) and found["components"] >= 1 / 16 - 1e-9
     assert found["evolution"] == pytest.approx(found["components"])
+    unknown = np.full((1024, 1024), np.nan)
+    found = gradients.course({"data": "images", "index": -1}, basis, x, covariance, unknown)
+    assert set(found) == {"nads", "components"}, "of NADs made elsewhere nothing more is known"
