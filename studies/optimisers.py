@@ -22,10 +22,11 @@ KEPT = Path("reports/kept")
 FOLDER = KEPT / "optimisers/own_nads"
 
 RUNS = {
-    "lenet": ("lenet_precise", "adamw"),
+    "lenet": ("lenet_precise", "adamw", "adamw_lenet_fitted"),
     "convnext": ("patches", "patches_momentum", "adamw"),
 }
-"""The runs of `nad_sweep` in which each network is trained, along the same NADs."""
+"""The runs of `nad_sweep` in which each network is trained, along the same NADs. Of two runs by one
+optimiser the later one's cells count."""
 
 OPTIMISERS = ("SGD", "SGD with momentum", "AdamW")
 
@@ -54,15 +55,17 @@ def table() -> pd.DataFrame:
             names |= {"optimiser": optimiser(member["training"])}
             tables.append(cells.reset_index().assign(**names))
     order = ["network", "optimiser", "index", "mean", "std", "train_accuracy", "seeds", "fitted"]
-    return pd.concat(tables)[order]
+    return pd.concat(tables)[order].drop_duplicates(order[:3], keep="last")
 
 
 def draw(rows: pd.DataFrame) -> None:
     """Draw a panel for each network, with a curve for each optimiser."""
     networks = rows["network"].unique()
-    figure, axes = style.new(len(networks), 1, 6.4, 2.1 * len(networks) + 1.2, sharex=True)
+    rows_of_panels = -(-len(networks) // 2)
+    size = 9.6, 2.3 * rows_of_panels + 1.2
+    figure, axes = style.new(rows_of_panels, 2, *size, sharex=True, sharey=True)
     looks = dict(zip(OPTIMISERS, style.CURVES))
-    for panel, network in zip(axes[:, 0], networks):
+    for panel, network in zip(axes.flat, networks):
         panel.axhline(50, color="0.6", linewidth=0.8)
         for name, cells in rows[rows["network"] == network].groupby("optimiser", sort=False):
             cells = cells.set_index("index")

@@ -18,11 +18,12 @@ def test_an_optimiser_is_named_by_what_moves_the_weights():
 
 def test_accuracies_are_means_over_seeds_and_fitted_where_all_seeds_are(tmp_path, monkeypatch):
     monkeypatch.setattr(optimisers, "KEPT", tmp_path)
-    monkeypatch.setattr(optimisers, "RUNS", {"lenet": ("one", "other")})
+    monkeypatch.setattr(optimisers, "RUNS", {"lenet": ("one", "replaced", "other")})
     first = "lenet,0,0,0.9,1", "lenet,1,0,1,1", "lenet,0,16,0.5,1", "lenet,1,16,0.6,0.98"
     second = "lenet,0,16,0.7,1", "lenet,1,16,0.8,0.98"
     adamw = SGD | {"optimiser": "adamw"}
-    for run, training, lines in (("one", SGD, first), ("other", adamw, second)):
+    runs = ("one", SGD, first), ("replaced", adamw, first[2:]), ("other", adamw, second)
+    for run, training, lines in runs:
         folder = tmp_path / "nad_sweep" / run
         folder.mkdir(parents=True)
         header = "architecture,seed,index,accuracy,train_accuracy"
