@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, training
-from pipeline.report.page import Picture, Rows, Section
+from pipeline.report.comparison import accuracy, basis, share, training
+from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report, not_fitted, percents
 
 NAMES = {
@@ -18,15 +18,6 @@ NAMES = {
     "images": "images alone",
     "conflict": "linear channel against\nimages of the other side",
 }
-
-
-def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
-    """The mean accuracy with the linear channel alone along the earliest NAD, and with the images
-    alone beside the latest."""
-    indices = experiment.of(name)["index"]
-    linear = experiment.of(name, test_set="linear", index=indices.min())["accuracy"]
-    images = experiment.of(name, test_set="images", index=indices.max())["accuracy"]
-    return {"linear_early": linear.mean(), "images_late": images.mean()}
 
 
 def images_or_linear_channel(
@@ -67,14 +58,15 @@ def table(experiment: Evaluated) -> Rows:
         yield row | {"training accuracy (%) (fitted seeds)": training(at.loc["all"])}
 
 
-def finding(run: Report) -> str:
+def finding(run: Report) -> Finding:
     """What either channel gives one network where NADs prefer it most."""
     experiment, name, label = run.shown("image_pairs")
-    cells = experiment.summary_of(name).set_index(["test_set", "index"]).sort_index()
+    cells = percents(experiment.of(name), ["test_set", "index"])
     linear, images = cells.loc["linear"].iloc[0], cells.loc["images"].iloc[-1]
-    start = f"Alone, the linear channel gives {label} {accuracy(linear)} % at NAD "
-    start += f"{linear.name}, the images {accuracy(images)} % at NAD {images.name}"
-    return f"{start} {basis(cells.loc['all'])}."
+    text = f"Alone, the linear channel gives {label} {share(linear)} at NAD "
+    text += f"{linear.name}, the images {share(images)} at NAD {images.name}"
+    numbers = {"linear_early": linear["mean"] / 100, "images_late": images["mean"] / 100}
+    return Finding(name, text, basis(experiment.of(name, test_set="all"), linear, images), numbers)
 
 
 def section(run: Report) -> Section:
@@ -84,10 +76,10 @@ def section(run: Report) -> Section:
     science = f"ε = {experiment.plan.settings.eps:g} · images: {experiment.images['name']}"
     caption = f"{experiment.sizes()} · {science}"
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
-    seeds = experiment.plan.seeds if run.nads else ()
+    seeds = experiment.plan.seeds if run.plan else ()
     labels = [artifacts.draw("image_pairs", seed)["test_labels"] for seed in seeds]
     lines = f"{caption}\n{sides}\n{not_fitted('hollow')}"
     figure = images_or_linear_channel(experiment, labels, lines)
-    picture = Picture("images_or_linear_channel", figure, "images or linear channel", "curves")
+    picture = Picture("images_or_linear_channel", figure)
     caption += f" · {sides} · NAD indices begin at 0, which for paper 2 is a choice"
     return Section(experiment, caption, [*table(experiment)], [picture], finding(run))

@@ -74,14 +74,13 @@ def bare(panels: Iterable[Axes]) -> None:
 def curve(panel: Axes, x: Sequence[float], cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
     """Means over seeds with error bars, if there are any, and hollow markers where not `fitted`.
 
-    cells: mean, std and fitted, as `over_seeds` returns them, and std_x if x has error bars too.
+    cells: mean, std and fitted, as `over_seeds` returns them.
     """
     unfitted = np.asarray(cells["fitted"] == 0)
     if unfitted.all():  # the legend then shows a hollow marker as well
         look |= {"markerfacecolor": "white"}
-    for key, name in (("yerr", "std"), ("xerr", "std_x")):
-        if name in cells and cells[name].notna().any():
-            look[key] = cells[name]
+    if cells["std"].notna().any():
+        look["yerr"] = cells["std"]
     drawn = panel.errorbar(x, cells["mean"], **look)
     hollow(panel, drawn, unfitted)
     return drawn
