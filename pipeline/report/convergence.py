@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from pipeline.cells.training import BATCH, LEARNED, WINDOW
 from pipeline.measures.ranks import spearman
 from pipeline.report import fourier, style
-from pipeline.report.comparison import mean_text, number
+from pipeline.report.comparison import number
 from pipeline.report.fourier import DIRECTION
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report
@@ -22,17 +22,16 @@ from pipeline.report.run import Evaluated, Report
 STEPS = "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
 
 # How soon one network learns D(v), and how well it generalises along v: a row for each direction
-# with mean and deviation of the steps over seeds, `steps` (inf if not learned) and `steps_std`, and
-# what `fourier.by_direction` says, nan where that experiment did not train along it.
+# with mean `steps` over seeds, inf if not learned, and what `fourier.by_direction` says, nan where
+# that experiment did not train along it.
 Speed = pd.DataFrame
 
 
 def speed_of(experiment: Evaluated, name: str, other: Evaluated) -> Speed:
     """The `Speed` of an architecture in the run of `convergence`; other: the run of `fourier`."""
-    # A direction that one seed did not learn comes last: its mean is infinite, its deviation nan.
+    # A direction that one seed did not learn comes last: its mean is infinite.
     rows = fourier.canonical(experiment.of(name)).fillna({"steps": np.inf})
-    rows = rows.groupby(DIRECTION, as_index=False)
-    steps = rows.agg(steps=("steps", "mean"), steps_std=("steps", "std"))
+    steps = rows.groupby(DIRECTION, as_index=False)["steps"].mean()
     if name not in other.labels:
         return steps.assign(mean=np.nan, fitted=np.nan)
     return steps.merge(fourier.by_direction(other.of(name)), "left", on=DIRECTION)
@@ -98,13 +97,7 @@ def table(experiment: Evaluated, speeds: Mapping[str, Speed]) -> Rows:
         row["directions learned"] = f"{len(soon)} of {len(speed)}"
         row["within steps"] = f"{limit_of(experiment, name):,}"
         if len(soon):
-            first, last = (
-                f"{mean_text(end['steps'], end['steps_std'], 0)} at {fourier.pair(end)}"
-                for end in (soon.iloc[0], soon.iloc[-1])
-            )
-            row["fewest steps, at (k_row, k_col)"] = first
             row["median"] = number(soon["steps"].median(), 0)
-            row["most"] = last
         if text := correlation(speed):
             row["Spearman's ρ of steps and accuracy"] = text
         yield row

@@ -1,12 +1,9 @@
 """`image_pairs` in the report: the channel that is used, and conflicts (paper 2, §4, fig. 3)."""
 
 import textwrap
-from collections.abc import Sequence
 
-import numpy as np
 from matplotlib.figure import Figure
 
-from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, share, training
 from pipeline.report.page import Finding, Picture, Rows, Section
@@ -20,21 +17,11 @@ NAMES = {
 }
 
 
-def images_or_linear_channel(
-    experiment: Evaluated, labels: Sequence[np.ndarray], caption: str
-) -> Figure:
-    """Accuracy with both channels, with either alone and in conflicts, over v's index (fig. 3).
-
-    labels: −1 or 1, of the test sets, if known: the grey line always names the larger side.
-    """
+def images_or_linear_channel(experiment: Evaluated, caption: str) -> Figure:
+    """Accuracy with both channels, with either alone and in conflicts, over v's index (fig. 3)."""
     columns = len(experiment.labels)
     figure, axes = style.new(1, columns, max(7.3, 2.9 * columns + 0.5), 4.6, sharey=True)
     for panel, (name, label) in zip(axes[0], experiment.labels.items()):
-        if labels:
-            share = (np.concatenate(labels) > 0).mean()
-            chance = 100 * max(share, 1 - share)
-            guessing = f"always the larger side ({chance:.1f} %)"
-            panel.axhline(chance, color="0.6", linewidth=0.8, label=guessing)
         for (test_set, text), look in zip(NAMES.items(), style.CURVES):
             cells = percents(experiment.of(name, test_set=test_set), ["index"])
             sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
@@ -76,10 +63,8 @@ def section(run: Report) -> Section:
     science = f"ε = {experiment.plan.settings.eps:g} · images: {experiment.images['name']}"
     caption = f"{experiment.sizes()} · {science}"
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
-    seeds = experiment.plan.seeds if run.plan else ()
-    labels = [artifacts.draw("image_pairs", seed)["test_labels"] for seed in seeds]
     lines = f"{caption}\n{sides}\n{not_fitted('hollow')}"
-    figure = images_or_linear_channel(experiment, labels, lines)
+    figure = images_or_linear_channel(experiment, lines)
     picture = Picture("images_or_linear_channel", figure)
     caption += f" · {sides} · NAD indices begin at 0, which for paper 2 is a choice"
     return Section(experiment, caption, [*table(experiment)], [picture], finding(run))

@@ -109,7 +109,7 @@ def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Se
             row["untrained networks"] = run.plan.members[name].source.file
             yield row
             continue
-        values, index = nads["eigenvalues"], np.arange(len(nads["eigenvalues"]))
+        values = nads["eigenvalues"]
         row["untrained networks"] = int(nads["networks"])
         row |= {"method": nads["method"], "symmetry": nads["symmetry"]}
         norm = "relative error of C, the derivative's covariance (Frobenius norm)"
@@ -120,9 +120,6 @@ def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Se
             chance = f"{ten / np.prod(nads['shape']):.2f}"
             halves = "span that the first ten NADs of two halves of the networks share (chance)"
             row[halves] = f"{overlap:.2f} ({chance})"
-            starts, ends = nads["nearby"].T
-            gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
-            row["first clear gaps after index"] = ", ".join(map(str, gaps[:4])) or "none"
         if name in others:  # which has ordered NADs alone
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
             second = run.plan.estimator.other().estimand

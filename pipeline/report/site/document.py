@@ -63,7 +63,7 @@ def offered(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any
 
 
 def place(network: Mapping[str, Any]) -> tuple[int, bool]:
-    """The place of a network in a picker: those of `FIRST`, then all others, each published last."""
+    """The place of a network in a picker: those of `FIRST`, then the others, published last."""
     name = network["name"]
     first = next((n for n, start in enumerate(FIRST) if name.startswith(start)), len(FIRST))
     return first, name.endswith("published")
@@ -116,6 +116,7 @@ def document(
         "merged": merged,
         "image": lambda name: image(folder / f"{name}.png"),
         "rows": lambda table, **where: rows_of(folder / table, where),
+        "wave": lambda name: networks["fourier"].get(name, {"cells": {}})["cells"].get("8,8"),
     }
     environment.globals["parts"] = environment.get_template("parts.html.j2").module
     chapters = {name: environment.get_template(f"chapters/{name}.html.j2") for name in CHAPTERS}
