@@ -1,7 +1,6 @@
 """`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, and tilts."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import matplotlib.colors
 import matplotlib.patheffects
@@ -58,10 +57,10 @@ def two_sufficient_channels(experiment: Evaluated, caption: str) -> Figure:
     return style.finish(figure, title, caption, experiment.notice)
 
 
-def heat_map(panel: Axes, cells: pd.DataFrame, **look: Any) -> QuadMesh:
+def heat_map(panel: Axes, cells: pd.DataFrame) -> QuadMesh:
     """A `style.heat_map` over pairs of NAD indices; cells: mean, std and fitted by `PAIR`."""
     mean, std, fitted = (cells[column].unstack() for column in ("mean", "std", "fitted"))
-    return style.heat_map(panel, mean, std, fitted == 0, **look)
+    return style.heat_map(panel, mean, std, fitted == 0)
 
 
 def accuracies(experiment: Evaluated, name: str, published: Published, caption: str) -> Figure:
