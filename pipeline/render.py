@@ -11,8 +11,8 @@ from pathlib import Path
 from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
-from pipeline.report import nads, run, style, summary
-from pipeline.report.page import Picture, Section, page
+from pipeline.report import nads, run, style
+from pipeline.report.page import Picture, Section, metrics, page
 from pipeline.report.site.document import document
 
 # The report's sections, as the story is told: the NADs, what is learned along a direction, which
@@ -31,14 +31,15 @@ def main() -> None:
             save(section.pictures, figures)
         runs = {name: [section] for name, section in sections.items()}
         pages = {
-            "index.html": document(runs, report.nads, report.plan.scale, report.notice, figures),
+            "index.html": document(runs, report.plan.scale, report.notice, figures),
             "report.md": page(sections, report.notice),
         }
     for name, text in pages.items():
         # What an earlier run left may be the same file as one in DVC's cache.
         (artifacts.REPORTS / name).unlink(missing_ok=True)
         (artifacts.REPORTS / name).write_text(text, encoding="utf-8")
-    artifacts.write_json(artifacts.REPORTS / "metrics.json", summary.summary(report, PARTS))
+    findings = {name: section.finding for name, section in sections.items()}
+    artifacts.write_json(artifacts.REPORTS / "metrics.json", metrics(findings))
     count = sum(len(section.pictures) for section in sections.values())
     print(f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}")
 
@@ -47,21 +48,20 @@ def render_folder(folder: Path) -> None:
     """Render a folder of experiments: each of its folders that has a plan in its run.json gets its
     figures, and the page shows all of one experiment in one place."""
     records = run.read_folder(folder, list(PARTS))
-    runs: dict[str, list[Section]] = {name: [] for name in PARTS}
+    known = nads.named()
+    runs: dict[str, list[Section]] = {name: [] for name in PARTS} | {"nads": [nads.listed(known)]}
     # Beside the record of a folder stand the first ones of other experiments.
     firsts = {record.plan.experiment: record for record in reversed(records.values())}
     for name, record in records.items():
         experiment = record.plan.experiment
-        beside = run.Report(None, {}, firsts | {experiment: record}, record.notice)
+        beside = run.Report(None, known.nads, firsts | {experiment: record}, record.notice)
         section = PARTS[experiment].section(beside)
         pictures = [dataclasses.replace(one, name=f"{name}/{one.name}") for one in section.pictures]
         runs[experiment].append(dataclasses.replace(section, pictures=pictures))
         for old in Path(record.folder).glob("*.png"):
             old.unlink()
         save(pictures, folder)
-    known = nads.named()
-    runs["nads"] = [nads.listed(known)]
-    text = document(runs, known.nads, record.plan.scale, record.notice, folder, kept=folder)
+    text = document(runs, record.plan.scale, record.notice, folder, kept=folder)
     (folder / "index.html").write_text(text, encoding="utf-8")
     print(f"{len(records)} runs; the page: {folder / 'index.html'}")
 

@@ -1,9 +1,8 @@
-"""Rank correlation, and the part of a training that counts as early."""
+"""Rank correlation."""
 
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
@@ -15,12 +14,3 @@ def spearman(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
         return float("nan"), float("nan")
     statistic, p_value = spearmanr(a, b)
     return float(statistic), float(p_value)
-
-
-def early(losses: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a table of losses at a third of each architecture's epochs.
-
-    The epoch is rounded and at least 1. The loss there tells how fast a direction is learned.
-    """
-    epochs = losses.groupby("architecture")["epoch"].transform("max")
-    return losses[losses["epoch"] == (epochs / 3).round().clip(lower=1)]

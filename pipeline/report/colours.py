@@ -6,9 +6,9 @@ from matplotlib.figure import Figure
 from pipeline.cells.fourier import AXES
 from pipeline.measures.fitted import fitted
 from pipeline.report import fourier, style
-from pipeline.report.comparison import mean_text
-from pipeline.report.fourier import DIRECTION, accuracy_map
-from pipeline.report.page import Picture, Rows, Section
+from pipeline.report.comparison import mean_text, number
+from pipeline.report.fourier import DIRECTION
+from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report, not_fitted
 
 NAMES = {axis: axis.replace("_", "–") for axis in AXES}
@@ -16,21 +16,22 @@ NAMES = {axis: axis.replace("_", "–") for axis in AXES}
 
 def maps(experiment: Evaluated, caption: str) -> Figure:
     """Accuracy over the frequency of v, a row for each network and a column for each colour."""
-    rows, columns = len(experiment.labels), len(NAMES)
-    figure, axes = style.new(rows, columns, 3 * columns + 1.1, 3.2 * rows + 0.8)
-    for panels, (name, label) in zip(axes, experiment.labels.items()):
-        for panel, (axis, colour) in zip(panels, NAMES.items()):
-            own = fourier.by_direction(experiment.of(name, axis=axis))
-            own = fourier.completed(experiment, name, own)
-            image = accuracy_map(panel, own, f"{label}, {colour}")
-    figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
+    drawn = lambda name, axis: fourier.by_direction(experiment.of(name, axis=axis))
+    rows = [
+        [
+            (f"{label}, {colour}", fourier.completed(experiment, name, drawn(name, axis)))
+            for axis, colour in NAMES.items()
+        ]
+        for name, label in experiment.labels.items()
+    ]
     title = "Accuracy on D(v) over the frequency of v, by its colour"
-    return style.finish(figure, title, caption, experiment.notice)
+    return style.finish(fourier.accuracy_maps(rows), title, caption, experiment.notice)
 
 
-def above_grey(rows: pd.DataFrame) -> tuple[dict[str, str], str]:
+def above_grey(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The points of accuracy that one architecture gains in each colour over the same waves in
-    grey, with their standard error, by axis; and how many waves and seeds these are of.
+    grey, with their standard error, `mean` and `sem` by axis; and how many waves and seeds these
+    are of.
 
     They are those fitted in every colour; without any there are no points.
     """
@@ -38,8 +39,7 @@ def above_grey(rows: pd.DataFrame) -> tuple[dict[str, str], str]:
     waves = rows.assign(fitted=fitted(rows)).pivot(index=keys, columns="axis")
     every = waves["accuracy"][waves["fitted"].all(axis=1)]
     gains = 100 * every[list(NAMES)[1:]].sub(every["grey"], axis=0)
-    texts = {axis: mean_text(gain.mean(), gain.sem(), 2) for axis, gain in gains.items()}
-    return texts if len(every) else {}, f"{len(every)} of {len(waves)}"
+    return gains.agg(["mean", "sem"]).T.dropna(how="all"), f"{len(every)} of {len(waves)}"
 
 
 def table(experiment: Evaluated) -> Rows:
@@ -49,21 +49,22 @@ def table(experiment: Evaluated) -> Rows:
         for axis, colour in NAMES.items():
             row = {"network": label, "colour": colour}
             row |= fourier.said_of(experiment.of(name, axis=axis))
-            if axis in gains:
-                row["points above grey, ± standard error"] = gains[axis]
+            if axis in gains.index:
+                row["points above grey, ± standard error"] = mean_text(*gains.loc[axis], 2)
                 row["waves and seeds fitted in every colour"] = count
             yield row
 
 
-def finding(run: Report) -> str:
+def finding(run: Report) -> Finding:
     """What the colours give one network beside grey."""
     experiment, name, label = run.shown("colours")
     gains, count = above_grey(experiment.of(name))
-    if not gains:
-        return f"{label}: no wave was fitted in every colour."
-    each = ", ".join(f"{NAMES[axis]} {gain}" for axis, gain in gains.items())
-    start = f"{label}: {each} points above grey"
-    return f"{start} (standard error, {count} waves and seeds fitted)."
+    points = [f"{number(gain, 2)} in {NAMES[axis]}" for axis, gain in gains["mean"].items()]
+    text = f"Over grey {label} gains {' and '.join(points)}".replace(" in ", " points in ", 1)
+    text = text if points else f"No wave was fitted in every colour by {label}"
+    errors = ", ".join(number(error, 2) for error in gains["sem"].dropna())
+    spread = f"standard error {errors}; " if errors else ""
+    return Finding(name, text, f"{spread}{count} fitted", {})
 
 
 def section(run: Report) -> Section:
@@ -71,5 +72,5 @@ def section(run: Report) -> Section:
     experiment = run.experiments["colours"]
     caption = f"{experiment.sizes()} · {experiment.science()}{fourier.transposed_text(experiment)}"
     figure = maps(experiment, f"{caption}\n{not_fitted('hatched or “none fitted”')}")
-    picture = Picture("colours_maps", figure, "accuracy over frequencies, by colour", "maps")
+    picture = Picture("colours_maps", figure)
     return Section(experiment, caption, [*table(experiment)], [picture], finding(run))

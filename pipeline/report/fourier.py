@@ -2,7 +2,7 @@
 maps over frequencies: values at k and −k, transposes."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,11 @@ from matplotlib.figure import Figure
 from pipeline.cells.fourier import wrapped
 from pipeline.networks import NETWORKS
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, number, percent, rms_text
-from pipeline.report.labels import label as label_of
-from pipeline.report.labels import papers_network, without_width
-from pipeline.report.page import Picture, Rows, Section
+from pipeline.report.comparison import accuracy, basis, number, percent, rms_text, share
+from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import table as published_table
-from pipeline.report.run import Evaluated, Published, Report, described, not_fitted, over_seeds
+from pipeline.report.run import Evaluated, Published, Report, not_fitted, over_seeds
 from pipeline.report.site.data import value
-
-# Mean accuracy over all frequencies of the networks without pooling, read off paper 1's fig. 3.
-UNPOOLED = {"lenet": 1.0, "resnet18": 0.993}
 
 DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
 
@@ -43,13 +38,8 @@ def by_direction(rows: pd.DataFrame) -> pd.DataFrame:
     return over_seeds(canonical(rows), DIRECTION).reset_index()
 
 
-def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
-    """The highest of one network's mean accuracies over seeds."""
-    return {"highest": experiment.of(name).groupby(DIRECTION)["accuracy"].mean().max()}
-
-
 def published_maps(experiment: Evaluated) -> Published:
-    """By architecture, the label of its network's published map, and the map as `by_direction`."""
+    """By architecture, its network's published map as `by_direction`."""
     table = published_table("fourier")
     maps = {
         network: by_direction(table[DIRECTION].assign(accuracy=table[network] / 100))
@@ -102,11 +92,18 @@ def maps(experiment: Evaluated, published: Published, caption: str) -> Figure:
     """Accuracy over the frequency of v, and the published maps beside it (paper 1, figs 1, 3)."""
     rows = [[]]
     for name, label in experiment.labels.items():
-        own = completed(experiment, name, by_direction(experiment.of(name)))
-        drawn = [(label, own)] + ([published[name]] if name in published else [])
+        drawn = [(label, completed(experiment, name, by_direction(experiment.of(name))))]
+        if name in published:
+            drawn.append((published[name].called, published[name].values))
         if len(rows[-1]) + len(drawn) > 3:  # a published map stands in the same row as ours
             rows.append([])
         rows[-1] += drawn
+    title = "Accuracy on D(v) over the frequency of v"
+    return style.finish(accuracy_maps(rows), title, caption, experiment.notice)
+
+
+def accuracy_maps(rows: Sequence[Sequence[tuple[str, pd.DataFrame]]]) -> Figure:
+    """Maps in rows, each with its title; see `accuracy_map`."""
     columns = max(map(len, rows))
     side = max(2.75, 3.6 / columns)
     size = side * columns + 1.1, (side + 0.35) * len(rows) + 0.8
@@ -119,8 +116,7 @@ def maps(experiment: Evaluated, published: Published, caption: str) -> Figure:
         for panel in panels[1:]:
             panel.set_ylabel("")
     figure.colorbar(image, ax=axes, label="test accuracy (%)", shrink=0.7, panchor=False)
-    title = "Accuracy on D(v) over the frequency of v"
-    return style.finish(figure, title, caption, experiment.notice)
+    return figure
 
 
 def accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> QuadMesh:
@@ -140,10 +136,14 @@ def said_of(cells: pd.DataFrame) -> dict[str, str]:
     directions, means = by_direction(cells), cells.groupby("seed")["accuracy"].mean()
     said = {"directions fitted": f"{int(directions['fitted'].sum())} of {len(directions)}"}
     said["mean accuracy (%)"] = percent(means.mean(), means.std())
-    for column, end in (("lowest", "argmin"), ("highest", "argmax")):
-        direction = directions.loc[directions["mean"].agg(end)]
+    for column, direction in zip(("lowest", "highest"), extremes(directions)):
         said[column] = f"{accuracy(direction)} % at {pair(direction)}"
     return said
+
+
+def extremes(directions: pd.DataFrame) -> list[pd.Series]:
+    """The direction along which a network does worst, and that along which it does best."""
+    return [directions.loc[directions["mean"].agg(end)] for end in ("argmin", "argmax")]
 
 
 def table(experiment: Evaluated, published: Published) -> Rows:
@@ -153,17 +153,13 @@ def table(experiment: Evaluated, published: Published) -> Rows:
     k_row = 0: LeNet's published row k_row = 0 lies above its transpose, which the symmetry of the
     network's law does not allow.
     """
-    no_pooling = {"downsampling": "none"}
     for name, label in experiment.labels.items():
-        cells, network = experiment.of(name), described(experiment.plan.members[name])
+        cells = experiment.of(name)
         means = by_direction(cells).set_index(DIRECTION)["mean"]
         row = {"network": label} | said_of(cells)
         row["directions above 75 % (%)"] = f"{100 * (means > 0.75).mean():.0f}"
-        if unpooled := UNPOOLED.get(papers_network(network, **no_pooling)):
-            row["published mean (%)"] = f"{100 * unpooled:.1f}"
         if name in published:
-            called, theirs = published[name]
-            width = called.removeprefix("published")
+            _, width, theirs = published[name]
             theirs = 100 * theirs.set_index(DIRECTION)["mean"].reindex(means.index)
             row["published mean (%)"] = f"{theirs.mean():.1f}{width}"
             off = theirs[theirs.index.get_level_values("k_row") != 0]
@@ -172,12 +168,16 @@ def table(experiment: Evaluated, published: Published) -> Rows:
         yield row
 
 
-def finding(run: Report) -> str:
+def finding(run: Report) -> Finding:
     """The waves along which one network does worst and best."""
     experiment, name, label = run.shown("fourier")
-    _, _, low, high = said_of(experiment.of(name)).values()
-    fit = basis(experiment.summary_of(name))
-    return f"{label}: from {low} to {high} over the waves {fit}."
+    rows = experiment.of(name)
+    ends = extremes(by_direction(rows))
+    cells = [100 * end[["mean", "std"]] for end in ends]
+    low, high = (f"{share(cell)} at {pair(end)}" for cell, end in zip(cells, ends))
+    numbers = {"lowest": ends[0]["mean"], "highest": ends[1]["mean"]}
+    text = f"Over the waves {label} is right on {low} to {high}"
+    return Finding(name, text, basis(rows, *cells), numbers)
 
 
 def key(row: Mapping[str, Any]) -> str:
@@ -202,10 +202,9 @@ def explorer(experiment: Evaluated, published: Published) -> Rows:
         soon = {key(row): row["steps"] for row in own.dropna(subset="steps").to_dict("records")}
         yield {"name": label, "cells": cells, "steps": soon, **about}
         if name in published:
-            theirs = unfolded(published[name][1]).to_dict("records")
+            theirs = unfolded(published[name].values).to_dict("records")
             cells = {key(row): [row["mean"]] for row in theirs}
-            wide = label_of(without_width(described(member)))
-            yield {"name": f"{wide}, published", "cells": cells, **about}
+            yield {"name": published[name].name, "cells": cells, **about}
 
 
 def section(run: Report) -> Section:
@@ -218,6 +217,6 @@ def section(run: Report) -> Section:
     if NETWORKS["lenet"] in networks:
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
         caption += "though the network's law is symmetric"
-    pictures = [Picture("fourier_maps", figure, "accuracy over frequencies", "maps")]
-    rows, live = [*table(experiment, published)], [*explorer(experiment, published)]
-    return Section(experiment, caption, rows, pictures, finding(run), live)
+    picture = Picture("fourier_maps", figure)
+    rows, live = ([*made(experiment, published)] for made in (table, explorer))
+    return Section(experiment, caption, rows, [picture], finding(run), live)

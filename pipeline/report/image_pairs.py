@@ -1,15 +1,12 @@
 """`image_pairs` in the report: the channel that is used, and conflicts (paper 2, §4, fig. 3)."""
 
 import textwrap
-from collections.abc import Sequence
 
-import numpy as np
 from matplotlib.figure import Figure
 
-from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, training
-from pipeline.report.page import Picture, Rows, Section
+from pipeline.report.comparison import accuracy, basis, share, training
+from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report, not_fitted, percents
 
 NAMES = {
@@ -20,30 +17,11 @@ NAMES = {
 }
 
 
-def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
-    """The mean accuracy with the linear channel alone along the earliest NAD, and with the images
-    alone beside the latest."""
-    indices = experiment.of(name)["index"]
-    linear = experiment.of(name, test_set="linear", index=indices.min())["accuracy"]
-    images = experiment.of(name, test_set="images", index=indices.max())["accuracy"]
-    return {"linear_early": linear.mean(), "images_late": images.mean()}
-
-
-def images_or_linear_channel(
-    experiment: Evaluated, labels: Sequence[np.ndarray], caption: str
-) -> Figure:
-    """Accuracy with both channels, with either alone and in conflicts, over v's index (fig. 3).
-
-    labels: −1 or 1, of the test sets, if known: the grey line always names the larger side.
-    """
+def images_or_linear_channel(experiment: Evaluated, caption: str) -> Figure:
+    """Accuracy with both channels, with either alone and in conflicts, over v's index (fig. 3)."""
     columns = len(experiment.labels)
     figure, axes = style.new(1, columns, max(7.3, 2.9 * columns + 0.5), 4.6, sharey=True)
     for panel, (name, label) in zip(axes[0], experiment.labels.items()):
-        if labels:
-            share = (np.concatenate(labels) > 0).mean()
-            chance = 100 * max(share, 1 - share)
-            guessing = f"always the larger side ({chance:.1f} %)"
-            panel.axhline(chance, color="0.6", linewidth=0.8, label=guessing)
         for (test_set, text), look in zip(NAMES.items(), style.CURVES):
             cells = percents(experiment.of(name, test_set=test_set), ["index"])
             sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
@@ -67,14 +45,15 @@ def table(experiment: Evaluated) -> Rows:
         yield row | {"training accuracy (%) (fitted seeds)": training(at.loc["all"])}
 
 
-def finding(run: Report) -> str:
+def finding(run: Report) -> Finding:
     """What either channel gives one network where NADs prefer it most."""
     experiment, name, label = run.shown("image_pairs")
-    cells = experiment.summary_of(name).set_index(["test_set", "index"]).sort_index()
+    cells = percents(experiment.of(name), ["test_set", "index"])
     linear, images = cells.loc["linear"].iloc[0], cells.loc["images"].iloc[-1]
-    start = f"Alone, the linear channel gives {label} {accuracy(linear)} % at NAD "
-    start += f"{linear.name}, the images {accuracy(images)} % at NAD {images.name}"
-    return f"{start} {basis(cells.loc['all'])}."
+    text = f"Alone, the linear channel gives {label} {share(linear)} at NAD "
+    text += f"{linear.name}, the images {share(images)} at NAD {images.name}"
+    numbers = {"linear_early": linear["mean"] / 100, "images_late": images["mean"] / 100}
+    return Finding(name, text, basis(experiment.of(name, test_set="all"), linear, images), numbers)
 
 
 def section(run: Report) -> Section:
@@ -84,10 +63,8 @@ def section(run: Report) -> Section:
     science = f"ε = {experiment.plan.settings.eps:g} · images: {experiment.images['name']}"
     caption = f"{experiment.sizes()} · {science}"
     sides = f"one side: {', '.join(negative)} · the other: {', '.join(positive)}"
-    seeds = experiment.plan.seeds if run.nads else ()
-    labels = [artifacts.draw("image_pairs", seed)["test_labels"] for seed in seeds]
     lines = f"{caption}\n{sides}\n{not_fitted('hollow')}"
-    figure = images_or_linear_channel(experiment, labels, lines)
-    picture = Picture("images_or_linear_channel", figure, "images or linear channel", "curves")
+    figure = images_or_linear_channel(experiment, lines)
+    picture = Picture("images_or_linear_channel", figure)
     caption += f" · {sides} · NAD indices begin at 0, which for paper 2 is a choice"
     return Section(experiment, caption, [*table(experiment)], [picture], finding(run))

@@ -62,11 +62,10 @@ def label(specification: Mapping[str, Any], shape: tuple[int, ...] = INPUT) -> s
     return name
 
 
-def papers_network(specification: Mapping[str, Any], **arguments: Any) -> str | None:
-    """The name in `NETWORKS` of an architecture with these arguments and no others, or None."""
+def papers_network(specification: Mapping[str, Any]) -> str | None:
+    """The name in `NETWORKS` of an architecture without arguments, or None."""
     places = {place: name for name, place in NETWORKS.items()}
-    only = dict(specification) == {"network": specification["network"], **arguments}
-    return places.get(specification["network"]) if only else None
+    return places.get(specification["network"]) if len(specification) == 1 else None
 
 
 def without_width(specification: Mapping[str, Any]) -> dict[str, Any]:

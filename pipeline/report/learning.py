@@ -1,5 +1,6 @@
 """`learning` in the report: the response in the course of training (not in the papers)."""
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -8,8 +9,8 @@ from pipeline.experiments.learning import IMAGES
 from pipeline.measures.gradients import FIRST
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, mean_text, training
-from pipeline.report.page import Picture, Rows, Section
+from pipeline.report.comparison import accuracy, basis, mean_text, share, training
+from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report, not_fitted, percents
 
 # Labels of the parts of the response, by their columns in course.csv.
@@ -24,13 +25,6 @@ PARTS = {
 def named(index: int) -> str:
     """What a network is trained on, as text."""
     return "images" if index == IMAGES else f"D(v), v: NAD {index}"
-
-
-def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
-    """The part of the response along v after training on D(v), mean over seeds and indices."""
-    course = artifacts.evaluated(experiment.folder, "course.csv")
-    rows = course[(course["architecture"] == name) & (course["data"] == "linear")]
-    return {"along_v": rows[rows["epoch"] == rows["epoch"].max()]["v"].mean()}
 
 
 def measured_in(course: pd.DataFrame) -> dict[str, str]:
@@ -50,6 +44,7 @@ def courses(experiment: Evaluated, course: pd.DataFrame, caption: str) -> Figure
     for panels, (name, label) in zip(axes.T, experiment.labels.items()):
         rows = course[course["architecture"] == name]
         for panel, part in zip(panels, parts):
+            panel.set_visible(rows[part].notna().any())
             chance = (1 if part == "v" else FIRST) / dimension(experiment.plan.members[name].input)
             panel.axhline(100 * chance, color="0.6")
             for index, measured in rows.dropna(subset=part).groupby("index", sort=False):
@@ -69,11 +64,11 @@ def courses(experiment: Evaluated, course: pd.DataFrame, caption: str) -> Figure
     return style.finish(figure, title, caption, experiment.notice)
 
 
-def before_and_after(rows: pd.DataFrame, part: str) -> list[str]:
-    """A part of the response in per cent at the first epoch and at the last; rows: of one cell's
-    networks in course.csv."""
+def before_and_after(rows: pd.DataFrame, part: str) -> list[pd.Series]:
+    """Mean and std of a part of the response in per cent at the first epoch and at the last, if it
+    was measured; rows: of one cell's networks in course.csv."""
     cells = percents(rows.dropna(subset=part), ["epoch"], part)[["mean", "std"]]
-    return [mean_text(*cells.iloc[end]) for end in (0, -1)] if len(cells) else ["–", "–"]
+    return [cells.iloc[end] for end in (0, -1)] if len(cells) else []
 
 
 def table(experiment: Evaluated, course: pd.DataFrame) -> Rows:
@@ -82,32 +77,37 @@ def table(experiment: Evaluated, course: pd.DataFrame) -> Rows:
         row = {"network": experiment.labels[name], "trained on": named(index)}
         for part, text in measured_in(course).items():
             columns = (" ".join([*text.split(), when]) for when in ("before training", "after it"))
-            row |= zip(columns, before_and_after(cells, part))
+            texts = [mean_text(*cell) for cell in before_and_after(cells, part)]
+            row |= zip(columns, texts or ["–", "–"])
         at = experiment.summary_of(name).set_index(["data", "index"]).loc[(data, index)]
         row["accuracy (%)"] = accuracy(at)
         yield row | {"training accuracy (%) (fitted seeds)": training(at)}
 
 
-def finding(run: Report, course: pd.DataFrame) -> str:
+def finding(run: Report) -> Finding:
     """How much of one network's response turns to the first NAD that it is trained along."""
     experiment, name, label = run.shown("learning")
-    cell = experiment.summary_of(name).query("data == 'linear'").nsmallest(1, "index")
-    before, after = before_and_after(course.merge(cell[["architecture", "index"]]), "v")
-    start = f"Trained along NAD {cell['index'].item()}, {label} has {after} % of its"
-    return f"{start} response along it, {before} % before {basis(cell)}."
+    rows = experiment.of(name, data="linear")
+    rows = rows[rows["index"] == rows["index"].min()]
+    course = artifacts.evaluated(experiment.folder, "course.csv")
+    before, after = before_and_after(course.merge(rows[["architecture", "index", "seed"]]), "v")
+    text = f"Trained along NAD {rows['index'].iloc[0]}, {label} has {share(after)} of its "
+    text += f"response along it, {share(before)} before"
+    return Finding(name, text, basis(rows, after, before), {"along_v": after["mean"] / 100})
 
 
 def section(run: Report) -> Section:
     """The section of `learning`."""
     experiment = run.experiments["learning"]
     course = artifacts.evaluated(experiment.folder, "course.csv")
+    if "evolution" in course:  # which says nothing of logistic regression, whose G has rank one
+        linear = course["architecture"].map(experiment.labels).str.startswith("LogReg")
+        course.loc[linear, "evolution"] = np.nan
     caption = f"{experiment.sizes()} · {experiment.science()} · images: "
     caption += f"{experiment.images['name']}, in grey, the two halves of their classes told apart"
     lines = "response: tr C of the input gradient over test samples · grey: of random directions"
     if "evolution" in course:
         lines += " · G: C of untrained networks; S: the images' covariance"
     figure = courses(experiment, course, f"{caption}\n{lines}\n{not_fitted('hollow')}")
-    alt = "the response in the course of training"
-    pictures = [Picture("learning_courses", figure, alt, "courses")]
-    rows = [*table(experiment, course)]
-    return Section(experiment, caption, rows, pictures, finding(run, course))
+    picture = Picture("learning_courses", figure)
+    return Section(experiment, caption, [*table(experiment, course)], [picture], finding(run))

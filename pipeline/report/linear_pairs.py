@@ -1,7 +1,6 @@
-"""`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, and tilts and margins."""
+"""`linear_pairs` in the report: paper 2, §3, figures 1, 2a, 2b and 4–8, and tilts."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import matplotlib.colors
 import matplotlib.patheffects
@@ -15,20 +14,15 @@ from pipeline.measures import boundaries as measures
 from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, mean_text, percent, training
-from pipeline.report.labels import label as label_of
-from pipeline.report.labels import without_width
-from pipeline.report.page import Picture, Rows, Section
+from pipeline.report.comparison import accuracy, basis, mean_text, percent, share, training
+from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import table as published_table
-from pipeline.report.run import Evaluated, Report, described, not_fitted, over_seeds, percents
+from pipeline.report.run import Evaluated, Published, Report, not_fitted, percents
 from pipeline.report.site.data import encoded, value
 
 PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
 
 PAIR = ["index_1", "index_2"]  # the columns of a pair: the NAD indices of v₁ and v₂
-
-# Published accuracies by pair and test set.
-PublishedPairs = Mapping[tuple[int, int], Mapping[str, float]]
 
 # Rows of boundaries.csv after `of_learners`, with a column `probability`, that of class 1 in the
 # plane, (POINTS, POINTS), whose rows run along 0⊕v₂.
@@ -41,15 +35,6 @@ FEW = 4  # networks, of which the table of a run that is kept has all numbers, w
 
 # The side of the origin on which each class lies, its marker and its colour.
 CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
-
-
-def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
-    """The share of one architecture's networks that are fitted, and the mean accuracy with the
-    second channel alone where v₁ is the grid's latest NAD and v₂ its earliest."""
-    rows = experiment.of(name, test_set="second")
-    late, early = rows["index_1"].max(), rows["index_2"].min()
-    second = experiment.of(name, test_set="second", index_1=late, index_2=early)["accuracy"]
-    return {"fitted": fitted(rows).mean(), "second_late_early": second.mean()}
 
 
 def two_sufficient_channels(experiment: Evaluated, caption: str) -> Figure:
@@ -72,23 +57,24 @@ def two_sufficient_channels(experiment: Evaluated, caption: str) -> Figure:
     return style.finish(figure, title, caption, experiment.notice)
 
 
-def heat_map(panel: Axes, cells: pd.DataFrame, **look: Any) -> QuadMesh:
+def heat_map(panel: Axes, cells: pd.DataFrame) -> QuadMesh:
     """A `style.heat_map` over pairs of NAD indices; cells: mean, std and fitted by `PAIR`."""
     mean, std, fitted = (cells[column].unstack() for column in ("mean", "std", "fitted"))
-    return style.heat_map(panel, mean, std, fitted == 0, **look)
+    return style.heat_map(panel, mean, std, fitted == 0)
 
 
-def accuracies(experiment: Evaluated, name: str, published: PublishedPairs, caption: str) -> Figure:
+def accuracies(experiment: Evaluated, name: str, published: Published, caption: str) -> Figure:
     """Accuracy (%) with both channels and with either alone, and the published (figs 2a, 4, 6)."""
-    side, rows = max(2.1, 0.42 * experiment.of(name)["index_1"].nunique()), 2 if published else 1
+    side, rows = max(2.1, 0.42 * experiment.of(name)["index_1"].nunique()), 1 + (name in published)
     figure, axes = style.new(rows, 3, 3 * side + 1.6, rows * (side + 0.55) + 0.8)
     for column, (test_set, title) in enumerate(PANELS.items()):
         panels = axes[:, column]
         own = percents(experiment.of(name, test_set=test_set), PAIR)
         mesh = heat_map(panels[0], own)
         panels[0].set_title(title)
-        if published:
-            means = [published.get(pair, {}).get(test_set, np.nan) for pair in own.index]
+        if name in published:
+            theirs = published[name].values
+            means = [theirs.get(pair, {}).get(test_set, np.nan) for pair in own.index]
             heat_map(panels[1], own.assign(mean=means, std=np.nan, fitted=True))
             panels[1].set_title("published, ResNet-18\n(paper 2, fig. 2a)")
         for panel in panels:
@@ -150,35 +136,7 @@ def boundaries(experiment: Evaluated, planes: Planes, label: str, caption: str) 
     return style.finish(figure, title, caption, experiment.notice)
 
 
-def tilt_and_margins(experiment: Evaluated, planes: Mapping[str, Planes], caption: str) -> Figure:
-    """Tilt and median margins of the fitted networks over the pairs; not in the paper."""
-    side = 0.42 * max(table["index_1"].nunique() for table in planes.values())
-    sizes = 3 * max(2.3, side) + 1.8, len(planes) * max(2.3, side + 0.3) + 1.5
-    figure, axes = style.new(len(planes), 3, *sizes)
-    columns = (
-        ("tilt", "tilt (degrees)", 90, "{:.0f}"),
-        ("margin_1", "median margin along $v_1$", measures.REACH, "{:.1f}"),
-        ("margin_2", "median margin along $v_2$", measures.REACH, "{:.1f}"),
-    )
-    for number, (name, table) in enumerate(planes.items()):
-        for panel, (column, title, high, form) in zip(axes[number], columns):
-            shown = table.assign(**{column: table[column].where(fitted(table))})
-            norm = matplotlib.colors.Normalize(0, high)
-            heat_map(panel, over_seeds(shown, PAIR, column), norm=norm, form=form)
-            ylabel = f"{experiment.labels[name]}\nNAD index of $v_1$" if column == "tilt" else ""
-            panel.set(title="" if number else title, xlabel="NAD index of $v_2$", ylabel=ylabel)
-    for panels in axes.T:
-        below = {"location": "bottom", "shrink": 0.8, "aspect": 30}
-        figure.colorbar(panels[0].collections[0], ax=panels, **below)
-    first, second = experiment.plan.settings.eps1, experiment.plan.settings.eps2
-    title = f"Tilt and margins (maximum margin: {measures.max_margin_tilt(first, second):.1f}°; "
-    title += f"class means at ±{first:g}, ±{second:g}; ∞: no boundary within {measures.REACH:g})"
-    return style.finish(figure, title, caption, experiment.notice)
-
-
-def table(
-    experiment: Evaluated, published: Mapping[str, PublishedPairs], planes: Mapping[str, Planes]
-) -> Rows:
+def table(experiment: Evaluated, published: Published, planes: Mapping[str, Planes]) -> Rows:
     """The table of accuracies and tilts at the corners and on the diagonal of each grid."""
     for name, label in experiment.labels.items():
         cells = experiment.summary_of(name)
@@ -192,27 +150,26 @@ def table(
             best = percent(*tests.loc["second", ["best_mean", "best_std"]])
             row |= {"second alone at the best threshold (%)": best, "tilt": tilt_text(plane)}
             row["training accuracy (%) (fitted seeds)"] = training(tests.loc["all"])
-            if pair in published[name]:
-                beside = " / ".join(f"{value:.1f}" for value in published[name][pair].values())
+            if name in published and pair in (theirs := published[name].values):
+                beside = " / ".join(f"{value:.1f}" for value in theirs[pair].values())
                 row["published (ResNet-18, full width)"] = beside
             yield row
 
 
-def finding(run: Report) -> str:
+def finding(run: Report) -> Finding:
     """Which channel one network uses where v₁ is the grid's latest NAD and v₂ its earliest."""
     experiment, name, label = run.shown("linear_pairs")
-    cells = experiment.summary_of(name).set_index([*PAIR, "test_set"]).sort_index()
-    pair = cells.index.unique("index_1").max(), cells.index.unique("index_2").min()
-    first, second = (cells.loc[(*pair, channel)] for channel in ("first", "second"))
-    which = WHICH[2 * (first["mean"] > USED) + (second["mean"] > USED)]
-    start = f"{label} uses {which} of NADs {pair[0]} and {pair[1]}: alone they give"
-    fit = basis(cells.loc[[(*pair, "all")]])
-    return f"{start} {accuracy(first)} and {accuracy(second)} % {fit}."
+    late, early = experiment.of(name)["index_1"].max(), experiment.of(name)["index_2"].min()
+    rows = experiment.of(name, index_1=late, index_2=early)
+    alone = percents(rows, ["test_set"]).loc[["first", "second"]]
+    first, second = alone["mean"] > 100 * USED
+    text = f"{label} uses {WHICH[2 * first + second]} of NADs {late} and {early}: alone they give "
+    text += " and ".join(share(cell) for cell in alone.to_dict("records"))
+    rests = basis(rows[rows["test_set"] == "all"], *alone.to_dict("records"))
+    return Finding(name, text, rests, {"second_late_early": alone.loc["second", "mean"] / 100})
 
 
-def explorer(
-    experiment: Evaluated, published: Mapping[str, PublishedPairs], planes: Mapping[str, Planes]
-) -> Rows:
+def explorer(experiment: Evaluated, published: Published, planes: Mapping[str, Planes]) -> Rows:
     """Accuracies, tilts and boundaries of every pair of NAD indices of each network for the page,
     and the published accuracies of its network at full width."""
     means = experiment.plan.settings.eps1, experiment.plan.settings.eps2
@@ -233,14 +190,14 @@ def explorer(
             }
         indices = sorted(summary["index_1"].unique())
         yield {"name": label, "indices": indices, "cells": cells, **about}
-        if theirs := published[name]:
-            wide = label_of(without_width(described(experiment.plan.members[name])))
+        if name in published:
+            theirs = published[name].values
             cells = {
                 "{},{}".format(*pair): {test: [of[test] / 100] for test in PANELS}
                 for pair, of in theirs.items()
             }
             indices = sorted({first for first, _ in theirs})
-            yield {"name": f"{wide}, published", "indices": indices, "cells": cells}
+            yield {"name": published[name].name, "indices": indices, "cells": cells}
 
 
 def section(run: Report) -> Section:
@@ -249,8 +206,7 @@ def section(run: Report) -> Section:
     settings, labels = experiment.plan.settings, experiment.labels
     # Paper 2, fig. 2a.
     theirs = {"resnet18": published_table("linear_pairs").set_index(PAIR).to_dict("index")}
-    published = dict.fromkeys(labels, {})
-    published |= {name: of for name, (_, of) in experiment.beside(theirs).items()}
+    published = experiment.beside(theirs)
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
     if settings.eta1 or settings.eta2:
         science += f", label noise η₁ = {settings.eta1:g}, η₂ = {settings.eta2:g}"
@@ -263,26 +219,21 @@ def section(run: Report) -> Section:
     learners = f"are right on more than {100 * measures.LEARNED:g} % of new samples"
     tilt = f"tilt: mean over the seeds that were fitted, have a boundary and {learners}"
     marked, pictures = not_fitted("hatched"), []
-    if run.nads:  # a folder may hold several variants, for which the problem is the same
+    if run.plan:  # a folder may hold several variants, for which the problem is the same
         figure = two_sufficient_channels(experiment, f"scale {experiment.plan.scale} · {science}")
-        pictures.append(Picture("two_sufficient_channels", figure, "the problem", "problem"))
-    for name, label in labels.items():
+        pictures.append(Picture("two_sufficient_channels", figure))
+    few = not run.plan and (experiment.results["test_set"] == "all").sum() <= FEW
+    for name, label in () if few else labels.items():
         caption = f"{experiment.sizes([name])} · {science}"
         lines = f"{caption}\n{marked}"
-        if published[name]:
+        if name in published:
             lines += "\npublished: full width, mean of three seeds, read off the figure, ± 1"
-        figure, alt = accuracies(experiment, name, published[name], lines), f"accuracies of {label}"
-        pictures.append(Picture(f"linear_accuracies_{name}", figure, alt, "accuracies"))
+        figure = accuracies(experiment, name, published, lines)
+        pictures.append(Picture(f"linear_accuracies_{name}", figure))
         lines = f"{caption}\nprobability: mean over seeds · {tilt}\n{marked}"
-        figure, alt = boundaries(experiment, planes[name], label, lines), f"boundaries of {label}"
-        pictures.append(Picture(f"linear_boundaries_{name}", figure, alt, "boundaries"))
-    caption = f"{experiment.sizes()} · {science}"
-    lines = f"{caption}\n{tilt} · margins: mean over the fitted seeds, ∞ if any is\n{marked}"
-    figure = tilt_and_margins(experiment, planes, lines)
-    pictures.append(Picture("linear_tilt_and_margins", figure, "tilt and margins", "margins"))
-    caption += f" · {tilt} · used is a channel that alone gives more than {100 * USED:g} % · NAD "
-    caption += "indices begin at 0, which for paper 2 is a choice"
+        figure = boundaries(experiment, planes[name], label, lines)
+        pictures.append(Picture(f"linear_boundaries_{name}", figure))
+    caption = f"{experiment.sizes()} · {science} · {tilt} · used is a channel that alone gives "
+    caption += f"more than {100 * USED:g} % · NAD indices begin at 0, which for paper 2 is a choice"
     rows, live = ([*made(experiment, published, planes)] for made in (table, explorer))
-    if not run.nads and (experiment.results["test_set"] == "all").sum() <= FEW:
-        pictures = []
     return Section(experiment, caption, rows, pictures, finding(run), live)

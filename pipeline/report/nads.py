@@ -1,10 +1,8 @@
-"""NADs in the report: spectra, directions, and the overlap of the two estimands (paper 1, §4)."""
+"""NADs in the report: their spectra, and the directions (paper 1, §4)."""
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping
 
-import matplotlib.colors
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -19,7 +17,7 @@ from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import papers_network
-from pipeline.report.page import Picture, Rows, Section
+from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import NETWORK, Report
 from pipeline.report.site.data import sprite
@@ -87,51 +85,6 @@ def spectra(
     return style.finish(figure, title, caption, run.notice)
 
 
-def bands(count: int) -> list[int]:
-    """Edges of bands of indices that double in width: 0, 1, 2, 4, … count."""
-    return [0, *(2**power for power in range((count - 1).bit_length())), count]
-
-
-def overlap_of_bands(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The overlap of two orthonormal bases (D, D), by bands of indices, in units of chance.
-
-    Entry (A, B) is Σ ⟨u_i, g_j⟩² over i in A and j in B, divided by |A||B|/D, the value of two
-    random bases.
-    """
-    edges = np.array(bands(len(one)))
-    sums = np.add.reduceat(np.add.reduceat((one @ other.T) ** 2, edges[:-1], 0), edges[:-1], 1)
-    return sums * len(one) / np.outer(np.diff(edges), np.diff(edges))
-
-
-def overlaps(run: Report, others: Mapping[str, NADs], caption: str) -> Figure:
-    """Heat maps of `overlap_of_bands` between the NADs of two estimands, one panel per network.
-
-    others: the NADs of the other estimand, along the columns, by architecture.
-    """
-    columns = min(3, len(others))
-    rows = math.ceil(len(others) / columns)
-    figure, axes = style.new(rows, columns, 3.3 * columns + 0.8, 3.4 * rows + 0.5)
-    estimands = run.plan.estimator.estimand, run.plan.estimator.other().estimand
-    look = {"cmap": "RdBu_r", "norm": matplotlib.colors.LogNorm(1 / 16, 16), "origin": "lower"}
-    for panel in axes.flat[len(others) :]:
-        panel.set_visible(False)
-    for panel, (name, other) in zip(axes.flat, others.items()):
-        pair = run.nads[name], other
-        shared = overlap_of_bands(*(nads["directions"] for nads in pair))
-        image = panel.imshow(np.maximum(shared, 1e-6), **look)
-        ticks = bands(len(other["directions"]))[:-1]
-        panel.set_xticks(range(len(ticks)), ticks, rotation=90)
-        panel.set_yticks(range(len(ticks)), ticks)
-        errors = ", ".join(f"{float(nads['error']):.2f}" for nads in pair)
-        ylabel, xlabel = (f"{estimand} NADs, from index" for estimand in estimands)
-        title = f"{run.labels[name]}\nerrors of C: {errors}"
-        panel.set(xlabel=xlabel, ylabel=ylabel, title=title)
-    bar = figure.colorbar(image, ax=axes, extend="both", shrink=0.8, label="shared energy ÷ chance")
-    bar.set_ticks([1 / 16, 1 / 4, 1, 4, 16], labels=["1/16", "1/4", "1", "4", "16"])
-    title = "Overlap of {} and {} NADs".format(*estimands)
-    return style.finish(figure, title, caption, run.notice)
-
-
 def unordered(nads: NADs) -> bool:
     """Whether no direction comes first: all eigenvalues are equal, or two halves of the networks
     share no more of their first NADs than chance, however many are taken."""
@@ -149,14 +102,14 @@ def fall(nads: NADs) -> str:
 
 
 def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Series]) -> Rows:
-    """The table of the NADs, a row for each network; others: as in `overlaps`."""
+    """The table of the NADs, a row for each network; others: the NADs of the other estimand."""
     for name, nads in run.nads.items():
         row = {"network": run.labels[name]}
         if not nads["networks"]:
             row["untrained networks"] = run.plan.members[name].source.file
             yield row
             continue
-        values, index = nads["eigenvalues"], np.arange(len(nads["eigenvalues"]))
+        values = nads["eigenvalues"]
         row["untrained networks"] = int(nads["networks"])
         row |= {"method": nads["method"], "symmetry": nads["symmetry"]}
         norm = "relative error of C, the derivative's covariance (Frobenius norm)"
@@ -167,9 +120,6 @@ def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Se
             chance = f"{ten / np.prod(nads['shape']):.2f}"
             halves = "span that the first ten NADs of two halves of the networks share (chance)"
             row[halves] = f"{overlap:.2f} ({chance})"
-            starts, ends = nads["nearby"].T
-            gaps = np.flatnonzero((ends == index)[:-1] & (starts == index)[1:])
-            row["first clear gaps after index"] = ", ".join(map(str, gaps[:4])) or "none"
         if name in others:  # which has ordered NADs alone
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
             second = run.plan.estimator.other().estimand
@@ -185,16 +135,19 @@ def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Se
         yield row
 
 
-def finding(run: Report) -> str:
-    """How much stronger one network responds along its first NAD than along its last."""
+def finding(run: Report) -> Finding | None:
+    """How much stronger one network responds along its first NAD than along its last; None where
+    those of all networks are from files."""
     estimates = [name for name, nads in run.nads.items() if nads["networks"]]
     if not estimates:
-        return "No NADs were estimated: those of all networks are from files."
+        return None
     name = NETWORK if NETWORK in estimates else estimates[0]
     label, nads = run.labels[name], run.nads[name]
-    text = f"{label}'s response falls by a factor of {fall(nads)} from its first NAD to its last"
+    text = f"Untrained, {label} responds {fall(nads)} times as much to its first NAD as to its last"
     text = f"No direction comes first for {label}" if unordered(nads) else text
-    return f"{text} ({nads['networks']} untrained networks)."
+    first = 100 * float(nads["eigenvalues"][0]) ** 0.5  # × √10,000, as published
+    numbers = {"first_singular_value": first, "relative_error": float(nads["error"])}
+    return Finding(name, text, f"{nads['networks']:,} untrained networks", numbers)
 
 
 def explorer(run: Report) -> Rows:
@@ -209,9 +162,8 @@ def explorer(run: Report) -> Rows:
             for key in ("eigenvalues", "standard_errors"):
                 network[key] = [float(f"{number:.3e}") for number in nads[key][indices]]
             network |= {"networks": nads["networks"], "nearby": nads["nearby"][indices]}
-            network["fall"] = None if unordered(nads) else fall(nads)
         else:
-            network |= {"file": run.plan.members[name].source.file, "fall": None}
+            network["file"] = run.plan.members[name].source.file
         yield network
 
 
@@ -258,7 +210,7 @@ def section(run: Report) -> Section:
     estimates = [name for name, nads in run.nads.items() if nads["networks"]]
     published, text = published_of(run), caption(run)
     figure = spectra(run, estimates, published, f"{text} · bands: ± 2 standard errors")
-    pictures = [Picture("nad_spectra", figure, "spectra", "spectra")]
+    pictures = [Picture("nad_spectra", figure)]
     ordered = [name for name in run.nads if name not in estimates or not unordered(run.nads[name])]
     for name in ordered:
         nads, title, nearby = run.nads[name], f"NADs of {run.labels[name]}", None
@@ -268,17 +220,11 @@ def section(run: Report) -> Section:
             origin += "≈: indices whose eigenvalues are equal within the errors"
         figure = gallery(nads["directions"], tuple(nads["shape"]), nearby)
         style.finish(figure, title, f"{text} · {origin}", run.notice)
-        pictures.append(Picture(f"nad_gallery_{name}", figure, title, "gallery"))
-    second = estimator.other().estimand
+        pictures.append(Picture(f"nad_gallery_{name}", figure))
     others = {
-        name: artifacts.nads(name, second)
+        name: artifacts.nads(name, estimator.other().estimand)
         for name in ordered
         if len(members[name].source.estimators(estimator)) > 1
     }
-    if others:
-        lines = f"{text} · {second}: {POINTS[estimator.point]}"
-        lines += "" if estimator.other().symmetry else ", symmetry: none"
-        figure, alt = overlaps(run, others, lines), "overlap of the two estimands' NADs"
-        pictures.append(Picture("nad_overlaps", figure, alt, "overlaps"))
     rows, live = [*table(run, others, published)], [*explorer(run)]
     return Section(None, text, rows, pictures, finding(run), live)

@@ -7,18 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import numpy as np
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED
-from pipeline.report.run import Evaluated
+from pipeline.report.run import NETWORK, Evaluated
 
 HERE = Path(__file__).parent
 
-# The words of each section by their names, by 'nads' or the name of an experiment.
-WORDS = {
-    name: {key: " ".join(text.split()) for key, text in words.items()}
-    for name, words in tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8")).items()
-}
+WORDS = tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8"))
 
 # The rows of a table, or what a live figure offers: values by their names.
 Rows = Iterable[Mapping[str, Any]]
@@ -26,34 +23,54 @@ Rows = Iterable[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: the name of its file, its alternative text, and the key of its words."""
+    """A figure and the name of its file."""
 
     name: str
     figure: Figure
+
+    @property
+    def sees(self) -> str:
+        """What one sees in it."""
+        name = self.name.split("/")[-1]
+        return next(text for key, text in WORDS["figures"].items() if name.startswith(key))
+
+    @property
+    def text(self) -> str:
+        """Its alternative text, which is its title."""
+        return " ".join(self.figure.get_suptitle().split())
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one network, for all readers.
+
+    network: its architecture; text: a sentence with at most two numbers; basis: their spread and n;
+    numbers: to watch from run to run, by name.
+    """
+
+    network: str
     text: str
-    sees: str
+    basis: str
+    numbers: Mapping[str, float]
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.basis})."
 
 
 @dataclass(frozen=True)
 class Section:
     """One part of the report.
 
-    record: the run of an experiment that the section is of, or None of NADs; finding: a sentence
-    about one network, with at most two numbers, their spread and n; explorer: what can be chosen in
-    the live figure of index.html, each with its `name`.
+    record: the run of an experiment that the section is of, or None of NADs; explorer: what can be
+    chosen in the live figure of index.html, each with its `name`.
     """
 
     record: Evaluated | None
     caption: str
     rows: Sequence[Mapping[str, Any]]
     pictures: Sequence[Picture]
-    finding: str
+    finding: Finding | None
     explorer: Sequence[Mapping[str, Any]] = ()
-
-    @property
-    def words(self) -> Mapping[str, str]:
-        """Its title, its question, and what one sees in its pictures, for all readers."""
-        return WORDS[self.record.plan.experiment if self.record else "nads"]
 
     @property
     def table(self) -> Sequence[Sequence[Any]]:
@@ -65,6 +82,19 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[Any]]:
     """A table, its header first, with '–' where a row has no value."""
     header = list(dict.fromkeys(column for row in rows for column in row))
     return [header, *([row.get(column, "–") for column in header] for row in rows)]
+
+
+def metrics(findings: Mapping[str, Finding | None]) -> dict[str, dict[str, float | None]]:
+    """reports/metrics.json, the table of `dvc exp show`: the numbers of the findings on `NETWORK`,
+    by the names of the sections."""
+    return {
+        name: {
+            key: None if np.isnan(value) else round(float(value), 4)
+            for key, value in finding.numbers.items()
+        }
+        for name, finding in findings.items()
+        if finding and finding.network == NETWORK
+    }
 
 
 def merged(sections: Sequence[Section]) -> Sequence[Sequence[Any]]:
@@ -92,4 +122,5 @@ def page(sections: Mapping[str, Section], notice: str | None) -> str:
     options = {"trim_blocks": True, "keep_trailing_newline": True}
     text = (HERE / "report.md.j2").read_text(encoding="utf-8")
     template = jinja2.Template(text, undefined=jinja2.StrictUndefined, **options)
-    return template.render(sections=sections, notice=notice, legend=LEGEND, again=again)
+    names = {"titles": WORDS["titles"], "legend": LEGEND, "again": again}
+    return template.render(sections=sections, notice=notice, **names)

@@ -1,62 +1,47 @@
 """`poison` in the report: what class carriers along NADs do to training (paper 1, §5, fig. 7)."""
 
 import textwrap
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from pipeline.experiments.poison import CLEAN
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, training
-from pipeline.report.page import Picture, Rows, Section
+from pipeline.report.comparison import accuracy, basis, share, training
+from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, percents
-
-
-def metrics(experiment: Evaluated, name: str) -> dict[str, float]:
-    """The mean accuracy on clean images of networks with carriers from the first index on."""
-    means = experiment.of(name, test_set="clean").groupby("index")["accuracy"].mean()
-    return {"poisoned_early": means.drop(CLEAN).iloc[0]}
+from pipeline.report.site.data import value
+from pipeline.report.site.photographs import pictures
 
 
 def curve(experiment: Evaluated, published: Published, caption: str) -> Figure:
     """Accuracy on clean test images over the NAD index of the training images' carriers (fig. 7).
 
-    The accuracy of networks trained without carriers is a horizontal line with a marker at its
-    right end.
+    The accuracy of networks trained without carriers is a dashed line.
     """
-    columns = len(experiment.labels)
+    columns, entries = len(experiment.labels), {}
     figure, axes = style.new(1, columns, max(6.8, 2.9 * columns + 2.2), 3.9, sharey=True)
-    look = {"color": style.BLACK, "marker": "o", "markersize": 4}
-    dashed = {"linestyle": (0, (6, 2)), "linewidth": 1.1, "markevery": [1], "clip_on": False}
-    curves, beside = [], {}
+    look = {"color": style.BLACK, "marker": "o", "markersize": 4, "linewidth": 1.3, "capsize": 2}
     for panel, (name, label) in zip(axes[0], experiment.labels.items()):
         chance = 100 / len(experiment.images["classes"])
-        guessing = panel.axhline(chance, color="0.6", linewidth=0.9)
+        panel.axhline(chance, color="0.6", linewidth=0.9, label="guessing")
         cells = percents(experiment.of(name, test_set="clean"), ["index"])
         clean, cells = cells.loc[CLEAN], cells.drop(index=CLEAN)
-        if not np.isnan(clean["std"]):
-            ends = (clean["mean"] - clean["std"], clean["mean"] + clean["std"])
-            panel.axhspan(*ends, color=style.BLACK, alpha=0.15, linewidth=0)
-        face = {"markerfacecolor": style.BLACK if clean["fitted"] else "white"}
-        across = {"transform": panel.get_yaxis_transform(), **look, **dashed, **face}
-        (level,) = panel.plot([0, 1], [clean["mean"]] * 2, **across)
-        sizes = {"linewidth": 1.3, "elinewidth": 0.9, "capsize": 2}
-        curves.append(style.over_indices(panel, cells, **sizes, **look))
+        level = {"color": style.BLACK, "linestyle": "--", "linewidth": 1.1}
+        panel.axhline(clean["mean"], label="trained without carriers", **level)
+        style.over_indices(panel, cells, label="trained with carriers", **look)
         if name in published:
-            values = published[name][1]
-            (line,) = panel.plot(values.index + 1, values, linewidth=1.8, **style.BEHIND)
-            beside["published: ResNet-18, full width,\n50,000 images, with carriers"] = line
+            values = published[name].values
+            text = "published: ResNet-18, full width,\n50,000 images, with carriers"
+            panel.plot(values.index + 1, values, linewidth=1.8, label=text, **style.BEHIND)
+        entries |= {text: line for line, text in zip(*panel.get_legend_handles_labels())}
         style.index_axis(panel)
         panel.set(title=textwrap.fill(label, 28), ylim=(0, 102))
         panel.set_xlabel("first NAD index of the carriers")
     axes[0, 0].set_ylabel("accuracy on clean test data (%)")
-    # A panel of one or two points has no line to show.
-    longest = max(curves, key=lambda drawn: len(drawn[0].get_xdata()))
-    drawn = {"trained without carriers": level, "trained with carriers": longest}
-    drawn |= beside | {"guessing": guessing}
-    legend = {"frameon": False, "handlelength": 3.5}  # long enough for dashes beside the marker
-    figure.legend(drawn.values(), drawn.keys(), loc="outside right center", **legend)
+    figure.legend(entries.values(), entries, loc="outside right center", frameon=False)
     title = "Trained on images with class carriers along NADs"
     return style.finish(figure, title, caption, experiment.notice)
 
@@ -70,19 +55,43 @@ def table(experiment: Evaluated, published: Published) -> Rows:
         row = {"network": experiment.labels[name], "carriers from NAD": carriers}
         row |= {text: accuracy(at.loc[test]) for test, text in tests.items() if test in at.index}
         row["training accuracy (%) (fitted seeds)"] = training(cells.iloc[0])
-        if name in published and index in published[name][1]:
-            row["published clean (ResNet-18, full width)"] = f"{published[name][1][index]:.1f}"
+        if name in published and index in (theirs := published[name].values):
+            row["published clean (ResNet-18, full width)"] = f"{theirs[index]:.1f}"
         yield row
 
 
-def finding(run: Report) -> str:
+def finding(run: Report) -> Finding:
     """What carriers along the first NADs cost one network on clean images."""
     experiment, name, label = run.shown("poison")
-    cells = experiment.summary_of(name).query("test_set == 'clean'").set_index("index").sort_index()
+    rows = experiment.of(name, test_set="clean")
+    cells = percents(rows, ["index"])
     clean, first = cells.loc[CLEAN], cells.drop(index=CLEAN).iloc[0]
-    start = f"{label}: {accuracy(first)} % on clean images after carriers from NAD "
-    start += f"{first.name} on, {accuracy(clean)} % without"
-    return f"{start} {basis(cells.loc[[CLEAN, first.name]])}."
+    text = f"{label}: {share(first)} on clean images after carriers from NAD "
+    text += f"{first.name} on, {share(clean)} without"
+    rests = basis(rows[rows["index"].isin([CLEAN, first.name])], first, clean)
+    return Finding(name, text, rests, {"poisoned_early": first["mean"] / 100})
+
+
+def explorer(
+    experiment: Evaluated, published: Published, nads: Mapping[str, Mapping[str, np.ndarray]]
+) -> Rows:
+    """The curves of the page, with photographs that carry a class along NADs that it has; nads: the
+    fields of `pipeline.nads.NADs` by architecture."""
+    for name, label in experiment.labels.items():
+        rows = experiment.summary_of(name)
+        clean, carrying = (
+            {row["index"]: value(row) for row in rows[rows["test_set"] == each].to_dict("records")}
+            for each in ("clean", "poisoned")
+        )
+        curve = {"name": label, "level": clean.pop(CLEAN), "cells": clean, "carrying": carrying}
+        curve |= {"guess": 1 / len(experiment.images["classes"])}
+        curve |= {"caption": experiment.sizes([name])}
+        if name in published:
+            curve |= {"published": published[name].curve}
+        if key := experiment.nads_in(nads, name):
+            indices = [*clean, *(published[name].values.index if name in published else ())]
+            curve |= {"nads": key, "pictures": pictures(experiment, nads[key], indices)}
+        yield curve
 
 
 def section(run: Report) -> Section:
@@ -92,5 +101,6 @@ def section(run: Report) -> Section:
     shown = f"coefficient ± {experiment.plan.settings.size:g} · images: {experiment.images['name']}"
     caption = f"{experiment.sizes()} · {shown}"
     figure = curve(experiment, published, f"{caption}\n{not_fitted('hollow')}")
-    pictures = [Picture("poison_curve", figure, "accuracy on clean images", "curve")]
-    return Section(experiment, caption, [*table(experiment, published)], pictures, finding(run))
+    picture = Picture("poison_curve", figure)
+    rows, live = [*table(experiment, published)], [*explorer(experiment, published, run.nads)]
+    return Section(experiment, caption, rows, [picture], finding(run), live)

@@ -1,10 +1,12 @@
 """The run that the report shows, read once, and the parts of captions that its figures share."""
 
+import dataclasses
+import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ import pydantic
 
 from pipeline import experiments
 from pipeline.cells.shapes import INPUT
-from pipeline.experiments.plan import Member, Plan
+from pipeline.experiments.plan import Plan
 from pipeline.measures.fitted import FITTED, fitted
 from pipeline.nads.estimator import NADsPlan
 from pipeline.project import artifacts
@@ -21,8 +23,29 @@ from pipeline.report.labels import label, papers_network, without_width
 
 NETWORK = "lenet"  # the architecture whose numbers are watched, and of which findings speak
 
-# The label of published values and the values, by architecture.
-Published = Mapping[str, tuple[str, Any]]
+
+class Beside(NamedTuple):
+    """Published values of a network at full width, to stand beside those of an architecture.
+
+    name: as in pickers, 'ResNet-18, published'; width: ', full width' of a narrower architecture.
+    """
+
+    name: str
+    width: str
+    values: Any
+
+    @property
+    def called(self) -> str:
+        """Its label in figures."""
+        return f"published{self.width}"
+
+    @property
+    def curve(self) -> dict[str, Any]:
+        """What stands behind a curve of the page, by index."""
+        return {"called": self.called, "values": self.values.dropna().to_dict()}
+
+
+Published = Mapping[str, Beside]  # by architecture
 
 
 @dataclass(frozen=True)
@@ -30,20 +53,32 @@ class Evaluated:
     """One experiment that was run: its plan and its tables.
 
     folder: of the tables, seen from reports/; results, summary: results.csv and summary.csv;
-    labels: the networks' labels in figures, by architecture in the order of the results; images:
-    data/images/about.json; notice: the line in every figure that names images other than CIFAR-10;
-    title, says: of a run that is kept, which networks it is of, and in a sentence what it says.
+    images: data/images/about.json; title, says: of a run that is kept, which networks it is of, and
+    in a sentence what it says.
     """
 
     folder: str
     plan: Plan
     results: pd.DataFrame
     summary: pd.DataFrame
-    labels: dict[str, str]
     images: Mapping[str, Any]
-    notice: str | None
     title: str = ""
     says: str = ""
+
+    @property
+    def notice(self) -> str | None:
+        """The line in every figure that names images other than CIFAR-10."""
+        return notice_of(self.images)
+
+    @functools.cached_property
+    def labels(self) -> dict[str, str]:
+        """The networks' labels in figures, by architecture in the order of the results."""
+        labels = {}
+        for name in self.results["architecture"].unique():
+            member = self.plan.members[name]
+            optimiser = ", AdamW" if member.training.optimiser == "adamw" else ""
+            labels[name] = label(member.specification, member.input) + optimiser
+        return labels
 
     def of(self, name: str, **values: Any) -> pd.DataFrame:
         """The results of one architecture, or of them the rows with these values."""
@@ -87,8 +122,15 @@ class Evaluated:
 
     def nads_in(self, nads: Mapping[str, Any], name: str) -> str | None:
         """The name in `nads` of an architecture, or else of its network at full width."""
-        wide = papers_network(without_width(described(self.plan.members[name])))
-        return next((each for each in (name, wide) if each in nads), None)
+        return next(
+            (each for each in (name, papers_network(self._wide(name))) if each in nads), None
+        )
+
+    def _wide(self, name: str) -> dict[str, Any]:
+        """An architecture at full width, with its input if that is not the papers' 1×32×32."""
+        member = self.plan.members[name]
+        other = {} if member.input == INPUT else {"input": member.input}
+        return without_width(member.specification) | other
 
     def _counts(self, counts: Mapping[str, int], what: str) -> str:
         text = self._each(counts)
@@ -101,29 +143,35 @@ class Evaluated:
             return f"{next(iter(values.values())):g}"
         return ", ".join(f"{value:g} ({self.labels[name]})" for name, value in values.items())
 
-    def beside(self, published: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
-        """The published values of each architecture's network, with their label.
+    def beside(self, published: Mapping[str, Any]) -> dict[str, Beside]:
+        """The published values of each architecture's network.
 
-        published: by the network's name in `NETWORKS`. Beside a narrower network the label is
-        'published, full width'; values of CIFAR-10 stand beside no other images.
+        published: by the network's name in `NETWORKS`; those of CIFAR-10 stand beside no other
+        images.
         """
         beside, needs_images = {}, experiments.find(self.plan.experiment).needs_images
         for name in {} if needs_images and self.notice else self.labels:
-            specification = described(self.plan.members[name])
-            wide = without_width(specification)
+            wide = self._wide(name)
             if (network := papers_network(wide)) in published:
-                called = "published" if wide == specification else "published, full width"
-                beside[name] = called, published[network]
+                width = "" if wide == self.plan.members[name].specification else ", full width"
+                beside[name] = Beside(f"{label(wide)}, published", width, published[network])
         return beside
+
+    def with_other_seeds(self) -> "Evaluated":
+        """The record with the results of the folders beside its own whose plan is the same but for
+        seeds: of lenet/ those of lenet_seed_1/."""
+        folder = artifacts.REPORTS / self.folder
+        paths = sorted(folder.parent.glob(f"{folder.name}_seed_*/results.csv"))
+        results = pd.concat([self.results, *map(pd.read_csv, paths)], ignore_index=True)
+        return dataclasses.replace(self, results=results)
 
 
 @dataclass(frozen=True)
 class Report:
     """All that the report shows.
 
-    plan, nads: the plan of the NADs, and by architecture the fields of `pipeline.nads.NADs`; None
-    and empty in a run of tables alone, which has no figures of directions, pictures and losses;
-    notice: as in `Evaluated`.
+    plan, nads: the plan of the NADs, None in a run that is kept, of which there are tables alone;
+    and the fields of `pipeline.nads.NADs` by architecture; notice: as in `Evaluated`.
     """
 
     plan: NADsPlan | None
@@ -140,9 +188,9 @@ class Report:
         }
 
     def shown(self, name: str) -> tuple[Evaluated, str, str]:
-        """An experiment, and the architecture that its finding is about, with its label: `NETWORK`,
-        or else the first of which a network was fitted, or else the first."""
-        experiment = self.experiments[name]
+        """An experiment of all seeds, and the architecture that its finding is about, with its
+        label: `NETWORK`, or else the first of which a network was fitted, or else the first."""
+        experiment = self.experiments[name].with_other_seeds()
         names = experiment.results["architecture"]
         first = [*names[fitted(experiment.results)], *names][0]
         shown = NETWORK if NETWORK in experiment.labels else first
@@ -193,9 +241,9 @@ def notice_of(images: Mapping[str, Any]) -> str | None:
     return None if images["name"] == "CIFAR-10" else f"images of this run: {images['name']}"
 
 
-def evaluated(folder: str, plan: Plan, images: Mapping[str, Any], *words: str) -> Evaluated:
-    """One experiment, with its title and what it says in `words`; raises InputError unless its
-    results are of the cells that are planned."""
+def evaluated(folder: str, plan: Plan, *about: Any) -> Evaluated:
+    """One experiment with all else `about` it; raises InputError unless its results are of the
+    cells that are planned."""
     experiment = experiments.find(plan.experiment)
     results = artifacts.evaluated(folder, "results.csv")
     keys = ["architecture", "seed", *experiment.coordinates]
@@ -206,18 +254,7 @@ def evaluated(folder: str, plan: Plan, images: Mapping[str, Any], *words: str) -
             f"{artifacts.REPORTS / folder} is not of the cells that are planned; `dvc repro` makes "
             f"it so, or `python -m pipeline.evaluate {plan.experiment}`"
         )
-    labels = {}
-    for name in results["architecture"].unique():
-        member = plan.members[name]
-        optimiser = ", AdamW" if member.training.optimiser == "adamw" else ""
-        labels[name] = label(member.specification, member.input) + optimiser
-    summary = artifacts.evaluated(folder, "summary.csv")
-    return Evaluated(folder, plan, results, summary, labels, images, notice_of(images), *words)
-
-
-def described(member: Member) -> dict[str, Any]:
-    """The specification of a network, with its input if that is not the papers' 1×32×32."""
-    return member.specification | ({} if member.input == INPUT else {"input": member.input})
+    return Evaluated(folder, plan, results, artifacts.evaluated(folder, "summary.csv"), *about)
 
 
 def over_seeds(rows: pd.DataFrame, places: Sequence[str], column: str = "accuracy") -> pd.DataFrame:

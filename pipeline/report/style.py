@@ -74,14 +74,13 @@ def bare(panels: Iterable[Axes]) -> None:
 def curve(panel: Axes, x: Sequence[float], cells: pd.DataFrame, **look: Any) -> ErrorbarContainer:
     """Means over seeds with error bars, if there are any, and hollow markers where not `fitted`.
 
-    cells: mean, std and fitted, as `over_seeds` returns them, and std_x if x has error bars too.
+    cells: mean, std and fitted, as `over_seeds` returns them.
     """
     unfitted = np.asarray(cells["fitted"] == 0)
     if unfitted.all():  # the legend then shows a hollow marker as well
         look |= {"markerfacecolor": "white"}
-    for key, name in (("yerr", "std"), ("xerr", "std_x")):
-        if name in cells and cells[name].notna().any():
-            look[key] = cells[name]
+    if cells["std"].notna().any():
+        look["yerr"] = cells["std"]
     drawn = panel.errorbar(x, cells["mean"], **look)
     hollow(panel, drawn, unfitted)
     return drawn
@@ -109,7 +108,6 @@ def heat_map(
     std: pd.DataFrame,
     unfitted: pd.DataFrame,
     norm: matplotlib.colors.Normalize = PERCENTS,
-    form: str = "{:.0f}",
     cmap: str = ACCURACY,
 ) -> QuadMesh:
     """A map of means with their numbers, hatched where `unfitted`.
@@ -117,14 +115,13 @@ def heat_map(
     mean, std, unfitted: of one index and columns, whose names are the axes' labels. Missing means
     are grey. A map of more than 12 rows has no numbers, and names a few rows and columns.
     """
-    text = mean.map(lambda value: form.format(value).replace("inf", "∞"))
+    text = mean.map("{:.0f}".format)
     text += std.map(lambda value: "" if np.isnan(value) else f"\n±{value:.1f}")
     few, size = len(mean) <= 12, 8 if len(mean) <= 6 else 6
     look = {"annot": text if few else None, "fmt": "", "annot_kws": {"fontsize": size}}
     look |= {"vmin": norm.vmin, "vmax": norm.vmax}  # else it seeks them, though all be missing
     look |= dict.fromkeys(("xticklabels", "yticklabels"), 1 if few else len(mean) // 4)
-    shown = mean.clip(upper=norm.vmax)
-    seaborn.heatmap(shown, ax=panel, norm=norm, cmap=cmap, square=True, cbar=False, **look)
+    seaborn.heatmap(mean, ax=panel, norm=norm, cmap=cmap, square=True, cbar=False, **look)
     panel.set_facecolor("0.88")
     mesh = panel.collections[0]
     for row, column in np.argwhere(unfitted):
@@ -132,7 +129,7 @@ def heat_map(
     for number in panel.texts:  # which stand clear of the hatches
         column, row = (int(place) for place in number.get_position())
         if unfitted.iloc[row, column]:
-            ground = mesh.to_rgba(shown.iloc[row, column])
+            ground = mesh.to_rgba(mean.iloc[row, column])
             number.set_bbox({"facecolor": ground, "edgecolor": "none", "pad": 1})
     panel.tick_params(rotation=0, labelsize=7)
     return mesh

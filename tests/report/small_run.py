@@ -60,9 +60,9 @@ def tables_of(name, rows):
 
 def evaluated(planned, rows):
     """The record of one experiment; of `planned` networks there are those that have rows."""
-    labels = {name: LABELS[name] for name in rows["architecture"].unique()}
-    tables = tables_of(planned.experiment, rows)
-    return Evaluated(planned.experiment, planned, *tables.values(), labels, ABOUT, None)
+    return Evaluated(
+        planned.experiment, planned, *tables_of(planned.experiment, rows).values(), ABOUT
+    )
 
 
 def with_member(one, name, **changes):

@@ -19,8 +19,9 @@ from structure import ROOT
 from pipeline import experiments, render
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
+from pipeline.report import page as module
 from pipeline.report import run, style
-from pipeline.report.page import page
+from pipeline.report.page import metrics, page
 from pipeline.report.site import data as site_data
 from pipeline.report.site import document
 
@@ -43,6 +44,29 @@ def test_the_report_says_what_the_tables_say(every):
     assert set(every) == {"nads", *experiments.names()}
     lines = re.findall(r"^(?:## |- |\||scale ).*\n", page(every, None), re.M)
     assert "".join(lines) == NUMBERS.read_text(encoding="utf-8")
+    assert max(len(str(section.finding)) for section in every.values()) <= 150
+
+
+def test_the_numbers_to_watch_are_those_of_the_findings_on_lenet(every, monkeypatch):
+    findings = {name: section.finding for name, section in every.items()}
+    assert metrics(findings) == {}
+    monkeypatch.setattr(module, "NETWORK", "a")
+    assert metrics(findings) == {
+        # √λ₀ is 2.
+        "nads": {"first_singular_value": 200.0, "relative_error": 0.1},
+        # Three times 0.0101 + seed/1000, of seeds 5 and 6.
+        "learning": {"along_v": 0.0358},
+        "image_pairs": {"linear_early": 0.525, "images_late": 0.521},
+    }
+
+
+def test_the_committed_metrics_are_of_the_committed_tables():
+    records = run.read_folder(ROOT / "reports", list(render.PARTS))
+    report = run.Report(None, {}, records, None)
+    found = {name: render.PARTS[name].finding(report) for name in records}
+    committed = json.loads((ROOT / "reports/metrics.json").read_text(encoding="utf-8"))
+    assert metrics(found) | {"nads": committed["nads"]} == committed
+    assert {"colours", *metrics(found)} == set(records), "which trains no LeNet of one channel"
 
 
 @pytest.mark.slow
@@ -130,7 +154,7 @@ def test_one_seed_other_images_and_a_network_of_ones_own_are_drawn(tmp_path, mon
     note = lambda figure, *where: titles.append(figure._suptitle.get_text()) or save(figure, *where)
     monkeypatch.setattr(style, "save", note)
     render.main()
-    assert len(list((artifacts.REPORTS / "figures").iterdir())) == len(titles) == 18
+    assert len(list((artifacts.REPORTS / "figures").iterdir())) == len(titles) == 16
     notice = "images of this run: Animals"
     assert all(title.endswith(f"\n{notice}") for title in titles)
     html = (artifacts.REPORTS / "index.html").read_text(encoding="utf-8")
@@ -138,7 +162,7 @@ def test_one_seed_other_images_and_a_network_of_ones_own_are_drawn(tmp_path, mon
     text = (artifacts.REPORTS / "report.md").read_text(encoding="utf-8")
     assert f"\n\n**{notice}**\n\n## What was found\n" in text
     assert "Net (filters 3)" in text
-    assert "\n- Net (filters 3): 50.0 % along NAD 0 and 50.2 % along NAD 10 (1 seed, 1 of 2" in text
+    assert "50.0 % of new samples along NAD 0 and on 50.2 % along NAD 10 (1 seed, 1 of 2" in text
 
 
 def unfolded(tile):
@@ -184,6 +208,8 @@ def test_runs_of_a_folder_that_answer_one_question_stand_in_one_chapter(laid, re
     folder, once = tmp_path / "kept", ("fourier", "convergence", "linear_pairs", "poison", "flip")
     for experiment in ("nad_sweep", *once):
         lay_folder(laid, folder, f"{experiment}/both", experiment, title="LeNet and another")
+    seeds = pd.read_csv(folder / "linear_pairs/both/results.csv").replace({"seed": {5: 7, 6: 8}})
+    small_run.lay(folder / "linear_pairs/both_seed_7/results.csv", seeds)
     words = {"title": "again", "says": "Of another commit."}
     lay_folder(laid, folder, "linear_pairs/other", "linear_pairs", **words)
     (folder / "patches/four").mkdir(parents=True)
@@ -195,13 +221,14 @@ def test_runs_of_a_folder_that_answer_one_question_stand_in_one_chapter(laid, re
     here = {path: path.read_bytes() for path in folder.rglob("*.png")}
     same = {path.stem for path, figure in here.items() if figure == whole[path.stem]}
     assert len(same) > 8 and {"poison_curve", "flip_bars", "linear_boundaries_a"} < same
-    assert {path.stem for path in here} - same == {"nad_sweep"}, "which has no losses of its own"
+    assert {path.stem for path in here} == same
     beside = [folder / f"linear_pairs/{name}/linear_accuracies_a.png" for name in ("both", "other")]
     assert here[beside[0]] == here[beside[1]]
     assert not any(name.startswith(("nad_gallery", "two_")) for name in same)
     text = unescape((folder / "index.html").read_text(encoding="utf-8"))
     chapters = [name for name in document.CHAPTERS if name != "unasked"]
     assert re.findall(r'<section id="(\w+)"', text) == chapters
+    assert "<small>± 0.1, 0.1; 4 seeds, 4 of 4 networks fitted.</small>" in text
     assert text.count("<b>again.</b> Of another commit.") == 1
     assert text.count("<td>again</td>") == text.count("<td>LeNet and another</td>") > 4
     assert (
@@ -215,7 +242,7 @@ def test_runs_of_a_folder_that_answer_one_question_stand_in_one_chapter(laid, re
 @pytest.mark.slow
 def test_a_chapter_without_runs_leaves_the_page(tmp_path):
     runs = {name: [] for name in render.PARTS}
-    text = document.document(runs, {}, "smoke", None, tmp_path)
+    text = document.document(runs, "smoke", None, tmp_path)
     assert re.findall(r'<section id="(\w+)"', text) == ["problem", "yours"]
 
 
@@ -234,7 +261,7 @@ def test_a_folder_without_runs_is_refused(tmp_path):
 
 def test_a_few_kept_pairs_of_nads_are_told_by_their_table_alone(laid, whole, monkeypatch):
     monkeypatch.chdir(laid)
-    part, kept = render.PARTS["linear_pairs"], dataclasses.replace(whole, nads={})
+    part, kept = render.PARTS["linear_pairs"], dataclasses.replace(whole, plan=None)
     assert [bool(part.section(one).pictures) for one in (whole, kept)] == [True, True]
     monkeypatch.setattr(part, "FEW", 16)
     assert [bool(part.section(one).pictures) for one in (whole, kept)] == [True, False]

@@ -36,21 +36,19 @@ def test_the_caption_says_what_differs_and_no_more(monkeypatch):
 
 
 def test_published_is_what_the_same_network_came_to_or_the_wider_one():
-    wide = ("published, full width", 2)
+    wide = ("ResNet-18, published", ", full width", 2)
     published = {"lenet": 1, "resnet18": 2, "vgg11": 3}
-    assert fourier().beside(published) == {"a": ("published", 1), "z": wide}
+    assert fourier().beside(published) == {"a": ("LeNet, published", "", 1), "z": wide}
     for change in ({"specification": LENET | {"downsampling": "none"}}, {"input": (64, 64)}):
         assert small_run.with_member(fourier(), "a", **change).beside(published) == {"z": wide}
 
 
 def test_nothing_is_published_of_other_images(whole, monkeypatch):
-    published, known = {"lenet": 1}, {"a": ("published", 1)}
+    published, known = {"lenet": 1}, {"a": ("LeNet, published", "", 1)}
     assert whole.notice is None and whole.experiments["flip"].beside(published) == known
-    notice = run.notice_of(ABOUT | {"name": "Animals"})
-    assert notice == "images of this run: Animals"
     for name, beside in (("flip", {}), ("fourier", known)):
-        one = dataclasses.replace(whole.experiments[name], notice=notice)
-        assert one.beside(published) == beside
+        one = dataclasses.replace(whole.experiments[name], images=ABOUT | {"name": "Animals"})
+        assert one.notice == "images of this run: Animals" and one.beside(published) == beside
 
 
 def test_points_are_fitted_where_the_networks_of_every_seed_are():

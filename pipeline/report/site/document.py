@@ -11,10 +11,9 @@ import pandas as pd
 from markupsafe import Markup
 from PIL import Image
 
-from pipeline.report import nad_sweep, style
+from pipeline.report import style
 from pipeline.report.comparison import number
 from pipeline.report.page import LEGEND, Section, again, merged
-from pipeline.report.site import photographs
 from pipeline.report.site.data import LEVELS, ZERO, data_uri, script_json
 
 HERE = Path(__file__).parent
@@ -63,25 +62,23 @@ def offered(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any
     return by_name
 
 
-def place(network: Mapping[str, Any]) -> int:
-    """The place of a network in a picker: those of `FIRST`, then all others."""
-    return next((n for n, name in enumerate(FIRST) if network["name"].startswith(name)), len(FIRST))
+def place(network: Mapping[str, Any]) -> tuple[int, bool]:
+    """The place of a network in a picker: those of `FIRST`, then the others, published last."""
+    name = network["name"]
+    first = next((n for n, start in enumerate(FIRST) if name.startswith(start)), len(FIRST))
+    return first, name.endswith("published")
 
 
-def live(
-    runs: Mapping[str, Sequence[Section]], nads: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any]:
+def live(runs: Mapping[str, Sequence[Section]]) -> dict[str, Any]:
     """The data of the live figures by their names: what they offer, by name; see `document`."""
-    records = {name: [section.record for section in sections] for name, sections in runs.items()}
     drawn = {name: [one for each in runs[name] for one in each.explorer] for name in runs}
-    pictures = photographs.explorer(records["poison"], records["flip"], nads)
-    arranged = lambda networks: offered(sorted(networks, key=place))
+    poisoned = sorted(drawn["poison"], key=lambda network: "published" not in network)
     return {
-        "fourier": arranged(drawn["fourier"]),
+        "fourier": offered(sorted(drawn["fourier"], key=place)),
         "nads": {network["key"]: network for network in drawn["nads"]},
-        "sweep": arranged(nad_sweep.explorer(records["nad_sweep"], nads)),
-        "photographs": {name: offered(pictures[name]) for name in pictures},
-        "pairs": arranged(drawn["linear_pairs"]),
+        "sweep": offered(sorted(drawn["nad_sweep"], key=place)),
+        "photographs": offered(poisoned),
+        "pairs": offered(sorted(drawn["linear_pairs"], key=place)),
     }
 
 
@@ -97,7 +94,6 @@ def rows_of(path: Path, where: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def document(
     runs: Mapping[str, Sequence[Section]],
-    nads: Mapping[str, Mapping[str, Any]],
     scale: str,
     notice: str | None,
     folder: Path,
@@ -106,12 +102,11 @@ def document(
     """The page of one run, or of several that are kept.
 
     runs: the sections by 'nads' or the name of an experiment, of several runs the largest first;
-    nads: the fields of the NADs that the page has pictures of, by architecture; notice: the line
-    that names images other than CIFAR-10; folder: of the saved figures, by whose names templates
-    ask for them; kept: the folder of kept runs.
+    notice: the line that names images other than CIFAR-10; folder: of the saved figures, by whose
+    names templates ask for them; kept: the folder of kept runs.
     """
     environment = templates(HERE)
-    networks = live(runs, nads)
+    networks = live(runs)
     environment.filters |= {"percent": lambda part, digits=1: f"{number(100 * part, digits)} %"}
     environment.globals |= {
         "runs": runs,
@@ -121,7 +116,9 @@ def document(
         "merged": merged,
         "image": lambda name: image(folder / f"{name}.png"),
         "rows": lambda table, **where: rows_of(folder / table, where),
+        "wave": lambda name: networks["fourier"].get(name, {"cells": {}})["cells"].get("8,8"),
     }
+    environment.globals["parts"] = environment.get_template("parts.html.j2").module
     chapters = {name: environment.get_template(f"chapters/{name}.html.j2") for name in CHAPTERS}
     chapters = {name: chapter.module for name, chapter in chapters.items()}
     scripts = [(HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]

@@ -1,6 +1,6 @@
 /* Photographs with a class written into one NAD, and what networks that were trained on such images make of clean ones. */
 function photographs(root, offered, page) {
-  const [networks, flips] = [offered.networks, offered.flips].map(Object.values), input = (name) => $(`photographs-${name}`), slider = input("slider"), svg = input("curve"), picked = () => networks[input("network").value];
+  const networks = Object.values(offered), input = (name) => $(`photographs-${name}`), slider = input("slider"), svg = input("curve"), picked = () => networks[input("network").value];
   let turn = 0;
   root.hidden = false;
   options(input("network"), networks.map(({ name }) => name));
@@ -50,17 +50,9 @@ function photographs(root, offered, page) {
     input("legend").textContent = [`accuracy on clean images; dots: ours${hollow}`, "dashed: trained without carriers", published && `line: ${published.called}`, "grey: guessing", caption].filter(Boolean).join(" · ");
     show();
   }
-  function table() {
-    const cell = (name, ...inside) => element(name, name === "th" ? { scope: "col" } : {}, ...inside);
-    const body = flips.map(({ name, cells: { plain, flipped }, called, published }) => element("tr", {}, ...[name, said(plain), said(flipped), called ? `${published.join(" / ")} %${called.replace("published", "")}` : "–"].map((text) => cell("td", text))));
-    const head = element("tr", {}, ...["network", "images as they are", "NADs in reverse order", "published"].map((text) => cell("th", text)));
-    const title = element("p", { class: "small" }, "Accuracy where training and test images have their NADs in reverse order:");
-    input("flips").replaceChildren(title, element("div", { class: "wide" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
-  }
   input("network").addEventListener("change", pick);
   for (const name of ["photograph", "class"]) input(name).addEventListener("change", show);
   slider.addEventListener("input", show);
   addEventListener("resize", show);
-  if (flips.length) table();
   pick();
 }
