@@ -72,9 +72,10 @@ def draw(rows: pd.DataFrame) -> None:
             look = looks[name] | {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
             style.over_indices(panel, cells, label=name, **look)
         style.index_axis(panel)
-        panel.set(ylim=(45, 102), ylabel=f"{network}\ntest accuracy (%)")
+        panel.set(ylim=(45, 102), title=network, xlabel="NAD index")
         panel.legend(loc="lower left", frameon=False)
-    axes[-1, 0].set_xlabel("NAD index")
+    for panel in axes[:, 0]:
+        panel.set_ylabel("test accuracy (%)")
     caption = f"10,000 samples · grey: guessing · {not_fitted('hollow')} · ± standard deviation"
     title = "Accuracy on D(u) along a network's own NADs u, by optimiser"
     style.save(style.finish(figure, title, f"{caption} over seeds"), FOLDER, "optimisers")
