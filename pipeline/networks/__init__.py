@@ -80,7 +80,6 @@ DEFAULTS = {
     "threads": (torch.get_num_threads, torch.set_num_threads),
     "determinism": (torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
     "precision": (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
-    "detection of anomalies": (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
     "current folder": (os.getcwd, os.chdir),
 }
 """What one network's code may set for all, and the functions that tell and set it."""
@@ -278,14 +277,10 @@ def symmetry(specification: Specification) -> Symmetry:
 
     Those of the table state the square's; that of the channels holds for all of them.
     """
-    stated = getattr(constructor(specification["network"]), "symmetry", "measured")
-    if callable(stated):
-        with contextlib.suppress(Exception):  # of a method of another meaning
-            stated = stated(**keywords(specification))
-    known = Symmetry("measured")
-    if isinstance(stated, str):
-        with contextlib.suppress(ValueError):
-            known = Symmetry.named(stated)
+    make, known = constructor(specification["network"]), Symmetry("measured")
+    with contextlib.suppress(Exception, SystemExit):  # of a symmetry of another meaning
+        stated = getattr(make, "symmetry", "measured")
+        known = Symmetry.named(stated(**keywords(specification)) if callable(stated) else stated)
     of_the_table = specification["network"] in NETWORKS.values()
     return Symmetry(known.square, known.channels or of_the_table)
 

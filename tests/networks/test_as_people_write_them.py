@@ -211,6 +211,27 @@ class Setting(Net):
         return self.body(x)
 
 
+class Noisy(Net):
+    def forward(self, x):
+        return self.body(x) + 1e-2 * torch.randn(len(x), 1)
+
+
+class Dropping(Net):
+    def forward(self, x):
+        return self.body[3](F.dropout(self.body[:3](x)))
+
+
+class Centred(Net):
+    def forward(self, x):
+        return self.body(x - x.mean(0))
+
+
+class LateValue(Net):
+    def forward(self, x):
+        self.value = vars(self).get("value", torch.randn(16, self.outputs))
+        return self.body[:3](x) @ self.value
+
+
 class Detached(Net):
     def forward(self, x):
         return self.body(x.detach())
@@ -331,6 +352,11 @@ def scripted_view(channels, outputs):
     return torch.jit.script(Viewing(channels, outputs))
 
 
+def untracked(channels, outputs):
+    first, norm = flat(channels, 16), nn.BatchNorm1d(16, track_running_stats=False)
+    return nn.Sequential(first, norm, nn.Linear(16, outputs))
+
+
 def grouped(channels, outputs):
     first, second = nn.Conv2d(channels, 16, 3, bias=False), nn.Conv2d(16, 16, 3, groups=16)
     last = nn.ReLU(), nn.Flatten(), nn.Linear(256, outputs, bias=False)
@@ -367,6 +393,20 @@ class Word(Net):
     symmetry = "C4"
 
 
+class Ends(Net):
+    @staticmethod
+    def symmetry():
+        raise SystemExit(3)
+
+
+class Meta(type):
+    symmetry = property(lambda cls: cls.group)
+
+
+class Missing(Net, metaclass=Meta):
+    pass
+
+
 class Known(Net):
     symmetry = staticmethod(lambda: "square+channels")
 
@@ -398,6 +438,11 @@ REFUSED = {
     "Counted": "each network has other names for its weights: dense_",
     "Squeezed": "in a batch of 1: it returns (",
     "Checkpointed": "set use_reentrant=False",
+    "Noisy": "in eval mode depend on chance; give dropout the argument training=self.training",
+    "Dropping": "in eval mode depend on chance",
+    "Centred": "in eval mode depends on the others of its batch; batch norms need running statist",
+    "untracked": "got input size torch.Size([1, 16]); batch norms need running statistics",
+    "LateValue": "draw them with torch and in the constructor",
     "Detached": "leave out `torch.no_grad()` and `.detach()`",
     "normalised": "its outputs have one length for all images, as after a normalisation",
     "Listed": "weights of shape (16, 16), (16,) are none of its parameters, so that no training",
@@ -545,7 +590,7 @@ def test_many_fixed_weights_get_a_short_notice(people):
     ]
 
 
-@pytest.mark.parametrize("name", ["Method", "Flag", "Property", "Word", "Known"])
+@pytest.mark.parametrize("name", ["Method", "Flag", "Property", "Word", "Ends", "Missing", "Known"])
 def test_a_symmetry_of_another_meaning_is_measured(name, people):
     expected = "square+channels" if name == "Known" else "measured"
     assert str(networks.symmetry(of(name))) == expected
@@ -560,11 +605,9 @@ def test_a_symmetry_of_another_meaning_is_measured(name, people):
         "torch.set_num_threads(2)",
         "torch.use_deterministic_algorithms(True)",
         "torch.set_float32_matmul_precision('medium')",
-        "torch.autograd.set_detect_anomaly(True)",
         "os.chdir('/')",
     ],
 )
-@pytest.mark.filterwarnings("ignore:Anomaly Detection has been enabled:UserWarning")
 def test_what_a_module_sets_globally_is_put_back(line, repository):
     """When it is imported and when a network is built; in a forward pass it is refused."""
     net = "def net(channels, outputs):\n    net = nn.Sequential(nn.Flatten(), nn.Linear(128, 1))\n"

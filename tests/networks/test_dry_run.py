@@ -49,8 +49,8 @@ class Odd(nn.Module):
         return (-y.abs()).log() if self.how == "log" else y.softmax(1)
 
 
-def slow(channels, outputs, momentum, tracked=True):
-    norm = nn.BatchNorm1d(outputs, momentum=momentum, track_running_stats=tracked)
+def slow(channels, outputs, momentum):
+    norm = nn.BatchNorm1d(outputs, momentum=momentum)
     return nn.Sequential(nn.InstanceNorm2d(channels), flat(channels, outputs), norm)
 
 
@@ -125,4 +125,12 @@ def test_batch_norms_that_a_short_training_leaves_behind_get_a_notice(mine):
     assert "37% are still their first values after 100 steps" in text
     for momentum, steps in ((0.01, 300), (0.1, 100), (None, 1)):
         assert dry_run(of("slow", momentum=momentum), (1, 32, 32), 2, steps)[1] == []
-    assert dry_run(of("slow", momentum=0.01, tracked=False), (1, 32, 32), 2, 1)[1] == []
+
+
+def test_a_shape_that_looks_as_if_its_channels_came_last_gets_a_notice():
+    specification = networks.specification({"network": "resnet18", "width": 0.125})
+    for shape in ((32, 32, 3), (3, 32, 32), (32, 3, 3), (32, 32, 32)):
+        notices = dry_run(specification, shape, 2)[1]
+        assert notices == [
+            "inputs of 32×32×3 are 32 channels of 32×3 pixels; a shape is channels × height × width"
+        ] * (shape == (32, 32, 3))
