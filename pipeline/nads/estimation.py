@@ -236,7 +236,7 @@ def estimate(
     def build(seed: int, contiguous: bool) -> nn.Module:
         try:
             return untrained(make, seed, contiguous)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(f"the network cannot be built: {reason(error)}") from error
 
     with at("", ValueError):

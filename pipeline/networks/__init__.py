@@ -55,6 +55,9 @@ CONTIGUOUS = ("memory_format", "contiguous")
 format in which all others are trained and derived, channels last; the dry run adds it."""
 
 REMEDIES = {
+    "batch of 1:.* more than 1 value": "batch norms need running statistics",
+    "batch of 1:": "it does run on two: give `squeeze()` its dimension, and write down no number "
+    "of images",
     "not one tensor": "put a module around it that returns the tensor of its outputs alone, or "
     "give the argument that leaves out the others (in torchvision aux_logits: false)",
     r"it returns \(": "of N images it returns (N, outputs), where outputs is the second "
@@ -65,7 +68,7 @@ REMEDIES = {
     "the CPU, and its parameters and buffers are moved",
     "dtype|scalar type|Input type": "inputs are float32: leave out `.half()`, `.double()` and such",
     "(?i)hidden size|batch.?size": "a network takes any number of images",
-    r"(?i)^(?!TypeError|.*reshape).*\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: "
+    r"(?i)^(?!.*TypeError|.*reshape).*\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: "
     "[C, H, W]` in nads, --input or `shape` gives inputs of another size",
 }
 """What to do about an exception of a network's own code, by words in it; the first found count."""
@@ -167,26 +170,31 @@ def constructor(place: str) -> Callable[..., nn.Module]:
     return LIBRARIES[package](make) if package in LIBRARIES else make
 
 
-def reason(error: BaseException, remedies: dict[str, str] = REMEDIES) -> str:
-    """An exception of a network's own code, on one line, and its remedy where one is known."""
+def reason(error: BaseException, where: str = "") -> str:
+    """An exception of a network's own code, on one line that begins with `where`, and its remedy
+    where one is known."""
     if isinstance(error, SystemExit):
         return (
-            f"its code ends Python (SystemExit: {' '.join(str(error).split())}), as sys.exit and "
-            "argparse do; move that below `if __name__ == '__main__':`"
+            f"{where}its code ends Python (SystemExit: {' '.join(str(error).split())}), as "
+            "sys.exit and argparse do; move that below `if __name__ == '__main__':`"
         )
     if isinstance(error, ModuleNotFoundError):
         package = str(error.name).partition(".")[0]
         if package != error.name and package in sys.modules:
-            return f"the {package} that is found here has no {error.name!r}, as another version may"
+            return (
+                f"{where}the {package} that is found here has no {error.name!r}, as another "
+                "version may"
+            )
         return (
-            f"there is no module {error.name!r}: neither a file own/{package}.py or folder "
+            f"{where}there is no module {error.name!r}: neither a file own/{package}.py or folder "
             f"own/{package}/ of yours (`dvc exp run --temp` takes those along that git knows: "
             "`git add own`) nor an installed package"
         )
     text = str(error).rpartition("RuntimeError: ")[2]  # of a scripted module's own traceback
     if not isinstance(error, InputError):
         text = " ".join(f"{type(error).__name__}: {text}".split())
-    return next((f"{text}; {do}" for words, do in remedies.items() if re.search(words, text)), text)
+    text = where + text
+    return next((f"{text}; {do}" for words, do in REMEDIES.items() if re.search(words, text)), text)
 
 
 def defaults() -> dict[str, object]:
@@ -229,7 +237,7 @@ def build(specification: Specification, channels: int, outputs: int, seed: int) 
         if place in NETWORKS.values() and not contiguous:
             return initialised(built, seed)
         return untrained(built, seed, contiguous)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         sentence = f"the network {place} cannot be built with {given}: {reason(error)}"
         if isinstance(error, TypeError):
             name = place.partition(":")[2]
@@ -249,11 +257,8 @@ def untrained(make: Callable[[], nn.Module], seed: int, contiguous: bool = False
     It maps a copy of its inputs, which many networks change in place; contiguous: in torch's usual
     memory format, whatever its inputs and weights have. Raises InputError for what is no module.
     """
-    try:
-        with usual_defaults():
-            network = initialised(make, seed)
-    except SystemExit as error:
-        raise InputError(reason(error)) from None
+    with usual_defaults():
+        network = initialised(make, seed)
     if not isinstance(network, nn.Module):
         raise InputError(f"what is built is a {type(network).__name__}, not a torch module")
     # Of scripted modules too, whose own method refuses.

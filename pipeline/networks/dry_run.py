@@ -21,11 +21,7 @@ JUMP = 0.2
 """The relative change of outputs in eval mode by a pass in train mode up to which it is no jump: by
 the first step of an older spectral norm's power method it is more in 99 of 100 networks."""
 
-ALONE = {
-    "more than 1 value": "batch norms need running statistics",
-    "": "it does run on two: give `squeeze()` its dimension, and write down no number of images",
-}
-"""What to do about an exception of a batch of one image; see `pipeline.networks.REMEDIES`."""
+ROUNDING = 1e-4  # relative distance up to which outputs are the same
 
 
 def dry_run(
@@ -182,7 +178,10 @@ def _oddities(made: list[nn.Module], shape: Shape, wanted: tuple[int, ...] | Non
             "its weights are the same under two of torch's seeds, so it is not untrained; build a "
             "new network in each call, without a checkpoint and without torch.manual_seed",
         ),
-        (end, f"its outputs {end}; leave that out, since training and NADs want the values before"),
+        (
+            end,
+            f"its outputs {end}; leave that out, since training and NADs want the values before it",
+        ),
     ):
         if wrong:
             raise InputError(f"used: {sentence}")
@@ -201,9 +200,9 @@ def _end(output: torch.Tensor) -> str:
     """How outputs (N, outputs) of no linear layer end that are no logits; otherwise nothing."""
     if output.dim() != 2:
         return ""
-    if (output >= 0).all() and _alike(output.sum(1), torch.ones(1)):
+    if (output >= 0).all() and _alike(output.sum(1), torch.ones(len(output))):
         return "sum to one, as after a softmax"
-    if output.shape[1] > 1 and _alike(output.exp().sum(1), torch.ones(1)):
+    if output.shape[1] > 1 and _alike(output.exp().sum(1), torch.ones(len(output))):
         return "are logarithms of what sums to one, as after a log-softmax"
     if torch.equal(output, output[:1].expand_as(output)):
         return (
@@ -242,9 +241,8 @@ def _run(
             elif backward:
                 output.sum().backward()
     except (Exception, SystemExit) as error:
-        why = reason(error, ALONE) if len(x) == 1 else reason(error)
-        size = f"inputs of {as_text(x.shape[1:])} in a batch of {len(x)}"
-        raise InputError(f"run on {size}: {why}") from error
+        where = f"run on inputs of {as_text(x.shape[1:])} in a batch of {len(x)}: "
+        raise InputError(reason(error, where)) from error
     return output.float()
 
 
@@ -289,12 +287,12 @@ def _differing(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> 
 
 
 def _distance(one: torch.Tensor, other: torch.Tensor) -> float:
-    return float((one - other).norm() / max(one.norm(), other.norm()))
+    """The distance of outputs, as a part of the larger; NaN where they are not finite."""
+    return float((one - other).norm() / torch.stack([one.norm(), other.norm()]).max().clamp(1e-30))
 
 
 def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether outputs are the same but for rounding, and finite."""
-    return bool(((one - other).abs() <= 1e-4 * (other.abs() + other.abs().max())).all())
+    return _distance(one, other) <= ROUNDING
 
 
 def _some(names: Iterable[str]) -> str:
