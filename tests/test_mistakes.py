@@ -220,7 +220,6 @@ def test_the_text_of_params(old, new, words, tmp_path, monkeypatch):
 # Networks of one's own ---------------------------------------------------------------------------
 
 NETWORKS = """
-import numpy as np
 import torch
 from torch import nn
 
@@ -253,30 +252,6 @@ def seeded(channels, outputs):
     return linear(channels, outputs)
 
 
-def by_numpy(channels, outputs):
-    network = linear(channels, outputs)
-    shape = network[1].weight.shape
-    network[1].weight.data = torch.from_numpy(np.random.standard_normal(shape)).float()
-    return network
-
-
-def frozen(channels, outputs):
-    return linear(channels, outputs).requires_grad_(False)
-
-
-class Two(nn.Flatten):
-    def __init__(self, channels, outputs):
-        super().__init__()
-        self.layer = nn.Linear(channels * 1024, outputs)
-
-    def forward(self, x):
-        return self.layer(super().forward(x)), x
-
-
-def without_return(channels, outputs):
-    linear(channels, outputs)
-
-
 """
 
 
@@ -292,6 +267,7 @@ reader.add_argument("--width", type=int, default=3)
 FILES = {
     "nets": NETWORKS,
     "broken": "def net(:",
+    "older": "import torchvision.models.utils",
     "without_gpu": "import sys\n\nsys.exit('this needs a GPU')",
     "options": f"{OPTIONS}reader.add_argument('--data', required=True)\nreader.parse_args()",
     "late_options": f"{NETWORKS}{OPTIONS}reader.add_argument('data')\n"
@@ -319,15 +295,16 @@ def own(repository):
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
     ("(N,)", "nets:flat", "(2,), not (2, 2); of N images it returns (N, outputs)"),
     ("a syntax error", "broken:net", "SyntaxError"),
+    (
+        "an older torchvision",
+        "older:net",
+        "the torchvision that is found here has no 'torchvision.",
+    ),
     ("sys.exit", "without_gpu:net", "its code ends Python (SystemExit: this needs a GPU), as"),
     ("options", "options:net", "imported: its code ends Python (SystemExit: 2), as"),
     ("options in a function", "late_options:net", "built with {}: its code ends Python (System"),
     ("three channels always", "nets:of_three_channels", "3 channels"),
     ("a seed of its own", "nets:seeded", "the same under two of torch's seeds"),
-    ("NumPy's chance", "nets:by_numpy", "draw them with torch"),
-    ("frozen weights", "nets:frozen", "grad"),
-    ("two results", "nets:Two", "tuple"),
-    ("no return", "nets:without_return", "NoneType"),
 )
 def test_networks_of_ones_own(place, words, own):
     assert words in answer(
@@ -360,6 +337,9 @@ MODEL = linear()
 @table(
     "make, keywords, words",
     ("a model for its constructor", MODEL, {}, "builds a new network, such as `lambda: Net"),
+    ("its name", "people:flat", {}, "`lambda: Net()`, not a str"),
+    ("its class alone", nn.Linear, {}, "the network cannot be built: TypeError"),
+    ("one that raises", lambda: 1 / 0, {}, "the network cannot be built: ZeroDivisionError"),
     ("one model again and again", lambda: MODEL, {}, "the same under two of torch's seeds"),
     ("ten outputs", lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), {}, "(2, 10)"),
     ("no batch", lambda: nn.Sequential(linear(), nn.Flatten(0)), {}, "returns (2,), not (2, 1)"),
