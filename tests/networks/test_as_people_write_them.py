@@ -158,44 +158,40 @@ STEP = """w, steps = self.body[1].weight, {}
 with torch.no_grad():
     v = F.normalize(w.T @ self.u, dim=0)
     self.u = F.normalize(w @ v, dim=0) if steps else self.u
-return self.body(x) / (self.u @ w @ (v if steps else v.roll(1)))"""
+self.body(x) / (self.u @ w @ (v if steps else v.roll(1)))"""
 DRAWN = "torch.from_numpy(np.random.normal(size=(8, 8))).float()"
 STRANGE = "are none of its parameters, so that no training reaches them; make layers in the con"
 INITIALISED = """if self.training and not self.ready:
     self.shift.data, self.ready = -x.mean(0), True
-return self.body(x + self.shift)"""
+self.body(x + self.shift)"""
 
 REFUSED = {
     "Late": (
         "head.bias, head.weight came into being in the first forward pass",
         "self.head = getattr(self, 'head', None) or nn.Linear(16, self.outputs)\n"
-        "return self.head(self.body[:3](x))",
+        "self.head(self.body[:3](x))",
     ),
     "Replaced": (
         "body.3.weight came into being in the first forward pass",
         "if vars(self).setdefault('first', True):\n"
         "    self.first, self.body[3].weight = False, nn.Parameter(torch.randn(self.outputs, 16))\n"
-        "return self.body(x)",
+        "self.body(x)",
     ),
     "Hidden": (
         STRANGE,
         "self.layers = vars(self).get('layers') or [nn.Linear(16, self.outputs)]\n"
-        "return self.layers[0](self.body[:3](x))",
+        "self.layers[0](self.body[:3](x))",
     ),
     "LateValue": (
         "draw them with torch and in the constructor",
         "self.value = vars(self).get('value', torch.randn(16, self.outputs))\n"
-        "return self.body[:3](x) @ self.value",
+        "self.body[:3](x) @ self.value",
     ),
     "FirstImages": (
         "not with NumPy, Python's random or by its first images",
-        "self.mean = vars(self).get('mean', 3 * x[:1])\nreturn self.body(x - self.mean)",
+        "self.mean = vars(self).get('mean', 3 * x[:1])\nself.body(x - self.mean)",
     ),
-    "Power": (
-        "take torch.nn.utils.parametrizations.spectral_norm",
-        STEP.format("True"),
-        POWER,
-    ),
+    "Power": ("take torch.nn.utils.parametrizations.spectral_norm", STEP.format("True"), POWER),
     "PowerInTraining": (
         "its outputs in eval mode are decided by the passes before",
         f"self.ready = vars(self).get('ready') or self.training\n{STEP.format('self.ready')}",
@@ -209,99 +205,90 @@ REFUSED = {
     ),
     "Noisy": (
         "in eval mode depend on chance; give dropout the argument training=self.training",
-        "return self.body(x) + 1e-2 * torch.randn(len(x), 1)",
+        "self.body(x) + 1e-2 * torch.randn(len(x), 1)",
     ),
-    "Dropping": (
-        "in eval mode depend on chance",
-        "return self.body[3](F.dropout(self.body[:3](x)))",
-    ),
+    "Dropping": ("in eval mode depend on chance", "self.body[3](F.dropout(self.body[:3](x)))"),
     "Centred": (
         "depends on the others of its batch; batch norms need running statistics",
-        "return self.body(x - x.mean(0))",
+        "self.body(x - x.mean(0))",
     ),
     "untracked": ("]); batch norms need running statistics",),
     "Buffer": (
         "draw them with torch",
-        "return self.body(x * self.scale)",
+        "self.body(x * self.scale)",
         f"self.register_buffer('scale', {DRAWN})",
     ),
-    "Attribute": (
-        "draw them with torch",
-        "return self.body(x * self.scale)",
-        f"self.scale = {DRAWN}",
-    ),
+    "Attribute": ("draw them with torch", "self.body(x * self.scale)", f"self.scale = {DRAWN}"),
     "Counted": (
         "each network has other names for its weights: dense_",
-        "return self.body(x)",
+        "",
         "self.add_module(f'dense_{next(COUNT)}', nn.Linear(2, 2))",
     ),
     "Squeezed": (
         "in a batch of 1: it returns (",
-        "return self.body[3](self.body[:3](x)[:, :, None].squeeze())",
+        "self.body[3](self.body[:3](x)[:, :, None].squeeze())",
     ),
-    "Fixed": ("in a batch of 1: RuntimeError: addmm", "return self.body(x.view(2, -1))"),
+    "Fixed": ("in a batch of 1: RuntimeError: addmm", "self.body(x.view(2, -1))"),
     "Checkpointed": (
         "set use_reentrant=False",
-        "return self.body[3](checkpoint(self.body[:3], x, use_reentrant=True))",
+        "self.body[3](checkpoint(self.body[:3], x, use_reentrant=True))",
     ),
-    "Detached": (
-        "leave out `torch.no_grad()` and `.detach()`",
-        "return self.body(x.detach())",
-    ),
-    "Frozen": ("leave out `torch.no_grad()`", "with torch.no_grad():\n    return self.body(x)"),
+    "Detached": ("leave out `torch.no_grad()` and `.detach()`", "self.body(x.detach())"),
+    "Frozen": ("leave out `torch.no_grad()`", "torch.no_grad()(self.body.forward)(x)"),
     "Listed": (
         f"weights of shape (16, 16), (16,) {STRANGE}",
-        "return self.body[3](self.layers[0](self.body[:3](x)))",
+        "self.body[3](self.layers[0](self.body[:3](x)))",
         "self.layers = [nn.Linear(16, 16)]",
     ),
-    "Fresh": (STRANGE, "return nn.Linear(16, self.outputs)(self.body[:3](x))"),
+    "Fresh": (STRANGE, "nn.Linear(16, self.outputs)(self.body[:3](x))"),
     "State": (
         "_extra_state, which its state has, is no tensor",
-        "return self.body(x)",
+        "",
         "type(self).get_extra_state = lambda self: {'steps': 1}",
     ),
     "Sparse": (
         "graph, which its state has, is no tensor, or a sparse one",
-        "return self.body(x)",
+        "",
         "self.register_buffer('graph', torch.eye(3).to_sparse())",
     ),
     "Coarse": (
         "derivatives are lost in the rounding of its linear layers in torch.bfloat16",
-        "return self.body.bfloat16()(x.bfloat16()).float()",
+        "self.body.bfloat16()(x.bfloat16()).float()",
         "self.bfloat16()",
     ),
     "Recurrent": (
         "a network takes any number of images",
         "rows = x.permute(0, 2, 1, 3).flatten(2)\n"
-        "return self.body[3](self.rnn(rows, torch.zeros(1, 64, 16))[0][:, -1])",
+        "self.body[3](self.rnn(rows, torch.zeros(1, 64, 16))[0][:, -1])",
         "self.rnn = nn.GRU(8 * channels, 16, batch_first=True)",
     ),
-    "Ending": ("its code ends Python (SystemExit: no GPU)", "raise SystemExit('no GPU')"),
+    "Ending": ("its code ends Python (SystemExit: no GPU)", "exit('no GPU')"),
     "ends": ("its code ends Python (SystemExit: no GPU)",),
     "Setting": (
         "its forward pass sets for all of torch: default dtype",
-        "torch.set_default_dtype(torch.float64)\nreturn self.body(x)",
+        "torch.set_default_dtype(torch.float64)\nself.body(x)",
     ),
     "Dictionary": (
         "returns a dict, not one tensor; put a module around it",
-        "return {'logits': self.body(x)}",
+        "{'logits': self.body(x)}",
     ),
     "Auxiliary": (
         "returns a tuple, not one tensor; put a module around it",
-        "return (self.body(x), x) if self.training else self.body(x)",
+        "(self.body(x), x) if self.training else self.body(x)",
     ),
-    "Infinite": ("its outputs at noise are not finite", "return (-self.body(x).abs()).log()"),
-    "Soft": ("its outputs sum to one, as after a softmax", "return self.body(x).softmax(1)"),
+    "Infinite": ("its outputs at noise are not finite", "(-self.body(x).abs()).log()"),
+    "Soft": ("its outputs sum to one, as after a softmax", "self.body(x).softmax(1)"),
     "normalised": ("its outputs have one length for all images, as after a normalisation",),
     "half": ("inputs are float32: leave out `.half()`",),
     "driver": ("leave `.cuda()` and devices out of its code",),
     "function": ("what is built is a function, not a torch module",),
 }
-"""By the name of a network: words of its refusal, its forward pass, and its constructor's end."""
+"""By the name of a network: words of its refusal, its forward pass, of which the last line is what
+it returns, and the end of its constructor."""
 
 SOUND = {
     "Empty": (
-        "return self.body(x)",
+        "",
         "self.empty = nn.Parameter(torch.empty(3, 0, 2, 2))\n"
         "self.waves = nn.Parameter(torch.randn(8, 5, dtype=torch.cfloat))\n"
         "for kind in ('float8_e4m3fn', 'uint16', 'bool'):\n"
@@ -309,9 +296,9 @@ SOUND = {
         "    self.register_parameter(kind, nn.Parameter(value, requires_grad=False))\n"
         "self.register_buffer('cache', torch.empty(5), persistent=False)",
     ),
-    "Precise": ("return self.body(x.double())", "self.double()"),
-    "Shifted": ("return self.body(x.sub_(0.5).mul_(4))",),
-    "ShiftedCopy": ("return self.body((x - 0.5) * 4)",),
+    "Precise": ("self.body(x.double())", "self.double()"),
+    "Shifted": ("self.body(x.sub_(0.5).mul_(4))",),
+    "ShiftedCopy": ("self.body((x - 0.5) * 4)",),
 }
 SYMMETRIES = {
     "Method": "lambda self, x: x.flip(-1)",
@@ -331,8 +318,12 @@ def people(repository):
         text += f"def {name}(channels, outputs):\n    return {value}\n\n\n"
     for name, row in (SOUND | {name: row[1:] for name, row in REFUSED.items()}).items():
         if row:
-            forward, made, *_ = [textwrap.indent(part, 8 * " ") for part in (*row, "pass")]
-            text += CLASS.format(name, made, forward)
+            forward, made, *_ = *row, "pass"
+            *before, last = (forward or "self.body(x)").split("\n")
+            forward = "\n".join([*before, f"return {last}"])
+            text += CLASS.format(
+                name, *(textwrap.indent(each, 8 * " ") for each in (made, forward))
+            )
     for name, value in SYMMETRIES.items():
         text += f"class {name}(Net):\n    symmetry = {value}\n\n\n"
     (repository / "own/people.py").write_text(text)
