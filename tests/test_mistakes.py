@@ -223,35 +223,26 @@ NETWORKS = """
 import torch
 from torch import nn
 
-
 def linear(channels, outputs):
     return nn.Sequential(nn.Flatten(), nn.Linear(channels * 1024, outputs))
 
-
 MODEL = linear(1, 2)
-
 
 def of_classes(num_classes=10):
     return linear(1, num_classes)
 
-
 def of_ten(channels, outputs):
     return linear(channels, 10)
-
 
 def flat(channels, outputs):
     return nn.Sequential(linear(channels, 1), nn.Flatten(0))
 
-
 def of_three_channels(channels, outputs):
     return nn.Sequential(nn.Conv2d(3, 4, 32), nn.Flatten(), nn.Linear(4, outputs))
-
 
 def seeded(channels, outputs):
     torch.manual_seed(0)
     return linear(channels, outputs)
-
-
 """
 
 
@@ -260,8 +251,6 @@ import argparse
 
 reader = argparse.ArgumentParser()
 reader.add_argument("--width", type=int, default=3)
-
-
 """
 
 FILES = {

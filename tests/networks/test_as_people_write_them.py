@@ -30,11 +30,9 @@ from torch.utils.checkpoint import checkpoint
 
 COUNT, NORM = itertools.count(), nn.BatchNorm1d
 
-
 def flat(channels, outputs):
     first, last = nn.Linear(64 * channels, 16), nn.Linear(16, outputs)
     return nn.Sequential(nn.Flatten(), first, nn.ReLU(), last)
-
 
 class Net(nn.Module):
     def __init__(self, channels, outputs, how="y"):
@@ -48,19 +46,16 @@ class Net(nn.Module):
     def forward(self, x):
         return eval(self.how, globals(), {"y": self.body(x)})
 
-
 def normed(channels, outputs, how):
     norm = getattr(nn.utils, how, None) or getattr(nn.utils.parametrizations, how[4:])
     first, last = norm(nn.Conv2d(channels, 8, 3)), norm(nn.Linear(288, 16))
     return nn.Sequential(first, nn.ReLU(), nn.Flatten(), last, nn.ReLU(), nn.Linear(16, outputs))
-
 
 def vanishing(channels, outputs):
     layers = [nn.Conv2d(channels, 8, 1), *[nn.Conv2d(8, 8, 1) for _ in range(40)], flat(8, outputs)]
     for layer in layers[:-1]:
         layer.weight.data, layer.bias.data = layer.weight / 10, 0 * layer.bias
     return nn.Sequential(*layers)
-
 
 class Reshaping(nn.Module):
     def __init__(self, channels, outputs):
@@ -70,39 +65,32 @@ class Reshaping(nn.Module):
     def forward(self, x):
         return self.last(self.first(x).reshape(-1, 144))
 
-
 class Viewing(Reshaping):
     def forward(self, x):
         return self.last(self.first(x).view(-1, 144))
-
 
 class Strided(Reshaping):
     def forward(self, x):
         return self.last(torch.as_strided(self.first(x), (len(x), 144), (144, 1)))
 
-
 def scripted_inside(channels, outputs):
     first = nn.Sequential(nn.Conv2d(channels, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU())
     return nn.Sequential(torch.jit.script(first), nn.Flatten(), nn.Linear(288, outputs))
-
 
 def grouped(channels, outputs):
     first, second = nn.Conv2d(channels, 16, 3, bias=False), nn.Conv2d(16, 16, 3, groups=16)
     last = nn.ReLU(), nn.Flatten(), nn.Linear(256, outputs, bias=False)
     return nn.Sequential(first, second, nn.BatchNorm2d(16), *last)
 
-
 def partly(channels, outputs):
     network = flat(channels, outputs)
     network[1].weight.data = torch.arange(1024.0 * channels).reshape(16, -1) / 10_000
     return network
 
-
 def frozen(channels, outputs):
     network = partly(channels, outputs)
     network[1].requires_grad_(False)
     return network
-
 
 def many_fixed(channels, outputs):
     network = nn.Sequential(*[nn.Linear(8, 8) for _ in range(9)], flat(channels, outputs))
@@ -110,26 +98,20 @@ def many_fixed(channels, outputs):
         layer.weight.data = torch.eye(8)
     return network
 
-
 def zero(channels, outputs):
     network = flat(channels, outputs)
     nn.init.zeros_(network[3].weight)
     return network
 
-
 def slow(channels, outputs, momentum):
     first = nn.InstanceNorm2d(channels), flat(channels, outputs)
     return nn.Sequential(*first, NORM(outputs, momentum=momentum))
 
-
 class Meta(type):
     symmetry = property(lambda cls: cls.group)
 
-
 class Missing(Net, metaclass=Meta):
     pass
-
-
 """
 
 FUNCTIONS = {
@@ -150,8 +132,6 @@ CLASS = """class {}(Net):
 
     def forward(self, x):
 {}
-
-
 """
 POWER = "self.register_buffer('u', F.normalize(torch.randn(16), dim=0))"
 STEP = """w, steps = self.body[1].weight, {}

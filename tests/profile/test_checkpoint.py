@@ -179,12 +179,10 @@ def test_a_file_of_another_kind_or_with_other_names_is_refused_with_what_to_do(i
 TIED = """
 from torch import nn
 
-
 def net(channels, outputs):
     one, two, three = (nn.Linear(64, 64) for _ in range(3))
     two.weight, three.weight = one.weight, nn.Parameter(one.weight.t())
     return nn.Sequential(nn.Flatten(), one, nn.ReLU(), two, three, nn.Linear(64, outputs))
-
 
 def parallel(channels, outputs):
     return nn.DataParallel(net(channels, outputs))
