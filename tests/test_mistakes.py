@@ -1,11 +1,9 @@
 """Mistakes that people make, the likeliest of each kind first, with the words that each must be
 answered with: one sentence, no traceback."""
 
-import io
 import runpy
 import shutil
 import sys
-import tarfile
 
 import numpy as np
 import pytest
@@ -72,32 +70,25 @@ def test_outside_the_environment_the_missing_package_is_named(monkeypatch):
 # Images ------------------------------------------------------------------------------------------
 
 
-def a_web_page(root):
-    path = root.with_suffix(".tar.gz")
-    path.write_text("<!doctype html><title>404 Not Found</title>" + 2000 * "x")
-    return path
-
-
-def cifar_100(root):
-    path = root.with_suffix(".tar.gz")
-    with tarfile.open(path, "w:gz") as archive:
-        for name in ("train", "test", "meta"):
-            header = tarfile.TarInfo(f"cifar-100-python/{name}")
-            header.size = 4
-            archive.addfile(header, io.BytesIO(b"some"))
-    return path
-
-
-def cifar_10_of_another_source(root):
-    root.mkdir()
-    for name in [*(f"data_batch_{n}" for n in range(1, 6)), "test_batch", "batches.meta"]:
-        (root / name).write_bytes(b"not the official one")
-    return root
-
-
 def holding(*names):
     """A folder with files of these names."""
     return lambda root: write(root, dict.fromkeys(names, b"some"))
+
+
+def alone(name, data=b"some"):
+    """A file of this name."""
+    return lambda root: write(root, {name: data}) / name
+
+
+def without_test(root):
+    class_folders(root).joinpath("test").rename(root / "val")
+    return root
+
+
+def two_sets(root):
+    for name in ("birds", "fish"):
+        class_folders(root / name)
+    return root
 
 
 def deeper(root):
@@ -126,35 +117,36 @@ def having(name, data):
 PICTURE = png(np.random.default_rng(1).integers(0, 256, (32, 32, 3), np.uint8))
 
 
+PAGE = b"<!doctype html><title>404 Not Found</title>" + 2000 * b"x"
+DEEP = png(np.full((32, 32), 999, np.uint16))
+OFFICIAL = [*(f"data_batch_{n}" for n in range(1, 6)), "test_batch", "batches.meta"]
+FOLDERS = "lies in more than one folder (birds/test, birds/train, fish/test, fish/train); name"
+
+
 @table(
     "make, words",
     ("a wrong path", lambda root: root / "nowhere", "nowhere does not exist; name a folder"),
-    ("a web page in the archive's place", a_web_page, "is a web page"),
-    ("CIFAR-100", cifar_100, "is CIFAR-100, not CIFAR-10"),
+    ("a web page in the archive's place", alone("cifar.tar.gz", PAGE), "is a web page"),
+    ("CIFAR-100", holding("train", "test", "meta"), "is CIFAR-100, not CIFAR-10"),
     ("CIFAR-10 binary", holding("data_batch_1.bin", "test_batch.bin"), "is CIFAR-10's binary vers"),
     ("CIFAR-10 for Matlab", holding("data_batch_1.mat"), "is CIFAR-10's Matlab version; name CIF"),
     ("CIFAR-100 binary", holding("train.bin", "fine_label_names.txt"), "is CIFAR-100, not"),
     ("Tiny ImageNet", tiny_imagenet, "is Tiny ImageNet, whose val/ has no class folders"),
-    (
-        "tables",
-        holding("README.md", "data/0.parquet"),
-        "but files of the kinds .md, .parquet; name",
-    ),
+    ("tables", holding("README.md", "data/0.parquet"), "files of the kinds .md, .parquet; name"),
     ("no split", holding("cat/0.png", "dog/0.png"), "test/<class>/, but files such as cat/0.png;"),
     ("train/train", deeper, "in more than one folder (test/test, train/train); name, or make, one"),
-    (
-        "one table",
-        lambda root: holding("0.parquet")(root) / "0.parquet",
-        "is a .parquet file; name",
-    ),
-    ("an array", lambda root: holding("x.npy")(root) / "x.npy", "x.npy is a .npy file; name CIFAR"),
-    ("CIFAR-10's batches made anew", cifar_10_of_another_source, "official"),
+    ("two sets", two_sets, FOLDERS),
+    ("one table", alone("0.parquet"), "is a .parquet file; name"),
+    ("an array", alone("x.npy"), "x.npy is a .npy file; name CIFAR"),
+    ("CIFAR-10's batches made anew", holding(*OFFICIAL), "official"),
     ("no test/", lambda root: class_folders(root, splits=["train"]), "test/ of 0"),
+    ("val/ for test/", without_test, "left out: 9, the first val/cat/0.png)"),
     ("one class", lambda root: class_folders(root, ["auk"]), "at least two are needed"),
     ("a class in train/ alone", having("train/auk/0.png", PICTURE), "the same classes (auk"),
     ("equal splits", equal_splits, "every test image is a training image too"),
     ("a corrupt picture", having("train/cat/0.png", PICTURE[:500]), "train/cat/0.png cannot be"),
     ("a text as picture", having("test/cat/1.png", b"not a picture"), "test/cat/1.png cannot be"),
+    ("16 bits", having("train/cat/1.png", DEEP), "cat/1.png holds values of more than 8 bits (P"),
 )
 def test_images(make, words, tmp_path):
     assert words in answer(sources.read, make(tmp_path / "birds"))
