@@ -266,7 +266,11 @@ def own(repository):
 
 @table(
     "place, words",
-    ("its module is not there", "nest:linear", "no module 'nest': neither a file own/nest.py"),
+    (
+        "its module is not there",
+        "nest:linear",
+        "No module named 'nest'; there is neither a file own/nest.py",
+    ),
     ("its name is not there", "nets:linaer", "nets has no 'linaer'; did you mean 'linear'"),
     ("a point for the colon", "nets.linear", "write 'nets:linear'"),
     ("a file", "own/nets.py:linear", "write 'nets:linear'"),
@@ -279,11 +283,11 @@ def own(repository):
     (
         "an older torchvision",
         "older:net",
-        "the torchvision that is found here has no 'torchvision.",
+        "the torchvision that is found here has it not, as",
     ),
-    ("sys.exit", "without_gpu:net", "its code ends Python (SystemExit: this needs a GPU), as"),
-    ("options", "options:net", "imported: its code ends Python (SystemExit: 2), as"),
-    ("options in a function", "late_options:net", "built with {}: its code ends Python (System"),
+    ("sys.exit", "without_gpu:net", "SystemExit: this needs a GPU; its code ends Python, as"),
+    ("options", "options:net", "imported: SystemExit: 2; its code ends Python, as"),
+    ("options in a function", "late_options:net", "built with {}: SystemExit: 2; its code ends"),
     ("three channels always", "nets:of_three_channels", "3 channels"),
     ("a seed of its own", "nets:seeded", "the same under two of torch's seeds"),
 )

@@ -55,6 +55,13 @@ CONTIGUOUS = ("memory_format", "contiguous")
 format in which all others are trained and derived, channels last; the dry run adds it."""
 
 REMEDIES = {
+    "SystemExit": "its code ends Python, as sys.exit and argparse do; move that below "
+    "`if __name__ == '__main__':`",
+    r"No module named '(?P<name>\w+)'": "there is neither a file own/{name}.py or folder "
+    "own/{name}/ of yours (`dvc exp run --temp` takes those along that git knows: `git add own`) "
+    "nor an installed package",
+    r"No module named '(?P<name>\w+)": "the {name} that is found here has it not, as another "
+    "version may",
     "batch of 1:.* more than 1 value": "batch norms need running statistics",
     "batch of 1:": "it does run on two: give `squeeze()` its dimension, and write down no number "
     "of images",
@@ -71,7 +78,8 @@ REMEDIES = {
     r"(?i)^(?!.*TypeError|.*reshape).*\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: "
     "[C, H, W]` in nads, --input or `shape` gives inputs of another size",
 }
-"""What to do about an exception of a network's own code, by words in it; the first found count."""
+"""What to do about an exception of a network's own code, by words in it; the first found count, and
+their groups stand in the remedy."""
 
 DEFAULTS = {
     "default dtype": (torch.get_default_dtype, torch.set_default_dtype),
@@ -173,28 +181,13 @@ def constructor(place: str) -> Callable[..., nn.Module]:
 def reason(error: BaseException, where: str = "") -> str:
     """An exception of a network's own code, on one line that begins with `where`, and its remedy
     where one is known."""
-    if isinstance(error, SystemExit):
-        return (
-            f"{where}its code ends Python (SystemExit: {' '.join(str(error).split())}), as "
-            "sys.exit and argparse do; move that below `if __name__ == '__main__':`"
-        )
-    if isinstance(error, ModuleNotFoundError):
-        package = str(error.name).partition(".")[0]
-        if package != error.name and package in sys.modules:
-            return (
-                f"{where}the {package} that is found here has no {error.name!r}, as another "
-                "version may"
-            )
-        return (
-            f"{where}there is no module {error.name!r}: neither a file own/{package}.py or folder "
-            f"own/{package}/ of yours (`dvc exp run --temp` takes those along that git knows: "
-            "`git add own`) nor an installed package"
-        )
     text = str(error).rpartition("RuntimeError: ")[2]  # of a scripted module's own traceback
     if not isinstance(error, InputError):
         text = " ".join(f"{type(error).__name__}: {text}".split())
-    text = where + text
-    return next((f"{text}; {do}" for words, do in REMEDIES.items() if re.search(words, text)), text)
+    for words, remedy in REMEDIES.items():
+        if found := re.search(words, where + text):
+            return f"{where}{text}; {remedy.format(**found.groupdict())}"
+    return where + text
 
 
 def defaults() -> dict[str, object]:

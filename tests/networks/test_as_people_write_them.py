@@ -242,8 +242,11 @@ REFUSED = {
         "self.body[3](self.rnn(rows, torch.zeros(1, 64, 16))[0][:, -1])",
         "self.rnn = nn.GRU(8 * channels, 16, batch_first=True)",
     ),
-    "Ending": ("its code ends Python (SystemExit: no GPU)", "exit('no GPU')"),
-    "ends": ("its code ends Python (SystemExit: no GPU)",),
+    "Ending": (
+        "SystemExit: no GPU; its code ends Python, as sys.exit and argparse do",
+        "exit('no GPU')",
+    ),
+    "ends": ("SystemExit: no GPU; its code ends Python, as sys.exit and argparse do",),
     "Setting": (
         "its forward pass sets for all of torch: default dtype",
         "torch.set_default_dtype(torch.float64)\nself.body(x)",
