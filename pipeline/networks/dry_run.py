@@ -60,10 +60,9 @@ def dry_run(
                 f"are still their first values after {steps:,} steps of training, so it may seem "
                 "to guess on new samples; a larger momentum or more epochs help"
             )
-    channels, height, width = shape
-    if width <= 4 < min(channels, height):
+    if shape[2] <= 4 < min(shape[:2]):
         notices.append(
-            f"inputs of {as_text(shape)} are {channels} channels of {height}×{width} pixels; a "
+            f"inputs of {as_text(shape)} are {shape[0]} channels of {as_text(shape[1:])} pixels; a "
             "shape is channels × height × width"
         )
     return sum(value.nbytes for value in network.state_dict().values()), notices
@@ -80,9 +79,8 @@ def check_untrained(
     networks are to be `contiguous`, since they run in that memory format alone.
 
     build: (seed, contiguous) → network; shape: (C, H, W); wanted: shape of one input's outputs, or
-    None for any. Raises InputError, beginning with `name`, where networks do not run, are decided
-    by something else than torch's seed, or are one and the same under two seeds (a checkpoint, a
-    seed set in the constructor), of which C would be the covariance of a single one.
+    None for any. Raises InputError, beginning with `name`, for what cannot be run, and for what is
+    no function of one image and torch's seed.
     """
     made = [build(seed, contiguous) for seed in (0, 0, 1)]
     try:
@@ -103,7 +101,8 @@ def _oddities(made: list[nn.Module], shape: Shape, wanted: tuple[int, ...] | Non
     one, two, three = map(_state, made)
     if new := (one.keys() ^ two.keys()) | (one.keys() ^ three.keys()):
         raise InputError(f"used: each network has other names for its weights: {_some(new)}")
-    unseeded, drawn = _differing(one, two), _differing(one, three)
+    differing = lambda state: {key for key in one if not torch.equal(one[key], state[key])}
+    unseeded, drawn = differing(two), differing(three)
     parameters, x, called = dict(first.named_parameters()), _noise(2, shape), []
     linear = {module for module in first.modules() if isinstance(module, nn.Linear)}
     note = lambda layer, _, output: called.append((layer, output)) if layer in linear else None
@@ -280,10 +279,6 @@ def _state(network: nn.Module) -> dict[str, torch.Tensor]:
         if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
             raise InputError(f"used: {name}, which its state has, is no tensor, or a sparse one")
     return state
-
-
-def _differing(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> set[str]:
-    return {key for key, value in one.items() if not torch.equal(value, other[key])}
 
 
 def _distance(one: torch.Tensor, other: torch.Tensor) -> float:

@@ -138,8 +138,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
     if name in known:
         return name
     bare = lambda name: [part for part in name.split(".") if part not in WRAPPERS]
-    own = bare(name)
-    alike = [each for each in known if bare(each) == own]
+    alike = [each for each in known if bare(each) == bare(name)]
     return max(alike, key=lambda each: (name.endswith(each), len(each)), default=name)
 
 
