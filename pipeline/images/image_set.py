@@ -99,8 +99,8 @@ def image_set(
     for colour, channel in zip(("red", "green", "blue"), images.images["train"].swapaxes(0, 1)):
         if channel.min() == channel.max():
             notices.append(
-                f"{colour} is {channel.min()} in every pixel of the training images, and networks "
-                "get 0 in its place"
+                f"{colour} is {channel.min()} in every pixel of the training images, where "
+                "networks get 0 in its place"
             )
     images.name = KNOWN.get(images.digest()[:16], name)
     return images

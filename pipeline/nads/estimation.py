@@ -14,7 +14,7 @@ from pipeline.cells.shapes import as_text
 from pipeline.nads.covariance import Covariance, parts_of
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
-from pipeline.nads.jacobian import Sampler, check
+from pipeline.nads.jacobian import Sampler
 from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
 from pipeline.nads.spectrum import nearby_of, oriented, standard_errors
@@ -151,12 +151,11 @@ def in_turn(sampler: Sampler, numbers: Iterable[int]) -> Iterator[tuple[int, np.
 def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") -> Estimation:
     """The empty estimate of a sampler's networks, by the estimator that they allow.
 
-    Raises InputError for a network that does not map each input by itself, for a symmetry that such
-    inputs cannot have, for more directions than the networks' vectors span, and for what does not
-    fit into memory. A notice of another method begins with `name`.
+    Raises InputError for a symmetry that such inputs cannot have, for more directions than the
+    networks' vectors span, and for what does not fit into memory. A notice of another method begins
+    with `name`.
     """
     network = sampler.build(sampler.identity[0])
-    check(network, source.input)
     estimator, vectors, reason = usable(network, sampler.estimator, source.input)
     if reason:
         notice(f"{name}{reason}; `plain` is used, which needs far more networks")
@@ -237,7 +236,7 @@ def estimate(
     def build(seed: int, contiguous: bool) -> nn.Module:
         try:
             return untrained(make, seed, contiguous)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(f"the network cannot be built: {reason(error)}") from error
 
     with at("", ValueError):

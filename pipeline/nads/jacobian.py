@@ -12,11 +12,9 @@ import torch
 from torch import nn
 
 from pipeline.cells.seeds import derive, stream
-from pipeline.cells.training import channels_last
 from pipeline.nads.derivative import gradient, images_per_pass, secant
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.readout import inputs_of, readout
-from pipeline.project.errors import InputError
 
 
 def evaluation_point(kind: str, seed: int, number: int, dimension: int) -> np.ndarray:
@@ -25,21 +23,6 @@ def evaluation_point(kind: str, seed: int, number: int, dimension: int) -> np.nd
         return np.zeros(dimension, np.float32)
     parts = ("nads", "evaluation point") + ((number,) if kind == "many" else ())
     return stream(seed, *parts).standard_normal(dimension, dtype=np.float32)
-
-
-def check(network: nn.Module, shape: tuple[int, ...]) -> None:
-    """Raise InputError unless `network` maps inputs of `shape` (C, H, W) each by itself."""
-    x = 100 * torch.randn(2, *shape, generator=torch.Generator().manual_seed(0))
-    x = channels_last(x, "cpu")
-    network.to(memory_format=torch.channels_last).eval()
-    with torch.no_grad():
-        output, alone = network(x), network(x[1:])
-    if (output[1:] - alone).abs().max() > 1e-3 * (output[1:] - output[:1]).abs().max():
-        raise InputError(
-            "the network's output for an input depends on chance or on the others of its batch, "
-            "though it is in eval mode; batch norms need running statistics, dropout the argument "
-            "training=self.training"
-        )
 
 
 def jacobian_of(

@@ -55,6 +55,16 @@ CONTIGUOUS = ("memory_format", "contiguous")
 format in which all others are trained and derived, channels last; the dry run adds it."""
 
 REMEDIES = {
+    "SystemExit": "its code ends Python, as sys.exit and argparse do; move that below "
+    "`if __name__ == '__main__':`",
+    r"No module named '(?P<name>\w+)'": "there is neither a file own/{name}.py or folder "
+    "own/{name}/ of yours (`dvc exp run --temp` takes those along that git knows: `git add own`) "
+    "nor an installed package",
+    r"No module named '(?P<name>\w+)": "the {name} that is found here has it not, as another "
+    "version may",
+    "batch of 1:.* more than 1 value": "batch norms need running statistics",
+    "batch of 1:": "it does run on two: give `squeeze()` its dimension, and write down no number "
+    "of images",
     "not one tensor": "put a module around it that returns the tensor of its outputs alone, or "
     "give the argument that leaves out the others (in torchvision aux_logits: false)",
     r"it returns \(": "of N images it returns (N, outputs), where outputs is the second "
@@ -65,10 +75,11 @@ REMEDIES = {
     "the CPU, and its parameters and buffers are moved",
     "dtype|scalar type|Input type": "inputs are float32: leave out `.half()`, `.double()` and such",
     "(?i)hidden size|batch.?size": "a network takes any number of images",
-    r"(?i)^(?!TypeError|.*reshape).*\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: "
+    r"(?i)^(?!.*TypeError|.*reshape).*\b(sizes?|shapes?|channels?|height|width|axis)\b": "`input: "
     "[C, H, W]` in nads, --input or `shape` gives inputs of another size",
 }
-"""What to do about an exception of a network's own code, by words in it; the first found count."""
+"""What to do about an exception of a network's own code, by words in it; the first found count, and
+their groups stand in the remedy."""
 
 DEFAULTS = {
     "default dtype": (torch.get_default_dtype, torch.set_default_dtype),
@@ -80,7 +91,6 @@ DEFAULTS = {
     "threads": (torch.get_num_threads, torch.set_num_threads),
     "determinism": (torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
     "precision": (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
-    "detection of anomalies": (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
     "current folder": (os.getcwd, os.chdir),
 }
 """What one network's code may set for all, and the functions that tell and set it."""
@@ -168,26 +178,16 @@ def constructor(place: str) -> Callable[..., nn.Module]:
     return LIBRARIES[package](make) if package in LIBRARIES else make
 
 
-def reason(error: BaseException, remedies: dict[str, str] = REMEDIES) -> str:
-    """An exception of a network's own code, on one line, and its remedy where one is known."""
-    if isinstance(error, SystemExit):
-        return (
-            f"its code ends Python (SystemExit: {' '.join(str(error).split())}), as sys.exit and "
-            "argparse do; move that below `if __name__ == '__main__':`"
-        )
-    if isinstance(error, ModuleNotFoundError):
-        package = str(error.name).partition(".")[0]
-        if package != error.name and package in sys.modules:
-            return f"the {package} that is found here has no {error.name!r}, as another version may"
-        return (
-            f"there is no module {error.name!r}: neither a file own/{package}.py or folder "
-            f"own/{package}/ of yours (`dvc exp run --temp` takes those along that git knows: "
-            "`git add own`) nor an installed package"
-        )
+def reason(error: BaseException, where: str = "") -> str:
+    """An exception of a network's own code, on one line that begins with `where`, and its remedy
+    where one is known."""
     text = str(error).rpartition("RuntimeError: ")[2]  # of a scripted module's own traceback
     if not isinstance(error, InputError):
         text = " ".join(f"{type(error).__name__}: {text}".split())
-    return next((f"{text}; {do}" for words, do in remedies.items() if re.search(words, text)), text)
+    for words, remedy in REMEDIES.items():
+        if found := re.search(words, where + text):
+            return f"{where}{text}; {remedy.format(**found.groupdict())}"
+    return where + text
 
 
 def defaults() -> dict[str, object]:
@@ -230,7 +230,7 @@ def build(specification: Specification, channels: int, outputs: int, seed: int) 
         if place in NETWORKS.values() and not contiguous:
             return initialised(built, seed)
         return untrained(built, seed, contiguous)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         sentence = f"the network {place} cannot be built with {given}: {reason(error)}"
         if isinstance(error, TypeError):
             name = place.partition(":")[2]
@@ -250,11 +250,8 @@ def untrained(make: Callable[[], nn.Module], seed: int, contiguous: bool = False
     It maps a copy of its inputs, which many networks change in place; contiguous: in torch's usual
     memory format, whatever its inputs and weights have. Raises InputError for what is no module.
     """
-    try:
-        with usual_defaults():
-            network = initialised(make, seed)
-    except SystemExit as error:
-        raise InputError(reason(error)) from None
+    with usual_defaults():
+        network = initialised(make, seed)
     if not isinstance(network, nn.Module):
         raise InputError(f"what is built is a {type(network).__name__}, not a torch module")
     # Of scripted modules too, whose own method refuses.
@@ -278,14 +275,10 @@ def symmetry(specification: Specification) -> Symmetry:
 
     Those of the table state the square's; that of the channels holds for all of them.
     """
-    stated = getattr(constructor(specification["network"]), "symmetry", "measured")
-    if callable(stated):
-        with contextlib.suppress(Exception):  # of a method of another meaning
-            stated = stated(**keywords(specification))
-    known = Symmetry("measured")
-    if isinstance(stated, str):
-        with contextlib.suppress(ValueError):
-            known = Symmetry.named(stated)
+    make, known = constructor(specification["network"]), Symmetry("measured")
+    with contextlib.suppress(Exception, SystemExit):  # of a symmetry of another meaning
+        stated = getattr(make, "symmetry", "measured")
+        known = Symmetry.named(stated(**keywords(specification)) if callable(stated) else stated)
     of_the_table = specification["network"] in NETWORKS.values()
     return Symmetry(known.square, known.channels or of_the_table)
 

@@ -1,6 +1,7 @@
 """A trial run of a network before any work: built under two seeds, run as it will be, and compared
 in what must differ and in what must not."""
 
+import functools
 import math
 from collections.abc import Callable, Iterable
 
@@ -20,10 +21,7 @@ JUMP = 0.2
 """The relative change of outputs in eval mode by a pass in train mode up to which it is no jump: by
 the first step of an older spectral norm's power method it is more in 99 of 100 networks."""
 
-UNSEEDED = (
-    "used: its initial weights differ though torch's seed is the same; draw them with torch and in "
-    "the constructor, not with NumPy, Python's random or by its first images"
-)
+ROUNDING = 1e-4  # relative distance up to which outputs are the same
 
 
 def dry_run(
@@ -54,13 +52,18 @@ def dry_run(
         contiguous = CONTIGUOUS in specification.items()
         network, notices, contiguous = check_untrained(place, build, shape, (outputs,), contiguous)
         specification.update([CONTIGUOUS] if contiguous else [])
-    tracked = [norm.momentum for norm in _norms(network) if norm.track_running_stats]
-    slow = min((momentum for momentum in tracked if momentum is not None), default=1)
-    if not of_the_table and (lag := (1 - slow) ** steps) > LAG:
+        momenta = [norm.momentum for norm in _norms(network) if norm.momentum is not None]
+        slow = min(momenta, default=1)
+        if (lag := (1 - slow) ** steps) > LAG:
+            notices.append(
+                f"of the running statistics of {place}'s batch norms (momentum {slow:g}) {lag:.0%} "
+                f"are still their first values after {steps:,} steps of training, so it may seem "
+                "to guess on new samples; a larger momentum or more epochs help"
+            )
+    if shape[2] <= 4 < min(shape[:2]):
         notices.append(
-            f"of the running statistics of {place}'s batch norms (momentum {slow:g}) {lag:.0%} are "
-            f"still their first values after {steps:,} steps of training, so it may seem to guess "
-            "on new samples; a larger momentum or more epochs help"
+            f"inputs of {as_text(shape)} are {shape[0]} channels of {as_text(shape[1:])} pixels; a "
+            "shape is channels × height × width"
         )
     return sum(value.nbytes for value in network.state_dict().values()), notices
 
@@ -76,9 +79,8 @@ def check_untrained(
     networks are to be `contiguous`, since they run in that memory format alone.
 
     build: (seed, contiguous) → network; shape: (C, H, W); wanted: shape of one input's outputs, or
-    None for any. Raises InputError, beginning with `name`, where networks do not run, are decided
-    by something else than torch's seed, or are one and the same under two seeds (a checkpoint, a
-    seed set in the constructor), of which C would be the covariance of a single one.
+    None for any. Raises InputError, beginning with `name`, for what cannot be run, and for what is
+    no function of one image and torch's seed.
     """
     made = [build(seed, contiguous) for seed in (0, 0, 1)]
     try:
@@ -99,80 +101,97 @@ def _oddities(made: list[nn.Module], shape: Shape, wanted: tuple[int, ...] | Non
     one, two, three = map(_state, made)
     if new := (one.keys() ^ two.keys()) | (one.keys() ^ three.keys()):
         raise InputError(f"used: each network has other names for its weights: {_some(new)}")
-    if _differing(one, two):
-        raise InputError(UNSEEDED)
-    drawn, parameters = _differing(one, three), dict(first.named_parameters())
+    differing = lambda state: {key for key in one if not torch.equal(one[key], state[key])}
+    unseeded, drawn = differing(two), differing(three)
+    parameters, x, called = dict(first.named_parameters()), _noise(2, shape), []
+    linear = {module for module in first.modules() if isinstance(module, nn.Linear)}
+    note = lambda layer, _, output: called.append((layer, output)) if layer in linear else None
+    first.to(memory_format=torch.channels_last).eval()
+    with register_module_forward_hook(note):
+        before = _run(first, x, wanted)
+    run = functools.partial(_run, wanted=before.shape[1:])
+    by_chance, alone = run(first, x, seed=1), run(first, x[1:])
+    # The same in torch's usual memory format, and after another image.
+    usual = x.clone(memory_format=torch.contiguous_format)
+    run(same.eval(), usual[1:], seed=1)
+    alike = _alike(before, run(same, usual, seed=1))
+    for norm in _norms(first):
+        norm.momentum = 0.0  # so that passes in train mode leave its statistics as they are
+    trained = run(first.train(), 2 * x + 1, backward=True)
+    after = run(first.eval(), x, backward=True).detach()
+    late = {key for key, value in first.named_parameters() if parameters.get(key) is not value}
+    late |= first.state_dict().keys() - one.keys()
+    # Some take gradients with respect to their inputs themselves.
+    known = {id(parameter) for parameter in parameters.values()}
+    shapes = {tuple(leaf.shape) for leaf in _leaves(trained) if id(leaf) not in known}
+    strange = {str(each) for each in shapes - {tuple(x.shape)}}
+    steady, jump = alike or _alike(after, run(first, x)), _distance(before, after)
+    if jump > JUMP:  # running means, of norms of one's own too, change step by step
+        run(first.train(), 2 * x + 1)
+        steady = steady and _distance(after, run(first.eval(), x)) >= jump / 2
+    coarse = {str(layer.weight.dtype) for layer in linear if layer.weight.itemsize < 4}
+    last = [layer for layer, output in called if torch.equal(output.float(), before)]
+    # More and larger images, since a small network's ReLUs may all be off at two.
+    end = "" if last else _end(run(first, 100 * _noise(8, shape)))
+    for wrong, sentence in (
+        (not before.isfinite().all(), "its outputs at noise are not finite"),
+        (
+            late,
+            f"{_some(late)} came into being in the first forward pass, too late to be trained; "
+            "make all parameters and buffers in the constructor",
+        ),
+        (
+            strange,
+            f"weights of shape {_some(strange)} are none of its parameters, so that no training "
+            "reaches them; make layers in the constructor, several in an nn.ModuleList",
+        ),
+        (
+            not steady,
+            "its outputs in eval mode are decided by the passes before, so untrained it is not "
+            "defined; let no pass in eval mode change a weight or buffer or draw with NumPy, and "
+            "in place of torch.nn.utils.spectral_norm take "
+            "torch.nn.utils.parametrizations.spectral_norm",
+        ),
+        (
+            not _alike(before, by_chance),
+            "its outputs in eval mode depend on chance; give dropout the argument "
+            "training=self.training, and add noise in train mode alone",
+        ),
+        (
+            coarse,
+            f"derivatives are lost in the rounding of its linear layers in {_some(coarse)}; leave "
+            "that out, and set `precision: bfloat16` to train so",
+        ),
+        (
+            not _alike(before, torch.cat([before[:1], alone])),
+            "its output for an image in eval mode depends on the others of its batch; batch norms "
+            "need running statistics",
+        ),
+        (
+            not alike or unseeded,
+            "its initial weights differ though torch's seed is the same; draw them with torch and "
+            "in the constructor, not with NumPy, Python's random or by its first images",
+        ),
+        (
+            not drawn and _alike(before, run(other.eval(), usual)),
+            "its weights are the same under two of torch's seeds, so it is not untrained; build a "
+            "new network in each call, without a checkpoint and without torch.manual_seed",
+        ),
+        (
+            end,
+            f"its outputs {end}; leave that out, since training and NADs want the values before it",
+        ),
+    ):
+        if wrong:
+            raise InputError(f"used: {sentence}")
     flat = {key: one[key].flatten() for key in parameters.keys() - drawn}
     fixed = {key for key, value in flat.items() if (value != value[:1]).any()}
     for key in drawn - parameters.keys():
         # A parameter may only turn what a buffer beside it draws (`parametrizations.orthogonal`).
         fixed = {each for each in fixed if not key.startswith(f"{each.rpartition('.')[0]}.")}
-    x, norms = _noise(2, shape), _norms(first)
-    first.to(memory_format=torch.channels_last).eval()
-    called = []
-    note = lambda layer, _, output: called.append((layer, output)) if layer in linear else None
-    linear = {module for module in first.modules() if isinstance(module, nn.Linear)}
-    with register_module_forward_hook(note):
-        before = _run(first, x, wanted)
-    if not before.isfinite().all():
-        raise InputError("used: its outputs at noise are not finite")
-    wanted = before.shape[1:]
-    # The same in torch's usual memory format, and after another image, or two if norms need them.
-    usual = x.clone(memory_format=torch.contiguous_format)
-    tracked = all(norm.track_running_stats for norm in norms)
-    _run(same.eval(), usual[1:] if tracked else usual + 1, wanted)
-    alike = _alike(before, _run(same, usual, wanted))
-    for norm in norms:
-        norm.momentum = 0.0  # so that passes in train mode leave its statistics as they are
-    trained = _run(first.train(), 2 * x + 1, wanted, backward=True)
-    after = _run(first.eval(), x, wanted, backward=True).detach()
-    late = {key for key, value in first.named_parameters() if parameters.get(key) is not value}
-    if late := late | (first.state_dict().keys() - one.keys()):
-        raise InputError(
-            f"used: {_some(late)} came into being in the first forward pass, too late to be "
-            "trained; make all parameters and buffers in the constructor"
-        )
-    shapes = {id(leaf): tuple(leaf.shape) for leaf in _leaves(trained)}
-    for known in parameters.values():
-        shapes.pop(id(known), None)
-    # Some take gradients with respect to their inputs themselves.
-    if strange := {str(each) for each in shapes.values() if each != x.shape}:
-        raise InputError(
-            f"used: weights of shape {_some(strange)} are none of its parameters, so that no "
-            "training reaches them; make layers in the constructor, several in an nn.ModuleList"
-        )
-    steady, jump = alike or _alike(after, _run(first, x, wanted)), _distance(before, after)
-    if jump > JUMP:  # running means, of norms of one's own too, change step by step
-        _run(first.train(), 2 * x + 1, wanted)
-        steady = steady and _distance(after, _run(first.eval(), x, wanted)) >= jump / 2
-    if not steady:
-        raise InputError(
-            "used: its outputs in eval mode are decided by the passes before, so untrained it is "
-            "not defined; let no pass in eval mode change a weight or buffer, and in place of "
-            "torch.nn.utils.spectral_norm take torch.nn.utils.parametrizations.spectral_norm"
-        )
-    if not alike:
-        raise InputError(UNSEEDED)
-    if not drawn and _alike(before, _run(other.eval(), usual, wanted)):
-        raise InputError(
-            "used: its weights are the same under two of torch's seeds, so it is not untrained; "
-            "build a new network in each call, without a checkpoint and without torch.manual_seed"
-        )
-    if coarse := {str(layer.weight.dtype) for layer in linear if layer.weight.itemsize < 4}:
-        raise InputError(
-            f"used: derivatives are lost in the rounding of its linear layers in {_some(coarse)}; "
-            "leave that out, and set `precision: bfloat16` to train so"
-        )
     odd = [f"starts from the same {_some(fixed)} whatever the seed"] if fixed else []
-    last = [layer for layer, output in called if torch.equal(output.float(), before)]
     if any(not layer.weight.any() for layer in last):
         odd.append("has a last layer that starts at zero; its NADs are the features' then")
-    # More and larger images, since a small network's ReLUs may all be off at two.
-    elif not last and (end := _end(_run(first, 100 * _noise(8, shape), wanted))):
-        raise InputError(
-            f"used: its outputs {end}; leave that out, since training and NADs want the values "
-            "before it"
-        )
     return odd
 
 
@@ -180,9 +199,9 @@ def _end(output: torch.Tensor) -> str:
     """How outputs (N, outputs) of no linear layer end that are no logits; otherwise nothing."""
     if output.dim() != 2:
         return ""
-    if (output >= 0).all() and _alike(output.sum(1), torch.ones(1)):
+    if (output >= 0).all() and _alike(output.sum(1), torch.ones(len(output))):
         return "sum to one, as after a softmax"
-    if output.shape[1] > 1 and _alike(output.exp().sum(1), torch.ones(1)):
+    if output.shape[1] > 1 and _alike(output.exp().sum(1), torch.ones(len(output))):
         return "are logarithms of what sums to one, as after a log-softmax"
     if torch.equal(output, output[:1].expand_as(output)):
         return (
@@ -197,14 +216,18 @@ def _end(output: torch.Tensor) -> str:
 
 
 def _run(
-    network: nn.Module, x: torch.Tensor, wanted: tuple[int, ...] | None, backward: bool = False
+    network: nn.Module,
+    x: torch.Tensor,
+    wanted: tuple[int, ...] | None,
+    backward: bool = False,
+    seed: int = 0,
 ) -> torch.Tensor:
     """The outputs of a network in its mode at inputs x (N, C, H, W); backward: to the weights in
-    train mode, to the inputs in eval mode."""
+    train mode, to the inputs in eval mode; seed: of what it draws."""
     x = x.clone().requires_grad_(backward and not network.training)
     try:
         with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(backward):
-            torch.manual_seed(0)
+            torch.manual_seed(seed)
             before, output = defaults(), network(x)
             if changed := [name for name, value in defaults().items() if value != before[name]]:
                 raise InputError(f"its forward pass sets for all of torch: {_some(changed)}")
@@ -217,13 +240,8 @@ def _run(
             elif backward:
                 output.sum().backward()
     except (Exception, SystemExit) as error:
-        size, why = f"inputs of {as_text(x.shape[1:])} in a batch of {len(x)}", reason(error)
-        if len(x) == 1:
-            why = (
-                f"{reason(error, {})}; it does run on two: give `squeeze()` its dimension, and "
-                "write down no number of images"
-            )
-        raise InputError(f"run on {size}: {why}") from error
+        where = f"run on inputs of {as_text(x.shape[1:])} in a batch of {len(x)}: "
+        raise InputError(reason(error, where)) from error
     return output.float()
 
 
@@ -263,17 +281,13 @@ def _state(network: nn.Module) -> dict[str, torch.Tensor]:
     return state
 
 
-def _differing(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> set[str]:
-    return {key for key, value in one.items() if not torch.equal(value, other[key])}
-
-
 def _distance(one: torch.Tensor, other: torch.Tensor) -> float:
-    return float((one - other).norm() / max(one.norm(), other.norm()))
+    """The distance of outputs, as a part of the larger; NaN where they are not finite."""
+    return float((one - other).norm() / torch.stack([one.norm(), other.norm()]).max().clamp(1e-30))
 
 
 def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether outputs are the same but for rounding."""
-    return torch.allclose(one, other, 1e-4, 1e-4 * float(other.abs().max()))
+    return _distance(one, other) <= ROUNDING
 
 
 def _some(names: Iterable[str]) -> str:

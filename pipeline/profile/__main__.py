@@ -113,15 +113,15 @@ def main(given: argparse.Namespace) -> None:
         print(f"  {nads.networks:,} untrained networks, relative error of C {nads.error:.2f}")
         course = trained.Course(specification, shape, *sizes, given.lr, device.type)
         directions, each = trained.chosen(nads, response), steps[name] * course.steps
-        print(f"  training along {len(directions)} directions, about {each:.0f} s a network")
+        many = f"{len(directions)} direction{'s' * (len(directions) > 1)}"
+        print(f"  training along {many}, about {each:.0f} s a network")
         table = trained.outcomes(course, directions, begun + seconds, each)
         print(f"  {len(table)} networks")
         network = networks.build(specification, shape[0], 1, 0)
-        weights = sum(each.numel() for each in network.parameters())
         result = Result(
             name=name,
             command=words,
-            parameters=weights,
+            parameters=sum(each.numel() for each in network.parameters()),
             nads=nads,
             response=response,
             directions=directions,

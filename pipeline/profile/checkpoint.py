@@ -25,8 +25,10 @@ IMAGES = 1000  # test images at most
 UNTRAINED = 8  # untrained networks, each at one image at least
 VALUES = 2**26  # numbers in the gradients of more images than that (512 MiB)
 
-WRAPPERS = ("module.", "_orig_mod.", "model.")
-"""What DataParallel, torch.compile and Lightning put before the name of every weight."""
+ROUNDING = 1e-5  # part of the largest output up to which outputs differ by rounding alone
+
+WRAPPERS = {"module", "_orig_mod", "model", "net", "network", "state_dict"}
+"""What DataParallel, torch.compile, Lightning and training scripts put into weights' names."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,13 +85,12 @@ def of_file(
     build = functools.partial(networks.build, specification, shape[0], len(found.classes))
     network, notices = build(0), list(found.notices)
     state = network.state_dict()
-    if not stored.keys() <= state.keys():
-        own = {short: name for name, short in _unwrapped(state).items()}
-        names = {name: own.get(short, short) for name, short in _unwrapped(stored).items()}
+    names = {name: _meant(name, state) for name in stored}
+    wrapped = [name for name in names if names[name] != name]
+    if wrapped and len(set(names.values())) == len(names):
         stored = {names[name]: value for name, value in stored.items()}
-        (old, new), *_ = names.items()
-        if old != new:
-            notices.append(f"{old} in {weights} is taken as {new}, and all other names likewise")
+        meant = f"{names[wrapped[0]]}, one of {len(wrapped)} such names"
+        notices.append(f"{wrapped[0]} in {weights} is taken as {meant}")
     try:
         lacking, unknown = network.load_state_dict(stored, strict=False)
         # Of a tensor that has two names a file may hold one.
@@ -98,6 +99,9 @@ def of_file(
         lacking = [name for name in lacking if tensor(name) not in given]
         names = [", ".join(keys[:3]) or "nothing" for keys in (lacking, unknown)]
         wrong = "it lacks {} and has {} besides".format(*names) if lacking or unknown else ""
+        same = lambda name: torch.equal(state[name], stored[name].to(state[name].dtype))
+        if twice := [name for name in state.keys() & stored.keys() if not same(name)]:
+            wrong = f"it has another value for {min(twice)} than for what the network ties to it"
     except RuntimeError as error:
         wrong = textwrap.shorten(str(error), 300)  # PyTorch names every shape that is wrong
     if wrong:
@@ -111,26 +115,31 @@ def of_file(
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
     x = training.channels_last(x.mean(1, keepdim=True) if shape[0] == 1 else x, device)
     labels = torch.as_tensor(labels, device=device)
-    answers = training.logits(network.to(device), x).argmax(1)
+    outputs = training.logits(network.to(device), x)
+    answers, relative = outputs.argmax(1), outputs - outputs.mean(1, keepdim=True)
+    constant = (relative - relative[:1]).abs().max() <= ROUNDING * outputs.abs().max()
     tested, accuracy = len(x), float((answers == labels).float().mean())
     count = max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes)))
     x = x[:: -(-tested // count)]  # which are sorted by content
     after = _response([(network, part) for part in x.split(training.BATCH)])
     if not math.isfinite(after.mean):
         raise InputError(f"--weights {weights} give gradients at these images that are not finite")
+    if constant:
+        after = Response(0 * after.rows, shape)
     seed = functools.partial(seeds.derive, "profile", "weights")
     untrained = (build(seed(number)).to(device) for number in range(UNTRAINED))
     before = _response(zip(untrained, x.tensor_split(UNTRAINED)))
-    counts = tested, accuracy, len(answers.unique()), len(x)
+    counts = tested, accuracy, 1 if constant else len(answers.unique()), len(x)
     return Checkpoint(found.name, *counts, before, after, notices)
 
 
-def _unwrapped(names: Iterable[str]) -> dict[str, str]:
-    """From each name of a network's weights to the name without what wrappers put before all."""
-    short = {name: name for name in names}
-    while ends := [p for p in WRAPPERS if all(name.startswith(p) for name in short.values())]:
-        short = {name: each.removeprefix(ends[0]) for name, each in short.items()}
-    return short
+def _meant(name: str, known: Iterable[str]) -> str:
+    """The known name of a weight that a file names as some wrapper does, or else `name`."""
+    if name in known:
+        return name
+    bare = lambda name: [part for part in name.split(".") if part not in WRAPPERS]
+    alike = [each for each in known if bare(each) == bare(name)]
+    return max(alike, key=lambda each: (name.endswith(each), len(each)), default=name)
 
 
 def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:

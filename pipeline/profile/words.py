@@ -49,9 +49,11 @@ def learned(result: Result) -> str:
     """The sentences on a trained network's response, beside that of untrained ones."""
     checkpoint, nads = result.checkpoint, result.nads.directions
     before, after, first = checkpoint.before, checkpoint.after, nads[:FIRST]
+    classes, answers = len(after.rows) // checkpoint.count, checkpoint.answers
+    few = {1: ", with one answer for all", classes: ""}
     text = (
         f"Trained, it is right on {checkpoint.accuracy:.1%} of {checkpoint.tested:,} test images "
-        f"of {checkpoint.images}{', with one answer for all' if checkpoint.answers == 1 else ''}. "
+        f"of {checkpoint.images}{few.get(answers, f', with {answers} of {classes} answers')}. "
     )
     if not after.mean:
         return text + (

@@ -77,7 +77,7 @@ def test_a_constant_channel_is_0_whatever_its_value_with_a_notice():
         assert not x[:, 1].any()
         assert x[:, ::2].std((0, 2, 3), correction=0).tolist() == pytest.approx([1, 1])
         (said,) = images.notices
-        assert said.startswith(f"green is {value} in every pixel of the training images, and")
+        assert said.startswith(f"green is {value} in every pixel of the training images, wh")
         grey, _ = Learning().dataset({"data": "images"}, "train", draw, [])
         torch.testing.assert_close(3 * grey, x[:, :1] + x[:, 2:])
 

@@ -4,7 +4,7 @@ import tarfile
 
 import numpy as np
 import pytest
-from small_images import CLASSES, class_folders, official, pack, png, write
+from small_images import CLASSES, class_folders, official, pack, write
 
 from pipeline.images.sources import read
 from pipeline.project.errors import InputError
@@ -106,16 +106,3 @@ def test_half_a_download_is_refused_wherever_it_was_cut(tmp_path, suffix):
     for cut in cuts:
         half.write_bytes(data[:cut])
         assert refusal(half) == f"{half} {CUT}"
-
-
-def test_a_mistake_ends_in_one_sentence(tmp_path):
-    """Beside those of tests/test_mistakes.py."""
-    class_folders(tmp_path / "other").joinpath("test").rename(tmp_path / "other/val")
-    assert "left out: 9, the first val/cat/0.png)" in refusal(tmp_path / "other")
-    for name in ("birds", "fish"):
-        class_folders(tmp_path / "two" / name)
-    words = "lies in more than one folder (birds/test, birds/train, fish/test, fish/train); name"
-    assert words in refusal(tmp_path / "two")
-    deep = {"train/cat/1.png": png(np.full((32, 32), 999, np.uint16))}
-    words = "train/cat/1.png holds values of more than 8 bits (Pillow's I;16); save it"
-    assert words in refusal(write(class_folders(tmp_path / "deep"), deep))

@@ -6,7 +6,6 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from nads_samples import GRADIENT, SECANT, distance, linear_features
 from torch import nn
 
@@ -14,17 +13,9 @@ from pipeline import networks
 from pipeline.cells.seeds import derive, stream
 from pipeline.nads import estimate
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.jacobian import Sampler, check, evaluation_point, jacobian_of
-from pipeline.project.errors import InputError
+from pipeline.nads.jacobian import Sampler, evaluation_point, jacobian_of
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}
-
-
-class Always(nn.Module):
-    """Dropout that is on in eval mode too."""
-
-    def forward(self, x):
-        return F.dropout(x)
 
 
 @pytest.mark.parametrize("estimator", [SECANT, GRADIENT])
@@ -47,17 +38,6 @@ def test_a_network_is_differentiated_as_it_is_evaluated(estimator):
     assert not network.training
     assert network[0].num_batches_tracked == 0
     assert not any(parameter.requires_grad for parameter in network.parameters())
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [nn.BatchNorm2d(1, track_running_stats=False), Always()],
-    ids=["statistics of the batch", "dropout that is never off"],
-)
-def test_a_network_whose_inputs_are_not_each_by_itself_is_refused(odd):
-    network = nn.Sequential(odd, nn.Flatten(), nn.Linear(16, 1))
-    with pytest.raises(InputError, match="depends on chance or on the others of its batch"):
-        check(network, (1, 4, 4))
 
 
 def test_points_and_weights_come_from_seeds_of_their_own():

@@ -93,6 +93,7 @@ def test_installed_networks_count_by_their_versions_and_ours_by_their_code(monke
     assert networks.version("their_networks:net") == "their-networks 3, timm 1.2, torchvision 0.5"
     del versions["timm"]
     assert networks.version("my_networks:net") == "torchvision 0.5"
-    (tmp_path / "mine.py").write_text("def net():\n    from einops.layers.torch import Reduce\n")
+    text = "# -*- coding: latin-1 -*-\nfrom einops.layers.torch import Reduce  # réseau\n"
+    (tmp_path / "mine.py").write_text(text, encoding="latin-1")
     own = [str(tmp_path / "mine.py"), str(tmp_path / "weights.npy")]
     assert networks.version("mine:net", own) == "einops 2, torchvision 0.5"

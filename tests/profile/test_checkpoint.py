@@ -114,6 +114,18 @@ def test_of_a_network_with_one_answer_the_page_says_so(images, weights, tmp_path
     words = "33.3% of 9 test images of mine, with one answer for all. At 9 of them it responds to n"
     assert words in page_of(dead)
     assert "A point for each NAD of the architecture" not in page_of(dead)
+    for alike in (
+        {"1.weight": stored["1.weight"][1:2].repeat(3, 1)},
+        {"1.weight": 1e-8 * stored["1.weight"]},
+        {"1.bias": stored["1.bias"] + 1e8},
+    ):
+        safetensors.torch.save_file(stored | alike, weights)
+        rounded = of_file(LINEAR, SHAPE, weights, str(images))
+        assert rounded.answers == 1 and not rounded.after.rows.any()
+    bias = torch.tensor([0.0, 0.0, -1e3])
+    safetensors.torch.save_file(stored | {"1.bias": bias}, weights)
+    two = dataclasses.replace(profile(), checkpoint=of_file(LINEAR, SHAPE, weights, str(images)))
+    assert "of 9 test images of mine, with 2 of 3 answers. Of its squared" in page_of(two)
     # The other way round, a trained network whose last layer starts at zero.
     born = dataclasses.replace(found, before=found.after, after=found.before, answers=3)
     page.write([born := dataclasses.replace(profile(), checkpoint=born)], tmp_path)
@@ -167,12 +179,10 @@ def test_a_file_of_another_kind_or_with_other_names_is_refused_with_what_to_do(i
 TIED = """
 from torch import nn
 
-
 def net(channels, outputs):
     one, two, three = (nn.Linear(64, 64) for _ in range(3))
     two.weight, three.weight = one.weight, nn.Parameter(one.weight.t())
     return nn.Sequential(nn.Flatten(), one, nn.ReLU(), two, three, nn.Linear(64, outputs))
-
 
 def parallel(channels, outputs):
     return nn.DataParallel(net(channels, outputs))
@@ -180,7 +190,7 @@ def parallel(channels, outputs):
 
 
 @pytest.mark.parametrize("place", ["tied:net", "tied:parallel"])
-@pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod.", "model._orig_mod."])
+@pytest.mark.parametrize("prefix", ["", "module.", "net.", "model._orig_mod."])
 def test_tied_weights_are_taken_as_the_advised_command_stores_them_in_any_wrapper(
     images, repository, place, prefix
 ):
@@ -200,6 +210,13 @@ def test_tied_weights_are_taken_as_the_advised_command_stores_them_in_any_wrappe
     np.testing.assert_array_equal(found.after.rows, whole.after.rows)
     own = "module." if place == "tied:parallel" else ""
     assert len(found.notices) == (prefix != own) and all(prefix in each for each in found.notices)
+    inner = {name.replace("5.", "5._orig_mod."): value for name, value in stored.items()}
+    safetensors.torch.save_file(inner, "weights.safetensors")
+    assert len(of_file(given, SHAPE, "weights.safetensors", str(images)).notices) == 1
+    other = {f"{prefix}3.weight": stored[f"{prefix}1.weight"] + 1}
+    safetensors.torch.save_file(stored | other, "weights.safetensors")
+    with pytest.raises(InputError, match=r"another value for (module\.)?1.weight than for what"):
+        of_file(given, SHAPE, "weights.safetensors", str(images))
     del stored[f"{prefix}5.weight"]
     safetensors.torch.save_file(stored, "weights.safetensors")
     with pytest.raises(InputError, match="it lacks .*5.weight and has nothing besides"):

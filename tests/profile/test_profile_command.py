@@ -20,7 +20,6 @@ from torch import nn
 
 from my_parts import squashed
 
-
 class Small(nn.Module):
     def __init__(self, channels, outputs, width=6):
         super().__init__()
@@ -29,7 +28,6 @@ class Small(nn.Module):
 
     def forward(self, x):
         return self.head(squashed(self.convolution(x)).flatten(1))
-
 
 def lazy(channels, outputs):
     return nn.Sequential(nn.Flatten(), nn.LazyLinear(outputs))
