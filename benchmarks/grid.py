@@ -128,7 +128,8 @@ def train_group(device: torch.device, sets: Sets, cells: list[Cell]) -> list[flo
         training.train(networks[0], x, y.to(device), cells[0].training, cells[0].seed)
     else:
         seeds = [cell.seed for cell in cells]
-        stack.train(networks, [(x, y)] * len(cells), cells[0].training, seeds, device)
+        pair = x.to(device), y.to(device)
+        stack.train(networks, [pair] * len(cells), cells[0].training, seeds)
     test_x, test_y = training.channels_last(test_x, device), test_y.to(device)
     return [training.accuracy(network.to(device), test_x, test_y) for network in networks]
 

@@ -139,7 +139,8 @@ def test_networks_of_a_stack_bring_their_buffers(on_both):
 
     def run(device):
         made = [training.initialised(Shifted, seed) for seed in range(3)]
-        return stack.train(made, [(each, y) for each in x], HOW, range(3), device)
+        sets = [(each.to(device), y.to(device)) for each in x]
+        return stack.train(made, sets, HOW, range(3))
 
     ours, there = on_both(run)
     for one, other in zip(ours, there):

@@ -147,7 +147,7 @@ def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     # Each goes to the device by itself: all of them may be more than the host's memory.
     sets = ([t.to(device) for t in data.dataset(job.cell, "train")] for job in jobs)
     orders = [derive(*job.identity, "order") for job in jobs]
-    outcomes = stack.train(networks, sets, first.training, orders, device)
+    outcomes = stack.train(networks, sets, first.training, orders)
     seconds = (time.monotonic() - started) / len(jobs)
     return [
         _freed(outcome)
