@@ -137,6 +137,6 @@ def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:
     """The response of networks, each at images (N, C, H, W) of its own."""
     rows, count = [], 0
     for network, x in pairs:
-        rows += [gradient.flatten(1).double().cpu() for gradient in of_outputs(network, x)]
+        rows += [gradient.flatten(1).cpu().double() for gradient in of_outputs(network, x)]
         count, shape = count + len(x), tuple(x.shape[1:])
     return Response(torch.cat(rows).numpy() / count**0.5, shape)

@@ -1,5 +1,6 @@
-"""An accelerator that is only pretended: its tensors compute on the CPU, and meet no tensor of the
-CPU but to be copied, as on a GPU. It shows what is left behind, and nothing of speed."""
+"""An accelerator that is only pretended: its tensors compute on the CPU, meet no tensor of the CPU
+but to be copied, as on a GPU, and are not of float64, as on Apple's. It shows what is left behind,
+and nothing of speed."""
 
 import math
 import types
@@ -13,10 +14,12 @@ NAME = "pretended"
 CASTS = ("conv2d", "linear", "matmul", "bmm", "scaled_dot_product_attention")
 """What `torch.autocast` computes in less precision there, of all that the CPU does."""
 
+PRODUCTS = ("convolution", "addmm", "mm", "bmm")
+
 STATE = types.SimpleNamespace(present=False, most=math.inf, refused=0, on_cpu=set())
 """present: whether the accelerator is there; most: numbers in one tensor, of more than which there
 is no memory; refused: how many such tensors were asked for; on_cpu: products that were computed on
-the CPU all the same."""
+the CPU all the same, but for those in float64."""
 
 _module = types.SimpleNamespace(
     is_available=lambda: STATE.present,
@@ -96,7 +99,7 @@ def _computed(function, args, kwargs):
         raise RuntimeError(f"expected all tensors on one device, and {name} has some on the CPU")
     to = kwargs.get("device")
     on = any(there) if to is None else torch.device(to).type == NAME
-    if not on and left and name in ("convolution", "addmm", "mm", "bmm"):
+    if name in PRODUCTS and not on and left and left[0].dtype != torch.float64:
         STATE.on_cpu.add(name)
     result = function(
         *tree_map(_held, args),
@@ -109,6 +112,8 @@ def _computed(function, args, kwargs):
     def placed(value):
         if not isinstance(value, torch.Tensor) or isinstance(value, There):
             return value
+        if value.dtype == torch.float64:
+            raise TypeError("the accelerator has no float64, as Apple's")
         if value.numel() > STATE.most:
             STATE.refused += 1
             raise torch.OutOfMemoryError("the accelerator is out of memory")
