@@ -56,7 +56,10 @@ def trained_twice(device, specification, how):
     network = networks.build(specification, 1, 2, 3)
     x = torch.randn(24, 1, 32, 32, generator=torch.Generator().manual_seed(0))
     x, y = training.channels_last(x, device), (torch.arange(24) % 2).to(device)
+    STATE.waits = 0
     outcome = training.train(network, x, y, how, 5)
+    again = any(isinstance(module, training.DROPOUTS) for module in network.modules())
+    assert STATE.waits <= 2 + again, "once in a training, and not once in a step"
     training.logits(networks.build(specification, 1, 2, 4), x)
     assert {value.device.type for value in network.state_dict().values()} == {device.type}
     return outcome, {name: value.cpu().numpy() for name, value in network.state_dict().items()}
@@ -140,7 +143,10 @@ def test_networks_of_a_stack_bring_their_buffers(on_both):
     def run(device):
         made = [training.initialised(Shifted, seed) for seed in range(3)]
         sets = [(each.to(device), y.to(device)) for each in x]
-        return stack.train(made, sets, HOW, range(3))
+        STATE.waits = 0
+        outcomes = stack.train(made, sets, HOW, range(3))
+        assert STATE.waits <= 2, "once in a training, and not once in a step"
+        return outcomes
 
     ours, there = on_both(run)
     for one, other in zip(ours, there):

@@ -67,7 +67,7 @@ def train(
             optimiser.step()
             losses[:, epoch, batch] = value
             correct += right
-    outcomes = []
+    losses, correct, outcomes = losses.cpu(), correct.cpu(), []
     for position, network in enumerate(networks):
         network.load_state_dict({name: value[position] for name, value in weights.items()})
         try:
