@@ -154,13 +154,9 @@ class Experiment:
 class SeparableExperiment(Experiment):
     """An experiment on D(v₁) ⊕ … ⊕ D(v_C): separable channels that share the label."""
 
-    def amplitudes(self, cell: Cell) -> tuple[float, ...]:
-        """ε of each channel."""
-        return (cell["eps"],)
-
-    def carried(self, cell: Cell, split: str, draw: dict) -> list[np.ndarray]:
-        """The labels (N,) that each D(v) carries: those of the samples."""
-        return [draw[f"{split}_labels"]] * self.channels
+    def carried(self, cell: Cell, split: str, draw: dict) -> list[tuple[np.ndarray, float]]:
+        """What each D(v) carries: labels (N,), here the samples', and their amplitude ε."""
+        return [(draw[f"{split}_labels"], cell["eps"])]
 
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
         """Labels (N,) and draws (N, parts, D) of both splits, for each of the plan's inputs.
@@ -185,12 +181,11 @@ class SeparableExperiment(Experiment):
 
     def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
         """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each D(v)."""
-        shape = shape_of(cell)
+        shape, carried = shape_of(cell), self.carried(cell, split, draw)
         normal = draw[separable.drawn(split, shape)]
-        labels, amplitudes = self.carried(cell, split, draw), self.amplitudes(cell)
         parts = [
             separable.linearly_separable(normal[:, part], y, v, eps, cell["sigma"], shape)
-            for part, (y, v, eps) in enumerate(zip(labels, directions, amplitudes))
+            for part, (v, (y, eps)) in enumerate(zip(directions, carried))
         ]
         return separable.direct_sum(*parts), self.classes(split, draw)
 
