@@ -180,11 +180,12 @@ def test_a_stack_that_has_no_room_is_halved_and_its_sets_arrive_one_by_one(
 
 @pytest.mark.parametrize("estimand", ["secant", "gradient"])
 def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypatch):
-    places, real = [], jacobian.images_per_pass
+    passes, real = {"cpu": [], NAME: []}, jacobian.images_per_pass
 
     def watched(network, shape):
-        places.append(next(network.parameters()).device.type)
-        return real(network, shape)
+        images = real(network, shape)
+        passes[next(network.parameters()).device.type].append(images)
+        return images
 
     monkeypatch.setattr(jacobian, "images_per_pass", watched)
     small = {"width": 0.125, "side": 8}
@@ -202,7 +203,8 @@ def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypa
         return [NADs.load(artifacts.NADS / f"{name}.npz") for name in members]
 
     both = on_both(run)
-    assert places == 4 * ["cpu"] + 4 * [NAME]
+    assert len(passes["cpu"]) == len(passes[NAME]) == 4
+    assert max(passes["cpu"]) == 128 < 2000 < min(passes[NAME]), "by a cache, and by memory"
     for ours, there in zip(*both):
         np.testing.assert_allclose(there.eigenvalues, ours.eigenvalues, rtol=1e-3, atol=1e-9)
         assert abs(there.directions[0] @ ours.directions[0]) == pytest.approx(1, abs=1e-4)
