@@ -52,8 +52,8 @@ def main(name: str) -> None:
     with artifacts.output(artifacts.REPORTS / name, sealed=False) as folder:
         for table, frame in tables.items():
             frame.to_csv(folder / f"{table}.csv", index=False)
-        places = ["architecture", *experiment.coordinates, "test_set"]
-        summary = evaluation.summary(tables["results"], places)
+        columns = ["architecture", *experiment.coordinates, "test_set"]
+        summary = evaluation.summary(tables["results"], columns)
         summary.to_csv(folder / "summary.csv", index=False)
         if sections:
             np.savez_compressed(folder / "cross_sections.npz", **sections)
