@@ -10,7 +10,7 @@ import torch
 from pipeline.cells.shapes import dimension
 from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
-from pipeline.grid import jobs as grid_jobs
+from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
 from pipeline.project import artifacts
@@ -39,7 +39,7 @@ def forecast(
     for architecture, member in plan.members.items():
         left = sum(cell["architecture"] == architecture for cell in cells) - stored[architecture]
         if left:
-            rate = measured.get(grid_jobs.rate_key(experiment, member, device.type), math.nan)
+            rate = measured.get(jobs.rate_key(experiment, member, device), math.nan)
             seconds += left * plan.train_samples * member.training.epochs * rate / slots
         to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {
@@ -74,8 +74,8 @@ def _stored(
         for cell in cells
         if cell["seed"] in drawn and data.digests["directions"].keys() >= {*experiment.uses(cell)}
     )
-    jobs = grid_jobs.of_cells(plan, data, at_hand, device)
-    return collections.Counter(job.cell["architecture"] for job in jobs if finished.holds(job.key))
+    known = jobs.of_cells(plan, data, at_hand, device)
+    return collections.Counter(job.cell["architecture"] for job in known if finished.holds(job.key))
 
 
 def rates() -> dict[str, float]:

@@ -9,7 +9,7 @@ from small_grids import HOW, plan_of
 
 from pipeline import experiments
 from pipeline.grid import forecast as told
-from pipeline.grid import jobs as grid_jobs
+from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
 from pipeline.project import artifacts
@@ -49,7 +49,7 @@ def forecast_of(plan, device=CPU):
 
 def note(plan, device=CPU, experiment=FOURIER, **seconds):
     """Note the seconds that a sample of each architecture took."""
-    keys = (grid_jobs.rate_key(experiment, plan.members[name], device.type) for name in seconds)
+    keys = (jobs.rate_key(experiment, plan.members[name], device) for name in seconds)
     told.add_rates(dict(zip(keys, seconds.values())))
 
 
@@ -85,7 +85,7 @@ def lay_data(plan):
 def keep(plan, cells):
     """Put cells into the store."""
     kept = store.Store(store.default_folder())
-    for job in grid_jobs.of_cells(plan, Data(FOURIER), cells, CPU):
+    for job in jobs.of_cells(plan, Data(FOURIER), cells, CPU):
         kept.put(job.key, {}, {"losses": [1.0], "accuracy": 1.0})
 
 
