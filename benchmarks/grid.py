@@ -141,12 +141,14 @@ def ours(name: str, count: int, device: torch.device) -> tuple[float, list[float
     size = together(specification, device)
     groups = [cells[start : start + size] for start in range(0, count, size)]
     started, make_data = time.perf_counter(), functools.partial(data, samples)
-    results = dict(workers.run(functools.partial(train_group, device), groups, make_data, device))
-    for result in results.values():
+    accuracies = {}
+    for group, result in workers.run(
+        functools.partial(train_group, device), groups, make_data, device
+    ):
         if isinstance(result, Exception):
             raise result
-    seconds = time.perf_counter() - started
-    return seconds, [accuracy for number in sorted(results) for accuracy in results[number]]
+        accuracies |= zip((cell.seed for cell in group), result)
+    return time.perf_counter() - started, [accuracies[seed] for seed in range(count)]
 
 
 def together(specification: table.Specification, device: torch.device) -> int:

@@ -35,7 +35,7 @@ def train(
     bar = tqdm(desc=f"train {data.experiment.name}", total=len(jobs), unit="cell", disable=None)
     with Claims(store.folder) as claims, bar:
         while left:
-            claimed_elsewhere, groups = [], {}
+            claimed_elsewhere = []
 
             def claimed():
                 for job in left:  # noqa: B023
@@ -47,10 +47,8 @@ def train(
                     else:
                         yield job
 
-            numbered = enumerate(grouped(claimed(), samples, data, device))
-            work = (groups.setdefault(position, group) for position, group in numbered)
-            for position, results in workers.run(train_group, work, make_data, device):
-                group = groups.pop(position)
+            work = grouped(claimed(), samples, data, device)
+            for group, results in workers.run(train_group, work, make_data, device):
                 if isinstance(results, Exception):
                     results = [results] * len(group)
                 for job, result in zip(group, results):

@@ -87,8 +87,8 @@ def run(
     jobs: Iterable,
     make_context: Callable[[], Any],
     device: torch.device,
-) -> Iterator[tuple[int, Any]]:
-    """Yield (position, result) of `function(context, job)` for every job, as jobs finish.
+) -> Iterator[tuple[Any, Any]]:
+    """Yield every job with its result, `function(context, job)`, as jobs finish.
 
     jobs: an iterable that is asked for the next job only when a worker is free, so that it may end
     the work early. make_context: called once per worker. On a CPU, and with Ray, `function`, jobs
@@ -102,18 +102,18 @@ def run(
 
 def run_here(
     function: Callable[[Any, Any], Any], jobs: Iterable, make_context: Callable[[], Any]
-) -> Iterator[tuple[int, Any]]:
-    """Yield (position, result) of every job in order, from this process.
+) -> Iterator[tuple[Any, Any]]:
+    """Yield every job with its result, in order, from this process.
 
     For an accelerator, and for work that takes less time than the start of a process.
     """
     context = make_context()
-    for position, job in enumerate(jobs):
+    for job in jobs:
         try:
             result = function(context, job)
         except Exception as error:
             result = error
-        yield position, result
+        yield job, result
 
 
 _kept: dict | None = None
@@ -134,8 +134,8 @@ def persistent() -> Iterator[None]:
 
 
 def _by_processes(function, jobs, make_context):
-    recipe, tasks = recipe_of(function, make_context), ((n, job, 0) for n, job in enumerate(jobs))
-    # By connections: the processes, and (position, job, deaths at this job) of the busy ones.
+    recipe, tasks = recipe_of(function, make_context), ((job, 0) for job in jobs)
+    # By connections: the processes, and (job, deaths at it) of the busy ones.
     processes, busy = {} if _kept is None else _kept, {}
     idle, again, most = list(processes), [], cores()
     # Ctrl-C interrupts the main thread alone, so no worker is left half started by this one.
@@ -146,11 +146,11 @@ def _by_processes(function, jobs, make_context):
                 connection = idle.pop() if idle else starter.submit(_start, processes).result()
                 busy[connection] = task
                 with contextlib.suppress(OSError):  # the worker has died, as is noticed below
-                    connection.send((recipe, task[1]))
+                    connection.send((recipe, task[0]))
             if not busy:
                 return
             for connection in multiprocessing.connection.wait(list(busy)):
-                position, job, deaths = busy.pop(connection)
+                job, deaths = busy.pop(connection)
                 try:
                     answered = connection.recv_bytes()
                 except (EOFError, OSError):
@@ -159,12 +159,12 @@ def _by_processes(function, jobs, make_context):
                     end = f"ended with status {process.exitcode}"
                     if deaths + 1 < TRIES:
                         tqdm.write(f"notice: a worker {end}; its job is done again", sys.stderr)
-                        again.append((position, job, deaths + 1))
+                        again.append((job, deaths + 1))
                     else:
-                        yield position, died(end)
+                        yield job, died(end)
                 else:
                     idle.append(connection)
-                    yield position, result_of(answered)
+                    yield job, result_of(answered)
     finally:
         starter.shutdown()
         for connection in list(processes if _kept is None else busy):
