@@ -5,14 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from small_grids import HOW, plan_of
+from small_grids import HOW, lay_down_plan, plan_of
 
-from pipeline import experiments
+from pipeline import experiments, generate
 from pipeline.grid import forecast as told
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
-from pipeline.project import artifacts
 
 FOURIER = experiments.find("fourier")
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
@@ -71,17 +70,6 @@ def test_a_forecast_worked_out_by_hand(folder):
     assert forecast_of(plan, device=GPU)[2] == seconds, "a GPU's rates are of a network's share"
 
 
-def lay_data(plan):
-    """What `generate` would lay down of a plan."""
-    with artifacts.output(artifacts.DATASETS / plan.experiment) as where:
-        digests = {"directions": store.digests(FOURIER.directions(plan, None))}
-        for seed in plan.seeds:
-            draw = FOURIER.draw(plan, seed, None)
-            artifacts.write_draw(where, seed, draw)
-            digests[f"draw-{seed}"] = store.digests(draw)
-        artifacts.write_json(where / "arrays.json", digests)
-
-
 def keep(plan, cells):
     """Put cells into the store."""
     kept = store.Store(store.default_folder())
@@ -93,7 +81,8 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     plan = fourier_plan((0, 1), train_samples=8, lenet=3, logreg=5)
     note(plan, lenet=1, logreg=1)
     assert forecast_of(plan)[1] == 0, "there are no data yet"
-    lay_data(plan)
+    lay_down_plan(plan)
+    generate.main("fourier")
     # Of ten cells a network and seed: six of 20 LeNets, and two of 20 logistic regressions.
     keep(plan, [FOURIER.cells(plan)[n] for n in (0, 1, 5, 9, 10, 19, 21, 39)])
     seconds = (14 * 8 * 3 + 18 * 8 * 5) / 2
