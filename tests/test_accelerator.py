@@ -210,6 +210,13 @@ def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypa
         assert abs(there.directions[0] @ ours.directions[0]) == pytest.approx(1, abs=1e-4)
 
 
+def test_the_output_of_a_network_from_images_to_images_comes_back(on_both):
+    estimator, point = Estimator("output", "plain", 100.0, "many", False, False), np.ones(64, "f4")
+    made = lambda: training.initialised(lambda: torch.nn.Conv2d(1, 1, 3, padding=1), 0)
+    run = lambda device: jacobian.jacobian_of(made().to(device), estimator, point, (1, 8, 8))
+    np.testing.assert_allclose(*on_both(run), atol=1e-6)
+
+
 def test_a_profile_with_and_without_weights(tmp_path, on_both, in_this_process, monkeypatch):
     """The parts of a profile give the same numbers, and the command puts them together."""
     specification, shape = networks.specification({"network": "logreg", "side": 8}), (1, 8, 8)

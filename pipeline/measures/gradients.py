@@ -36,7 +36,7 @@ def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
 
 def components(x: torch.Tensor, count: int) -> np.ndarray:
     """The first principal components (count, D) of inputs x (N, 1, H, W)."""
-    covariance = np.cov(x.flatten(1).cpu().double().numpy(), rowvar=False)
+    covariance = np.cov(x.flatten(1).double().numpy(), rowvar=False)
     return np.linalg.eigh(covariance)[1][:, ::-1][:, :count].T
 
 
@@ -47,7 +47,7 @@ def evolution(untrained: np.ndarray, x: torch.Tensor, count: int) -> np.ndarray:
     untrained: G, (D, D), the `covariance` of the network before training; S: that of inputs x
     (N, 1, H, W).
     """
-    samples = np.cov(x.flatten(1).cpu().double().numpy(), rowvar=False)
+    samples = np.cov(x.flatten(1).double().numpy(), rowvar=False)
     return np.linalg.eigh(untrained @ samples @ untrained)[1][:, ::-1][:, :count].T
 
 

@@ -111,7 +111,7 @@ def of_file(
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
     x = training.channels_last(x.mean(1, keepdim=True) if shape[0] == 1 else x, device)
     labels = torch.as_tensor(labels, device=device)
-    answers = training.logits(network.to(device), x).argmax(1)
+    answers = training.logits(network, x).argmax(1)
     tested, accuracy = len(x), float((answers == labels).float().mean())
     count = max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes)))
     x = x[:: -(-tested // count)]  # which are sorted by content
