@@ -151,20 +151,21 @@ def test_whatever_a_job_gives_is_its_own_result(capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_workers_end_where_no_more_results_are_wanted(tmp_path):
+def test_workers_end_where_no_more_results_are_wanted(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "cores", lambda: 2)
     results = workers.run(wait_at_first, [1, 0, 0, 0], functools.partial(str, tmp_path), CPU)
     next(results)
-    there = [psutil.Process(child.pid) for child in multiprocessing.active_children()]
+    waiting = {process.pid for process in workers._waiting.values()}
+    (busy,) = {child.pid for child in multiprocessing.active_children()} - waiting
+    busy = psutil.Process(busy)
     results.close()
-    assert there and not psutil.wait_procs(there, 20)[1]
+    assert not psutil.wait_procs([busy], 20)[1]
 
 
-def test_workers_that_are_kept_do_the_jobs_of_one_run_after_another(monkeypatch):
+def test_workers_do_the_jobs_of_one_run_after_another(monkeypatch):
     monkeypatch.setattr(workers, "cores", lambda: 1)
-    with workers.persistent():
-        first, second = (run(numbered, [0, 1], functools.partial(int, n)) for n in (10, 20))
-        (worker,) = {psutil.Process(number) for number, _ in [*first.values(), *second.values()]}
-    assert not psutil.wait_procs([worker], 20)[1], "it ends with the context"
+    first, second = (run(numbered, [0, 1], functools.partial(int, n)) for n in (10, 20))
+    assert len({worker for worker, _ in [*first.values(), *second.values()]}) == 1
     assert [sums for _, sums in [*first.values(), *second.values()]] == [10, 11, 20, 21]
 
 
