@@ -1,6 +1,8 @@
-"""What a grid takes: networks, those that are stored, time, room."""
+"""What a grid takes: networks, those that are stored, time, room on each of the disks."""
 
 import dataclasses
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from pipeline.grid import forecast as told
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
+from pipeline.project.errors import InputError
 
 FOURIER = experiments.find("fourier")
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
@@ -90,3 +93,21 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"
     for more in ({"train_samples": 9}, {"test_samples": 501}):
         assert forecast_of(dataclasses.replace(plan, **more))[1] == 0, "data are to be drawn anew"
+
+
+@pytest.mark.parametrize("full", ["models", "store/.cells", "store/.dvc/cache"])
+def test_each_disk_needs_the_room(full, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path / "store"))
+    Path(full).mkdir(parents=True)
+    usage = shutil.disk_usage(tmp_path)
+    free = lambda path: 5_000_000_000 if path == tmp_path / full else 10**12
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=free(path)))
+    told.check_room(5_000_000_000, "scale mine")
+    with pytest.raises(InputError) as caught:
+        told.check_room(5_010_000_000, "scale mine")
+    assert str(caught.value) == (
+        f"scale mine has 5.01 GB still to write, and the disk of {tmp_path / full} has 5.00 GB "
+        "free; free space there (`find .cells -type f -atime +30 -delete` and `dvc gc -w` remove "
+        "what is no longer used) or ask for less"
+    )
