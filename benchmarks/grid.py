@@ -128,7 +128,8 @@ def train_group(device: torch.device, sets: Sets, cells: list[Cell]) -> list[flo
         training.train(networks[0], x, y.to(device), cells[0].training, cells[0].seed)
     else:
         seeds = [cell.seed for cell in cells]
-        stack.train(networks, [(x, y)] * len(cells), cells[0].training, seeds, device)
+        pair = x.to(device), y.to(device)
+        stack.train(networks, [pair] * len(cells), cells[0].training, seeds)
     test_x, test_y = training.channels_last(test_x, device), test_y.to(device)
     return [training.accuracy(network.to(device), test_x, test_y) for network in networks]
 
@@ -140,12 +141,14 @@ def ours(name: str, count: int, device: torch.device) -> tuple[float, list[float
     size = together(specification, device)
     groups = [cells[start : start + size] for start in range(0, count, size)]
     started, make_data = time.perf_counter(), functools.partial(data, samples)
-    results = dict(workers.run(functools.partial(train_group, device), groups, make_data, device))
-    for result in results.values():
+    accuracies = {}
+    for group, result in workers.run(
+        functools.partial(train_group, device), groups, make_data, device
+    ):
         if isinstance(result, Exception):
             raise result
-    seconds = time.perf_counter() - started
-    return seconds, [accuracy for number in sorted(results) for accuracy in results[number]]
+        accuracies |= zip((cell.seed for cell in group), result)
+    return time.perf_counter() - started, [accuracies[seed] for seed in range(count)]
 
 
 def together(specification: table.Specification, device: torch.device) -> int:

@@ -46,7 +46,7 @@ def main() -> None:
     estimates = list(tasks(plan, device))
     check_unchanged()  # the code that runs is the code in the keys
     artifacts.check_own(plan.members)
-    with artifacts.output(artifacts.NADS) as folder, workers.persistent():
+    with artifacts.output(artifacts.NADS) as folder:
         for name, nads in from_files.items():
             nads.save(folder / f"{name}.npz")
             print(f"{name}: {len(nads.directions)} NADs from {plan.members[name].source.file}")

@@ -34,7 +34,7 @@ def main(name: str) -> None:
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
     specifications = [grid["architectures"][cell["architecture"]] for cell in cells]
     files = [str(models / f"{cell_name}.safetensors") for cell_name in names]
-    work, outcomes = list(zip(cells, specifications, files)), [None] * len(cells)
+    work, outcomes = list(zip(cells, specifications, files)), {}
     function = functools.partial(evaluation.evaluate_one, device)
     make_data = functools.partial(Data, experiment)
     if experiment.needs_networks:
@@ -42,18 +42,18 @@ def main(name: str) -> None:
     else:
         # Outputs on the test sets are on disk: reading them takes less than starting a process.
         results = workers.run_here(function, work, make_data)
-    for position, result in tqdm(results, f"evaluate {name}", len(work), disable=None):
+    for (*_, file), result in tqdm(results, f"evaluate {name}", len(work), disable=None):
         if isinstance(result, Exception):
             raise result
-        outcomes[position] = result
-    rows = [rows_of_cell for rows_of_cell, _ in outcomes]
+        outcomes[file] = result
+    rows, sections = zip(*(outcomes[file] for file in files))
     tables = evaluation.tables(cells, rows, artifacts.trained(name, "training.csv"), experiment)
-    sections = {name: section for name, (_, section) in zip(names, outcomes) if section is not None}
+    sections = {name: each for name, each in zip(names, sections) if each is not None}
     with artifacts.output(artifacts.REPORTS / name, sealed=False) as folder:
         for table, frame in tables.items():
             frame.to_csv(folder / f"{table}.csv", index=False)
-        places = ["architecture", *experiment.coordinates, "test_set"]
-        summary = evaluation.summary(tables["results"], places)
+        columns = ["architecture", *experiment.coordinates, "test_set"]
+        summary = evaluation.summary(tables["results"], columns)
         summary.to_csv(folder / "summary.csv", index=False)
         if sections:
             np.savez_compressed(folder / "cross_sections.npz", **sections)

@@ -9,10 +9,10 @@ import time
 
 from pipeline import experiments
 from pipeline.experiments.plan import Plan
-from pipeline.grid import jobs as grid_jobs
 from pipeline.grid import run
 from pipeline.grid.data import Data
 from pipeline.grid.forecast import add_rates
+from pipeline.grid.jobs import of_cells, rate_key
 from pipeline.machine import workers
 from pipeline.machine.store import Store, default_folder
 from pipeline.project import artifacts, command
@@ -27,7 +27,7 @@ def main(name: str) -> None:
     artifacts.check(artifacts.DATASETS / name, f"generate {name}")
     artifacts.check_own(plan.members)
     data, store = Data(experiment), Store(default_folder())
-    jobs = list(grid_jobs.of_cells(plan, data, data.cells(plan), device))
+    jobs = list(of_cells(plan, data, data.cells(plan), device))
     # The keys are digests of the present files, and the code that runs was imported earlier.
     check_unchanged()
     outcomes = {job.key: store.get(job.key) for job in jobs}
@@ -38,8 +38,7 @@ def main(name: str) -> None:
     rates = {}
     for job, seconds in trained:
         member = plan.members[job.cell["architecture"]]
-        key = grid_jobs.rate_key(experiment, member, job.device)
-        rates[key] = seconds / (samples * job.training.epochs)
+        rates[rate_key(experiment, member, device)] = seconds / (samples * job.training.epochs)
     add_rates(rates)
     print(
         f"{name}: {len(trained)} cells trained, {len(jobs) - len(trained) - len(failed)} reused, "

@@ -116,8 +116,7 @@ def main() -> None:
     jobs = [(cell, way) for way in asked.ways for cell in cells]
     rows = []
     work = workers.run(train_cell, jobs, make, torch.device("cpu"))
-    for position, result in tqdm(work, "cells in each way", len(jobs), disable=None):
-        cell, way = jobs[position]
+    for (cell, way), result in tqdm(work, "cells in each way", len(jobs), disable=None):
         place = {name: cell[name] for name in ("architecture", "seed", "index_1", "index_2")}
         if isinstance(result, training.Diverged):
             result = {"train_loss": float("inf")}

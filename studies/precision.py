@@ -89,10 +89,11 @@ def main() -> None:
     jobs = [(cell, precision) for cell in grid.cells for precision in ("float32", "bfloat16")]
     tested, times = {}, {}
     work = workers.run(train_cell, jobs, make, torch.device("cpu"))
-    for position, result in tqdm(work, "cells in both precisions", len(jobs), disable=None):
+    for (cell, precision), result in tqdm(
+        work, "cells in both precisions", len(jobs), disable=None
+    ):
         if isinstance(result, Exception):
             raise result
-        cell, precision = jobs[position]
         place = (
             cell["architecture"],
             cell["seed"],

@@ -45,6 +45,14 @@ def _one_thread():
 
 
 @pytest.fixture(autouse=True)
+def _own_workers():
+    """A test's workers end with it: those of another work in another folder."""
+    yield
+    while workers._waiting:
+        workers._waiting.popitem()[1].kill()
+
+
+@pytest.fixture(autouse=True)
 def _seeded():
     """A test's networks are the same in every run."""
     torch.manual_seed(0)

@@ -56,7 +56,10 @@ def trained_twice(device, specification, how):
     network = networks.build(specification, 1, 2, 3)
     x = torch.randn(24, 1, 32, 32, generator=torch.Generator().manual_seed(0))
     x, y = training.channels_last(x, device), (torch.arange(24) % 2).to(device)
+    STATE.waits = 0
     outcome = training.train(network, x, y, how, 5)
+    again = any(isinstance(module, training.DROPOUTS) for module in network.modules())
+    assert STATE.waits <= 2 + again, "once in a training, and not once in a step"
     training.logits(networks.build(specification, 1, 2, 4), x)
     assert {value.device.type for value in network.state_dict().values()} == {device.type}
     return outcome, {name: value.cpu().numpy() for name, value in network.state_dict().items()}
@@ -139,7 +142,11 @@ def test_networks_of_a_stack_bring_their_buffers(on_both):
 
     def run(device):
         made = [training.initialised(Shifted, seed) for seed in range(3)]
-        return stack.train(made, [(each, y) for each in x], HOW, range(3), device)
+        sets = [(each.to(device), y.to(device)) for each in x]
+        STATE.waits = 0
+        outcomes = stack.train(made, sets, HOW, range(3))
+        assert STATE.waits <= 2, "once in a training, and not once in a step"
+        return outcomes
 
     ours, there = on_both(run)
     for one, other in zip(ours, there):
@@ -173,11 +180,12 @@ def test_a_stack_that_has_no_room_is_halved_and_its_sets_arrive_one_by_one(
 
 @pytest.mark.parametrize("estimand", ["secant", "gradient"])
 def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypatch):
-    places, real = [], jacobian.images_per_pass
+    passes, real = {"cpu": [], NAME: []}, jacobian.images_per_pass
 
     def watched(network, shape):
-        places.append(next(network.parameters()).device.type)
-        return real(network, shape)
+        images = real(network, shape)
+        passes[next(network.parameters()).device.type].append(images)
+        return images
 
     monkeypatch.setattr(jacobian, "images_per_pass", watched)
     small = {"width": 0.125, "side": 8}
@@ -195,10 +203,18 @@ def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypa
         return [NADs.load(artifacts.NADS / f"{name}.npz") for name in members]
 
     both = on_both(run)
-    assert places == 4 * ["cpu"] + 4 * [NAME]
+    assert len(passes["cpu"]) == len(passes[NAME]) == 4
+    assert max(passes["cpu"]) == 128 < 2000 < min(passes[NAME]), "by a cache, and by memory"
     for ours, there in zip(*both):
         np.testing.assert_allclose(there.eigenvalues, ours.eigenvalues, rtol=1e-3, atol=1e-9)
         assert abs(there.directions[0] @ ours.directions[0]) == pytest.approx(1, abs=1e-4)
+
+
+def test_the_output_of_a_network_from_images_to_images_comes_back(on_both):
+    estimator, point = Estimator("output", "plain", 100.0, "many", False, False), np.ones(64, "f4")
+    made = lambda: training.initialised(lambda: torch.nn.Conv2d(1, 1, 3, padding=1), 0)
+    run = lambda device: jacobian.jacobian_of(made().to(device), estimator, point, (1, 8, 8))
+    np.testing.assert_allclose(*on_both(run), atol=1e-6)
 
 
 def test_a_profile_with_and_without_weights(tmp_path, on_both, in_this_process, monkeypatch):

@@ -127,8 +127,8 @@ def test_a_cell_trained_in_memory_is_what_the_stage_trains(grid):
     outcome, accuracies, seconds = grid.train(job.cell, "linear_pairs")
     assert outcome == result.outcome and seconds > 0
     assert list(accuracies) == ["all", "first", "second"]
-    arrays = {name: torch.from_numpy(array) for name, array in result.arrays.items()}
-    network = jobs.restored(data, job.cell, job.specification, arrays, torch.device("cpu"))
+    place = job.cell, job.specification, result.tensors, torch.device("cpu")
+    network = jobs.restored(data, *place)
     for name, x, y in data.test_sets(job.cell):
         assert accuracies[name] == training.accuracy(network, x, y)
     row = fitting.train_cell(grid, (job.cell, "stated"))

@@ -35,7 +35,9 @@ def linearly_separable(
     ε; sigma: noise σ. The component along v is ε y exactly, the rest is noise (paper 2, eq. 1).
     """
     draw, y, v = (torch.as_tensor(a).to(torch.float32) for a in (draw, y, v))
-    return (sigma * draw + torch.outer(eps * y - sigma * (draw @ v), v)).reshape(-1, *shape)
+    x = sigma * draw
+    x += torch.outer(eps * y - sigma * (draw @ v), v)  # in place: x may be most of the memory
+    return x.reshape(-1, *shape)
 
 
 def drawn(split: str, shape: Shape) -> str:

@@ -29,18 +29,18 @@ def train(
     sets: Iterable[Labelled],
     training: Training,
     seeds: Sequence[int],
-    device: torch.device,
 ) -> list[Outcome | Diverged]:
-    """Train M networks in place, each on its own set as `pipeline.cells.training.train` would.
+    """Train M networks in place, each on its own set as `pipeline.cells.training.train` would, on
+    the sets' device.
 
     networks: alike but for their weights; sets: M pairs of inputs (N, C, H, W) and class numbers
     (N,), of equal shapes; seeds: of the orders. The outcome of a network whose loss is not finite
     is Diverged; the other networks are trained all the same.
     """
-    x, y = (torch.stack(parts).to(device) for parts in zip(*sets))
-    stacked, _ = torch.func.stack_module_state(list(networks))
-    weights = {name: nn.Parameter(value.to(device)) for name, value in stacked.items()}
-    base = networks[0].to(device).train()
+    x, y = map(torch.stack, zip(*sets))
+    device = x.device
+    weights, _ = torch.func.stack_module_state([network.to(device) for network in networks])
+    base = networks[0].train()
     optimiser = optimiser_of(weights.values(), training)
 
     def loss(one, x, y):
@@ -67,7 +67,7 @@ def train(
             optimiser.step()
             losses[:, epoch, batch] = value
             correct += right
-    outcomes = []
+    losses, correct, outcomes = losses.cpu(), correct.cpu(), []
     for position, network in enumerate(networks):
         network.load_state_dict({name: value[position] for name, value in weights.items()})
         try:

@@ -129,12 +129,13 @@ def outcome(losses: torch.Tensor, correct: torch.Tensor, samples: int) -> Outcom
 
     correct: the last epoch's correct answers. Raises Diverged if the last loss is not finite.
     """
-    batches = torch.full((losses.shape[1],), BATCH, dtype=losses.dtype, device=losses.device)
+    losses = losses.cpu()  # Apple's accelerator has no float64
+    batches = torch.full((losses.shape[1],), BATCH, dtype=losses.dtype)
     batches[-1] = samples - BATCH * (len(batches) - 1)
     means = (losses @ batches / samples).tolist()
     if not np.isfinite(means[-1]):
         raise Diverged(f"the training loss became {means[-1]}; a smaller lr helps")
-    steps = steps_until_learned(losses.flatten().double().cpu().numpy())
+    steps = steps_until_learned(losses.flatten().double().numpy())
     return Outcome(means, float(correct) / samples, steps)
 
 

@@ -20,15 +20,11 @@ class Colours(FrequencyExperiment):
             for frequency in super().points(member):
                 yield {"axis": axis} | frequency
 
-    def directions(self, plan, nads):
-        """The coloured waves of the grid, by names such as '32x32_0_-4_grey'."""
-        return {
-            f"{name}_{axis}": coloured(wave, axis)
-            for name, wave in super().directions(plan, nads).items()
-            for axis in AXES
-        }
+    def direction(self, cell):
+        """The coloured wave of a cell."""
+        return coloured(super().direction(cell), cell["axis"])
 
     def uses(self, cell):
-        """The name of v."""
+        """The name of v, for example '32x32_0_-4_grey'."""
         (wave,) = super().uses(cell)
         return [f"{wave}_{cell['axis']}"]

@@ -9,7 +9,7 @@ import torch
 from pipeline.cells import pictures, separable
 from pipeline.cells.fourier import fourier, frequencies
 from pipeline.cells.seeds import stream
-from pipeline.cells.shapes import INPUT, Shape, Size, dimension
+from pipeline.cells.shapes import INPUT, Shape, dimension
 from pipeline.cells.training import Labelled
 from pipeline.experiments.plan import Amplitude, Frequencies, Indices, Member, Nothing, Plan
 
@@ -37,7 +37,7 @@ class Experiment:
     are kept for evaluation; parts: groups of channels (name → slice), of which each is also tested
     alone with zeros in all other channels; Settings: the dataclass of the experiment's own values,
     which params.yaml has in a block of the experiment's name or, if at_top_level, beside the
-    blocks; Grid: the dataclass of one architecture's part of the grid.
+    blocks; Grid: the dataclass of one architecture's part of the grid, with a method `nads`.
     """
 
     coordinates: tuple[str, ...] = ("index",)
@@ -130,6 +130,11 @@ class Experiment:
         """A cell's training or test set; directions: the arrays named by `uses`."""
         raise NotImplementedError
 
+    def classes(self, split: str, draw: dict) -> torch.Tensor:
+        """Class numbers (N,) of a split: 0 and 1 of the labels −1 and +1, others as they are."""
+        labels = draw[f"{split}_labels"]
+        return torch.as_tensor(labels > 0 if self.outputs == 2 else labels).long()
+
     def test_sets(
         self, cell: Cell, draw: dict, directions: list
     ) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
@@ -149,13 +154,9 @@ class Experiment:
 class SeparableExperiment(Experiment):
     """An experiment on D(v₁) ⊕ … ⊕ D(v_C): separable channels that share the label."""
 
-    def amplitudes(self, cell: Cell) -> tuple[float, ...]:
-        """ε of each channel."""
-        return (cell["eps"],)
-
-    def carried(self, cell: Cell, split: str, draw: dict) -> list[np.ndarray]:
-        """The labels (N,) that each D(v) carries: those of the samples."""
-        return [draw[f"{split}_labels"]] * self.channels
+    def carried(self, cell: Cell, split: str, draw: dict) -> list[tuple[np.ndarray, float]]:
+        """What each D(v) carries: labels (N,), here the samples', and their amplitude ε."""
+        return [(draw[f"{split}_labels"], cell["eps"])]
 
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
         """Labels (N,) and draws (N, parts, D) of both splits, for each of the plan's inputs.
@@ -180,14 +181,13 @@ class SeparableExperiment(Experiment):
 
     def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
         """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each D(v)."""
-        shape, y = shape_of(cell), draw[f"{split}_labels"]
+        shape, carried = shape_of(cell), self.carried(cell, split, draw)
         normal = draw[separable.drawn(split, shape)]
-        labels, amplitudes = self.carried(cell, split, draw), self.amplitudes(cell)
         parts = [
-            separable.linearly_separable(normal[:, part], y_part, v, eps, cell["sigma"], shape)
-            for part, (y_part, v, eps) in enumerate(zip(labels, directions, amplitudes))
+            separable.linearly_separable(normal[:, part], y, v, eps, cell["sigma"], shape)
+            for part, (v, (y, eps)) in enumerate(zip(directions, carried))
         ]
-        return separable.direct_sum(*parts), torch.as_tensor(y > 0).long()
+        return separable.direct_sum(*parts), self.classes(split, draw)
 
 
 class PictureExperiment(Experiment):
@@ -221,6 +221,16 @@ class PictureExperiment(Experiment):
     def positive(self, plan: Plan, classes: Sequence[str]) -> Sequence[int] | None:
         """The numbers of the classes on the positive side of two, None where all are told apart."""
         return None
+
+    def pictures(self, split: str, draw: dict) -> torch.Tensor:
+        """A split's pictures (N, 3, H, W), normalised."""
+        return pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw)
+
+    def linear(self, cell: Cell, split: str, draw: dict, v: np.ndarray) -> torch.Tensor:
+        """D(v) beside the pictures, (N, 1, H, W)."""
+        normal, y = draw[f"{split}_normal"], draw[f"{split}_labels"]
+        eps, sigma = cell["eps"], cell["sigma"]
+        return separable.linearly_separable(normal, y, v, eps, sigma, shape_of(cell))
 
 
 class BasisExperiment(PictureExperiment):
@@ -259,20 +269,14 @@ class FrequencyExperiment(SeparableExperiment):
         for row, column in frequencies(member.grid.step, member.input[1:], member.grid.transposes):
             yield {"k_row": row, "k_col": column}
 
+    def direction(self, cell: Cell) -> np.ndarray:
+        """v (D,) of a cell."""
+        return fourier(cell["k_row"], cell["k_col"], shape_of(cell)[1:])
+
     def directions(self, plan, nads):
-        """The Fourier directions of the grid, by names such as '32x32_0_-4'."""
-        parts = sorted({(member.input[1:], member.grid.step) for member in plan.members.values()})
-        return {
-            _name(size, row, column): fourier(row, column, size)
-            for size, step in parts
-            for row, column in frequencies(step, size)
-        }
+        """The Fourier directions of the grid."""
+        return {self.uses(cell)[0]: self.direction(cell) for cell in self.cells(plan)}
 
     def uses(self, cell):
-        """The name of v."""
-        return [_name(shape_of(cell)[1:], cell["k_row"], cell["k_col"])]
-
-
-def _name(size: Size, row: int, column: int) -> str:
-    """The name of a frequency's direction, for example '32x32_0_-4'."""
-    return f"{size[0]}x{size[1]}_{row}_{column}"
+        """The name of v, for example '32x32_0_-4'."""
+        return [f"{cell['height']}x{cell['width']}_{cell['k_row']}_{cell['k_col']}"]

@@ -6,21 +6,18 @@ that it neglects.
 
 import dataclasses
 
-import torch
-
 from pipeline.cells import pictures
 from pipeline.cells.shapes import Shape, dimension
 from pipeline.experiments.experiment import BasisExperiment
-from pipeline.experiments.plan import Part
 
 
 @dataclasses.dataclass(frozen=True)
-class Whole(Part):
+class Whole:
     """One architecture's part of the grid: always the whole basis of NADs."""
 
-    def last(self, shape: Shape) -> int:
-        """The last NAD of the basis."""
-        return dimension(shape) - 1
+    def nads(self, shape: Shape) -> int:
+        """The number of NADs of the basis."""
+        return dimension(shape)
 
 
 class Flip(BasisExperiment):
@@ -39,6 +36,7 @@ class Flip(BasisExperiment):
 
         Pictures are normalised before the flip, which therefore flips the mean image too.
         """
-        x = pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw)
-        y = torch.as_tensor(draw[f"{split}_labels"]).long()
-        return (pictures.flipped(x, directions[0]) if cell["images"] == "flipped" else x), y
+        x = self.pictures(split, draw)
+        if cell["images"] == "flipped":
+            x = pictures.flipped(x, directions[0])
+        return x, self.classes(split, draw)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from pipeline.cells import pictures, separable
+from pipeline.cells import separable
 from pipeline.experiments.experiment import PictureExperiment, shape_of
 from pipeline.experiments.plan import AmplitudePerArchitecture
 from pipeline.project.errors import InputError
@@ -65,11 +65,9 @@ class ImagePairs(PictureExperiment):
 
     def dataset(self, cell, split, draw, directions):
         """Inputs (N, 4, H, W) and class numbers (N,) of a cell; directions: v alone, (H·W,)."""
-        y, (v,) = draw[f"{split}_labels"], directions
-        channels = pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw)
-        normal, amplitudes = draw[f"{split}_normal"], (cell["eps"], cell["sigma"])
-        linear = separable.linearly_separable(normal, y, v, *amplitudes, shape_of(cell))
-        return separable.direct_sum(channels, linear), torch.as_tensor(y > 0).long()
+        linear = self.linear(cell, split, draw, directions[0])
+        x = separable.direct_sum(self.pictures(split, draw), linear)
+        return x, self.classes(split, draw)
 
     def test_sets(self, cell, draw, directions):
         """All channels, each part alone, and `conflict`: images of one side, D(v) of the other.

@@ -4,10 +4,7 @@ Networks are kept after 0, 1, 2, 4, … epochs on D(v), v a NAD of the network i
 Where their response lies then is measured by `pipeline.measures.gradients.course`.
 """
 
-import torch
-
-from pipeline.cells import pictures, separable
-from pipeline.experiments.experiment import BasisExperiment, shape_of
+from pipeline.experiments.experiment import BasisExperiment
 from pipeline.experiments.plan import AmplitudePerArchitecture
 
 IMAGES = -1
@@ -37,12 +34,8 @@ class Learning(BasisExperiment):
 
     def dataset(self, cell, split, draw, directions):
         """Inputs (N, 1, H, W) and class numbers (N,) of a cell; directions: the NADs (D, D)."""
-        y = draw[f"{split}_labels"]
         if cell["data"] == "images":
-            channels = pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw)
-            x = channels.mean(1, keepdim=True)
+            x = self.pictures(split, draw).mean(1, keepdim=True)
         else:
-            v, normal = directions[0][cell["index"]], draw[f"{split}_normal"]
-            amplitudes, shape = (cell["eps"], cell["sigma"]), shape_of(cell)
-            x = separable.linearly_separable(normal, y, v, *amplitudes, shape)
-        return x, torch.as_tensor(y > 0).long()
+            x = self.linear(cell, split, draw, directions[0][cell["index"]])
+        return x, self.classes(split, draw)

@@ -49,10 +49,6 @@ class LinearPairs(SeparableExperiment):
         for first, second in itertools.product(member.grid.indices, repeat=2):
             yield {"index_1": first, "index_2": second}
 
-    def amplitudes(self, cell):
-        """ε₁ and ε₂."""
-        return cell["eps1"], cell["eps2"]
-
     def draw(self, plan, seed, images):
         """Also a number in [0, 1) for each training sample and channel, where there is label
         noise."""
@@ -63,12 +59,12 @@ class LinearPairs(SeparableExperiment):
         return arrays
 
     def carried(self, cell, split, draw):
-        """The samples' labels, in training with the label noise of each channel."""
-        labels = super().carried(cell, split, draw)
-        if split == "test" or "train_numbers" not in draw:
-            return labels
-        each = zip(labels, draw["train_numbers"].T, (cell["eta1"], cell["eta2"]))
-        return [np.where(numbers < rate, -y, y) for y, numbers, rate in each]
+        """The samples' labels, in training with the label noise of each channel; ε₁ and ε₂."""
+        labels = 2 * [draw[f"{split}_labels"]]
+        if split == "train" and "train_numbers" in draw:
+            each = zip(labels, draw["train_numbers"].T, (cell["eta1"], cell["eta2"]))
+            labels = [np.where(numbers < rate, -y, y) for y, numbers, rate in each]
+        return list(zip(labels, (cell["eps1"], cell["eps2"])))
 
     def plane(self, cell, draw, directions):
         """v₁⊕0 and 0⊕v₂, each (2, H, W)."""

@@ -19,25 +19,17 @@ class Nothing:
     """The settings of an experiment that has none."""
 
 
-class Part:
-    """One architecture's part of a grid.
-
-    The part of an experiment that needs NADs also has `last(shape)`, the largest index of a NAD
-    that it takes.
-    """
-
-    def check(self, shape: Shape) -> None:
-        """Does nothing; in a subclass, raises ValueError unless the part fits inputs of a shape."""
-
-
 @dataclasses.dataclass(frozen=True)
-class Indices(Part):
+class Indices:
     """One architecture's part of a grid over its own NADs."""
 
     indices: tuple[int, ...]
 
-    def check(self, shape: Shape) -> None:
-        """Raise ValueError unless there are indices, all different and in range."""
+    def nads(self, shape: Shape) -> int:
+        """The number of first NADs that it takes, up to the largest index.
+
+        Raises ValueError unless there are indices, all different and in range.
+        """
         if not self.indices:
             raise ValueError("indices is empty; name at least one NAD index")
         count = dimension(shape)
@@ -48,14 +40,11 @@ class Indices(Part):
                 )
         if len(set(self.indices)) < len(self.indices):
             raise ValueError("indices repeat a value")
-
-    def last(self, shape: Shape) -> int:
-        """The largest index, up to which the NADs must be known."""
-        return max(self.indices)
+        return max(self.indices) + 1
 
 
 @dataclasses.dataclass(frozen=True)
-class Frequencies(Part):
+class Frequencies:
     """One architecture's part of the grid: frequencies at multiples of `step` (paper 1: 2).
 
     transposes: whether (k_row, k_col) and (k_col, k_row) are both trained. They are equivalent for
@@ -65,13 +54,14 @@ class Frequencies(Part):
     step: int
     transposes: bool = True
 
-    def check(self, shape: Shape) -> None:
-        """Raise ValueError unless both sides are even and `step` divides half of each."""
+    def nads(self, shape: Shape) -> int:
+        """0; raises ValueError unless both sides are even and `step` divides half of each."""
         for side in shape[1:]:
             if side % 2:
                 raise ValueError(f"sides must be even, not {side}: frequencies go up to half of it")
             if self.step <= 0 or side // 2 % self.step:
                 raise ValueError(f"step must divide {side // 2}, so that 0 and −{side // 2} are in")
+        return 0
 
 
 @dataclasses.dataclass(frozen=True)

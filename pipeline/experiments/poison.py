@@ -6,7 +6,6 @@ clean images.
 
 import dataclasses
 
-import torch
 from pydantic import PositiveFloat
 
 from pipeline.cells import pictures
@@ -38,22 +37,17 @@ class FirstIndices(Indices):
     A network is also trained without carriers.
     """
 
-    def check(self, shape: Shape) -> None:
-        """Raise ValueError also where an index is too late for the carriers of ten classes."""
-        super().check(shape)
-        self.check_classes(10, shape)
+    def nads(self, shape: Shape, classes: int = 10) -> int:
+        """The number of first NADs up to the last carrier of so many classes.
 
-    def check_classes(self, classes: int, shape: Shape) -> None:
-        """Raise ValueError where there are too few NADs from the last index on for the classes."""
-        needed, last = nads_of(classes, shape), max(self.indices)
-        if last > (most := dimension(shape) - needed):
+        Raises ValueError also where an index is too late for the carriers of all classes.
+        """
+        last, carriers = super().nads(shape) - 1, nads_of(classes, shape)
+        if last > (most := dimension(shape) - carriers):
             raise ValueError(
-                f"{classes} classes take {needed} NADs, so the last index is {most}, not {last}"
+                f"{classes} classes take {carriers} NADs, so the last index is {most}, not {last}"
             )
-
-    def last(self, shape: Shape) -> int:
-        """The last NAD of the carriers of ten classes."""
-        return super().last(shape) + nads_of(10, shape) - 1
+        return last + carriers
 
 
 class Poison(BasisExperiment):
@@ -75,7 +69,7 @@ class Poison(BasisExperiment):
         """
         for member in plan.members.values():
             try:
-                member.grid.check_classes(len(images["classes"]), member.input)
+                member.grid.nads(member.input, len(images["classes"]))
             except ValueError as error:
                 raise InputError(f"poison: {error}") from None
         return super().draw(plan, seed, images)
@@ -83,8 +77,7 @@ class Poison(BasisExperiment):
     def dataset(self, cell, split, draw, directions):
         """Inputs (N, 3, H, W), normalised, and class numbers (N,) of a cell; directions: the NADs
         (D, D)."""
-        x = pictures.in_unit_range(draw[f"{split}_pictures"])
-        y = torch.as_tensor(draw[f"{split}_labels"]).long()
+        x, y = pictures.in_unit_range(draw[f"{split}_pictures"]), self.classes(split, draw)
         if cell["index"] != CLEAN:
             x = pictures.poisoned(x, y, directions[0][cell["index"] :], cell["size"])
         return pictures.normalised(x, draw), y

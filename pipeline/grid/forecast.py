@@ -8,9 +8,9 @@ import shutil
 import torch
 
 from pipeline.cells.shapes import dimension
-from pipeline.experiments.experiment import Cell, Experiment
+from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Plan
-from pipeline.grid import jobs as grid_jobs
+from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
 from pipeline.project import artifacts
@@ -30,7 +30,17 @@ def forecast(
     """
     cells, measured = experiment.cells(plan), rates()
     drawn = {seed for seed in plan.seeds if _drawn(plan, seed)}
-    stored = _stored(experiment, plan, cells, drawn, device)
+    finished, data = store.Store(store.default_folder()), Data(experiment)
+    at_hand = (  # a cell's key is known only once its data are on disk
+        cell
+        for cell in cells
+        if cell["seed"] in drawn and data.digests["directions"].keys() >= {*experiment.uses(cell)}
+    )
+    stored = collections.Counter(
+        job.cell["architecture"]
+        for job in jobs.of_cells(plan, data, at_hand, device)
+        if finished.holds(job.key)
+    )
     values = sum(dimension(experiment.inputs(shape)) for shape in plan.inputs)
     samples = plan.train_samples + plan.test_samples
     to_write = (len(plan.seeds) - len(drawn)) * samples * values * FLOAT
@@ -39,7 +49,7 @@ def forecast(
     for architecture, member in plan.members.items():
         left = sum(cell["architecture"] == architecture for cell in cells) - stored[architecture]
         if left:
-            rate = measured.get(grid_jobs.rate_key(experiment, member, device.type), math.nan)
+            rate = measured.get(jobs.rate_key(experiment, member, device), math.nan)
             seconds += left * plan.train_samples * member.training.epochs * rate / slots
         to_write += left * (sizes[architecture] if experiment.needs_networks else outputs)
     return {
@@ -59,23 +69,6 @@ def _drawn(plan: Plan, seed: int) -> bool:
         len(draw.get(f"{split}_labels", ())) == min(count, about[split])
         for split, count in wanted.items()
     )
-
-
-def _stored(
-    experiment: Experiment, plan: Plan, cells: list[Cell], drawn: set[int], device: torch.device
-) -> collections.Counter:
-    """The number of each architecture's cells in the store.
-
-    A cell's key is known only once its data are on disk.
-    """
-    finished, data = store.Store(store.default_folder()), Data(experiment)
-    at_hand = (
-        cell
-        for cell in cells
-        if cell["seed"] in drawn and data.digests["directions"].keys() >= {*experiment.uses(cell)}
-    )
-    jobs = grid_jobs.of_cells(plan, data, at_hand, device)
-    return collections.Counter(job.cell["architecture"] for job in jobs if finished.holds(job.key))
 
 
 def rates() -> dict[str, float]:

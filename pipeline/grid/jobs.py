@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import nn
 
-from pipeline import networks as table
+from pipeline import networks
 from pipeline.cells import stack, training
 from pipeline.cells.seeds import derive
 from pipeline.cells.training import Outcome, Training
@@ -32,10 +31,10 @@ class Job:
     """
 
     cell: Cell
-    specification: table.Specification
+    specification: networks.Specification
     training: Training
     identity: tuple[typing.Any, ...]
-    device: str
+    device: torch.device
     key: str
 
 
@@ -43,24 +42,24 @@ class Job:
 class Result:
     """One trained cell.
 
-    arrays: by name, the network's weights where a later stage needs them, its weights after some
+    tensors: by name, the network's weights where a later stage needs them, its weights after some
     epochs by '{epochs}/{name}', else its outputs (N, outputs) on each test set; outcome: the course
     of its training; seconds: of the training.
     """
 
-    arrays: dict[str, np.ndarray]
+    tensors: dict[str, torch.Tensor]
     outcome: Outcome
     seconds: float
 
 
 def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device) -> Iterator[Job]:
-    """The jobs of cells; a key is the digest of everything that decides its result's arrays."""
+    """The jobs of cells; a key is the digest of everything that decides its result's tensors."""
     experiment = data.experiment
     for cell in cells:
         member, seed = plan.members[cell["architecture"]], cell["seed"]
         network = member.specification["network"]
-        places = (cell[name] for name in experiment.coordinates)
-        identity = (seed, plan.experiment, cell["architecture"], *places)
+        coordinates = (cell[name] for name in experiment.coordinates)
+        identity = (seed, plan.experiment, cell["architecture"], *coordinates)
         # Weights do not depend on test data.
         draw = {
             name: digest
@@ -81,38 +80,42 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
                 "directions": [data.digests["directions"][v] for v in experiment.uses(cell)],
             }
         )
-        yield Job(cell, member.specification, member.training, identity, device.type, key)
+        yield Job(cell, member.specification, member.training, identity, device, key)
 
 
 @functools.cache
-def code_of(experiment: type[Experiment], place: str, own: tuple[str, ...]) -> list[typing.Any]:
+def code_of(experiment: type[Experiment], network: str, own: tuple[str, ...]) -> list[typing.Any]:
     """The digest of the package's code that decides a cell, and the versions of libraries.
 
-    place, own: of the cell's network, as in `pipeline.networks.version`.
+    network, own: as in `pipeline.networks.version`.
     """
     versions = {name: metadata.version(name) for name in ("numpy", "torch")}
-    return [code.digest(decisive_files(experiment, place)), versions, table.version(place, own)]
+    return [
+        code.digest(decisive_files(experiment, network)),
+        versions,
+        networks.version(network, own),
+    ]
 
 
-def decisive_files(experiment: type[Experiment], place: str) -> list[Path]:
+def decisive_files(experiment: type[Experiment], network: str) -> list[Path]:
     """The package's files that decide a cell: cells/, the experiment's classes, its network's.
 
     tests/grid/test_decisive.py shows that training and testing a cell reach no other.
     """
     classes = [Path(inspect.getfile(kind)) for kind in experiment.__mro__ if kind is not object]
-    return [*code.room("cells"), *classes, *table.files(place)]
+    return [*code.room("cells"), *classes, *networks.files(network)]
 
 
-def rate_key(experiment: Experiment, member: Member, device: str) -> str:
+def rate_key(experiment: Experiment, member: Member, device: torch.device) -> str:
     """Digest of what decides seconds per training sample: network, inputs, precision, device."""
     shape, precision = experiment.inputs(member.input), member.training.precision
-    return store.digest([member.specification, shape, precision, device])
+    return store.digest([member.specification, shape, precision, device.type])
 
 
 def train_group(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     """Train one cell, or several in a stack, in a worker."""
     try:
-        return _stacked(data, jobs) if len(jobs) > 1 else [_alone(data, *jobs)]
+        return _trained(data, jobs)
     except Exception as error:
         if len(jobs) == 1 or not isinstance(error, torch.OutOfMemoryError):
             return [_freed(error)] * len(jobs)
@@ -121,40 +124,37 @@ def train_group(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     return train_group(data, jobs[:half]) + train_group(data, jobs[half:])
 
 
-def _alone(data: Data, job: Job) -> Result:
-    started = time.monotonic()
-    device, (x, y) = torch.device(job.device), data.dataset(job.cell, "train")
-    network = _built(data, job.cell, job.specification, derive(*job.identity, "weights"))
-    x = training.channels_last(x, device)
-    order, course = derive(*job.identity, "order"), {}
-
-    def note(epochs: int) -> None:
-        if data.experiment.needs_courses and epochs in noted(job.training.epochs):
-            state = _as_numpy(network.state_dict())
-            course.update({f"{epochs}/{name}": array for name, array in state.items()})
-
-    outcome = training.train(network, x, y.to(device), job.training, order, note)
-    seconds = time.monotonic() - started
-    return Result(course or _arrays(data, job, network), outcome, seconds)
-
-
-def _stacked(data: Data, jobs: list[Job]) -> list[Result | Exception]:
-    started, first = time.monotonic(), jobs[0]
-    networks = [
+def _trained(data: Data, jobs: list[Job]) -> list[Result | Exception]:
+    started, how, course = time.monotonic(), jobs[0].training, {}
+    made = [
         _built(data, job.cell, job.specification, derive(*job.identity, "weights")) for job in jobs
     ]
-    device = torch.device(first.device)
-    # Each goes to the device by itself: all of them may be more than the host's memory.
-    sets = ([t.to(device) for t in data.dataset(job.cell, "train")] for job in jobs)
     orders = [derive(*job.identity, "order") for job in jobs]
-    outcomes = stack.train(networks, sets, first.training, orders, device)
+    # Each goes to the device by itself: all of them may be more than the host's memory. None has a
+    # name here, which would keep it until the test sets are made.
+    sets = (_training_set(data, job) for job in jobs)
+
+    def note(epochs: int) -> None:
+        if data.experiment.needs_courses and epochs in noted(how.epochs):
+            state = _on_cpu(made[0].state_dict())
+            course.update({f"{epochs}/{name}": value for name, value in state.items()})
+
+    if len(jobs) == 1:
+        outcomes = [training.train(*made, *next(sets), how, *orders, note)]
+    else:
+        outcomes = stack.train(made, sets, how, orders)
     seconds = (time.monotonic() - started) / len(jobs)
     return [
         _freed(outcome)
         if isinstance(outcome, Exception)
-        else Result(_arrays(data, job, network), outcome, seconds)
-        for job, network, outcome in zip(jobs, networks, outcomes)
+        else Result(course or _stored(data, job, network), outcome, seconds)
+        for job, network, outcome in zip(jobs, made, outcomes)
     ]
+
+
+def _training_set(data: Data, job: Job) -> training.Labelled:
+    x, y = data.dataset(job.cell, "train")
+    return training.channels_last(x, job.device), y.to(job.device)
 
 
 def _freed(error: Exception) -> Exception:
@@ -162,27 +162,29 @@ def _freed(error: Exception) -> Exception:
     return error.with_traceback(None)
 
 
-def _built(data: Data, cell: Cell, specification: table.Specification, seed: int) -> nn.Module:
+def _built(data: Data, cell: Cell, specification: networks.Specification, seed: int) -> nn.Module:
     channels, *_ = data.experiment.inputs(shape_of(cell))
-    network = table.build(specification, channels, data.outputs, seed)
+    network = networks.build(specification, channels, data.outputs, seed)
     check_unchanged()  # the key was made before this process read the network's file
     return network
 
 
-def _arrays(data: Data, job: Job, network: nn.Module) -> dict[str, np.ndarray]:
-    weights, device = network.state_dict(), torch.device(job.device)
+def _stored(data: Data, job: Job, network: nn.Module) -> dict[str, torch.Tensor]:
+    tensors = network.state_dict()
     if not data.experiment.needs_networks:
         # Built anew, as one read from a file is: the layout of weights decides the last bits.
-        network = restored(data, job.cell, job.specification, weights, device)
-        weights = {name: logits(network, x, device) for name, x, _ in data.test_sets(job.cell)}
-    return _as_numpy(weights)
+        network = restored(data, job.cell, job.specification, tensors, job.device)
+        tensors = {name: logits(network, x, job.device) for name, x, _ in data.test_sets(job.cell)}
+    return _on_cpu(tensors)
 
 
-def _as_numpy(tensors: dict[str, torch.Tensor]) -> dict[str, np.ndarray]:
-    # NumPy has neither bfloat16 nor float8, whose values float32 holds exactly.
-    small = lambda value: value.is_floating_point() and value.itemsize < 4
+def _on_cpu(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Copies that share no memory, as a file holds them."""
+    # A float8 cannot be pickled; float32 holds its values exactly.
+    small = lambda value: value.itemsize == 1 and value.is_floating_point()
     exact = {name: value.float() if small(value) else value for name, value in tensors.items()}
-    return {name: value.detach().cpu().numpy().copy() for name, value in exact.items()}
+    plain = {"memory_format": torch.contiguous_format}
+    return {name: value.cpu().clone(**plain) for name, value in exact.items()}
 
 
 def noted(epochs: int) -> set[int]:
@@ -190,10 +192,10 @@ def noted(epochs: int) -> set[int]:
     return {0, epochs, *(2**power for power in range(epochs.bit_length()))}
 
 
-def course(arrays: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor]]:
-    """A network's weights by the number of finished epochs, in order; arrays: of its `Result`."""
+def course(tensors: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor]]:
+    """A network's weights by the number of finished epochs, in order; tensors: of its `Result`."""
     states: dict[int, dict[str, torch.Tensor]] = {}
-    for name, value in arrays.items():
+    for name, value in tensors.items():
         epochs, _, weight = name.partition("/")
         states.setdefault(int(epochs), {})[weight] = value
     return dict(sorted(states.items()))
@@ -202,7 +204,7 @@ def course(arrays: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor]
 def restored(
     data: Data,
     cell: Cell,
-    specification: table.Specification,
+    specification: networks.Specification,
     weights: dict[str, torch.Tensor],
     device: torch.device,
 ) -> nn.Module:

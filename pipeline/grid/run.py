@@ -8,7 +8,7 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import networks as table
+from pipeline import networks
 from pipeline.cells.shapes import dimension
 from pipeline.experiments.experiment import shape_of
 from pipeline.grid.data import Data
@@ -35,7 +35,7 @@ def train(
     bar = tqdm(desc=f"train {data.experiment.name}", total=len(jobs), unit="cell", disable=None)
     with Claims(store.folder) as claims, bar:
         while left:
-            claimed_elsewhere, groups = [], {}
+            claimed_elsewhere = []
 
             def claimed():
                 for job in left:  # noqa: B023
@@ -47,18 +47,15 @@ def train(
                     else:
                         yield job
 
-            numbered = enumerate(grouped(claimed(), samples, data, device))
-            work = (groups.setdefault(position, group) for position, group in numbered)
-            for position, results in workers.run(train_group, work, make_data, device):
-                group = groups.pop(position)
+            work = grouped(claimed(), samples, data, device)
+            for group, results in workers.run(train_group, work, make_data, device):
                 if isinstance(results, Exception):
                     results = [results] * len(group)
                 for job, result in zip(group, results):
                     if isinstance(result, Exception):
                         failed.append((job, result))
                     else:
-                        arrays = {n: torch.from_numpy(a) for n, a in result.arrays.items()}
-                        store.put(job.key, arrays, vars(result.outcome))
+                        store.put(job.key, result.tensors, vars(result.outcome))
                         trained.append((job, result.seconds))
                     claims.release(job.key)
                     bar.update()
@@ -79,7 +76,7 @@ def grouped(
     alike = lambda job: (job.specification, job.training, shape_of(job.cell))
     for (specification, _, shape), similar in itertools.groupby(jobs, alike):
         size = 1
-        if getattr(table.constructor(specification["network"]), "together", None) == "stack":
+        if getattr(networks.constructor(specification["network"]), "together", None) == "stack":
             each = 4 * samples * dimension(data.experiment.inputs(shape))
             size = max(1, min(STACK, int(STACK_BYTES // each)))
         while group := list(itertools.islice(similar, size)):
@@ -93,10 +90,10 @@ def tables(
 
     outcomes: the `Outcome` of each cell as a dict, by key.
     """
-    places = ["architecture", "seed", *coordinates]
+    keys = ["architecture", "seed", *coordinates]
     cells = pd.DataFrame([job.cell | outcomes[job.key] for job in jobs])
     cells["loss"] = cells["losses"].str[-1]
-    epochs = cells[[*places, "losses"]].explode("losses")
+    epochs = cells[[*keys, "losses"]].explode("losses")
     epochs["epoch"] = epochs.groupby(level=0).cumcount() + 1
     epochs["loss"] = [round(loss, 6) for loss in epochs.pop("losses")]
-    return {"training": cells[[*places, "loss", "accuracy", "steps"]], "losses": epochs}
+    return {"training": cells[[*keys, "loss", "accuracy", "steps"]], "losses": epochs}

@@ -69,8 +69,8 @@ def run(
     jobs: Iterable,
     make_context: Callable[[], Any],
     device: torch.device,
-) -> Iterator[tuple[int, Any]]:
-    """Yield (position, result) of every job as `workers.run` does.
+) -> Iterator[tuple[Any, Any]]:
+    """Yield every job with its result as `workers.run` does.
 
     Twice as many jobs are submitted as the nodes can do at once, so that none waits for its next.
     """
@@ -83,7 +83,7 @@ def run(
         max_retries=worker.TRIES - 1,
         runtime_env={"env_vars": worker.ENVIRONMENT},
     )(_do)
-    recipe, jobs, submitted = worker.recipe_of(function, make_context), enumerate(jobs), {}
+    recipe, jobs, submitted = worker.recipe_of(function, make_context), iter(jobs), {}
     store.default_folder().mkdir(exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=store.default_folder(), suffix=".part") as probe:
         arguments = os.getcwd(), os.path.abspath(probe.name), torch.__version__, recipe
@@ -91,20 +91,20 @@ def run(
             while True:
                 # The nodes can be fewer than before: one that dies takes its slots along.
                 free = max(1, 2 * slots(device.type)) - len(submitted)
-                for position, job in itertools.islice(jobs, max(0, free)):
-                    submitted[task.remote(*arguments, job)] = position
+                for job in itertools.islice(jobs, max(0, free)):
+                    submitted[task.remote(*arguments, job)] = job
                 if not submitted:
                     return
                 for reference in ray.wait(list(submitted))[0]:
-                    position = submitted.pop(reference)
+                    job = submitted.pop(reference)
                     try:
                         answered = ray.get(reference)
                     except ray.exceptions.RayTaskError:  # the node cannot import `_do`
                         raise
                     except ray.exceptions.RayError as error:
-                        yield position, worker.died(f"{type(error).__name__}, as Ray calls it")
+                        yield job, worker.died(f"{type(error).__name__}, as Ray calls it")
                     else:
-                        yield position, worker.result_of(answered)
+                        yield job, worker.result_of(answered)
         finally:
             for reference in submitted:
                 ray.cancel(reference)

@@ -1,7 +1,7 @@
 """Many independent jobs: by one process per core, by this process on an accelerator, or by Ray.
 
-Each worker makes its context, the data, once and then does one job after another. Each has a pipe
-of its own, so that only the job of a worker that dies is done again. (After a death,
+Each worker makes its context, the data, once in a run and then does one job after another. Each has
+a pipe of its own, so that only the job of a worker that dies is done again. (After a death,
 `concurrent.futures.ProcessPoolExecutor` loses the jobs of all workers, or waits for ever.) The
 environment variable NADS_EXECUTOR is `local`, the default, or `ray`.
 """
@@ -87,8 +87,8 @@ def run(
     jobs: Iterable,
     make_context: Callable[[], Any],
     device: torch.device,
-) -> Iterator[tuple[int, Any]]:
-    """Yield (position, result) of `function(context, job)` for every job, as jobs finish.
+) -> Iterator[tuple[Any, Any]]:
+    """Yield every job with its result, `function(context, job)`, as jobs finish.
 
     jobs: an iterable that is asked for the next job only when a worker is free, so that it may end
     the work early. make_context: called once per worker. On a CPU, and with Ray, `function`, jobs
@@ -102,77 +102,63 @@ def run(
 
 def run_here(
     function: Callable[[Any, Any], Any], jobs: Iterable, make_context: Callable[[], Any]
-) -> Iterator[tuple[int, Any]]:
-    """Yield (position, result) of every job in order, from this process.
+) -> Iterator[tuple[Any, Any]]:
+    """Yield every job with its result, in order, from this process.
 
     For an accelerator, and for work that takes less time than the start of a process.
     """
     context = make_context()
-    for position, job in enumerate(jobs):
+    for job in jobs:
         try:
             result = function(context, job)
         except Exception as error:
             result = error
-        yield position, result
+        yield job, result
 
 
-_kept: dict | None = None
-"""Workers that wait for the next `run` in a context `kept`: processes by their connections."""
-
-
-@contextlib.contextmanager
-def persistent() -> Iterator[None]:
-    """Context in which worker processes outlive a `run` and wait for the next one."""
-    global _kept
-    _kept = {}
-    try:
-        yield
-    finally:
-        for process in _kept.values():
-            process.kill()
-        _kept = None
+_waiting: dict = {}
+"""Workers that wait for the next run, until this process ends: processes by their connections."""
 
 
 def _by_processes(function, jobs, make_context):
-    recipe, tasks = recipe_of(function, make_context), ((n, job, 0) for n, job in enumerate(jobs))
-    # By connections: the processes, and (position, job, deaths at this job) of the busy ones.
-    processes, busy = {} if _kept is None else _kept, {}
-    idle, again, most = list(processes), [], cores()
+    recipe, tasks = recipe_of(function, make_context), ((job, 0) for job in jobs)
+    # By connections: (process, job, deaths at this job) of the workers that are busy.
+    busy, again, most = {}, [], cores()
     # Ctrl-C interrupts the main thread alone, so no worker is left half started by this one.
     starter = ThreadPoolExecutor(1)
     try:
         while True:
             while len(busy) < most and (task := again.pop() if again else next(tasks, None)):
-                connection = idle.pop() if idle else starter.submit(_start, processes).result()
-                busy[connection] = task
+                ready = _waiting.popitem() if _waiting else starter.submit(_start).result()
+                connection, process = ready
+                busy[connection] = process, *task
                 with contextlib.suppress(OSError):  # the worker has died, as is noticed below
-                    connection.send((recipe, task[1]))
+                    connection.send((recipe, task[0]))
             if not busy:
                 return
             for connection in multiprocessing.connection.wait(list(busy)):
-                position, job, deaths = busy.pop(connection)
+                process, job, deaths = busy.pop(connection)
                 try:
                     answered = connection.recv_bytes()
                 except (EOFError, OSError):
-                    process = processes.pop(connection)
                     process.join()
                     end = f"ended with status {process.exitcode}"
                     if deaths + 1 < TRIES:
                         tqdm.write(f"notice: a worker {end}; its job is done again", sys.stderr)
-                        again.append((position, job, deaths + 1))
+                        again.append((job, deaths + 1))
                     else:
-                        yield position, died(end)
+                        yield job, died(end)
                 else:
-                    idle.append(connection)
-                    yield position, result_of(answered)
+                    _waiting[connection] = process
+                    yield job, result_of(answered)
     finally:
         starter.shutdown()
-        for connection in list(processes if _kept is None else busy):
-            processes.pop(connection).kill()
+        for process, *_ in busy.values():
+            process.kill()
 
 
-def _start(processes):
-    """Start a worker, add its process to `processes`, and return the connection to it."""
+def _start():
+    """Start a worker, and return the connection to it and its process."""
     os.environ.update(ENVIRONMENT)
     connection, workers_end = CONTEXT.Pipe()
     process = CONTEXT.Process(target=_serve, args=(workers_end,), daemon=True)
@@ -181,9 +167,8 @@ def _start(processes):
     resource_tracker.ensure_running()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     process.start()
-    processes[connection] = process
     workers_end.close()
-    return connection
+    return connection, process
 
 
 def _serve(connection):

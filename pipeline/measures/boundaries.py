@@ -14,7 +14,7 @@ import torch
 
 from pipeline.cells.training import BATCH
 
-Score = Callable[[torch.Tensor], torch.Tensor]
+Score = Callable[[torch.Tensor], np.ndarray]
 """From inputs (N, C, H, W) to the logit of class 1 minus that of class 0 (N,)."""
 
 # A cross-section is sampled at POINTS × POINTS points of [−EXTENT, EXTENT]², a line at POINTS.
@@ -30,7 +30,7 @@ def cross_section(score: Score, first: torch.Tensor, second: torch.Tensor) -> np
     points = torch.cartesian_prod(axis, axis)[:, :, None, None, None]
     # In batches: of 3×224×224 the whole plane would take 656 MB.
     scores = [score(b_a[:, 1] * first + b_a[:, 0] * second) for b_a in points.split(BATCH)]
-    return torch.cat(scores).reshape(POINTS, POINTS).cpu().numpy()
+    return np.concatenate(scores).reshape(POINTS, POINTS)
 
 
 def tilt(scores: np.ndarray, lengths: tuple[float, float] = (1.0, 1.0)) -> float:
@@ -77,13 +77,13 @@ def margins(score: Score, x: torch.Tensor, direction: torch.Tensor) -> np.ndarra
     crossings closer than 2·REACH/(POINTS − 1) are not seen.
     """
     steps = torch.linspace(-REACH, REACH, POINTS)
-    values = torch.stack([score(x + t * direction.to(x.device)) for t in steps]).cpu().numpy()
+    values = np.stack([score(x + t * direction) for t in steps])
     t = steps.numpy()[:, None]
     before, after = values[:-1], values[1:]
     crossed = np.sign(before) != np.sign(after)
     with np.errstate(divide="ignore", invalid="ignore"):
-        place = t[:-1] + (t[1:] - t[:-1]) * before / (before - after)
-    return np.where(crossed, np.abs(place), np.inf).min(0)
+        crossing = t[:-1] + (t[1:] - t[:-1]) * before / (before - after)
+    return np.where(crossed, np.abs(crossing), np.inf).min(0)
 
 
 def boundary(

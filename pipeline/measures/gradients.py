@@ -26,16 +26,17 @@ def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
 
     The average gradient outer product (arXiv 2309.00570), summed over `of_outputs` and channels.
     """
-    total = torch.zeros(2 * [x[0, 0].numel()], dtype=torch.float64, device=x.device)
+    total = torch.zeros(2 * [x[0, 0].numel()], dtype=torch.float64)
     for gradient in of_outputs(network, x):
-        rows = gradient.flatten(2).flatten(0, 1).double()
+        # Summed by the CPU, since not every accelerator has float64.
+        rows = gradient.flatten(2).flatten(0, 1).cpu().double()
         total += rows.T @ rows
-    return (total / len(x)).cpu().numpy()
+    return (total / len(x)).numpy()
 
 
 def components(x: torch.Tensor, count: int) -> np.ndarray:
     """The first principal components (count, D) of inputs x (N, 1, H, W)."""
-    covariance = np.cov(x.flatten(1).double().cpu().numpy(), rowvar=False)
+    covariance = np.cov(x.flatten(1).double().numpy(), rowvar=False)
     return np.linalg.eigh(covariance)[1][:, ::-1][:, :count].T
 
 
@@ -46,7 +47,7 @@ def evolution(untrained: np.ndarray, x: torch.Tensor, count: int) -> np.ndarray:
     untrained: G, (D, D), the covariance C of untrained networks, whose eigenvectors are the NADs;
     S: that of inputs x (N, 1, H, W).
     """
-    samples = np.cov(x.flatten(1).double().cpu().numpy(), rowvar=False)
+    samples = np.cov(x.flatten(1).double().numpy(), rowvar=False)
     return np.linalg.eigh(untrained @ samples @ untrained)[1][:, ::-1][:, :count].T
 
 

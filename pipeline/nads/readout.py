@@ -47,7 +47,7 @@ def readout(network: nn.Module, shape: tuple[int, ...]) -> tuple[nn.Linear, floa
             "the network does not end in a linear layer, so its read-out cannot be averaged over "
             "exactly"
         )
-    weights = last.weight.detach().flatten().double()
+    weights = last.weight.detach().flatten().cpu().double()
     usual = 1 / (3 * last.in_features)
     square, error = float((weights**2).mean()), 5 / len(weights) ** 0.5
     if abs(weights.mean()) > error * square**0.5:

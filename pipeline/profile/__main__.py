@@ -156,7 +156,7 @@ def profile() -> None:
     sys.path.insert(0, os.getcwd())  # where an installed command does not look for modules
     kept = "nothing is kept, so that it begins anew"
     # One thread for the decompositions too: the cores are the workers'.
-    with one_sentence(kept), threadpoolctl.threadpool_limits(1), workers.persistent():
+    with one_sentence(kept), threadpoolctl.threadpool_limits(1):
         torch.set_num_threads(1)
         sys.stdout.reconfigure(line_buffering=True)
         main(parsed(sys.argv[1:]))

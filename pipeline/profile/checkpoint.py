@@ -115,7 +115,7 @@ def of_file(
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
     x = training.channels_last(x.mean(1, keepdim=True) if shape[0] == 1 else x, device)
     labels = torch.as_tensor(labels, device=device)
-    outputs = training.logits(network.to(device), x)
+    outputs = training.logits(network, x)
     answers, relative = outputs.argmax(1), outputs - outputs.mean(1, keepdim=True)
     constant = (relative - relative[:1]).abs().max() <= ROUNDING * outputs.abs().max()
     tested, accuracy = len(x), float((answers == labels).float().mean())
@@ -146,6 +146,6 @@ def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:
     """The response of networks, each at images (N, C, H, W) of its own."""
     rows, count = [], 0
     for network, x in pairs:
-        rows += [gradient.flatten(1).double().cpu() for gradient in of_outputs(network, x)]
+        rows += [gradient.flatten(1).cpu().double() for gradient in of_outputs(network, x)]
         count, shape = count + len(x), tuple(x.shape[1:])
     return Response(torch.cat(rows).numpy() / count**0.5, shape)

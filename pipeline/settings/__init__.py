@@ -184,9 +184,9 @@ class _Scale:
             mistakes.add(place, f": its input is {as_text(shape)}; the experiment takes {can}")
         try:
             if grid:
-                grid.check(shape)
-            if grid and source:
-                source.check(grid.last(shape), shape)
+                count = grid.nads(shape)
+                if source:
+                    source.check(count - 1, shape)
         except ValueError as error:
             mistakes.add(place, f": {error}")
         if not (training and grid):

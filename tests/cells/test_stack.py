@@ -10,7 +10,6 @@ from pipeline import networks
 from pipeline.cells import stack, training
 from pipeline.cells.training import Training
 
-CPU = torch.device("cpu")
 HOW = Training(epochs=2, lr=0.2, momentum=0.9, weight_decay=1e-3)
 SPECIFICATIONS = {
     "logreg": {"network": networks.NETWORKS["logreg"]},
@@ -44,7 +43,7 @@ def test_networks_in_a_stack_are_trained_as_alone(name, optimiser):
         training.train(network, *pair, how, seed)
         for seed, (network, pair) in enumerate(zip(alone, sets))
     ]
-    found = stack.train(made, sets, how, range(2), CPU)
+    found = stack.train(made, sets, how, range(2))
     for ours, theirs, one, other in zip(found, expected, made, alone):
         # Means over an epoch are of float32, which alone is trained with.
         assert ours.losses == pytest.approx(theirs.losses, rel=1e-6)
@@ -61,7 +60,7 @@ def test_bfloat16_multiplies_in_bfloat16_and_keeps_weights_in_float32():
     made[0][1].register_forward_hook(lambda *given: kinds.append(given[2].dtype))
     alone = copy.deepcopy(made[0])
     training.train(alone, *sets[0], how, 0)
-    stack.train(made, sets, how, range(2), CPU)
+    stack.train(made, sets, how, range(2))
     assert kinds == 2 * 4 * [torch.bfloat16], "two epochs of two batches each"
     for network in (alone, *made):
         assert {weight.dtype for weight in network.parameters()} == {torch.float32}

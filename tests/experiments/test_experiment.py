@@ -128,7 +128,7 @@ def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells
 )
 def test_what_a_grid_may_be(grid, shape, sentence):
     with pytest.raises(ValueError, match=sentence) if sentence else contextlib.nullcontext():
-        grid.check(shape if len(shape) == 3 else (1, *shape))
+        grid.nads(shape if len(shape) == 3 else (1, *shape))
 
 
 @pytest.mark.parametrize(("name", "channels"), in_colour(*SMALL))

@@ -42,7 +42,7 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     data = data_of("learning", {0: EXPERIMENT.draw(PLAN, 0, images)}, vectors)
     job = next(jobs.of_cells(PLAN, data, EXPERIMENT.cells(PLAN), torch.device("cpu")))
     (result,) = jobs.train_group(data, [job])
-    course = jobs.course({name: torch.as_tensor(a) for name, a in result.arrays.items()})
+    course = jobs.course(result.tensors)
     assert list(course) == [0, 1, 2, 3]
     # The weights after k epochs are those of the same training, of which each epoch is seen.
     seen, place = {}, (job.cell, job.specification)

@@ -116,8 +116,8 @@ def test_the_tables_of_a_run(fourier_run, monkeypatch):
     with n − 1; in whatever order the cells are done."""
 
     def reverse(function, work, make_context):
-        context, work = make_context(), list(enumerate(work))
-        yield from ((position, function(context, piece)) for position, piece in reversed(work))
+        context = make_context()
+        yield from ((job, function(context, job)) for job in reversed(work))
 
     monkeypatch.setattr(workers, "run_here", reverse)
     evaluate.main("fourier")

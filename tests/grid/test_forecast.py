@@ -1,18 +1,20 @@
-"""What a grid takes: networks, those that are stored, time, room."""
+"""What a grid takes: networks, those that are stored, time, room on each of the disks."""
 
 import dataclasses
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from small_grids import HOW, plan_of
+from small_grids import HOW, lay_down_plan, plan_of
 
-from pipeline import experiments
+from pipeline import experiments, generate
 from pipeline.grid import forecast as told
-from pipeline.grid import jobs as grid_jobs
+from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
-from pipeline.project import artifacts
+from pipeline.project.errors import InputError
 
 FOURIER = experiments.find("fourier")
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
@@ -49,7 +51,7 @@ def forecast_of(plan, device=CPU):
 
 def note(plan, device=CPU, experiment=FOURIER, **seconds):
     """Note the seconds that a sample of each architecture took."""
-    keys = (grid_jobs.rate_key(experiment, plan.members[name], device.type) for name in seconds)
+    keys = (jobs.rate_key(experiment, plan.members[name], device) for name in seconds)
     told.add_rates(dict(zip(keys, seconds.values())))
 
 
@@ -71,21 +73,10 @@ def test_a_forecast_worked_out_by_hand(folder):
     assert forecast_of(plan, device=GPU)[2] == seconds, "a GPU's rates are of a network's share"
 
 
-def lay_data(plan):
-    """What `generate` would lay down of a plan."""
-    with artifacts.output(artifacts.DATASETS / plan.experiment) as where:
-        digests = {"directions": store.digests(FOURIER.directions(plan, None))}
-        for seed in plan.seeds:
-            draw = FOURIER.draw(plan, seed, None)
-            artifacts.write_draw(where, seed, draw)
-            digests[f"draw-{seed}"] = store.digests(draw)
-        artifacts.write_json(where / "arrays.json", digests)
-
-
 def keep(plan, cells):
     """Put cells into the store."""
     kept = store.Store(store.default_folder())
-    for job in grid_jobs.of_cells(plan, Data(FOURIER), cells, CPU):
+    for job in jobs.of_cells(plan, Data(FOURIER), cells, CPU):
         kept.put(job.key, {}, {"losses": [1.0], "accuracy": 1.0})
 
 
@@ -93,7 +84,8 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     plan = fourier_plan((0, 1), train_samples=8, lenet=3, logreg=5)
     note(plan, lenet=1, logreg=1)
     assert forecast_of(plan)[1] == 0, "there are no data yet"
-    lay_data(plan)
+    lay_down_plan(plan)
+    generate.main("fourier")
     # Of ten cells a network and seed: six of 20 LeNets, and two of 20 logistic regressions.
     keep(plan, [FOURIER.cells(plan)[n] for n in (0, 1, 5, 9, 10, 19, 21, 39)])
     seconds = (14 * 8 * 3 + 18 * 8 * 5) / 2
@@ -101,3 +93,21 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"
     for more in ({"train_samples": 9}, {"test_samples": 501}):
         assert forecast_of(dataclasses.replace(plan, **more))[1] == 0, "data are to be drawn anew"
+
+
+@pytest.mark.parametrize("full", ["models", "store/.cells", "store/.dvc/cache"])
+def test_each_disk_needs_the_room(full, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DVC_ROOT", str(tmp_path / "store"))
+    Path(full).mkdir(parents=True)
+    usage = shutil.disk_usage(tmp_path)
+    free = lambda path: 5_000_000_000 if path == tmp_path / full else 10**12
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=free(path)))
+    told.check_room(5_000_000_000, "scale mine")
+    with pytest.raises(InputError) as caught:
+        told.check_room(5_010_000_000, "scale mine")
+    assert str(caught.value) == (
+        f"scale mine has 5.01 GB still to write, and the disk of {tmp_path / full} has 5.00 GB "
+        "free; free space there (`find .cells -type f -atime +30 -delete` and `dvc gc -w` remove "
+        "what is no longer used) or ask for less"
+    )

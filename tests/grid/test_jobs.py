@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from small_grids import ARCHITECTURES, HOW, SQUARE, data_of, orthonormal, plan_o
 from pipeline import experiments, networks
 from pipeline.cells import seeds, training
 from pipeline.grid import jobs, run
+from pipeline.machine import store
 
 CPU = torch.device("cpu")
 SETTINGS = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}
@@ -118,21 +120,20 @@ def test_a_cell_is_trained_from_the_weights_and_in_the_order_of_its_identity(mad
         outcome = training.train(network, x, y, HOW, seeds.derive(*job.identity, "order"))
         (result,) = jobs.train_group(data, [job])
         assert result.outcome == outcome and 0 < result.seconds < 60
-        assert set(result.arrays) == set(network.state_dict())
+        assert set(result.tensors) == set(network.state_dict())
         for name, weight in network.state_dict().items():
-            assert np.array_equal(result.arrays[name], weight.numpy())
+            assert torch.equal(result.tensors[name], weight)
 
 
-def test_weights_of_types_that_numpy_does_not_have_are_kept_exactly():
-    network = torch.nn.Linear(5, 3).bfloat16()
+def test_weights_of_any_type_are_kept_exactly(tmp_path):
+    network, kept = torch.nn.Linear(5, 3).bfloat16(), store.Store(tmp_path)
     network.register_buffer("eighths", torch.randn(9).to(torch.float8_e5m2))
-    arrays = jobs._as_numpy(network.state_dict())
-    assert {array.dtype for array in arrays.values()} == {np.dtype(np.float32)}
-    before = {name: value.float() for name, value in network.state_dict().items()}
-    for value in network.state_dict().values():
-        value.zero_()
-    network.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
-    assert all(torch.equal(value.float(), before[n]) for n, value in network.state_dict().items())
+    network.register_buffer("eighths", torch.randn(9).to(torch.float8_e5m2))
+    weights = network.state_dict()
+    kept.put("ab12", pickle.loads(pickle.dumps(jobs._on_cpu(weights))), {})
+    found, _ = kept.contents("ab12")
+    for name, value in weights.items():
+        assert torch.equal(found[name].float(), value.float())
 
 
 def test_of_a_network_that_no_later_stage_needs_its_outputs_are_kept(sweep):
@@ -143,9 +144,9 @@ def test_of_a_network_that_no_later_stage_needs_its_outputs_are_kept(sweep):
     network = networks.build(job.specification, 1, 2, seeds.derive(*job.identity, "weights"))
     order = seeds.derive(*job.identity, "order")
     training.train(network, *data.dataset(job.cell, "train"), HOW, order)
-    expected = network(x).detach().numpy()
-    assert set(result.arrays) == {"all"} and expected.shape == (20, 2)
-    np.testing.assert_allclose(result.arrays["all"], expected, rtol=1e-5, atol=1e-6)
+    expected = network(x).detach()
+    assert set(result.tensors) == {"all"} and expected.shape == (20, 2)
+    torch.testing.assert_close(result.tensors["all"], expected, rtol=1e-5, atol=1e-6)
 
 
 def test_a_stack_gives_each_cell_what_it_gets_alone_and_one_that_diverges_touches_no_other(made):
@@ -163,20 +164,19 @@ def test_a_stack_gives_each_cell_what_it_gets_alone_and_one_that_diverges_touche
         assert failed.__traceback__ is None  # its frames would keep the cell's data on a GPU
     for position in (0, 1, 3):
         (alone,) = jobs.train_group(data, [group[position]])
-        for name, array in alone.arrays.items():
-            np.testing.assert_allclose(results[position].arrays[name], array, rtol=0, atol=1e-6)
-        together = results[position].outcome
-        assert together.losses == pytest.approx(alone.outcome.losses, abs=1e-5)
-        assert together.accuracy == alone.outcome.accuracy
+        together = results[position]
+        torch.testing.assert_close(together.tensors, alone.tensors, rtol=0, atol=1e-6)
+        assert together.outcome.losses == pytest.approx(alone.outcome.losses, abs=1e-5)
+        assert together.outcome.accuracy == alone.outcome.accuracy
 
 
 def test_a_gpu_trains_neighbours_of_one_architecture_and_training_in_stacks(made):
     _, data, _ = made
     lenet = {"network": networks.NETWORKS["lenet"]}
     resnet = {"network": networks.NETWORKS["resnet18"], "width": 0.125}
-    long = dataclasses.replace(HOW, epochs=3)
+    long, cuda = dataclasses.replace(HOW, epochs=3), torch.device("cuda")
     work = [
-        jobs.Job(SQUARE, specification, how, (), "cuda", "")
+        jobs.Job(SQUARE, specification, how, (), cuda, "")
         for specification, how, count in (
             (lenet, HOW, run.STACK + 2),
             (lenet, long, 2),
@@ -185,7 +185,6 @@ def test_a_gpu_trains_neighbours_of_one_architecture_and_training_in_stacks(made
         )
         for _ in range(count)
     ]
-    cuda = torch.device("cuda")
     groups = list(run.grouped(work, 1000, data, cuda))
     assert [len(group) for group in groups] == [run.STACK, 2, 2, 1, 1, 1, 1]
     assert list(itertools.chain(*groups)) == work
@@ -196,7 +195,7 @@ def test_a_gpu_trains_neighbours_of_one_architecture_and_training_in_stacks(made
 
 def test_a_key_holds_the_versions_of_libraries(made, monkeypatch):
     before = set(keys(*made))
-    for module in (jobs.metadata, jobs.table):
+    for module in (jobs.metadata, jobs.networks):
         with monkeypatch.context() as patch:
             patch.setattr(module, "version", lambda *_: "another")
             jobs.code_of.cache_clear()

@@ -6,7 +6,6 @@ import errno
 import re
 import shutil
 
-import numpy as np
 import pandas as pd
 import pytest
 import safetensors.torch
@@ -87,7 +86,7 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys, monke
         cell, outcome = job.cell, result.outcome
         name = f"{cell['architecture']}-{cell['index_1']}-{cell['index_2']}-seed3"
         kept = safetensors.torch.load_file(MODELS / f"{name}.safetensors")
-        assert all(np.array_equal(kept[key], array) for key, array in result.arrays.items())
+        assert all(torch.equal(kept[key], tensor) for key, tensor in result.tensors.items())
         place = [cell[key] for key in columns]
         rows.append([*place, outcome.losses[-1], outcome.accuracy, outcome.steps])
         losses += [[*place, n, round(loss, 6)] for n, loss in enumerate(outcome.losses, 1)]
@@ -107,7 +106,7 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys, monke
     assert len(laid_down()) == 5 + 4, "networks, two tables, grid.json and digests.json"
     measured, experiment = rates(), experiments.find("linear_pairs")
     assert set(measured) == {
-        jobs.rate_key(experiment, member, "cpu") for member in plan.members.values()
+        jobs.rate_key(experiment, member, torch.device("cpu")) for member in plan.members.values()
     }
     assert set(measured.values()) == {6.0 / (200 * 2)}, "of a sample in one of two epochs"
 
@@ -177,8 +176,7 @@ def test_cells_of_another_run_are_taken_from_it_and_those_that_it_gives_up_are_t
         def wait(self, key):
             waited.append(key)
             (result,) = jobs.train_group(data, [work[1]])
-            arrays = {name: torch.from_numpy(array) for name, array in result.arrays.items()}
-            kept.put(work[1].key, arrays, vars(result.outcome))
+            kept.put(work[1].key, result.tensors, vars(result.outcome))
             held.clear()
 
     monkeypatch.setattr(run, "Claims", Elsewhere)

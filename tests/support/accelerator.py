@@ -1,5 +1,6 @@
-"""An accelerator that is only pretended: its tensors compute on the CPU, and meet no tensor of the
-CPU but to be copied, as on a GPU. It shows what is left behind, and nothing of speed."""
+"""An accelerator that is only pretended: its tensors compute on the CPU, meet no tensor of the CPU
+but to be copied, as on a GPU, and are not of float64, as on Apple's. It shows what is left behind,
+and nothing of speed."""
 
 import math
 import types
@@ -13,10 +14,13 @@ NAME = "pretended"
 CASTS = ("conv2d", "linear", "matmul", "bmm", "scaled_dot_product_attention")
 """What `torch.autocast` computes in less precision there, of all that the CPU does."""
 
-STATE = types.SimpleNamespace(present=False, most=math.inf, refused=0, on_cpu=set())
+PRODUCTS = ("convolution", "addmm", "mm", "bmm")
+
+STATE = types.SimpleNamespace(present=False, most=math.inf, refused=0, waits=0, on_cpu=set())
 """present: whether the accelerator is there; most: numbers in one tensor, of more than which there
-is no memory; refused: how many such tensors were asked for; on_cpu: products that were computed on
-the CPU all the same."""
+is no memory; refused: how many such tensors were asked for; waits: how often the CPU has read its
+numbers, and waited for them; on_cpu: products that were computed on the CPU all the same, but for
+those in float64."""
 
 _module = types.SimpleNamespace(
     is_available=lambda: STATE.present,
@@ -70,6 +74,7 @@ class There(torch.Tensor):
         self.held = held
 
     def tolist(self):
+        STATE.waits += 1
         return self.held.tolist()
 
     __torch_function__ = torch._C._disabled_torch_function_impl
@@ -95,9 +100,11 @@ def _computed(function, args, kwargs):
     if any(there) and left and name not in ("copy_", "_to_copy"):
         raise RuntimeError(f"expected all tensors on one device, and {name} has some on the CPU")
     to = kwargs.get("device")
-    on = any(there) if to is None else torch.device(to).type == NAME
-    if not on and left and name in ("convolution", "addmm", "mm", "bmm"):
+    on = (there[0] if changed else any(there)) if to is None else torch.device(to).type == NAME
+    if name in PRODUCTS and not on and left and left[0].dtype != torch.float64:
         STATE.on_cpu.add(name)
+    if any(there) and (name == "_local_scalar_dense" or not on):
+        STATE.waits += 1
     result = function(
         *tree_map(_held, args),
         **tree_map(_held, kwargs) | ({} if to is None else {"device": CPU}),
@@ -109,6 +116,8 @@ def _computed(function, args, kwargs):
     def placed(value):
         if not isinstance(value, torch.Tensor) or isinstance(value, There):
             return value
+        if value.dtype == torch.float64:
+            raise TypeError("the accelerator has no float64, as Apple's")
         if value.numel() > STATE.most:
             STATE.refused += 1
             raise torch.OutOfMemoryError("the accelerator is out of memory")
