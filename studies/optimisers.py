@@ -23,7 +23,9 @@ FOLDER = KEPT / "optimisers/own_nads"
 
 RUNS = {
     "lenet": ("lenet_precise", "adamw", "adamw_lenet_fitted"),
+    "vgg11_quarter": ("vgg11_quarter_authors", "vgg11_quarter_authors_adamw"),
     "convnext": ("patches", "patches_momentum", "adamw"),
+    "vit_small": ("vit_small_adamw",),
 }
 """The runs of `nad_sweep` in which each network is trained, along the same NADs. Of two runs by one
 optimiser the later one's cells count."""
@@ -74,11 +76,14 @@ def draw(rows: pd.DataFrame) -> None:
         style.index_axis(panel)
         panel.set(ylim=(45, 102), title=network, xlabel="NAD index")
         panel.legend(loc="lower left", frameon=False)
+    for panel in axes.flat[len(networks) :]:
+        panel.remove()
     for panel in axes[:, 0]:
         panel.set_ylabel("test accuracy (%)")
-    caption = f"10,000 samples · grey: guessing · {not_fitted('hollow')} · ± standard deviation"
-    title = "Accuracy on D(u) along a network's own NADs u, by optimiser"
-    style.save(style.finish(figure, title, f"{caption} over seeds"), FOLDER, "optimisers")
+    caption = f"10,000 samples · grey: guessing · {not_fitted('hollow')} · ± standard deviation "
+    caption += "over seeds · VGG-11: the authors' NADs"
+    title = "Accuracy on D(u) along a network's NADs u, by optimiser"
+    style.save(style.finish(figure, title, caption), FOLDER, "optimisers")
 
 
 def main() -> None:

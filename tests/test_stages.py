@@ -22,7 +22,7 @@ FLOORS = (
 )
 """Rooms, and the verbs, from the ground up: each imports those of lower floors alone."""
 
-LINES = {"pipeline": 11_130, "tests": 11_320}
+LINES = {"pipeline": 11_130, "tests": 11_300}
 """Lines of Python in a folder at most: what one person can read in a day."""
 
 

@@ -1,6 +1,5 @@
 """`learning` in the report: the response in the course of training (not in the papers)."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -44,7 +43,6 @@ def courses(experiment: Evaluated, course: pd.DataFrame, caption: str) -> Figure
     for panels, (name, label) in zip(axes.T, experiment.labels.items()):
         rows = course[course["architecture"] == name]
         for panel, part in zip(panels, parts):
-            panel.set_visible(rows[part].notna().any())
             chance = (1 if part == "v" else FIRST) / dimension(experiment.plan.members[name].input)
             panel.axhline(100 * chance, color="0.6")
             for index, measured in rows.dropna(subset=part).groupby("index", sort=False):
@@ -100,9 +98,6 @@ def section(run: Report) -> Section:
     """The section of `learning`."""
     experiment = run.experiments["learning"]
     course = artifacts.evaluated(experiment.folder, "course.csv")
-    if "evolution" in course:  # which says nothing of logistic regression, whose G has rank one
-        linear = course["architecture"].map(experiment.labels).str.startswith("LogReg")
-        course.loc[linear, "evolution"] = np.nan
     caption = f"{experiment.sizes()} · {experiment.science()} · images: "
     caption += f"{experiment.images['name']}, in grey, the two halves of their classes told apart"
     lines = "response: tr C of the input gradient over test samples · grey: of random directions"
