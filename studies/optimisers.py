@@ -26,6 +26,7 @@ RUNS = {
     "vgg11_quarter": ("vgg11_quarter_authors", "vgg11_quarter_authors_adamw"),
     "convnext": ("patches", "patches_momentum", "adamw"),
     "vit_small": ("vit_small_adamw",),
+    "convmixer": ("patches", "convmixer_adamw"),
 }
 """The runs of `nad_sweep` in which each network is trained, along the same NADs. Of two runs by one
 optimiser the later one's cells count."""
