@@ -25,7 +25,7 @@ RUNS = {
     "lenet": ("lenet_precise", "adamw", "adamw_lenet_fitted"),
     "vgg11_quarter": ("vgg11_quarter_authors", "vgg11_quarter_authors_adamw"),
     "convnext": ("patches", "patches_momentum", "adamw"),
-    "vit_small": ("vit_small_adamw",),
+    "vit_small": ("vit_small", "vit_small_adamw"),
     "convmixer": ("patches", "convmixer_adamw"),
 }
 """The runs of `nad_sweep` in which each network is trained, along the same NADs. Of two runs by one
@@ -76,6 +76,7 @@ def draw(rows: pd.DataFrame) -> None:
             style.over_indices(panel, cells, label=name, **look)
         style.index_axis(panel)
         panel.set(ylim=(45, 102), title=network, xlabel="NAD index")
+        panel.tick_params(labelbottom=True)
         panel.legend(loc="lower left", frameon=False)
     for panel in axes.flat[len(networks) :]:
         panel.remove()
