@@ -58,7 +58,7 @@ def main() -> None:
             response = nads.eigenvalues @ (nads.directions @ waves.T) ** 2
             row = {"network": label(specification), "estimand": estimand, "networks": count}
             row |= {"error": nads.error, "waves": len(waves), "learned": learned.sum()}
-            row["rank_correlation"], _ = spearman(response, accuracy)
+            row["rank_correlation"] = spearman(response, accuracy)
             row["auc"] = roc_auc_score(learned, response)
             rows.append(row)
             print(rows[-1], flush=True)

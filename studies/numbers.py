@@ -123,7 +123,7 @@ def along(run: Run, column: str = "accuracy", **where: Any) -> pd.Series:
 def rho(run: Run, column: str = "accuracy", **where: Any) -> float:
     """Spearman's ρ of the mean of a column over seeds with the index of the NAD."""
     values = along(run, column, **where)
-    return spearman(values.index, values)[0]
+    return spearman(values.index, values)
 
 
 def seeds_apart(run: Run, column: str = "accuracy", **where: Any) -> float:
@@ -297,7 +297,7 @@ def never(run: str) -> int:
 def sooner(run: str, accuracies: str) -> float:
     """Spearman's ρ of `steps` with the accuracy along the same directions of another run."""
     taken = steps(run)
-    return spearman(taken, along(accuracies)[taken.index])[0]
+    return spearman(taken, along(accuracies)[taken.index])
 
 
 def less_grey(run: str, axis: str) -> str:
@@ -330,14 +330,14 @@ def responses(images: int) -> pd.DataFrame:
 def among_all(predictor: str, images: int) -> float:
     """Spearman's ρ of a response with accuracy over all networks."""
     found = responses(images)
-    return spearman(found[predictor], found["accuracy"])[0]
+    return spearman(found[predictor], found["accuracy"])
 
 
 def between_families(predictor: str, images: int) -> float:
     """Spearman's ρ of a response with accuracy over families, by means, of logs for responses."""
     found = responses(images)
     means = found.assign(log=np.log(found[predictor])).groupby("family")[["log", "accuracy"]].mean()
-    return spearman(means["log"], means["accuracy"])[0]
+    return spearman(means["log"], means["accuracy"])
 
 
 def within_families(predictor: str, images: int) -> float:
@@ -346,14 +346,14 @@ def within_families(predictor: str, images: int) -> float:
     found = found[found.groupby("family")["network"].transform("size") > 1]
     found = found.assign(log=np.log(found[predictor]))[["family", "log", "accuracy"]]
     own = found[["log", "accuracy"]] - found.groupby("family").transform("mean")
-    return spearman(own["log"], own["accuracy"])[0]
+    return spearman(own["log"], own["accuracy"])
 
 
 def convolutional(predictor: str, images: int) -> float:
     """Spearman's ρ of a response with accuracy over the networks of convolutions alone."""
     found = responses(images)
     found = found[found["family"].isin(["LeNet", "VGG-11", "ResNet-18", "ConvMixer"])]
-    return spearman(found[predictor], found["accuracy"])[0]
+    return spearman(found[predictor], found["accuracy"])
 
 
 def shown(number: Any, digits: int = 1) -> Any:

@@ -36,7 +36,7 @@ def trained(result: Result) -> str:
         f"({SEEN:.0%} or more right on new samples): {', '.join(seen) or 'none'}; they do not see "
         f"{len(unseen)} ({UNSEEN:.0%} or less; 50% is guessing): {', '.join(unseen) or 'none'}."
     )
-    rho, _ = spearman(rows["response"], rows["mean"])
+    rho = spearman(rows["response"], rows["mean"])
     if len(rows) > 3 and not np.isnan(rho):
         sentence += f" Spearman's ρ of accuracy and response before training is {rho:.2f}."
     sentence = sentence.replace("-", "−")
@@ -66,7 +66,7 @@ def learned(result: Result) -> str:
         for name, (_, response) in after.bands.items()
         if response is not None
     ]
-    rho, _ = spearman(before.along(nads), after.along(nads))
+    rho = spearman(before.along(nads), after.along(nads))
     compared = (
         f"Along the {len(nads):,} NADs the responses before and after training have Spearman's ρ = "
         f"{number(rho, 2)}."

@@ -50,7 +50,7 @@ def correlation(speed: Speed) -> str:
     both = speed.dropna(subset="mean")
     if both.empty:
         return ""
-    rho, _ = spearman(both["steps"], both["mean"])
+    rho = spearman(both["steps"], both["mean"])
     text = "undefined" if np.isnan(rho) else f"= {number(rho, 2)}"
     return f"ρ {text} ({len(both)} directions)"
 

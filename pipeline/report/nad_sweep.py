@@ -71,7 +71,7 @@ def table(experiment: Evaluated, published: Published) -> Rows:
         fitted = f"{(at['fitted'] == at['seeds']).sum()} of {len(at)}"
         row = {"network": experiment.labels[name], "estimand": estimand, "indices fitted": fitted}
         row |= {f"index {i} or near (%)": _at_or_near(at, i) for i in QUOTED}
-        rho, _ = spearman(at.index, at["mean"])
+        rho = spearman(at.index, at["mean"])
         if len(at) >= FEWEST and np.isfinite(rho):
             row["ρ(accuracy, index)"] = f"{number(rho, 2)} (n = {len(at)})"
         if name in published and estimand == "secant":
