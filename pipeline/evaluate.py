@@ -18,6 +18,7 @@ from pipeline.experiments.plan import Plan
 from pipeline.grid import evaluation
 from pipeline.grid.data import Data
 from pipeline.machine import workers
+from pipeline.measures.fitted import summary
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 
@@ -53,8 +54,7 @@ def main(name: str) -> None:
         for table, frame in tables.items():
             frame.to_csv(folder / f"{table}.csv", index=False)
         columns = ["architecture", *experiment.coordinates, "test_set"]
-        summary = evaluation.summary(tables["results"], columns)
-        summary.to_csv(folder / "summary.csv", index=False)
+        summary(tables["results"], columns).to_csv(folder / "summary.csv", index=False)
         if sections:
             np.savez_compressed(folder / "cross_sections.npz", **sections)
         pictures = artifacts.about_pictures(name)

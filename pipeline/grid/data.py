@@ -53,12 +53,6 @@ class Data:
         """The directions from which the cell's data sets are made."""
         return [self.vectors[name] for name in self.experiment.uses(cell)]
 
-    def untrained(self, architecture: str) -> np.ndarray:
-        """The covariance C (D, D) of an architecture's untrained networks, NaN where its NADs were
-        made elsewhere."""
-        nads = artifacts.nads(architecture)
-        return nads["directions"].T * nads["eigenvalues"] @ nads["directions"]
-
     def dataset(self, cell: Cell, split: str) -> Labelled:
         """Inputs and class numbers of the cell's training or test set."""
         return self.experiment.dataset(cell, split, self.draw(cell["seed"]), self.directions(cell))

@@ -10,7 +10,7 @@ from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.measures import boundaries, gradients
-from pipeline.measures.fitted import fitted
+from pipeline.project import artifacts
 
 Rows = dict[str, list[dict]]  # of each table, by its name: 'results', 'boundaries', 'course'
 
@@ -46,8 +46,8 @@ def evaluate_one(
             then = restored(weights)
             some = x[:: -(-len(x) // gradients.SAMPLES)]  # images are sorted by content
             response = gradients.covariance(then, some.to(device))
-            of_cell = cell, *data.directions(cell), x, response
-            measured = gradients.course(*of_cell, data.untrained(cell["architecture"]))
+            eigenvalues = artifacts.nads(cell["architecture"])["eigenvalues"]
+            measured = gradients.course(cell, *data.directions(cell), eigenvalues, x, response)
             row = {"epoch": epochs} | {key: round(value, 6) for key, value in measured.items()}
             row["accuracy"] = _accuracy(jobs.logits(then, x, device), y)
             rows.setdefault("course", []).append(row)
@@ -80,21 +80,3 @@ def tables(
         name: pd.DataFrame(all_rows).merge(trained, on=keys, how="left")
         for name, all_rows in rows.items()
     }
-
-
-def summary(results: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Mean and standard deviation of accuracies over seeds, and the number of fitted seeds.
-
-    columns: those of everything but the seed.
-    """
-    values = {
-        "mean": ("accuracy", "mean"),
-        "std": ("accuracy", "std"),
-        "seeds": ("accuracy", "count"),
-        "fitted": ("fitted", "sum"),
-        "train_accuracy": ("train_accuracy", "mean"),
-    }
-    if "best_accuracy" in results:
-        values |= {"best_mean": ("best_accuracy", "mean"), "best_std": ("best_accuracy", "std")}
-    over_seeds = results.assign(fitted=fitted(results)).groupby(columns, sort=False)
-    return over_seeds.agg(**values).round(6).reset_index()

@@ -40,13 +40,14 @@ def components(x: torch.Tensor, count: int) -> np.ndarray:
     return np.linalg.eigh(covariance)[1][:, ::-1][:, :count].T
 
 
-def evolution(untrained: np.ndarray, x: torch.Tensor, count: int) -> np.ndarray:
+def evolution(nads: np.ndarray, eigenvalues: np.ndarray, x: torch.Tensor, count: int) -> np.ndarray:
     """The first eigenvectors (count, D) of G S G, towards which the response evolves early in
     training (arXiv 2410.12025).
 
-    untrained: G, (D, D), the covariance C of untrained networks, whose eigenvectors are the NADs;
-    S: that of inputs x (N, 1, H, W).
+    nads, eigenvalues: (D, D) and (D,), of G, the covariance C of untrained networks; S: that of
+    inputs x (N, 1, H, W).
     """
+    untrained = nads.T * eigenvalues @ nads
     samples = np.cov(x.flatten(1).double().numpy(), rowvar=False)
     return np.linalg.eigh(untrained @ samples @ untrained)[1][:, ::-1][:, :count].T
 
@@ -54,22 +55,22 @@ def evolution(untrained: np.ndarray, x: torch.Tensor, count: int) -> np.ndarray:
 def course(
     cell: Mapping[str, Any],
     nads: np.ndarray,
+    eigenvalues: np.ndarray,
     x: torch.Tensor,
     covariance: np.ndarray,
-    untrained: np.ndarray,
 ) -> dict[str, float]:
     """The parts of tr C, a trained network's response, along what it learns and its first NADs.
 
     Of a cell of `learning` on D(v): `v`, the part along v, and `nads`, the part of the rest in the
     span of the first NADs but v. Of one on images: `components` and `evolution`, the parts in the
     spans of the images' first principal components and of the first eigenvectors of G S G, and
-    `nads`. nads: (D, D), the architecture's; x: test inputs (N, 1, H, W); covariance: (D, D), of
-    `covariance` at some of them; untrained: (D, D), as in `evolution`, NaN of NADs made elsewhere.
+    `nads`. nads: (D, D), the architecture's; eigenvalues: (D,), of these, NaN where they were made
+    elsewhere; x: test inputs (N, 1, H, W); covariance: (D, D), of `covariance` at some of them.
     """
     if cell["data"] == "images":
         spans = {"components": components(x, FIRST), "nads": nads[:FIRST]}
-        if np.isfinite(untrained).all():
-            spans["evolution"] = evolution(untrained, x, FIRST)
+        if np.isfinite(eigenvalues).all():
+            spans["evolution"] = evolution(nads, eigenvalues, x, FIRST)
         return {name: part_along(covariance, span) for name, span in spans.items()}
     v = nads[cell["index"]][None]
     off = np.eye(v.size) - v.T @ v

@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pandas as pd
 
-from pipeline.grid import evaluation
+from pipeline.measures.fitted import summary
 from pipeline.nads import NADs
 from pipeline.nads.spectrum import agreement
 from pipeline.profile.checkpoint import Checkpoint
@@ -61,7 +61,7 @@ class Result:
         """
         vectors = np.stack(list(self.directions.values())).astype(np.float64)
         response = pd.Series(self.response.along(vectors), list(self.directions))
-        rows = evaluation.summary(self.trained, ["direction"]).set_index("direction")
+        rows = summary(self.trained, ["direction"]).set_index("direction")
         rows["diverged"] = self.trained["direction"].value_counts() - rows["seeds"]
         rows.insert(0, "response", response.reindex(rows.index))
         return rows.sort_values("response", ascending=False)
