@@ -59,10 +59,13 @@ def finding(run: Report) -> Finding:
     """What the colours give one network beside grey."""
     experiment, name, label = run.shown("colours")
     gains, count = above_grey(experiment.of(name))
-    points = [f"{number(gain, 2)} in {NAMES[axis]}" for axis, gain in gains["mean"].items()]
-    text = f"Over grey {label} gains {' and '.join(points)}".replace(" in ", " points in ", 1)
+    points = [
+        f"{number(abs(gain), 1)} points {'worse' if gain < 0 else 'better'} in {NAMES[axis]}"
+        for axis, gain in gains["mean"].items()
+    ]
+    text = f"{label} is {' and '.join(points)} than in grey"
     text = text if points else f"No wave was fitted in every colour by {label}"
-    errors = ", ".join(number(error, 2) for error in gains["sem"].dropna())
+    errors = ", ".join(number(error, 1) for error in gains["sem"].dropna())
     spread = f"standard error {errors}; " if errors else ""
     return Finding(name, text, f"{spread}{count} fitted", {})
 
