@@ -112,9 +112,8 @@ def test_a_grids_throughput_is_that_of_the_usual_loop_over_ours(monkeypatch, cap
     monkeypatch.setattr(throughput, "usual", lambda cell, *_: cell.seed / 8)
     monkeypatch.setattr(throughput, "ours", lambda _, n, device: (4 + n / 2, np.arange(n) / 4))
     monkeypatch.setattr(workers, "cores", lambda: 2)
-    monkeypatch.setattr(
-        "sys.argv", ["grid", "--networks", "mlp", "--rounds", "2", "--device", "cpu"]
-    )
+    words = ["grid", "--networks", "mlp", "--rounds", "2", "--device", "cpu"]
+    monkeypatch.setattr("sys.argv", words)
     throughput.main()
     out = capsys.readouterr()
     monkeypatch.setattr(capsys, "readouterr", lambda: out)
@@ -122,9 +121,8 @@ def test_a_grids_throughput_is_that_of_the_usual_loop_over_ours(monkeypatch, cap
     assert found["per further cell"] == [12, 12, 12]
     assert found["a grid of 2 with its start"] == [2.4, 2.4, 2.4]
     assert found["a grid of 32 with its start"] == [9.6, 9.6, 9.6]
-    assert out.out.splitlines()[-1].endswith(
-        "ours / usual: 0.0 / 0.0, 25.0 / 12.5, 50.0 / 25.0, 75.0 / 37.5"
-    )
+    accuracies = "ours / usual: 0.0 / 0.0, 25.0 / 12.5, 50.0 / 25.0, 75.0 / 37.5"
+    assert out.out.splitlines()[-1].endswith(accuracies)
     assert out.out.startswith("benchmarks.grid at ") and len(out.out.splitlines()) == 6
 
 

@@ -115,8 +115,6 @@ def having(name, data):
 
 
 PICTURE = png(np.random.default_rng(1).integers(0, 256, (32, 32, 3), np.uint8))
-
-
 PAGE = b"<!doctype html><title>404 Not Found</title>" + 2000 * b"x"
 DEEP = png(np.full((32, 32), 999, np.uint16))
 OFFICIAL = [*(f"data_batch_{n}" for n in range(1, 6)), "test_batch", "batches.meta"]
@@ -145,7 +143,6 @@ FOLDERS = "lies in more than one folder (birds/test, birds/train, fish/test, fis
     ("a class in train/ alone", having("train/auk/0.png", PICTURE), "the same classes (auk"),
     ("equal splits", equal_splits, "every test image is a training image too"),
     ("a corrupt picture", having("train/cat/0.png", PICTURE[:500]), "train/cat/0.png cannot be"),
-    ("a text as picture", having("test/cat/1.png", b"not a picture"), "test/cat/1.png cannot be"),
     ("16 bits", having("train/cat/1.png", DEEP), "cat/1.png holds values of more than 8 bits (P"),
 )
 def test_images(make, words, tmp_path):
@@ -165,7 +162,6 @@ LENET = f"{LINEAR}/networks/lenet"
     ("a misspelt network", "architectures/lenet/network", "lenett", "mean 'lenet'?"),
     ("a misspelt architecture", "scales/laptop/nads/lenett", 8, "did you mean 'lenet'?"),
     ("a misspelt device", "device", "gpu", "must be 'auto', 'cpu', 'cuda', 'mps' or 'xpu', not"),
-    ("a misspelt method", "estimator/method", "read-out", "must be 'readout' or 'plain'"),
     ("half precision", "precision", "float16", "must be 'float32' or 'bfloat16'"),
     ("an index out of range", f"{LENET}/indices", [1, 1024], "index 1024 is out of range"),
     ("a negative index", f"{LENET}/indices", [-1], "index -1 is out of range"),
@@ -180,7 +176,6 @@ LENET = f"{LINEAR}/networks/lenet"
     ("a fraction of an epoch", f"{LINEAR}/training/epochs", 1.5, "must be a valid integer"),
     ("a power of ten", f"{LINEAR}/train_samples", 1e4, "must be a valid integer"),
     ("no seeds", f"{LINEAR}/seeds", 0, "seeds must be greater than 0"),
-    ("seeds in quotes", f"{LINEAR}/seeds", "3", "seeds must be a valid integer, not '3'"),
     ("more seeds", f"{LINEAR}/networks/lenet/seeds", 9, "seeds is 9, and the experiment has"),
     ("a key that was removed", "eps2", GONE, "the key 'eps2' is missing"),
     ("no learning rate", "training/lr", GONE, "params.yaml: training: the key 'lr' is missing"),

@@ -74,14 +74,13 @@ def test_published_maps_are_compared_by_the_size_of_the_frequencies():
     rows = published_maps.compared(results, [(0, 4), (0, 4), (1, 2)], usual)
     assert [(key, ours) for key, ours, _ in rows] == [((0, 4), [80, 82])]
     pairs = [((0, 4), [80.0, 82.0], [81.0]), ((0, 8), [60.0], [50.0])]
-    assert (
-        "mean difference +5.00 points, root mean square 7.07"
-        in (list(published_maps.lines(pairs, "k"))[-1])
-    )
-    bands = published_maps.in_bands(
-        [(11, [100.0], [98.0]), (12, [90.0, 92.0], [80.0]), (69, [70.0], [60.0])]
-    )
-    assert bands == [("0–11", [100.0], [98.0]), ("12–69", [91.0, 70.0], [80.0, 60.0])]
+    *_, last = published_maps.lines(pairs, "k")
+    assert "mean difference +5.00 points, root mean square 7.07" in last
+    pairs = [(11, [100.0], [98.0]), (12, [90.0, 92.0], [80.0]), (69, [70.0], [60.0])]
+    assert published_maps.in_bands(pairs) == [
+        ("0–11", [100.0], [98.0]),
+        ("12–69", [91.0, 70.0], [80.0, 60.0]),
+    ]
 
 
 def test_a_direction_between_two_nads_mixes_two():

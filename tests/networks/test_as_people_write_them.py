@@ -7,7 +7,6 @@ import textwrap
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from pipeline import networks, settings
 from pipeline.cells import training
@@ -459,12 +458,7 @@ def test_a_memory_format_that_the_dry_run_finds_stands_in_all_plans(people, ship
 def test_the_size_is_that_of_the_state(people):
     """In four bytes, of batch norm's mean and variance too, and its count in eight."""
     assert dry_run(of("flat"), SHAPE, 2) == (4 * (129 * 16 + 17 * 2), [])
-    specification = networks.specification({"network": "resnet18", "width": 0.125})
-    network = networks.build(specification, 1, 1, 0)
-    norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
-    parameters = sum(parameter.numel() for parameter in network.parameters())
-    size = 4 * (parameters + 2 * sum(norm.num_features for norm in norms)) + 8 * len(norms)
-    assert len(norms) == 20 and dry_run(specification, (1, 32, 32), 1) == (size, [])
+    assert dry_run(of("grouped"), SHAPE, 2) == (4 * (18 * 16 + 10 * 16 + 4 * 16 + 256 * 2) + 8, [])
 
 
 def test_batch_norms_that_a_short_training_leaves_behind_get_a_notice(people):
