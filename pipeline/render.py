@@ -54,7 +54,7 @@ def render_folder(folder: Path) -> None:
     firsts = {record.plan.experiment: record for record in reversed(records.values())}
     for name, record in records.items():
         experiment = record.plan.experiment
-        beside = run.Report(None, known.nads, firsts | {experiment: record}, record.notice)
+        beside = run.Report(None, known.nads, firsts | {experiment: record})
         section = PARTS[experiment].section(beside)
         pictures = [dataclasses.replace(one, name=f"{name}/{one.name}") for one in section.pictures]
         runs[experiment].append(dataclasses.replace(section, pictures=pictures))

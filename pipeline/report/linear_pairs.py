@@ -230,6 +230,8 @@ def section(run: Report) -> Section:
             lines += "\npublished: full width, mean of three seeds, read off the figure, ± 1"
         figure = accuracies(experiment, name, published, lines)
         pictures.append(Picture(f"linear_accuracies_{name}", figure))
+        if (drawn := planes[name]["seed"].nunique()) < experiment.of(name)["seed"].nunique():
+            caption += f" · boundaries of {drawn} of them"
         lines = f"{caption}\nprobability: mean over seeds · {tilt}\n{marked}"
         figure = boundaries(experiment, planes[name], label, lines)
         pictures.append(Picture(f"linear_boundaries_{name}", figure))

@@ -107,11 +107,12 @@ def explorer(
         ["architecture", "estimand"], sort=False
     ):
         which = "" if estimand == "secant" else f", NADs of the {estimand}"
+        which = f", NADs of {experiment.files[name]}" if name in experiment.files else which
         curve = {"name": experiment.labels[name] + which}
         curve["cells"] = {row["index"]: value(row) for row in cells.to_dict("records")}
         curve |= {"caption": experiment.sizes([name]), "science": experiment.science([name])}
         key = experiment.nads_in(nads, name)
-        if key and nads[key]["estimand"] in (estimand, "file"):
+        if key and nads[key]["estimand"] == ("file" if name in experiment.files else estimand):
             curve |= {"nads": key, "own": key == name}
         if name in published and estimand == "secant":
             curve["published"] = published[name].curve

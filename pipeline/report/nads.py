@@ -176,7 +176,7 @@ def named() -> Report:
         source = Source(known.networks, input=known.shape)
         requests[name] = Request({"network": networks[name]}, source)
     estimator = Estimator("secant", known.method, known.step, known.point, True, False)
-    return Report(NADsPlan("paper", 0, estimator, requests), nads, {}, None)
+    return Report(NADsPlan("paper", 0, estimator, requests), nads, {})
 
 
 def listed(run: Report) -> Section:

@@ -15,7 +15,7 @@ import pydantic
 from pipeline import experiments
 from pipeline.cells.shapes import INPUT
 from pipeline.experiments.plan import Plan
-from pipeline.measures.fitted import FITTED, fitted
+from pipeline.measures.fitted import FITTED, fitted, summary
 from pipeline.nads.estimator import NADsPlan
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
@@ -53,8 +53,8 @@ class Evaluated:
     """One experiment that was run: its plan and its tables.
 
     folder: of the tables, seen from reports/; results, summary: results.csv and summary.csv;
-    images: data/images/about.json; title, says: of a run that is kept, which networks it is of, and
-    in a sentence what it says.
+    images: data/images/about.json; files: those of NADs made elsewhere, by architecture; title,
+    says: of a run that is kept, which networks it is of, and in a sentence what it says.
     """
 
     folder: str
@@ -62,13 +62,15 @@ class Evaluated:
     results: pd.DataFrame
     summary: pd.DataFrame
     images: Mapping[str, Any]
+    files: Mapping[str, str]
     title: str = ""
     says: str = ""
 
     @property
     def notice(self) -> str | None:
         """The line in every figure that names images other than CIFAR-10."""
-        return notice_of(self.images)
+        name = self.images["name"]
+        return None if name == "CIFAR-10" else f"images of this run: {name}"
 
     @functools.cached_property
     def labels(self) -> dict[str, str]:
@@ -92,20 +94,19 @@ class Evaluated:
         return self.summary[self.summary["architecture"] == name]
 
     def sizes(self, architectures: Iterable[str] | None = None) -> str:
-        """Scale, seeds, samples, epochs, precision, and an optimiser other than SGD, of these
-        architectures, by default of all."""
+        """Scale, seeds, samples, epochs, precision, NADs' files of these architectures, or all."""
         plan, names = self.plan, list(architectures or self.labels)
-        samples = plan.train_samples
-        if experiments.find(plan.experiment).needs_images:  # of which there may be fewer
+        experiment, samples = experiments.find(plan.experiment), plan.train_samples
+        if experiment.needs_images:  # of which there may be fewer
             samples = min(samples, self.images["train"])
         epochs = {name: plan.members[name].training.epochs for name in names}
         precision = "" if plan.precision == "float32" else f" · trained in {plan.precision}"
-        adamw = any(plan.members[name].training.optimiser == "adamw" for name in names)
-        trained = precision + (" · trained by AdamW" if adamw else "")
         spread = "" if self.seeds(names) == "1 seed" else " · ± standard deviation over seeds"
+        files = [name for name in names if name in self.files and experiment.needs_nads]
+        nads = (f" · NADs of {self.labels[name]} from {self.files[name]}" for name in files)
         return (
             f"scale {plan.scale} · {self.seeds(names)} · {samples:,} training samples"
-            f" · {self._counts(epochs, 'epoch')}{trained}{spread}"
+            f" · {self._counts(epochs, 'epoch')}{precision}{spread}{''.join(nads)}"
         )
 
     def seeds(self, architectures: Iterable[str] | None = None) -> str:
@@ -160,10 +161,12 @@ class Evaluated:
     def with_other_seeds(self) -> "Evaluated":
         """The record with the results of the folders beside its own whose plan is the same but for
         seeds: of lenet/ those of lenet_seed_1/."""
-        folder = artifacts.REPORTS / self.folder
+        folder = Path(self.folder)
         paths = sorted(folder.parent.glob(f"{folder.name}_seed_*/results.csv"))
         results = pd.concat([self.results, *map(pd.read_csv, paths)], ignore_index=True)
-        return dataclasses.replace(self, results=results)
+        keys = ["architecture", *experiments.find(self.plan.experiment).coordinates, "test_set"]
+        plan = dataclasses.replace(self.plan, seeds=tuple(sorted(results["seed"].unique())))
+        return dataclasses.replace(self, plan=plan, results=results, summary=summary(results, keys))
 
 
 @dataclass(frozen=True)
@@ -171,13 +174,17 @@ class Report:
     """All that the report shows.
 
     plan, nads: the plan of the NADs, None in a run that is kept, of which there are tables alone;
-    and the fields of `pipeline.nads.NADs` by architecture; notice: as in `Evaluated`.
+    and the fields of `pipeline.nads.NADs` by architecture.
     """
 
     plan: NADsPlan | None
     nads: Mapping[str, Mapping[str, np.ndarray]]
     experiments: Mapping[str, Evaluated]
-    notice: str | None
+
+    @property
+    def notice(self) -> str | None:
+        """The line in every figure that names images other than CIFAR-10."""
+        return next((each.notice for each in self.experiments.values()), None)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -188,9 +195,9 @@ class Report:
         }
 
     def shown(self, name: str) -> tuple[Evaluated, str, str]:
-        """An experiment of all seeds, and the architecture that its finding is about, with its
-        label: `NETWORK`, or else the first of which a network was fitted, or else the first."""
-        experiment = self.experiments[name].with_other_seeds()
+        """An experiment, and the architecture that its finding is about, with its label:
+        `NETWORK`, or else the first of which a network was fitted, or else the first."""
+        experiment = self.experiments[name]
         names = experiment.results["architecture"]
         first = [*names[fitted(experiment.results)], *names][0]
         shown = NETWORK if NETWORK in experiment.labels else first
@@ -201,8 +208,9 @@ def read(names: Iterable[str]) -> Report:
     """The run of the experiments of these names."""
     plan, images = artifacts.planned("nads", NADsPlan), artifacts.about_images()
     nads = {name: artifacts.nads(name) for name in plan.members}
-    records = {name: evaluated(name, Plan.read(experiments.find(name)), images) for name in names}
-    return Report(plan, nads, records, notice_of(images))
+    files = {name: each.source.file for name, each in plan.members.items() if each.source.file}
+    plans = {name: Plan.read(experiments.find(name)) for name in names}
+    return Report(plan, nads, {n: evaluated(n, each, images, files) for n, each in plans.items()})
 
 
 def abouts(folder: Path) -> dict[Path, dict[str, Any]]:
@@ -229,16 +237,14 @@ def read_folder(folder: Path, order: Sequence[str]) -> dict[str, Evaluated]:
             experiment = experiments.find(about["plan"]["experiment"])
             planned = pydantic.TypeAdapter(Plan[experiment.Settings, experiment.Grid])
             plan = planned.validate_json(json.dumps(about["plan"]))
+            sources = {n: s for n, s in about.get("nads", {}).items() if isinstance(s, dict)}
+            files = {name: source["file"] for name, source in sources.items() if "file" in source}
             words = (about.get(key, "") for key in ("title", "says"))
             name = path.relative_to(folder).as_posix()
-            records[name] = evaluated(str(path.resolve()), plan, images, *words)
+            record = evaluated(str(path.resolve()), plan, images, files, *words)
+            records[name] = record.with_other_seeds()
     size = lambda name: (order.index(records[name].plan.experiment), -len(records[name].results))
     return {name: records[name] for name in sorted(records, key=size)}
-
-
-def notice_of(images: Mapping[str, Any]) -> str | None:
-    """The line in every figure that names images other than CIFAR-10."""
-    return None if images["name"] == "CIFAR-10" else f"images of this run: {images['name']}"
 
 
 def evaluated(folder: str, plan: Plan, *about: Any) -> Evaluated:

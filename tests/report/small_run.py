@@ -10,8 +10,8 @@ from pipeline import experiments
 from pipeline.cells.fourier import AXES
 from pipeline.cells.training import Training
 from pipeline.experiments.plan import Member, Plan
-from pipeline.grid.evaluation import summary
 from pipeline.measures.boundaries import POINTS
+from pipeline.measures.fitted import summary
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
@@ -60,9 +60,8 @@ def tables_of(name, rows):
 
 def evaluated(planned, rows):
     """The record of one experiment; of `planned` networks there are those that have rows."""
-    return Evaluated(
-        planned.experiment, planned, *tables_of(planned.experiment, rows).values(), ABOUT
-    )
+    tables = tables_of(planned.experiment, rows).values()
+    return Evaluated(planned.experiment, planned, *tables, ABOUT, files={})
 
 
 def with_member(one, name, **changes):

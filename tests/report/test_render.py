@@ -62,7 +62,7 @@ def test_the_numbers_to_watch_are_those_of_the_findings_on_lenet(every, monkeypa
 
 def test_the_committed_metrics_are_of_the_committed_tables():
     records = run.read_folder(ROOT / "reports", list(render.PARTS))
-    report = run.Report(None, {}, records, None)
+    report = run.Report(None, {}, records)
     found = {name: render.PARTS[name].finding(report) for name in records}
     committed = json.loads((ROOT / "reports/metrics.json").read_text(encoding="utf-8"))
     assert metrics(found) | {"nads": committed["nads"]} == committed

@@ -12,7 +12,7 @@ from pipeline import experiments
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
-from pipeline.report import run
+from pipeline.report import nad_sweep, run
 from pipeline.report.labels import LABELS, label
 
 
@@ -49,6 +49,25 @@ def test_nothing_is_published_of_other_images(whole, monkeypatch):
     for name, beside in (("flip", {}), ("fourier", known)):
         one = dataclasses.replace(whole.experiments[name], images=ABOUT | {"name": "Animals"})
         assert one.notice == "images of this run: Animals" and one.beside(published) == beside
+
+
+def test_a_record_counts_the_seeds_in_the_folders_beside_it(tmp_path):
+    one = fourier()
+    (tmp_path / "one_seed_8").mkdir()
+    further = one.results.assign(seed=one.results["seed"] + 3, accuracy=0.9)
+    further.to_csv(tmp_path / "one_seed_8" / "results.csv", index=False)
+    pooled = dataclasses.replace(one, folder=str(tmp_path / "one")).with_other_seeds()
+    assert pooled.seeds() == "4 seeds"
+    assert pooled.summary["mean"].tolist() == pytest.approx(one.summary["mean"] / 2 + 0.45)
+
+
+def test_the_file_of_nads_stands_in_the_caption_of_what_is_trained_along_them(whole):
+    one, other = whole.experiments["nad_sweep"], whole.experiments["fourier"]
+    assert one.sizes(["z"]).endswith("NADs of ResNet-18, width ×0.125 from mine.npy")
+    assert "mine.npy" not in one.sizes(["a"]) + other.sizes()
+    for estimand, pictures in (("secant", None), ("file", "z")):
+        first, *_ = nad_sweep.explorer(one, {}, {"z": {"estimand": estimand}})
+        assert first["name"].endswith(", NADs of mine.npy") and first.get("nads") == pictures
 
 
 def test_points_are_fitted_where_the_networks_of_every_seed_are():
