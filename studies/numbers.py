@@ -135,12 +135,16 @@ def seeds_apart(run: Run, column: str = "accuracy", **where: Any) -> float:
 
 def learned(run: str, architecture: str, indices: Iterable[int]) -> str:
     """Cells of a table: the mean accuracy along each NAD, and the mean step after which the
-    training set was learned: '99.9 (280) | 50.1 (not fitted)'."""
-    cells = []
+    training set was learned, or whether it was fitted: '99.9 (280) | 89.8 (fitted) | 50.1 (not
+    fitted)'; '–' where none was trained."""
+    cells, every = [], rows(run, architecture=architecture)
     for index in indices:
-        networks = rows(run, architecture=architecture, index=index)
-        steps = shown(networks["steps"].mean(), 0) if are_fitted(networks).all() else "not fitted"
-        cells.append(f"{shown(networks['accuracy'].mean())} ({steps})")
+        networks = every[every["index"] == index]
+        steps = networks["steps"].mean(skipna=False)
+        text = "fitted" if np.isnan(steps) else shown(steps, 0)
+        text = text if are_fitted(networks).all() else "not fitted"
+        accuracy = shown(networks["accuracy"].mean())
+        cells.append(f"{accuracy} ({text})" if len(networks) else "–")
     return " | ".join(cells)
 
 

@@ -70,9 +70,8 @@ def test_text_has_one_number_where_there_is_one():
     assert numbers.with_spread(RUN, "steps", digits=0, index=0) == "1,300 ± 141"
     assert numbers.with_spread(RUN, index=16) == numbers.ends(RUN, index=16) == "75.0"
     assert numbers.ends(RUN) == "50.0 to 100.0"
-    assert numbers.learned(RUN, "lenet", [0, 16, 1000]) == (
-        "99.0 (1,300) | 75.0 (20) | 50.0 (not fitted)"
-    )
+    cells = "99.0 (1,300) | 75.0 (20) | 50.0 (not fitted) | –"
+    assert numbers.learned(RUN, "lenet", [0, 16, 1000, 7]) == cells
     shown = [numbers.shown(x) for x in (-0.25, 1369.0, 1369, -3, "as is", numbers.KEPT)]
     assert shown == ["−0.2", "1,369.0", "1,369", "−3", "as is", numbers.KEPT]
     assert numbers.shown(-0.968, 2) == "−0.97"
