@@ -114,6 +114,12 @@ def ends(run: Run, column: str = "accuracy", digits: int = 1, **where: Any) -> s
     return " to ".join(dict.fromkeys(shown(value, digits) for value in values))
 
 
+def means(run: Run, **where: Any) -> str:
+    """Lowest to highest mean over seeds along one direction, as text."""
+    values = along(run, **where)
+    return f"{shown(values.min())} to {shown(values.max())}"
+
+
 def along(run: Run, column: str = "accuracy", **where: Any) -> pd.Series:
     """The mean of a column over seeds, by the columns of `PLACE` that the table has."""
     table = rows(run, **where)
@@ -148,12 +154,12 @@ def learned(run: str, architecture: str, indices: Iterable[int]) -> str:
     return " | ".join(cells)
 
 
-def alone(run: str, indices: Iterable[int]) -> str:
+def alone(run: str, indices: Iterable[int], **where: Any) -> str:
     """Cells of a table: the mean accuracies with the first and with the second channel alone at
     each pair of these NADs: '100 / 50 | 62 / 55 (not fitted)'."""
     cells = []
     for first, second in itertools.product(indices, repeat=2):
-        networks = rows(run, index_1=first, index_2=second)
+        networks = rows(run, index_1=first, index_2=second, **where)
         accuracy = networks.groupby("test_set")["accuracy"].mean()
         cell = f"{shown(accuracy['first'], 0)} / {shown(accuracy['second'], 0)}"
         cells.append(cell if are_fitted(networks).all() else f"{cell} (not fitted)")

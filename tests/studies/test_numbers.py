@@ -69,7 +69,7 @@ def test_means_ends_and_ranks_are_of_the_chosen_rows():
 def test_text_has_one_number_where_there_is_one():
     assert numbers.with_spread(RUN, "steps", digits=0, index=0) == "1,300 ± 141"
     assert numbers.with_spread(RUN, index=16) == numbers.ends(RUN, index=16) == "75.0"
-    assert numbers.ends(RUN) == "50.0 to 100.0"
+    assert numbers.ends(RUN) == "50.0 to 100.0" and numbers.means(RUN) == "50.0 to 99.0"
     cells = "99.0 (1,300) | 75.0 (20) | 50.0 (not fitted) | –"
     assert numbers.learned(RUN, "lenet", [0, 16, 1000, 7]) == cells
     shown = [numbers.shown(x) for x in (-0.25, 1369.0, 1369, -3, "as is", numbers.KEPT)]
