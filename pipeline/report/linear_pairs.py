@@ -231,7 +231,7 @@ def section(run: Report) -> Section:
         figure = accuracies(experiment, name, published, lines)
         pictures.append(Picture(f"linear_accuracies_{name}", figure))
         if (drawn := planes[name]["seed"].nunique()) < experiment.of(name)["seed"].nunique():
-            caption += f" · boundaries of {drawn} of them"
+            caption += f" · seeds of the boundaries: {drawn}"
         lines = f"{caption}\nprobability: mean over seeds · {tilt}\n{marked}"
         figure = boundaries(experiment, planes[name], label, lines)
         pictures.append(Picture(f"linear_boundaries_{name}", figure))
