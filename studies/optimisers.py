@@ -22,7 +22,7 @@ KEPT = Path("reports/kept")
 FOLDER = KEPT / "optimisers/own_nads"
 
 RUNS = {
-    "lenet": ("lenet_precise", "adamw", "adamw_lenet_fitted"),
+    "lenet": ("lenet_precise", "lenet_momentum", "adamw", "adamw_lenet_fitted"),
     "vgg11_quarter": ("vgg11_quarter_authors", "vgg11_quarter_authors_adamw"),
     "convnext": ("patches", "patches_momentum", "adamw"),
     "vit_small": ("vit_small", "vit_small_adamw"),
