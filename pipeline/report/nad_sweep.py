@@ -106,8 +106,8 @@ def explorer(
     for (name, estimand), cells in experiment.summary.groupby(
         ["architecture", "estimand"], sort=False
     ):
-        which = "" if estimand == "secant" else f", NADs of the {estimand}"
-        which = f", NADs of {experiment.files[name]}" if name in experiment.files else which
+        file = f", NADs of {experiment.files[name]}" if name in experiment.files else ""
+        which = file if estimand == "secant" else f", NADs of the {estimand}"
         curve = {"name": experiment.labels[name] + which}
         curve["cells"] = {row["index"]: value(row) for row in cells.to_dict("records")}
         curve |= {"caption": experiment.sizes([name]), "science": experiment.science([name])}

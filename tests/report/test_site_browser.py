@@ -148,8 +148,8 @@ def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse):
     """)
     assert found["names"] == [
         *("LeNet", "LeNet, NADs of the gradient", "LeNet, published"),
-        *("ResNet-18 ⅛", "ResNet-18 ⅛, NADs of the gradient", "ResNet-18, published"),
-        *("VGG-11, published", "DenseNet-121, published"),
+        *("ResNet-18 ⅛, NADs of mine.npy", "ResNet-18 ⅛, NADs of the gradient"),
+        *("ResNet-18, published", "VGG-11, published", "DenseNet-121, published"),
     ]
     # One of the two networks along NAD 0 of `z` was not fitted.
     assert found["hollow"] == ["var(--panel)", "var(--ours)"] and found["bars"] == 2
