@@ -27,6 +27,7 @@ RUNS = {
     "convnext": ("patches", "patches_momentum", "adamw"),
     "vit_small": ("vit_small", "vit_small_adamw"),
     "convmixer": ("patches", "convmixer_adamw"),
+    "resnet18_quarter": ("resnet18_quarter", "resnet18_quarter_adamw"),
 }
 """The runs of `nad_sweep` in which each network is trained, along the same NADs. Of two runs by one
 optimiser the later one's cells count."""
@@ -77,11 +78,11 @@ def draw(rows: pd.DataFrame) -> None:
         style.index_axis(panel)
         panel.set(ylim=(45, 102), title=network, xlabel="NAD index")
         panel.tick_params(labelbottom=True)
-        panel.legend(loc="lower left", frameon=False)
     for panel in axes.flat[len(networks) :]:
         panel.remove()
     for panel in axes[:, 0]:
         panel.set_ylabel("test accuracy (%)")
+    axes[0, 0].legend(loc="center left", frameon=False)  # LeNet was trained by all three
     caption = f"10,000 samples · grey: guessing · {not_fitted('hollow')} · ± standard deviation "
     caption += "over seeds · VGG-11: the authors' NADs"
     title = "Accuracy on D(u) along a network's NADs u, by optimiser"

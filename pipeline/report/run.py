@@ -102,8 +102,9 @@ class Evaluated:
         epochs = {name: plan.members[name].training.epochs for name in names}
         precision = "" if plan.precision == "float32" else f" · trained in {plan.precision}"
         spread = "" if self.seeds(names) == "1 seed" else " · ± standard deviation over seeds"
-        files = [name for name in names if name in self.files and experiment.needs_nads]
-        nads = (f" · NADs of {self.labels[name]} from {self.files[name]}" for name in files)
+        of = {n: self.files[n] for n in names if n in self.files and experiment.needs_nads}
+        each = {f: " and ".join(self.labels[n] for n in of if of[n] == f) for f in of.values()}
+        nads = (f" · NADs of {labels} from {file}" for file, labels in each.items())
         return (
             f"scale {plan.scale} · {self.seeds(names)} · {samples:,} training samples"
             f" · {self._counts(epochs, 'epoch')}{precision}{spread}{''.join(nads)}"
@@ -123,9 +124,8 @@ class Evaluated:
 
     def nads_in(self, nads: Mapping[str, Any], name: str) -> str | None:
         """The name in `nads` of an architecture, or else of its network at full width."""
-        return next(
-            (each for each in (name, papers_network(self._wide(name))) if each in nads), None
-        )
+        either = name, papers_network(self._wide(name))
+        return next((each for each in either if each in nads), None)
 
     def _wide(self, name: str) -> dict[str, Any]:
         """An architecture at full width, with its input if that is not the papers' 1×32×32."""

@@ -63,8 +63,9 @@ def test_a_record_counts_the_seeds_in_the_folders_beside_it(tmp_path):
 
 def test_the_file_of_nads_stands_in_the_caption_of_what_is_trained_along_them(whole):
     one, other = whole.experiments["nad_sweep"], whole.experiments["fourier"]
-    assert one.sizes(["z"]).endswith("NADs of ResNet-18, width ×0.125 from mine.npy")
     assert "mine.npy" not in one.sizes(["a"]) + other.sizes()
+    both = dataclasses.replace(one, files=dict.fromkeys("za", "mine.npy"))
+    assert both.sizes("za").endswith("NADs of ResNet-18, width ×0.125 and LeNet from mine.npy")
     for estimand, pictures in (("secant", None), ("file", "z")):
         first, *_ = nad_sweep.explorer(one, {}, {"z": {"estimand": estimand}})
         assert first["name"].endswith(", NADs of mine.npy") and first.get("nads") == pictures
@@ -120,6 +121,5 @@ def test_networks_are_called_by_what_differs_from_the_papers(network, arguments,
 
 
 def test_other_inputs_than_the_papers_are_in_the_label():
-    shape = (3, 64, 48)
-    assert label({"network": NETWORKS["vgg11"], "side": 64}, shape) == "VGG-11, 3×64×48"
-    assert label({"network": "mine:net", "filters": 3}, shape) == "net (filters 3, 3×64×48)"
+    assert label({"network": NETWORKS["vgg11"], "side": 64}, (3, 64, 48)) == "VGG-11, 3×64×48"
+    assert label({"network": "mine:net", "filters": 3}, (3, 64, 48)) == "net (filters 3, 3×64×48)"
