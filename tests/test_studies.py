@@ -22,6 +22,7 @@ from studies import (
     prediction,
     published_maps,
     published_rows,
+    skips,
     verdicts,
 )
 
@@ -84,8 +85,7 @@ def test_published_maps_are_compared_by_the_size_of_the_frequencies():
 
 
 def test_a_direction_between_two_nads_mixes_two():
-    between = np.array([1.0, 1.0, 0.0]) / np.sqrt(2)
-    eigenvalues = np.array([4.0, 2.0, 1.0])
+    between, eigenvalues = np.array([1.0, 1.0, 0.0]) / np.sqrt(2), np.array([4.0, 2.0, 1.0])
     assert mixtures.mixture(np.eye(3), eigenvalues, between) == pytest.approx((3, 2))
     assert mixtures.mixture(np.eye(3)[::-1], eigenvalues, np.eye(3)[0]) == pytest.approx((1, 1))
 
@@ -126,8 +126,7 @@ def test_a_cell_trained_in_memory_is_what_the_stage_trains(grid):
     outcome, accuracies, seconds = grid.train(job.cell, "linear_pairs")
     assert outcome == result.outcome and seconds > 0
     assert list(accuracies) == ["all", "first", "second"]
-    place = job.cell, job.specification, result.tensors, torch.device("cpu")
-    network = jobs.restored(data, *place)
+    network = jobs.restored(data, job.cell, job.specification, result.tensors, torch.device("cpu"))
     for name, x, y in data.test_sets(job.cell):
         assert accuracies[name] == training.accuracy(network, x, y)
     row = fitting.train_cell(grid, (job.cell, "stated"))
@@ -138,18 +137,15 @@ def test_a_cell_trained_in_memory_is_what_the_stage_trains(grid):
 
 def test_both_precisions_of_a_cell_begin_alike(grid):
     (cell,) = grid.cells
-    (exact, _), (rounded, _) = (
-        precision.train_cell(grid, (cell, name)) for name in ("float32", "bfloat16")
-    )
+    exact, rounded = (precision.train_cell(grid, (cell, n))[0] for n in ("float32", "bfloat16"))
     assert exact == grid.train(cell, "precision")[1] != grid.train(cell, "linear_pairs")[1]
     assert rounded == pytest.approx(exact, abs=0.2)
 
 
 def test_schedules_of_other_peaks():
     """The stated one peaks at 2/5 of training; five of them in a row are five shorter ones."""
-    stated = training.triangular(50, 0.2)
+    stated, five = training.triangular(50, 0.2), np.tile(training.triangular(10, 0.2), 5)
     assert fitting.peaking_at(training.PEAK)(50, 0.2) == pytest.approx(stated)
-    five = np.tile(training.triangular(10, 0.2), 5)
     assert training.SCHEDULES["cycles"](50, 0.2) == pytest.approx(five)
     assert fitting.peaking_at(0.1)(50, 0.2).argmax() in (4, 5)
 
@@ -201,10 +197,9 @@ def test_chance_alone_is_no_difference_and_a_large_shift_is():
     cells = verdicts.grid(rng, 0.0)
     assert len(cells) == 90 and cells["mean"].between(0.5, 0.999).all()
     runs = verdicts.run(rng, cells, seeds=200)
-    between = runs[runs["coordinates"] == "between 2"]
-    between = between.groupby(["experiment", "architecture"])["accuracy"]
+    between = runs.query("coordinates == 'between 2'").groupby(["experiment", "architecture"])
     # Counting 4,000 samples adds at most 0.008² to 0.02².
-    assert between.std().between(0.018, 0.024).all()
+    assert between["accuracy"].std().between(0.018, 0.024).all()
     ours, place, theirs = verdicts.shifted(rng, 0.0, -0.3, "between")
     assert place in verdicts.differing(ours, theirs)[agreement.CELL].values.tolist()
     assert verdicts.false_alarms(rng, 10, 0.0, (3, 3), 0.0) <= 1
@@ -217,3 +212,8 @@ def test_a_band_of_nads_is_altered_alone():
     assert made["removed"].tolist() == [1, 0, 0, 4] and made["negated"].tolist() == [1, -2, -3, 4]
     step = made["moved"] - x.flatten()
     assert step[[0, 3]].tolist() == [0, 0] and step.norm() == pytest.approx(x.norm() / 2)
+
+
+def test_waves_are_told_apart_by_the_parity_of_half_their_frequencies():
+    waves = pd.DataFrame({"k_row": [-6, 2, 4, 0], "k_col": [6, -12, -16, 0]})
+    assert skips.odd_halves(waves).tolist() == [2, 1, 0, 0]

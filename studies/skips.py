@@ -1,0 +1,122 @@
+"""Do ResNet-18's skip connections make its preference among waves?
+
+    python -m studies.skips
+
+The network of the kept Fourier map `RUN`, with its skip connections and without: its response
+before training, √(vᵀCv), along every wave v of the map, and its accuracy, without skip connections
+along the waves at multiples of `STEP` alone. A wave is of one of three classes, by how many of
+k_row/2 and k_col/2 are odd. Writes a table and a figure into reports/kept/skips/resnet18_quarter/.
+"""
+
+import dataclasses
+import functools
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pydantic
+import torch
+from tqdm import tqdm
+
+from pipeline import experiments, networks
+from pipeline.cells import seeds, training
+from pipeline.cells.fourier import fourier
+from pipeline.cells.shapes import SIDE
+from pipeline.experiments.experiment import Cell
+from pipeline.experiments.plan import Plan
+from pipeline.machine import workers
+from pipeline.nads import estimate
+from pipeline.report import style
+
+RUN, NAME = Path("reports/kept/fourier/resnet18_quarter"), "resnet18_quarter"
+FOLDER = Path("reports/kept/skips/resnet18_quarter")
+
+STEP = 6  # between frequencies that are trained: of these waves each class has some
+NETWORKS = 40  # untrained, of each covariance
+EXPERIMENT = experiments.find("fourier")
+
+
+def planned() -> Plan:
+    """The plan of the kept map."""
+    plan = json.loads((RUN / "run.json").read_text(encoding="utf-8"))["plan"]
+    of_fourier = pydantic.TypeAdapter(Plan[EXPERIMENT.Settings, EXPERIMENT.Grid])
+    return of_fourier.validate_json(json.dumps(plan))
+
+
+def odd_halves(waves: pd.DataFrame) -> pd.Series:
+    """How many of k_row/2 and k_col/2 are odd; waves: with columns k_row and k_col."""
+    return (waves[["k_row", "k_col"]] // 2 % 2).sum(axis=1)
+
+
+def responses(specification: dict, waves: pd.DataFrame) -> np.ndarray:
+    """√(vᵀCv) along each wave, of untrained networks."""
+    arguments = {key: value for key, value in specification.items() if key != "network"}
+    make = networks.constructor(specification["network"])
+    symmetry = make.symmetry(**arguments)
+    nads = estimate(lambda: make(1, 1, **arguments), (1, SIDE, SIDE), NETWORKS, symmetry=symmetry)
+    vectors = np.stack([fourier(*k) for k in waves[["k_row", "k_col"]].itertuples(index=False)])
+    return np.sqrt(nads.eigenvalues @ (nads.directions @ vectors.T) ** 2)
+
+
+def trained(plan: Plan, cell: Cell) -> dict[str, float]:
+    """Training and test accuracy of a network without skip connections; runs in a worker."""
+    member, place = plan.members[NAME], (cell["k_row"], cell["k_col"])
+    identity = cell["seed"], "fourier", NAME, *place
+    weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
+    network = networks.build(member.specification | {"skip": False}, 1, EXPERIMENT.outputs, weights)
+    draw, v = EXPERIMENT.draw(plan, cell["seed"], None), [EXPERIMENT.direction(cell)]
+    x, y = EXPERIMENT.dataset(cell, "train", draw, v)
+    outcome = training.train(network, training.channels_last(x, "cpu"), y, member.training, order)
+    ((_, x, y),) = EXPERIMENT.test_sets(cell, draw, v)
+    accuracy = training.accuracy(network, training.channels_last(x, "cpu"), y)
+    return {"accuracy": accuracy, "train_accuracy": outcome.accuracy}
+
+
+def draw(table: pd.DataFrame) -> None:
+    """Draw accuracy over response, with and without skip connections, by class of the waves."""
+    figure, (panels,) = style.new(1, 2, 8.6, 4.2, sharex=True, sharey=True)
+    for panel, (skip, rows) in zip(panels, table.groupby("skip", sort=False)):
+        for odd, look in zip(range(3), style.CURVES):
+            of_class = rows[(rows["odd_halves"] == odd) & rows["accuracy"].notna()]
+            label = ("neither half odd", "one half odd", "both halves odd")[odd]
+            look = look | {"linestyle": "none", "label": label}
+            panel.plot(of_class["response"], 100 * of_class["accuracy"], **look)
+        panel.axhline(50, color="0.6", linewidth=0.8)
+        panel.set(xscale="log", ylim=(45, 102), xlabel="response before training, √(vᵀCv)")
+        panel.set_title("with skip connections" if skip else "without skip connections")
+    panels[0].set_ylabel("test accuracy (%)")
+    panels[0].legend(frameon=False, loc="center left")
+    caption = "ResNet-18, width ×0.25 · D(v), v waves; k/2 of rows and columns odd or even · "
+    caption += "one network a wave, σ = 3, 20 epochs, bfloat16 · grey: guessing"
+    title = "Accuracy along waves over the response before training"
+    style.save(style.finish(figure, title, caption), FOLDER, "skips")
+
+
+def main() -> None:
+    """Estimate, train, and write the table and the figure."""
+    plan = planned()
+    specification = plan.members[NAME].specification
+    waves = pd.read_csv(RUN / "results.csv")[["k_row", "k_col", "accuracy", "train_accuracy"]]
+    cells = [c for c in EXPERIMENT.cells(plan) if not (c["k_row"] % STEP or c["k_col"] % STEP)]
+    make = functools.partial(dataclasses.replace, plan)
+    rows = []
+    work = workers.run(trained, cells, make, torch.device("cpu"))
+    for cell, result in tqdm(work, "waves", len(cells), disable=None):
+        if isinstance(result, Exception):
+            raise result
+        rows.append({"k_row": cell["k_row"], "k_col": cell["k_col"]} | result)
+    without = waves[["k_row", "k_col"]].merge(pd.DataFrame(rows), how="left")
+    tables = []
+    for skip, table in ((True, waves), (False, without)):
+        response = responses(specification | {"skip": skip}, table)
+        tables.append(table.assign(skip=skip, odd_halves=odd_halves(table), response=response))
+    table = pd.concat(tables)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    order = ["skip", "k_row", "k_col", "odd_halves", "response", "accuracy", "train_accuracy"]
+    table[order].to_csv(FOLDER / "results.csv", index=False, float_format="%.5g")
+    draw(table)
+
+
+if __name__ == "__main__":
+    main()
