@@ -74,6 +74,6 @@ def section(run: Report) -> Section:
     """The section of `colours`."""
     experiment = run.experiments["colours"]
     caption = f"{experiment.sizes()} · {experiment.science()}{fourier.transposed_text(experiment)}"
-    figure = maps(experiment, f"{caption}\n{not_fitted('hatched or “not all fitted”')}")
+    figure = maps(experiment, f"{caption}\n{not_fitted('hatched or “nowhere all fitted”')}")
     picture = Picture("colours_maps", figure)
     return Section(experiment, caption, [*table(experiment)], [picture], finding(run))

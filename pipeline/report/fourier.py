@@ -126,9 +126,8 @@ def accuracy_map(panel: Axes, directions: pd.DataFrame, title: str) -> QuadMesh:
     """
     mean, std, fitted = (plane(directions, column) for column in ("mean", "std", "fitted"))
     nowhere = (directions["fitted"] == 0).all()
-    panel.set_title(textwrap.fill(title, 26) + ("\n(not all fitted)" if nowhere else ""))
-    unfitted = (fitted == 0) & ~nowhere
-    return style.heat_map(panel, 100 * mean, 100 * std, unfitted)
+    panel.set_title(textwrap.fill(title, 26) + ("\n(nowhere all fitted)" if nowhere else ""))
+    return style.heat_map(panel, 100 * mean, 100 * std, (fitted == 0) & ~nowhere)
 
 
 def said_of(cells: pd.DataFrame) -> dict[str, str]:
@@ -212,7 +211,8 @@ def section(run: Report) -> Section:
     experiment = run.experiments["fourier"]
     published = published_maps(experiment)
     caption = f"{experiment.sizes()} · {experiment.science()}{transposed_text(experiment)}"
-    figure = maps(experiment, published, f"{caption}\n{not_fitted('hatched or “not all fitted”')}")
+    mark = not_fitted("hatched or “nowhere all fitted”")
+    figure = maps(experiment, published, f"{caption}\n{mark}")
     networks = [experiment.plan.members[name].specification["network"] for name in published]
     if NETWORKS["lenet"] in networks:
         caption += " · LeNet's published row k_row = 0 lies above its transpose, "
