@@ -19,7 +19,7 @@ import pandas as pd
 import torch
 
 from pipeline import experiments, networks, settings
-from pipeline.cells import seeds, training
+from pipeline.cells import training
 from pipeline.experiments.experiment import Cell
 from pipeline.experiments.plan import Plan
 from pipeline.machine import workers
@@ -27,6 +27,7 @@ from pipeline.nads import load
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import label
+from studies import in_memory
 
 FOLDER = Path("reports/kept/altered/plain_images")
 
@@ -72,15 +73,11 @@ def rows_of(network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor, basis) -
 def trained(plan: Plan, cell: Cell) -> list[dict]:
     """The rows of one network; runs in a worker."""
     name, experiment = cell["architecture"], experiments.find("flip")
-    member, nads = plan.members[name], load(NETWORKS[name][0])
-    images = artifacts.images()
+    nads, images = load(NETWORKS[name][0]), artifacts.images()
     draw = experiment.draw(plan, cell["seed"], images)
     basis = torch.as_tensor(nads.directions, dtype=torch.float32)
-    identity = cell["seed"], "flip", name, cell["images"]
-    weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
-    network = networks.build(member.specification, 3, len(images["classes"]), weights)
     x, y = experiment.dataset(cell, "train", draw, [nads.directions])
-    outcome = training.train(network, training.channels_last(x, "cpu"), y, member.training, order)
+    network, outcome, _ = in_memory.trained(experiment, plan, cell, x, y, len(images["classes"]))
     x, y = experiment.dataset(cell, "test", draw, [nads.directions])
     place = {"architecture": name, "seed": cell["seed"], "train_accuracy": outcome.accuracy}
     return [place | row for row in rows_of(network, x, y, basis)]

@@ -8,6 +8,7 @@ to 75 % from the others: 1 in every case, 0.5 by chance. It needs no fitted netw
 map's networks were all trained alike. Writes reports/kept/definitions/waves/results.csv.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from pipeline import networks
 from pipeline.cells.fourier import fourier
 from pipeline.cells.shapes import SIDE
 from pipeline.measures.ranks import spearman
-from pipeline.nads import estimate
+from pipeline.nads import NADs, estimate
 from pipeline.report.labels import label
 from pipeline.report.run import abouts
 
@@ -39,25 +40,27 @@ def accuracies(name: str) -> tuple[dict, pd.Series]:
     return member["specification"], rows.groupby(["k_row", "k_col"])["accuracy"].mean()
 
 
+def of_waves(
+    specification: dict, waves: Iterable[tuple[int, int]], count: int, **estimator: str
+) -> tuple[NADs, np.ndarray]:
+    """The NADs of so many untrained networks, and vᵀCv along each wave (k_row, k_col)."""
+    arguments = {key: value for key, value in specification.items() if key != "network"}
+    make = networks.constructor(specification["network"])
+    nads = estimate(lambda: make(1, 1, **arguments), SHAPE, count, **estimator)
+    vectors = np.stack([fourier(row, column) for row, column in waves])
+    return nads, nads.eigenvalues @ (nads.directions @ vectors.T) ** 2
+
+
 def main() -> None:
     """Estimate, rank and write the table."""
     rows = []
     for name, count in RUNS.items():
         specification, accuracy = accuracies(name)
-        arguments = {key: value for key, value in specification.items() if key != "network"}
-        make = networks.constructor(specification["network"])
-        waves = np.stack([fourier(row, column) for row, column in accuracy.index])
         learned = np.asarray(accuracy >= LEARNED)
         for estimand in ("secant", "gradient"):
-            nads = estimate(
-                lambda: make(1, 1, **arguments),  # noqa: B023
-                SHAPE,
-                networks=count,
-                estimand=estimand,
-            )
-            response = nads.eigenvalues @ (nads.directions @ waves.T) ** 2
+            nads, response = of_waves(specification, accuracy.index, count, estimand=estimand)
             row = {"network": label(specification), "estimand": estimand, "networks": count}
-            row |= {"error": nads.error, "waves": len(waves), "learned": learned.sum()}
+            row |= {"error": nads.error, "waves": len(accuracy), "learned": learned.sum()}
             row["rank_correlation"] = spearman(response, accuracy)
             row["auc"] = roc_auc_score(learned, response)
             rows.append(row)

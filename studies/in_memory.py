@@ -1,19 +1,54 @@
-"""Cells of `linear_pairs` trained without the stages: plan and data are made in memory."""
+"""Cells trained on the CPU without the stages: plan and data are made in memory."""
 
 import dataclasses
 import functools
 import time
+from typing import Any
+
+import torch
+from torch import nn
 
 from pipeline import experiments, networks
 from pipeline.cells import seeds, training
-from pipeline.experiments.experiment import Cell
+from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.grid.data import Data
 from pipeline.project import artifacts
 
 
+def trained(
+    experiment: Experiment,
+    plan: Plan,
+    cell: Cell,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    outputs: int,
+    *,
+    name: str | None = None,
+    specification: networks.Specification | None = None,
+    **changes: Any,
+) -> tuple[nn.Module, training.Outcome, float]:
+    """A cell's network, trained as the stage trains it, how its training went, and its seconds.
+
+    x (N, C, H, W), y (N,): its training set; name: of the experiment from which the seeds derive,
+    if another; specification: of the network, if another; changes: fields of its training that are
+    not as planned.
+    """
+    member = plan.members[cell["architecture"]]
+    coordinates = (cell[coordinate] for coordinate in experiment.coordinates)
+    identity = cell["seed"], name or experiment.name, cell["architecture"], *coordinates
+    weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
+    specification = specification or member.specification
+    network = networks.build(specification, x.shape[1], outputs, weights)
+    how = dataclasses.replace(member.training, **changes)
+    x, started = training.channels_last(x, "cpu"), time.perf_counter()
+    outcome = training.train(network, x, y, how, order)
+    return network, outcome, time.perf_counter() - started
+
+
 class Grid:
-    """The cells and the data of a plan, along NADs of data/nads; each worker makes its own."""
+    """The cells and the data of a plan of `linear_pairs`, along NADs of data/nads; each worker
+    makes its own."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.experiment = plan, experiments.find("linear_pairs")
@@ -25,24 +60,14 @@ class Grid:
         self.data.draw = functools.lru_cache(1)(draw)
 
     def train(
-        self, cell: Cell, name: str, **changes: object
+        self, cell: Cell, name: str, **changes: Any
     ) -> tuple[training.Outcome, dict[str, float], float]:
-        """How a cell's training went on the CPU, its test accuracies by test set, and the seconds.
-
-        name: the experiment's, from which the seeds derive; changes: fields of the training that
-        are not as planned.
-        """
-        member = self.plan.members[cell["architecture"]]
-        coordinates = (cell[coordinate] for coordinate in self.experiment.coordinates)
-        identity = cell["seed"], name, cell["architecture"], *coordinates
-        weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
-        channels, outputs = self.experiment.channels, self.data.outputs
-        network = networks.build(member.specification, channels, outputs, weights)
+        """How a cell's training went, its test accuracies by test set, and the seconds (see
+        `trained`)."""
         x, y = self.data.dataset(cell, "train")
-        how = dataclasses.replace(member.training, **changes)
-        x, started = training.channels_last(x, "cpu"), time.perf_counter()
-        outcome = training.train(network, x, y, how, order)
-        seconds = time.perf_counter() - started
+        network, outcome, seconds = trained(
+            self.experiment, self.plan, cell, x, y, self.data.outputs, name=name, **changes
+        )
         accuracies = {
             test_set: training.accuracy(network, training.channels_last(x, "cpu"), y)
             for test_set, x, y in self.data.test_sets(cell)

@@ -19,15 +19,14 @@ import pydantic
 import torch
 from tqdm import tqdm
 
-from pipeline import experiments, networks
-from pipeline.cells import seeds, training
-from pipeline.cells.fourier import fourier
-from pipeline.cells.shapes import SIDE
+from pipeline import experiments
+from pipeline.cells import training
 from pipeline.experiments.experiment import Cell
 from pipeline.experiments.plan import Plan
 from pipeline.machine import workers
-from pipeline.nads import estimate
 from pipeline.report import style
+from studies import in_memory
+from studies.definitions import of_waves
 
 RUN, NAME = Path("reports/kept/fourier/resnet18_quarter"), "resnet18_quarter"
 FOLDER = Path("reports/kept/skips/resnet18_quarter")
@@ -49,25 +48,14 @@ def odd_halves(waves: pd.DataFrame) -> pd.Series:
     return (waves[["k_row", "k_col"]] // 2 % 2).sum(axis=1)
 
 
-def responses(specification: dict, waves: pd.DataFrame) -> np.ndarray:
-    """√(vᵀCv) along each wave, of untrained networks."""
-    arguments = {key: value for key, value in specification.items() if key != "network"}
-    make = networks.constructor(specification["network"])
-    symmetry = make.symmetry(**arguments)
-    nads = estimate(lambda: make(1, 1, **arguments), (1, SIDE, SIDE), NETWORKS, symmetry=symmetry)
-    vectors = np.stack([fourier(*k) for k in waves[["k_row", "k_col"]].itertuples(index=False)])
-    return np.sqrt(nads.eigenvalues @ (nads.directions @ vectors.T) ** 2)
-
-
 def trained(plan: Plan, cell: Cell) -> dict[str, float]:
     """Training and test accuracy of a network without skip connections; runs in a worker."""
-    member, place = plan.members[NAME], (cell["k_row"], cell["k_col"])
-    identity = cell["seed"], "fourier", NAME, *place
-    weights, order = (seeds.derive(*identity, part) for part in ("weights", "order"))
-    network = networks.build(member.specification | {"skip": False}, 1, EXPERIMENT.outputs, weights)
     draw, v = EXPERIMENT.draw(plan, cell["seed"], None), [EXPERIMENT.direction(cell)]
     x, y = EXPERIMENT.dataset(cell, "train", draw, v)
-    outcome = training.train(network, training.channels_last(x, "cpu"), y, member.training, order)
+    specification = plan.members[NAME].specification | {"skip": False}
+    network, outcome, _ = in_memory.trained(
+        EXPERIMENT, plan, cell, x, y, EXPERIMENT.outputs, specification=specification
+    )
     ((_, x, y),) = EXPERIMENT.test_sets(cell, draw, v)
     accuracy = training.accuracy(network, training.channels_last(x, "cpu"), y)
     return {"accuracy": accuracy, "train_accuracy": outcome.accuracy}
@@ -121,7 +109,13 @@ def main() -> None:
     without = waves[["k_row", "k_col"]].merge(pd.DataFrame(rows), how="left")
     tables = []
     for skip, table in ((True, waves), (False, without)):
-        response = responses(specification | {"skip": skip}, table)
+        _, variance = of_waves(
+            specification | {"skip": skip},
+            table[["k_row", "k_col"]].to_numpy(),
+            NETWORKS,
+            symmetry="transposition",  # with skip connections and without
+        )
+        response = np.sqrt(variance)
         tables.append(table.assign(skip=skip, odd_halves=odd_halves(table), response=response))
     write(pd.concat(tables))
 
