@@ -9,17 +9,17 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks import allocation, nads, outputs
+from benchmarks import allocation, device, nads, outputs
 from benchmarks import grid as throughput
 from pipeline import networks
 from pipeline.machine import workers
 from pipeline.networks.lenet import LeNet
 
 
-def printed(capsys):
+def printed(text):
     """Median, least and most of each printed line that has all three, by the line's words."""
     found = {}
-    for line in capsys.readouterr().out.splitlines():
+    for line in text.splitlines():
         words, bracket, rest = line.rpartition("(")
         if bracket and " to " in rest:
             *label, median = words.split()
@@ -57,7 +57,7 @@ def test_the_cost_of_equal_error_is_of_time_and_networks(monkeypatch, capsys):
     rounds = iter([([3.0, 1.0], [600.0, 20.0, 6.0]), ([2.0, 0.5], [600.0, 40.0, 10.0])])
     monkeypatch.setattr(nads, "one_round", lambda *_: next(rounds))
     nads.main("lenet", 2, 24)
-    found = printed(capsys)
+    found = printed(capsys.readouterr().out)
     assert found["COST OF EQUAL ERROR, reference ÷ read-out"] == [75, 60, 90]
     both = "COST OF EQUAL ERROR, reference ÷ read-out and symmetries"
     assert found[both] == [270, 240, 300]
@@ -78,7 +78,7 @@ def test_what_symmetries_save_of_networks_from_images_to_images(monkeypatch, cap
     rounds = iter([([2.0, 1.0], [40.0, 10.0]), ([3.0, 2.0], [90.0, 10.0])])
     monkeypatch.setattr(outputs, "one_round", lambda _: next(rounds))
     outputs.main(2, 10)
-    found = printed(capsys)
+    found = printed(capsys.readouterr().out)
     assert found["COST OF EQUAL ERROR, plain ÷ symmetries"] == [10.8, 8, 13.5]
     assert found["error of C after 1,000 networks"] == [0.25, 0.2, 0.3]
 
@@ -89,7 +89,7 @@ def test_steps_with_huge_pages_are_compared_in_each_round(monkeypatch, capsys):
     monkeypatch.setattr(allocation, "measured", lambda *_: [next(sides), 5.0, 0.01])
     monkeypatch.setattr("sys.argv", ["allocation", "--rounds", "2"])
     allocation.main()
-    found = printed(capsys)
+    found = printed(capsys.readouterr().out)
     assert found["lenet huge pages THROUGHPUT"] == [1.75, 1.5, 2]
     assert found["lenet huge pages, kept THROUGHPUT"] == [2.5, 2, 3]
 
@@ -115,15 +115,24 @@ def test_a_grids_throughput_is_that_of_the_usual_loop_over_ours(monkeypatch, cap
     words = ["grid", "--networks", "mlp", "--rounds", "2", "--device", "cpu"]
     monkeypatch.setattr("sys.argv", words)
     throughput.main()
-    out = capsys.readouterr()
-    monkeypatch.setattr(capsys, "readouterr", lambda: out)
-    found = printed(capsys)
+    found = printed(out := capsys.readouterr().out)
     assert found["per further cell"] == [12, 12, 12]
     assert found["a grid of 2 with its start"] == [2.4, 2.4, 2.4]
     assert found["a grid of 32 with its start"] == [9.6, 9.6, 9.6]
     accuracies = "ours / usual: 0.0 / 0.0, 25.0 / 12.5, 50.0 / 25.0, 75.0 / 37.5"
-    assert out.out.splitlines()[-1].endswith(accuracies)
-    assert out.out.startswith("benchmarks.grid at ") and len(out.out.splitlines()) == 6
+    assert out.splitlines()[-1].endswith(accuracies)
+    assert out.startswith("benchmarks.grid at ") and len(out.splitlines()) == 6
+
+
+def test_a_step_of_a_stack_is_told_by_the_network(monkeypatch):
+    """A network's epochs end every 4 seconds; stacks of 1, 1, 3 epochs take 1, 1 and 10."""
+    clock = iter([0, 4, 8, 12, 0, 1, 2, 3, 4, 14, 0, 4, 8, 12])
+    monkeypatch.setattr(device, "wait", lambda _: next(clock))
+    monkeypatch.setattr(device, "processes", lambda *_: 0.25)
+    assert list(device.lines("mlp", torch.device("cpu"), 1)) == [
+        f"mlp float32: alone 4e+03, stack of 64 {1e3 * 9 / 2 / 64:.3g}, 4 processes 250",
+        "mlp bfloat16: alone 4e+03, 4 processes 250",
+    ]
 
 
 @pytest.mark.slow
@@ -131,8 +140,8 @@ def test_every_way_trains_the_same_cells():
     """One at a time, together, and the usual loop: same data, weights, order and schedule."""
     specification = networks.specification({"network": "mlp", "hidden": [6, 4]})
     cells = [throughput.Cell(specification, throughput.TRAINING(1), seed) for seed in range(3)]
-    sets, device = throughput.data(200), torch.device("cpu")
-    found = [throughput.train_group(device, sets, [cell])[0] for cell in cells]
-    assert throughput.train_group(device, sets, cells) == pytest.approx(found, abs=0.01)
-    assert throughput.usual(cells[0], sets, device) == pytest.approx(found[0], abs=0.01)
+    sets, cpu = throughput.data(200), torch.device("cpu")
+    found = [throughput.train_group(cpu, sets, [cell])[0] for cell in cells]
+    assert throughput.train_group(cpu, sets, cells) == pytest.approx(found, abs=0.01)
+    assert throughput.usual(cells[0], sets, cpu) == pytest.approx(found[0], abs=0.01)
     assert len(set(found)) > 1 and all(0.4 < accuracy <= 1 for accuracy in found)

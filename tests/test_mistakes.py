@@ -275,11 +275,7 @@ def own(repository):
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
     ("(N,)", "nets:flat", "(2,), not (2, 2); of N images it returns (N, outputs)"),
     ("a syntax error", "broken:net", "SyntaxError"),
-    (
-        "an older torchvision",
-        "older:net",
-        "the torchvision that is found here has it not, as",
-    ),
+    ("an older torchvision", "older:net", "the torchvision that is found here has it not, as"),
     ("sys.exit", "without_gpu:net", "SystemExit: this needs a GPU; its code ends Python, as"),
     ("options", "options:net", "imported: SystemExit: 2; its code ends Python, as"),
     ("options in a function", "late_options:net", "built with {}: SystemExit: 2; its code ends"),

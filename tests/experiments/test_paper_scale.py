@@ -56,11 +56,7 @@ STATED = {
         {"size": 0.05},
         {"resnet18": Training(50, 0.21, 0.9, 5e-4, "linear")},
     ),
-    "flip": (
-        (50_000, 10_000, 1),
-        {},
-        dict.fromkeys(FOUR, FLIP),
-    ),
+    "flip": ((50_000, 10_000, 1), {}, dict.fromkeys(FOUR, FLIP)),
 }
 
 

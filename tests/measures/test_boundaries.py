@@ -21,8 +21,7 @@ def linear(a, b, offset=0.0):
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "degrees"),
-    [(1, 0, 0), (-1, 0, 0), (0, -1, 90), (2, -2, 45), (1, 0.5, 26.565051)],
+    ("a", "b", "degrees"), [(1, 0, 0), (-1, 0, 0), (0, -1, 90), (2, -2, 45), (1, 0.5, 26.565051)]
 )
 @pytest.mark.parametrize("offset", [0.0, 0.9])
 def test_tilt_of_a_linear_classifier(a, b, degrees, offset):

@@ -106,8 +106,7 @@ def _computed(function, args, kwargs):
     if any(there) and (name == "_local_scalar_dense" or not on):
         STATE.waits += 1
     result = function(
-        *tree_map(_held, args),
-        **tree_map(_held, kwargs) | ({} if to is None else {"device": CPU}),
+        *tree_map(_held, args), **tree_map(_held, kwargs) | ({} if to is None else {"device": CPU})
     )
     for tensor in given:
         if result is _held(tensor):
