@@ -3,8 +3,10 @@
 import dataclasses
 import functools
 import time
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import nn
 
@@ -44,6 +46,37 @@ def trained(
     x, started = training.channels_last(x, "cpu"), time.perf_counter()
     outcome = training.train(network, x, y, how, order)
     return network, outcome, time.perf_counter() - started
+
+
+class Rows:
+    """A table that grows on disk row by row, so that a program that was killed resumes.
+
+    Args:
+        path: CSV file, which need not exist yet.
+        keys: Number of first columns that identify a row.
+    """
+
+    def __init__(self, path: Path, keys: int) -> None:
+        self.path = path
+        self.keys = keys
+        self._rows = pd.read_csv(path).to_dict("records") if path.exists() else []
+
+    def holds(self, *key: Any) -> bool:
+        """Whether there is a row with these values in its first columns."""
+        # Texts alone compare alike in memory and after reading (an empty one is read as NaN).
+        wanted = [self._text(value) for value in key]
+        found = ([*map(self._text, row.values())][: self.keys] for row in self._rows)
+        return wanted in found
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Add a row and write the table, sorted by its first columns."""
+        self._rows.append(row)
+        table = pd.DataFrame(self._rows)
+        table.sort_values([*table.columns[: self.keys]]).to_csv(self.path, index=False)
+
+    @staticmethod
+    def _text(value: Any) -> str:
+        return "" if value != value or value is None else str(value)
 
 
 class Grid:

@@ -29,6 +29,29 @@ def coloured(wave: np.ndarray, axis: str) -> np.ndarray:
     return np.kron(weights, wave).astype(np.float32)
 
 
+def cosines(pixels: Size = SIZE) -> np.ndarray:
+    """The basis of the two-dimensional discrete cosine transform, from low to high frequency.
+
+    Args:
+        pixels: Height H and width W.
+
+    Returns:
+        Orthonormal rows, (H·W, H·W), float32, in the order of k_row/H + k_col/W.
+    """
+    height, width = pixels
+    rows = _cosines_of_one_axis(height)
+    columns = _cosines_of_one_axis(width)
+    frequency = np.arange(height)[:, None] / height + np.arange(width) / width
+    order = np.argsort(frequency.ravel(), kind="stable")
+    return np.kron(rows, columns)[order].astype(np.float32)
+
+
+def _cosines_of_one_axis(side: int) -> np.ndarray:
+    frequency, position = np.meshgrid(np.arange(side), np.arange(side), indexing="ij")
+    waves = np.cos(np.pi * frequency * (2 * position + 1) / (2 * side))
+    return waves / np.linalg.norm(waves, axis=1, keepdims=True)
+
+
 def wrapped(frequency: int, side: int = SIDE) -> int:
     """The same frequency between −side/2 and side/2 − 1."""
     return (frequency + side // 2) % side - side // 2

@@ -1,4 +1,4 @@
-"""Pictures as data (papers 1 §5, 2 §4): plain, poisoned or flipped."""
+"""Pictures as data (papers 1 §5, 2 §4): plain or poisoned."""
 
 import numpy as np
 import torch
@@ -56,16 +56,6 @@ def poisoned(x: torch.Tensor, y: torch.Tensor, nads: np.ndarray, size: float) ->
         part = flat[rows, channel]
         flat[rows, channel] = part + torch.outer(sign * size - part @ carrier, carrier)
     return flat.reshape(x.shape)
-
-
-def flipped(x: torch.Tensor, basis: np.ndarray) -> torch.Tensor:
-    """x' = Uᵀ flip(U x): coefficients on NADs in reverse order (paper 1, §5).
-
-    x: (N, C, H, W); basis: U, (D, D) with NADs as rows, of one channel, each of which is then
-    flipped by itself, or of all.
-    """
-    basis = torch.as_tensor(basis, dtype=torch.float32)
-    return ((_by_direction(x, basis) @ basis.T).flip(-1) @ basis).reshape(x.shape)
 
 
 def _by_direction(x: torch.Tensor, directions: torch.Tensor) -> torch.Tensor:

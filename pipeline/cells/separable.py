@@ -3,6 +3,9 @@
 D(v), paper 2 eq. 1:  x = ε y v + w,  w ~ N(0, σ²(I − v vᵀ)),  y ∈ {−1, +1},  ‖v‖ = 1. With g ~ N(0,
 I) this is x = σ g + (ε y − σ⟨g, v⟩) v, a rank-one change of one standard-normal draw g, which
 therefore serves every v, ε and σ.
+
+With noise σ_v along v as well (not in the papers), x = σ g + (ε y + (σ_v − σ)⟨g, v⟩) v. The two
+classes then overlap, and the best classifier reaches an accuracy of Φ(ε/σ_v).
 """
 
 import numpy as np
@@ -28,16 +31,34 @@ def linearly_separable(
     eps: float,
     sigma: float,
     shape: Shape = INPUT,
+    sigma_v: float = 0.0,
 ) -> torch.Tensor:
-    """D(v) as inputs of one shape (C, H, W): (N, C, H, W) float32.
+    """D(v) as inputs of one shape (paper 2, eq. 1).
 
-    draw: (N, C·H·W) standard normal; y: (N,) in {−1, +1}; v: (C·H·W,) unit vector; eps: amplitude
-    ε; sigma: noise σ. The component along v is ε y exactly, the rest is noise (paper 2, eq. 1).
+    The component along v is ε y exactly unless `sigma_v` adds noise to it.
+
+    Args:
+        draw: Standard-normal base noise, (N, C·H·W).
+        y: Labels in {−1, +1}, (N,).
+        v: Unit vector, (C·H·W,).
+        eps: Amplitude ε along v.
+        sigma: Standard deviation σ of the noise orthogonal to v.
+        shape: Shape (C, H, W) of one input.
+        sigma_v: Standard deviation of the noise along v.
+
+    Returns:
+        Inputs, (N, C, H, W), float32.
     """
     draw, y, v = (torch.as_tensor(a).to(torch.float32) for a in (draw, y, v))
     x = sigma * draw
-    x += torch.outer(eps * y - sigma * (draw @ v), v)  # in place: x may be most of the memory
+    # In place, since x may be most of the memory.
+    x += torch.outer(eps * y + (sigma_v - sigma) * (draw @ v), v)
     return x.reshape(-1, *shape)
+
+
+def mislabelled(y: np.ndarray, numbers: np.ndarray, rate: float) -> np.ndarray:
+    """Labels with label noise: y (N,), inverted where uniform numbers (N,) are below `rate`."""
+    return np.where(numbers < rate, -y, y)
 
 
 def drawn(split: str, shape: Shape) -> str:

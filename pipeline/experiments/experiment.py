@@ -152,16 +152,35 @@ class Experiment:
 
 
 class SeparableExperiment(Experiment):
-    """An experiment on D(v₁) ⊕ … ⊕ D(v_C): separable channels that share the label."""
+    """An experiment on D(v₁) ⊕ … ⊕ D(v_C): separable channels that share the label.
+
+    With label noise, which the papers do not have, a channel carries the opposite label in a
+    fraction η of the training samples. Test samples have none.
+
+    amplitudes: the setting that holds ε of each channel; label_noise: the setting that holds η of
+    each channel, empty where there is none.
+    """
+
+    amplitudes: tuple[str, ...] = ("eps",)
+    label_noise: tuple[str, ...] = ()
 
     def carried(self, cell: Cell, split: str, draw: dict) -> list[tuple[np.ndarray, float]]:
-        """What each D(v) carries: labels (N,), here the samples', and their amplitude ε."""
-        return [(draw[f"{split}_labels"], cell["eps"])]
+        """What each D(v) carries: its labels (N,) and their amplitude ε."""
+        carried = []
+        for channel, amplitude in enumerate(self.amplitudes):
+            labels = draw[f"{split}_labels"]
+            if split == "train" and "train_numbers" in draw:
+                numbers = draw["train_numbers"][:, channel]
+                rate = cell[self.label_noise[channel]]
+                labels = separable.mislabelled(labels, numbers, rate)
+            carried.append((labels, cell[amplitude]))
+        return carried
 
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
         """Labels (N,) and draws (N, parts, D) of both splits, for each of the plan's inputs.
 
-        They do not depend on which other inputs there are.
+        They do not depend on which other inputs there are. Where there is label noise, also
+        uniform numbers (N, parts) in [0, 1), one for each training sample and channel.
         """
         arrays = {}
         for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
@@ -172,6 +191,9 @@ class SeparableExperiment(Experiment):
                 own = rng if shape == INPUT else stream(seed, self.name, name)
                 parts = [separable.normal(own, count, d) for _ in range(self.channels)]
                 arrays[name] = np.stack(parts, 1)
+        if any(getattr(plan.settings, rate) for rate in self.label_noise):
+            rng = stream(seed, self.name, "label noise")
+            arrays["train_numbers"] = rng.random((plan.train_samples, self.channels))
         return arrays
 
     def reads(self, cell: Cell, array: str) -> bool:
@@ -182,9 +204,9 @@ class SeparableExperiment(Experiment):
     def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
         """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each D(v)."""
         shape, carried = shape_of(cell), self.carried(cell, split, draw)
-        normal = draw[separable.drawn(split, shape)]
+        normal, sigma_v = draw[separable.drawn(split, shape)], cell.get("sigma_v", 0.0)
         parts = [
-            separable.linearly_separable(normal[:, part], y, v, eps, cell["sigma"], shape)
+            separable.linearly_separable(normal[:, part], y, v, eps, cell["sigma"], shape, sigma_v)
             for part, (v, (y, eps)) in enumerate(zip(directions, carried))
         ]
         return separable.direct_sum(*parts), self.classes(split, draw)

@@ -4,23 +4,18 @@ v₁ and v₂ are NADs of the network itself, at every pair of the grid's indice
 amplitude ε₁, the second ε₂; both have noise σ and share the label. Indices of NADs begin at 0,
 which is a choice, since paper 2 does not say.
 
-With label noise, which paper 2 has not, a channel carries the other label in a part η of the
-training samples, drawn for each channel by itself: is the preferred channel still used if it lies?
-Test samples have none, so that accuracies say what is used.
+With label noise, which paper 2 does not have: does a network still use the preferred channel if it
+carries wrong labels?
 """
 
 import dataclasses
 import itertools
-import typing
 
-import numpy as np
 import torch
-from pydantic import Field, NonNegativeFloat, PositiveFloat
+from pydantic import NonNegativeFloat, PositiveFloat
 
-from pipeline.cells.seeds import stream
 from pipeline.experiments.experiment import SeparableExperiment, shape_of
-
-Rate = typing.Annotated[float, Field(ge=0, le=1)]
+from pipeline.experiments.plan import Rate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +35,8 @@ class LinearPairs(SeparableExperiment):
 
     coordinates = ("index_1", "index_2")
     channels = 2
+    amplitudes = ("eps1", "eps2")
+    label_noise = ("eta1", "eta2")
     parts = {"first": slice(0, 1), "second": slice(1, 2)}
     at_top_level = True
     Settings = Settings
@@ -49,22 +46,19 @@ class LinearPairs(SeparableExperiment):
         for first, second in itertools.product(member.grid.indices, repeat=2):
             yield {"index_1": first, "index_2": second}
 
-    def draw(self, plan, seed, images):
-        """Also a number in [0, 1) for each training sample and channel, where there is label
-        noise."""
-        arrays = super().draw(plan, seed, images)
-        if plan.settings.eta1 or plan.settings.eta2:
-            rng = stream(seed, self.name, "label noise")
-            arrays["train_numbers"] = rng.random((plan.train_samples, 2))
-        return arrays
+    def test_sets(self, cell, draw, directions):
+        """Both channels, each channel by itself, and `conflict`: the channels disagree.
 
-    def carried(self, cell, split, draw):
-        """The samples' labels, in training with the label noise of each channel; ε₁ and ε₂."""
-        labels = 2 * [draw[f"{split}_labels"]]
-        if split == "train" and "train_numbers" in draw:
-            each = zip(labels, draw["train_numbers"].T, (cell["eta1"], cell["eta2"]))
-            labels = [np.where(numbers < rate, -y, y) for y, numbers, rate in each]
-        return list(zip(labels, (cell["eps1"], cell["eps2"])))
+        In a conflict the second channel carries the opposite label, so that the accuracy is the
+        fraction of samples in which the network follows the first channel. Each channel is as in
+        training, whereas zeros do not occur there.
+        """
+        yield from super().test_sets(cell, draw, directions)
+        x, y = self.dataset(cell, "test", draw, directions)
+        labels = torch.as_tensor(draw["test_labels"]).to(torch.float32)
+        second = torch.as_tensor(directions[1]).to(torch.float32)
+        x[:, 1] -= 2 * cell["eps2"] * torch.outer(labels, second).reshape(x[:, 1].shape)
+        yield "conflict", x, y
 
     def plane(self, cell, draw, directions):
         """v₁⊕0 and 0⊕v₂, each (2, H, W)."""

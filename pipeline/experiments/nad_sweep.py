@@ -6,8 +6,10 @@ predicts training better? The loss of the first epochs tells how fast each direc
 
 import dataclasses
 
+from pydantic import NonNegativeFloat
+
 from pipeline.experiments.experiment import SeparableExperiment
-from pipeline.experiments.plan import AmplitudePerArchitecture, Indices
+from pipeline.experiments.plan import AmplitudePerArchitecture, Indices, Rate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -15,6 +17,18 @@ class Sweep(Indices):
     """The indices of one architecture; compare: whether the other estimand's NADs are swept too."""
 
     compare: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(AmplitudePerArchitecture):
+    """Amplitude ε of D(v), and its noise σ by architecture.
+
+    sigma_v: standard deviation of the noise along v, 0 in the papers; eta: fraction of the training
+    samples with the wrong label, 0 in the papers.
+    """
+
+    sigma_v: NonNegativeFloat = 0.0
+    eta: Rate = 0.0
 
 
 def swept(member):
@@ -28,7 +42,8 @@ class NADSweep(SeparableExperiment):
     coordinates = ("estimand", "index")
     colours = (1, 3)
     schedule = "linear"
-    Settings = AmplitudePerArchitecture
+    label_noise = ("eta",)
+    Settings = Settings
     Grid = Sweep
 
     def points(self, member):

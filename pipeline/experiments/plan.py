@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 
-from pydantic import NonNegativeFloat, PositiveFloat
+from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from pipeline.cells.shapes import INPUT, Shape, dimension
 from pipeline.cells.training import Training
@@ -12,6 +12,9 @@ from pipeline.project.errors import InputError
 
 Settings = typing.TypeVar("Settings")  # the dataclass of an experiment's own values
 Grid = typing.TypeVar("Grid")  # the dataclass of one architecture's part of its grid
+
+Rate = typing.Annotated[float, Field(ge=0, le=1)]
+"""A fraction of the samples."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -35,15 +35,26 @@ class ViT(nn.Module):
 
     Positions start from N(0, 0.02²) and the class token from zero, as in the authors' code. Before
     training all patches are therefore alike: any permutation of them leaves the law unchanged.
+    position_std: standard deviation of the positions before training.
     """
 
     symmetry, together = "square", "stack"
 
-    def __init__(self, channels, outputs, patch=4, width=128, depth=3, heads=4, side=32):
+    def __init__(
+        self,
+        channels,
+        outputs,
+        patch=4,
+        width=128,
+        depth=3,
+        heads=4,
+        side=32,
+        position_std=0.02,
+    ):
         super().__init__()
         check_patch(patch, side)
         self.embed = nn.Conv2d(channels, width, patch, stride=patch)
-        self.positions = nn.Parameter(0.02 * torch.randn(1 + (side // patch) ** 2, width))
+        self.positions = nn.Parameter(position_std * torch.randn(1 + (side // patch) ** 2, width))
         self.token = nn.Parameter(torch.zeros(width))
         self.blocks = nn.Sequential(*[Block(width, heads) for _ in range(depth)])
         self.norm = nn.LayerNorm(width)

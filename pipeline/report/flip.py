@@ -10,74 +10,113 @@ from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, percents
 
-WIDTH, NARROW = 0.25, 0.16  # widths of our bars and of the published bars beside them
-BARS = {
-    "plain": {"facecolor": style.BLUE, "label": "images as they are"},
-    "flipped": {"facecolor": "#F6C667", "hatch": "///", "label": "NAD coefficients reversed"},
+MAPS = {
+    "plain": "unchanged",
+    "aligned": "principal\ncomponents\non NADs",
+    "aligned_cosines": "principal\ncomponents\non cosines",
+    "aligned_pixels": "principal\ncomponents\non pixels",
+    "aligned_reversed": "principal\ncomponents\non NADs,\nreversed",
+    "signs": "random\nsigns",
+    "rotated": "rotated",
+    "permuted": "pixels\npermuted",
+    "flipped": "order\nreversed",
 }
+"""Tick labels of the maps, in the order of the figure. Blocks of rotations precede `rotated`."""
+
+PAPERS = ("plain", "flipped")  # the maps of table 1
 
 
-def bars(experiment: Evaluated, published: Published, caption: str) -> Figure:
-    """Accuracy on images as they are and on flipped ones, trained and tested alike (table 1).
+def maps_of(experiment: Evaluated) -> dict[str, str]:
+    """The maps with which networks were trained, in order, and their tick labels."""
+    names = set(experiment.results["images"])
+    blocks = sorted(int(name.partition("_")[2]) for name in names if name.startswith("rotated_"))
+    labels = {}
+    for name, text in MAPS.items():
+        if name == "rotated":
+            for block in blocks:
+                labels[f"rotated_{block}"] = f"rotated in\nblocks of {block}"
+        labels[name] = text
+    return {name: text for name, text in labels.items() if name in names}
 
-    White bars to the right of ours are published accuracies. The outline is dashed where not every
-    network was fitted.
+
+def curves(experiment: Evaluated, published: Published, caption: str) -> Figure:
+    """Test accuracy after each map, trained and tested alike, a line for each network (table 1).
+
+    Published accuracies are orange. Markers are hollow where not every network was fitted.
     """
-    names, places = [*experiment.labels], np.arange(len(experiment.labels))
-    figure, ((panel,),) = style.new(1, 1, max(6.9, 1.9 * len(names) + 0.8), 4.4)
+    maps = maps_of(experiment)
+    positions = {name: position for position, name in enumerate(maps)}
+    figure, ((panel,),) = style.new(1, 1, max(6.4, 0.95 * len(maps) + 2.6), 4.2)
     chance = 100 / len(experiment.images["classes"])
-    panel.axhline(chance, color="0.35", linewidth=1, linestyle=(0, (4, 2)), label="guessing")
-    cells = percents(experiment.results, ["images", "architecture"])
-    for (images, look), side in zip(BARS.items(), (-1, 1)):
-        ours, middle = cells.loc[images].loc[names], places + side * (WIDTH + NARROW) / 2
-        look = look | {"edgecolor": "black", "capsize": 3, "yerr": ours["std"]}
-        drawn = panel.bar(middle - NARROW / 2, ours["mean"], WIDTH, **look)
-        for bar, fitted in zip(drawn, ours["fitted"]):
-            bar.set_linestyle("-" if fitted else (0, (2, 1.5)))
-        panel.bar_label(drawn, fmt="%.1f")
-        theirs = [published[name].values[images] if name in published else np.nan for name in names]
-        white = {"facecolor": "white", "edgecolor": style.PUBLISHED, "hatch": look.get("hatch")}
-        drawn = panel.bar(middle + WIDTH / 2, theirs, NARROW, **white)
-        panel.bar_label(drawn, fmt="%g", color=style.PUBLISHED)
-    drawn.set_label("published, full width")
-    ticks = [text.replace(", ", ",\n") for text in experiment.labels.values()]
-    panel.set_xticks(places, ticks)
-    panel.set(ylabel="test accuracy (%)", ylim=(0, 105), xlim=(-0.6, len(names) - 0.4))
-    panel.set_yticks(range(0, 101, 20))
-    panel.tick_params(axis="x", length=0)
-    panel.legend(ncol=4, **style.ABOVE)
-    title = "Accuracy on images, and on images with their NAD coefficients in reverse order"
+    panel.axhline(chance, color="0.6", linewidth=0.9, label="chance")
+    cells = percents(experiment.results, ["architecture", "images"])
+    for (name, label), look in zip(experiment.labels.items(), style.CURVES):
+        own = cells.loc[name]
+        own = own.loc[[name for name in maps if name in own.index]]
+        at = [positions[name] for name in own.index]
+        look = look | {"markersize": 5, "linewidth": 1.3, "capsize": 2.5}
+        style.curve(panel, at, own, label=label, **look)
+        panel.annotate(
+            f"{own['mean'].iloc[-1]:.1f}",
+            (at[-1], own["mean"].iloc[-1]),
+            (6, -3),
+            textcoords="offset points",
+            color=look["color"],
+        )
+        if name in published:
+            theirs = [published[name].values[images] for images in PAPERS]
+            at = [positions[images] for images in PAPERS]
+            behind = style.BEHIND | {"marker": look["marker"], "linestyle": ":"}
+            text = published[name].name + published[name].width
+            panel.plot(at, theirs, markersize=6, label=text, **behind)
+    panel.set_xticks(range(len(maps)), maps.values())
+    panel.set(ylabel="test accuracy (%)", ylim=(0, 102), xlim=(-0.4, len(maps) - 0.4))
+    panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    title = "Accuracy on images whose NAD coefficients are changed, in training and test alike"
     return style.finish(figure, title, caption, experiment.notice)
 
 
-def loss(experiment: Evaluated, name: str) -> pd.Series:
-    """Mean and std over seeds of the points of accuracy that the flip costs one architecture."""
+def loss(experiment: Evaluated, name: str, images: str = "flipped") -> pd.Series:
+    """Mean and std over seeds of the points of accuracy that a map costs one architecture."""
     seeds = experiment.of(name).pivot(index="seed", columns="images", values="accuracy")
-    return (100 * (seeds["plain"] - seeds["flipped"])).agg(["mean", "std"])
+    if images not in seeds:
+        return pd.Series({"mean": np.nan, "std": np.nan})
+    return (100 * (seeds["plain"] - seeds[images])).agg(["mean", "std"])
 
 
 def table(experiment: Evaluated, published: Published) -> Rows:
     """The table of accuracies, a row for each architecture."""
+    maps = maps_of(experiment)
     for name, label in experiment.labels.items():
         at = experiment.summary_of(name).set_index("images")
+        own = [images for images in maps if images in at.index]
         row = {"network": label}
-        row |= {f"{images} (%)": accuracy(at.loc[images]) for images in BARS}
+        row |= {f"{images} (%)": accuracy(at.loc[images]) for images in own}
         row["loss (points)"] = mean_text(*loss(experiment, name))
-        for images in BARS:
+        if "signs" in own:
+            row["loss by signs (points)"] = mean_text(*loss(experiment, name, "signs"))
+        for images in own:
             row[f"training accuracy, {images} (%) (fitted seeds)"] = training(at.loc[images])
         if name in published:
-            theirs = " / ".join(f"{published[name].values[images]:g}" for images in BARS)
+            theirs = " / ".join(f"{published[name].values[images]:g}" for images in PAPERS)
             row["published (plain / flipped)"] = theirs + published[name].width
         yield row
 
 
 def finding(run: Report) -> Finding:
-    """What the reverse order costs one network."""
+    """What the reverse order costs one network, and what signs cost it that keep the order."""
     experiment, name, label = run.shown("flip")
     lost = loss(experiment, name)
+    signs = loss(experiment, name, "signs")
+    numbers = {"loss": lost["mean"] / 100}
     text = f"{label} loses {number(lost['mean'], 1)} points of accuracy when the order of its NADs "
-    rests = basis(experiment.of(name), lost)
-    return Finding(name, f"{text}is reversed", rests, {"loss": lost["mean"] / 100})
+    text += "is reversed"
+    cells = [lost]
+    if np.isfinite(signs["mean"]):
+        text += f", and {number(signs['mean'], 1)} when random signs leave the order as it is"
+        numbers["loss_signs"] = signs["mean"] / 100
+        cells.append(signs)
+    return Finding(name, text, basis(experiment.of(name), *cells), numbers)
 
 
 def section(run: Report) -> Section:
@@ -85,6 +124,7 @@ def section(run: Report) -> Section:
     experiment = run.experiments["flip"]
     published = experiment.beside(published_table("flip").set_index("network").to_dict("index"))
     caption = f"{experiment.sizes()} · images: {experiment.images['name']}"
-    figure = bars(experiment, published, f"{caption}\n{not_fitted('dashed outlines')}")
-    rows, picture = [*table(experiment, published)], Picture("flip_bars", figure)
+    figure = curves(experiment, published, f"{caption}\n{not_fitted('hollow')}")
+    rows = [*table(experiment, published)]
+    picture = Picture("flip_maps", figure)
     return Section(experiment, caption, rows, [picture], finding(run))

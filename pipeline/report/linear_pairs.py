@@ -147,6 +147,8 @@ def table(experiment: Evaluated, published: Published, planes: Mapping[str, Plan
             tests = cell.set_index("test_set")
             row = {"network": label, "NAD indices of v₁, v₂": "({}, {})".format(*pair)}
             row |= {f"{text} (%)": accuracy(tests.loc[test]) for test, text in PANELS.items()}
+            if "conflict" in tests.index:
+                row["follows channel 1 in conflicts (%)"] = accuracy(tests.loc["conflict"])
             best = percent(*tests.loc["second", ["best_mean", "best_std"]])
             row |= {"second alone at the best threshold (%)": best, "tilt": tilt_text(plane)}
             row["training accuracy (%) (fitted seeds)"] = training(tests.loc["all"])

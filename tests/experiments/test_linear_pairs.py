@@ -29,10 +29,21 @@ def test_it_is_tested_with_both_channels_and_with_each_alone():
     draw, cell, v = EXPERIMENT.draw(PLAN, 3, None), EXPERIMENT.cells(PLAN)[1], list(BASIS[[1, 800]])
     x, classes = EXPERIMENT.dataset(cell, "test", draw, v)
     names, inputs, targets = zip(*EXPERIMENT.test_sets(cell, draw, v))
-    assert names == ("all", "first", "second")
+    assert names == ("all", "first", "second", "conflict")
     assert all(torch.equal(target, classes) for target in targets)
     for part, kept in zip(inputs, ((1, 1), (1, 0), (0, 1))):
         assert torch.equal(part, x * torch.tensor(kept).reshape(1, 2, 1, 1))
+    *_, conflict = inputs
+    along = [
+        part[:, channel].flatten(1) @ torch.as_tensor(v[channel], dtype=torch.float32)
+        for part in (x, conflict)
+        for channel in (0, 1)
+    ]
+    torch.testing.assert_close(along[2], along[0])
+    torch.testing.assert_close(along[3], -along[1])
+    across = (conflict - x)[:, 1].flatten(1).double().numpy()
+    across -= np.outer(across @ v[1], v[1])
+    np.testing.assert_allclose(across, 0, atol=1e-5)
     first, second = EXPERIMENT.plane(cell, draw, v)
     for channel, direction in enumerate((first, second)):
         np.testing.assert_allclose(direction[channel].flatten(), v[channel].astype(np.float32))

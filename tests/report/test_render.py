@@ -221,7 +221,7 @@ def test_runs_of_a_folder_that_answer_one_question_stand_in_one_chapter(laid, re
     whole = {path.stem: path.read_bytes() for path in (rendered / "figures").glob("*.png")}
     here = {path: path.read_bytes() for path in folder.rglob("*.png")}
     same = {path.stem for path, figure in here.items() if figure == whole[path.stem]}
-    assert len(same) > 8 and {"poison_curve", "flip_bars", "linear_boundaries_a"} < same
+    assert len(same) > 8 and {"poison_curve", "flip_maps", "linear_boundaries_a"} < same
     assert {path.stem for path in here} == same
     beside = [folder / f"linear_pairs/{name}/linear_accuracies_a.png" for name in ("both", "other")]
     assert here[beside[0]] != here[beside[1]], "of four seeds and of two"

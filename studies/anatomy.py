@@ -1,0 +1,264 @@
+"""Why does a network fail along a direction: not seen, summed away, or started at nearly nothing?
+
+    python -m studies.anatomy
+
+Networks are trained on D(v) along a few NADs of the architecture, as `nad_sweep` does, with
+different initial constants and different optimisers. Beside each accuracy are two numbers of the
+untrained network:
+
+- response: √(vᵀCv / λ₀), with the covariance C of the secants and the same λ₀ for all variants of
+  an architecture. It says how much the network's *function* depends on the direction.
+- alignment: ‖Σᵢ yᵢ ∇_θ f(xᵢ)‖² / Σᵢ ‖∇_θ f(xᵢ)‖² over D(v), the alignment yᵀKy / tr K of the
+  labels with the empirical neural tangent kernel K (arXiv 2106.06770). It is 1 if the labels are no
+  better than random ones. It says how much a step of *training* depends on the direction.
+
+results.csv has a row per network, and response.csv one per variant and direction.
+"""
+
+import argparse
+import dataclasses
+import functools
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+from pipeline import experiments, networks, settings
+from pipeline.cells import seeds, separable, training
+from pipeline.cells.training import Diverged
+from pipeline.experiments.plan import Plan
+from pipeline.machine import workers
+from pipeline.nads import NADs, estimate, load
+from pipeline.project.errors import one_sentence
+from studies import in_memory
+
+FOLDER = Path("reports/kept/anatomy/initial_scale")
+
+OPTIMISERS = {
+    "SGD": {},
+    "SGD with momentum": {"lr": 0.1, "momentum": 0.9},
+    "AdamW": {"optimiser": "adamw", "lr": 1e-3, "weight_decay": 0.05, "schedule": "cosine"},
+}
+"""What each optimiser changes in the training that `nad_sweep` plans."""
+
+VARIANTS = {
+    "convnext": [{"scale": scale} for scale in (1.0, 1e-6, 0.1, 1e-2, 1e-3)],
+    "vit_small": [{"position_std": std} for std in (0.02, 0.2, 1.0)],
+    "lenet": [{}],
+    "lenet_strided": [{}],
+}
+"""The arguments that are varied, by architecture."""
+
+INDICES = (1000, 400, 200)
+SEEDS = (0, 1)
+
+SHIPPED = ("convnext", "lenet")
+"""The architectures whose NADs come with the package; those of the others are estimated."""
+
+KERNEL_SAMPLES = 2_000
+KERNEL_NETWORKS = 3
+RESPONSE_NETWORKS = 48
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """An architecture of params.yaml with some arguments of its network changed."""
+
+    architecture: str
+    arguments: tuple[tuple[str, Any], ...]
+
+    @property
+    def specification(self) -> networks.Specification:
+        """The network's specification."""
+        given = settings.read()["architectures"][self.architecture]
+        return networks.specification(given | dict(self.arguments))
+
+    @property
+    def text(self) -> str:
+        """The changed arguments, for example 'scale=0.1'."""
+        return ", ".join(f"{name}={value:g}" for name, value in self.arguments)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Job:
+    """One network to train: on D(v) along `direction`, (D,), which is NAD `index`."""
+
+    variant: Variant
+    optimiser: str
+    index: int
+    seed: int
+    direction: np.ndarray
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """The columns of its row that identify it."""
+        return {
+            "network": self.variant.architecture,
+            "variant": self.variant.text,
+            "optimiser": self.optimiser,
+            "index": self.index,
+            "seed": self.seed,
+        }
+
+
+def variants(architectures: list[str]) -> list[Variant]:
+    """The variants of some architectures."""
+    return [
+        Variant(name, tuple(arguments.items()))
+        for name in architectures
+        for arguments in VARIANTS[name]
+    ]
+
+
+def train_variant(plan: Plan, job: Job) -> dict[str, float]:
+    """How one network's training went; runs in a worker.
+
+    Args:
+        plan: Plan of `nad_sweep` with the architectures of `VARIANTS`.
+        job: The network to train.
+
+    Returns:
+        Training accuracy, test accuracy, and the step at which the training set was learned, NaN
+        if it never was.
+    """
+    experiment = experiments.find("nad_sweep")
+    place = job.variant.architecture, job.seed, job.index
+    (cell,) = (
+        cell
+        for cell in experiment.cells(plan)
+        if (cell["architecture"], cell["seed"], cell["index"]) == place
+    )
+    noise = experiment.draw(plan, job.seed, None)
+    x, y = experiment.dataset(cell, "train", noise, [job.direction])
+    try:
+        network, outcome, _ = in_memory.trained(
+            experiment,
+            plan,
+            cell,
+            x,
+            y,
+            outputs=2,
+            specification=job.variant.specification,
+            **OPTIMISERS[job.optimiser],
+        )
+    except Diverged:
+        return {"train_accuracy": np.nan, "accuracy": np.nan, "steps": np.nan}
+    x, y = experiment.dataset(cell, "test", noise, [job.direction])
+    return {
+        "train_accuracy": round(outcome.accuracy, 5),
+        "accuracy": round(training.accuracy(network, training.channels_last(x, "cpu"), y), 5),
+        "steps": np.nan if outcome.steps is None else outcome.steps,
+    }
+
+
+def untrained_nads(variant: Variant, count: int) -> NADs:
+    """NADs of a variant, estimated from `count` untrained networks."""
+    specification = variant.specification
+    return estimate(
+        lambda: networks.build(specification, 1, 1, int(torch.randint(2**31, ()))),
+        shape=(1, 32, 32),
+        networks=count,
+        symmetry=networks.symmetry(specification).square,
+    )
+
+
+def response(nads: NADs, v: np.ndarray) -> float:
+    """vᵀCv for the covariance C of an estimate and a unit vector v, (D,)."""
+    return float(nads.eigenvalues @ (nads.directions @ v) ** 2)
+
+
+def alignment(variant: Variant, v: np.ndarray, seed: int) -> float:
+    """‖Σᵢ yᵢ ∇_θ f(xᵢ)‖² / Σᵢ ‖∇_θ f(xᵢ)‖² of an untrained network f over D(v).
+
+    Args:
+        variant: The network, whose f is the difference of its two outputs.
+        v: Unit vector, (D,).
+        seed: Of weights and data.
+    """
+    rng = seeds.stream(seed, "anatomy", "kernel")
+    y = separable.labels(rng, KERNEL_SAMPLES)
+    noise = separable.normal(rng, KERNEL_SAMPLES)
+    x = separable.linearly_separable(noise, y, v, 1.0, 1.0)
+    network = networks.build(variant.specification, 1, 2, seeds.derive(seed, "anatomy")).eval()
+    weights = dict(network.named_parameters())
+
+    def output(weights, x):
+        return torch.func.functional_call(network, weights, (x,)).diff()[:, 0]
+
+    labels = torch.as_tensor(y, dtype=torch.float32)
+    total = torch.func.grad(lambda weights: labels @ output(weights, x))(weights)
+    of_each = torch.func.vmap(
+        torch.func.grad(lambda weights, x: output(weights, x[None]).sum()), in_dims=(None, 0)
+    )
+    some = x[: KERNEL_SAMPLES // 20]
+    squares = sum(float(g.detach().square().sum()) for g in of_each(weights, some).values())
+    return float(sum(g.detach().square().sum() for g in total.values())) / (20 * squares)
+
+
+def measure_untrained(chosen: list[Variant], directions: dict[str, np.ndarray]) -> pd.DataFrame:
+    """The response and the alignment of every variant along the NADs of its architecture."""
+    rows = []
+    for variant in tqdm(chosen, "untrained", disable=None):
+        nads = untrained_nads(variant, RESPONSE_NETWORKS)
+        for index in (0, *sorted(INDICES)):
+            v = directions[variant.architecture][index]
+            kernel = [alignment(variant, v, seed) for seed in range(KERNEL_NETWORKS)]
+            rows.append(
+                {
+                    "network": variant.architecture,
+                    "variant": variant.text,
+                    "index": index,
+                    "response": response(nads, v) ** 0.5,
+                    "alignment": np.mean(kernel),
+                    "alignment_std": np.std(kernel, ddof=1),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def planned(architectures: list[str]) -> Plan:
+    """The plan of `nad_sweep` at scale overnight, with these architectures and `INDICES`."""
+    plan = settings.plans(settings.read())["overnight"].experiments["nad_sweep"]
+    line = plan.members["convnext"]
+    grid = dataclasses.replace(line.grid, indices=INDICES)
+    members = {name: dataclasses.replace(line, grid=grid, seeds=None) for name in architectures}
+    sigma = dict.fromkeys(architectures, 1.0)
+    values = dataclasses.replace(plan.settings, sigma=sigma)
+    return dataclasses.replace(plan, settings=values, members=members, seeds=SEEDS)
+
+
+def main() -> None:
+    """Measure untrained networks, train the others, and write both tables as they come."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--networks", nargs="+", choices=VARIANTS, default=[*VARIANTS])
+    asked = parser.parse_args()
+    chosen = variants(asked.networks)
+    directions = {}
+    for name in asked.networks:
+        base = next(variant for variant in chosen if variant.architecture == name)
+        nads = load(name) if name in SHIPPED else untrained_nads(base, 2 * RESPONSE_NETWORKS)
+        directions[name] = nads.directions.astype(np.float32)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    untrained = measure_untrained(chosen, directions)
+    untrained.to_csv(FOLDER / "response.csv", index=False, float_format="%.5g")
+    rows = in_memory.Rows(FOLDER / "results.csv", keys=5)
+    left = []
+    for seed, index, variant, optimiser in itertools.product(SEEDS, INDICES, chosen, OPTIMISERS):
+        job = Job(variant, optimiser, index, seed, directions[variant.architecture][index])
+        if not rows.holds(*job.key.values()):
+            left.append(job)
+    make = functools.partial(planned, asked.networks)
+    work = workers.run(train_variant, left, make, torch.device("cpu"))
+    for job, result in tqdm(work, "networks", len(left), disable=None):
+        if isinstance(result, Exception):
+            raise result
+        rows.add(job.key | result)
+
+
+if __name__ == "__main__":
+    with one_sentence():
+        main()
