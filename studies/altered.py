@@ -1,13 +1,17 @@
-"""Does a prediction change when a band of NADs is altered in an image, and the image how much?
+"""Does a prediction change when a few NADs are altered in an image, and the image by how much?
 
     python -m studies.altered
 
-Networks are trained on images as in `flip` (paper 1, table 1), and tested on images of which one
-band of 128 NADs was altered, in each channel of colour: taken away (`removed`), given the other
-sign (`negated`), or, so that the image changes as much in every band, moved by a random vector of
-the band whose length is half of the image's (`moved`). results.csv has, by network, seed,
-alteration and first index of the band, the part of the test images whose prediction changed, the
-mean of ‖Δx‖²/‖x‖², and the accuracy. The NADs are those of `pipeline.nads.load`, at full width.
+Networks are trained on images as in `flip` (paper 1, table 1). They are tested on images in which a
+set of directions was altered, in each colour channel: removed (`removed`), given the opposite sign
+(`negated`), or, so that the image changes by the same amount for every set, moved by a random
+vector within the set whose length is half of the image's (`moved`). The sets are the eight bands of
+128 NADs, 128 random directions, and each of the first eight NADs by itself.
+
+results.csv has, by network, seed, alteration and set, the fraction of the test images whose
+prediction changed, the mean of ‖Δx‖²/‖x‖², and the former divided by the root of the latter: an
+image has most of its energy in low NADs, so removing these changes it most. The NADs are each
+network's own, which `python -m pipeline.estimate` writes.
 """
 
 import dataclasses
@@ -21,9 +25,9 @@ import torch
 from pipeline import experiments, networks, settings
 from pipeline.cells import training
 from pipeline.experiments.experiment import Cell
+from pipeline.experiments.flip import Maps
 from pipeline.experiments.plan import Plan
 from pipeline.machine import workers
-from pipeline.nads import load
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import label
@@ -31,19 +35,27 @@ from studies import in_memory
 
 FOLDER = Path("reports/kept/altered/plain_images")
 
-NETWORKS = {"lenet": ("lenet", 3), "resnet18_narrow": ("resnet18", 1)}
-"""Name of the NADs of each architecture, and number of seeds."""
+NETWORKS = {"lenet": 3, "resnet18_narrow": 1}
+"""The number of seeds of each architecture."""
 
 BAND = 128  # NADs that are altered together, an eighth of a channel's
+SINGLE = 8  # first NADs that are altered one at a time
 LENGTH = 0.5  # of what moves an image, as a part of the image's
 
 
-def alterations(
-    x: torch.Tensor, basis: torch.Tensor, band: slice
-) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields (name, altered x); x: (N, C, H, W); basis: (D, D), the NADs as rows; band: of them."""
-    rows = basis[band]
-    flat = x.reshape(len(x), -1, basis.shape[1])
+def sets(basis: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yields (name, orthonormal rows) of every set of directions; basis: NADs as rows, (D, D)."""
+    for first in range(0, len(basis), BAND):
+        yield f"NADs {first}–{first + BAND - 1}", basis[first : first + BAND]
+    normal = torch.randn(basis.shape[1], BAND, generator=torch.Generator().manual_seed(1))
+    yield "random", torch.linalg.qr(normal)[0].T
+    for index in range(SINGLE):
+        yield f"NAD {index}", basis[index : index + 1]
+
+
+def alterations(x: torch.Tensor, rows: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yields (name, altered x); x: (N, C, H, W); rows: orthonormal directions (K, D)."""
+    flat = x.reshape(len(x), -1, rows.shape[1])
     within = flat @ rows.T
     steps = torch.randn(within.shape, generator=torch.Generator().manual_seed(0))
     wanted = LENGTH * flat.flatten(1).norm(dim=1) / steps.flatten(1).norm(dim=1)
@@ -53,52 +65,67 @@ def alterations(
 
 
 def rows_of(network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor, basis) -> Iterator[dict]:
-    """Yields a row of the table for each band and alteration, without its network."""
-    answer = lambda x: training.logits(network, training.channels_last(x, "cpu")).argmax(1)
-    before = answer(x)
-    for first in range(0, len(basis), BAND):
-        for name, altered in alterations(x, basis, slice(first, first + BAND)):
-            after = answer(altered)
+    """Yields a row of the table for each set and alteration, without its network."""
+
+    def predictions(x):
+        return training.logits(network, training.channels_last(x, "cpu")).argmax(1)
+
+    before = predictions(x)
+    for band, rows in sets(basis):
+        for name, altered in alterations(x, rows):
+            after = predictions(altered)
             change = (altered - x).flatten(1).norm(dim=1) / x.flatten(1).norm(dim=1)
-            values = {
-                "altered": change.square(),
-                "changed": (after != before).float(),
-                "accuracy": (after == y).float(),
-                "unaltered": (before == y).float(),
+            changed = float((after != before).float().mean())
+            energy = float(change.square().mean())
+            yield {
+                "alteration": name,
+                "band": band,
+                "altered": energy,
+                "changed": changed,
+                "changed_per_norm": changed / energy**0.5,
+                "accuracy": float((after == y).float().mean()),
+                "unaltered": float((before == y).float().mean()),
             }
-            means = {column: float(value.mean()) for column, value in values.items()}
-            yield {"alteration": name, "first_index": first} | means
 
 
 def trained(plan: Plan, cell: Cell) -> list[dict]:
     """The rows of one network; runs in a worker."""
     name, experiment = cell["architecture"], experiments.find("flip")
-    nads, images = load(NETWORKS[name][0]), artifacts.images()
+    directions, images = artifacts.nads(name)["directions"], artifacts.images()
     draw = experiment.draw(plan, cell["seed"], images)
-    basis = torch.as_tensor(nads.directions, dtype=torch.float32)
-    x, y = experiment.dataset(cell, "train", draw, [nads.directions])
+    x, y = experiment.dataset(cell, "train", draw, [directions])
     network, outcome, _ = in_memory.trained(experiment, plan, cell, x, y, len(images["classes"]))
-    x, y = experiment.dataset(cell, "test", draw, [nads.directions])
+    x, y = experiment.dataset(cell, "test", draw, [directions])
     place = {"architecture": name, "seed": cell["seed"], "train_accuracy": outcome.accuracy}
+    basis = torch.as_tensor(directions, dtype=torch.float32)
     return [place | row for row in rows_of(network, x, y, basis)]
 
 
 def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
-    """Draw, for each network, the part of the predictions that change over the band."""
-    looks = dict(zip(("removed", "negated", "moved"), style.CURVES))
-    figure, axes = style.new(len(names), 1, 6.4, 2.4 * len(names) + 1.2, sharex=True)
-    for panel, (name, title) in zip(axes[:, 0], names.items()):
-        for alteration, look in looks.items():
-            chosen = table[(table["architecture"] == name) & (table["alteration"] == alteration)]
-            of_band = 100 * chosen.groupby("first_index")["changed"].agg(["mean", "std"])
-            panel.errorbar(of_band.index, of_band["mean"], of_band["std"], label=alteration, **look)
-        panel.set(ylim=(0, 100), ylabel=f"{title}\npredictions changed (%)")
-    axes[0, 0].legend(frameon=False)
-    axes[-1, 0].set_xlabel(f"first of the {BAND} NADs that are altered")
-    caption = (
-        "Test images of CIFAR-10 · removed, negated: the image's own part in the band; moved: "
+    """Draw, for each network, the predictions that change per norm removed, and those that a move
+    of fixed length changes."""
+    bands = [name for name in table["band"].unique() if "–" in name or name == "random"]
+    panels = (
+        (
+            "removed",
+            "changed_per_norm",
+            "fraction of predictions changed\nper relative norm removed",
+        ),
+        ("moved", "changed", "fraction of predictions changed\nby a move of half the image's norm"),
     )
-    caption += "by half of the image's length within the band · ± standard deviation over seeds"
+    figure, axes = style.new(1, len(panels), 9.6, 4.2)
+    for panel, (alteration, column, label_of_axis) in zip(axes[0], panels):
+        for (name, title), look in zip(names.items(), style.CURVES):
+            chosen = table[(table["architecture"] == name) & (table["alteration"] == alteration)]
+            of_band = chosen.groupby("band")[column].agg(["mean", "std"]).loc[bands]
+            look = look | {"markersize": 5, "linewidth": 1.3, "capsize": 2.5}
+            panel.errorbar(range(len(bands)), of_band["mean"], of_band["std"], label=title, **look)
+        ticks = [name.removeprefix("NADs ") for name in bands]
+        panel.set_xticks(range(len(bands)), ticks, rotation=45, ha="right")
+        panel.set(xlabel="altered NADs, or 128 random directions", ylabel=label_of_axis)
+        panel.set_ylim(bottom=0)
+    axes[0, 0].legend(frameon=False)
+    caption = "Test images of CIFAR-10 · ± standard deviation over seeds"
     title = "Predictions that change when a band of NADs is altered in the image"
     style.save(style.finish(figure, title, caption), FOLDER, "altered")
 
@@ -106,7 +133,7 @@ def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
 def main() -> None:
     """Train, alter, and write the table and the figure; images must have been downloaded."""
     plan = settings.plans(settings.read())["overnight"].experiments["flip"]
-    line = plan.members["lenet"]
+    line = dataclasses.replace(plan.members["lenet"], grid=Maps(("plain",)))
     members = {
         name: dataclasses.replace(
             line, specification=networks.specification(settings.read()["architectures"][name])
@@ -117,7 +144,7 @@ def main() -> None:
     cells = [
         cell
         for cell in experiments.find("flip").cells(plan)
-        if cell["images"] == "plain" and cell["seed"] < NETWORKS[cell["architecture"]][1]
+        if cell["images"] == "plain" and cell["seed"] < NETWORKS[cell["architecture"]]
     ]
     rows, make = [], functools.partial(dataclasses.replace, plan)
     work = workers.run(trained, cells, make, torch.device("cpu"))
@@ -126,7 +153,8 @@ def main() -> None:
             raise result
         rows += result
     FOLDER.mkdir(parents=True, exist_ok=True)
-    table = pd.DataFrame(rows).sort_values(["architecture", "seed", "alteration", "first_index"])
+    columns = ["architecture", "seed", "alteration"]
+    table = pd.DataFrame(rows).sort_values(columns, kind="stable")
     table.round(5).to_csv(FOLDER / "results.csv", index=False)
     draw(table, {name: label(member.specification) for name, member in members.items()})
 
