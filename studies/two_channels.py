@@ -1,30 +1,54 @@
-"""What a network that reads two channels linearly gets right with one of them switched off.
+"""The accuracy of a linear reader of two channels, with one of them switched off.
 
-The two channels move its score by ε₁a₁ and ε₂a₂ towards the class, and each adds noise of standard
-deviation s, from the directions in which the data tell nothing. The boundary of maximum margin has
-a₂/a₁ = ε₂/ε₁, as the measured tilt says; the accuracy with the second channel alone then gives s.
+    python -m studies.two_channels
+
+The two channels move its score by ε₁a₁ and ε₂a₂ towards the class, and each adds noise
+of standard deviation s, from the directions in which the data tell nothing. The
+boundary of maximum margin has a₂/a₁ = ε₂/ε₁, as the measured tilt says. The accuracy
+with only the second channel, which is read from the kept run of the MLP, then gives s.
 """
 
-import numpy as np
+import pandas as pd
 from scipy.stats import norm
 
+RESULTS = "reports/kept/linear_pairs/lenet_and_mlp/results.csv"
 
-def right(
+
+def compute_accuracies(
     second_alone: float, eps: tuple[float, float] = (1.0, 0.5), sigma: float = 1.0
-) -> dict[str, float]:
-    """The accuracies in per cent with both channels and with one, the other replaced by what the
-    key names: zeros, noise with nothing along v, or white noise, which has σ along v.
+) -> pd.Series:
+    """Compute the accuracies with both channels and with one.
 
-    second_alone: in per cent, beside zeros; eps: ε₁ and ε₂; sigma: of the noise.
+    Args:
+        second_alone: Accuracy in per cent with only the second channel, beside zeros.
+        eps: ε₁ and ε₂.
+        sigma: Standard deviation of the data's noise.
+
+    Returns:
+        Accuracies in per cent. A key other than 'both' names the channel that is left,
+        and what replaces the other one: zeros, noise with nothing along v ('off_v'), or
+        white noise, which has σ along v.
     """
     first, second = eps
     a2 = norm.ppf(second_alone / 100) / second  # in units of s
     a1 = a2 * first / second
     scores = {
-        "both": (first * a1 + second * a2) / np.sqrt(2),
+        "both": (first * a1 + second * a2) / 2**0.5,
         "first_zeros": first * a1,
-        "first_off_v": first * a1 / np.sqrt(2),
-        "first_white": first * a1 / np.sqrt(2 + (sigma * a2) ** 2),
-        "second_white": second * a2 / np.sqrt(2 + (sigma * a1) ** 2),
+        "first_off_v": first * a1 / 2**0.5,
+        "first_white": first * a1 / (2 + (sigma * a2) ** 2) ** 0.5,
+        "second_white": second * a2 / (2 + (sigma * a1) ** 2) ** 0.5,
     }
-    return {name: float(100 * norm.cdf(score)) for name, score in scores.items()}
+    return 100 * pd.Series(scores).map(norm.cdf)
+
+
+def main() -> None:
+    """Print the accuracies for the MLP's measured accuracy."""
+    results = pd.read_csv(RESULTS)
+    second = results.query("architecture == 'mlp_100_20' and test_set == 'second'")
+    accuracies = compute_accuracies(100 * second["accuracy"].mean())
+    print(accuracies.to_string(float_format="%.2f"))
+
+
+if __name__ == "__main__":
+    main()

@@ -69,7 +69,9 @@ def test_paths_that_a_page_names_exist(page):
 
 
 def test_modules_that_are_run_exist():
-    modules = {found for _, found in every(r"python -m ((?:pipeline|benchmarks|studies)\.\w+)")}
+    commands = every(r"python -m ((?:pipeline|benchmarks|studies)\.\w+)")
+    # The list of kept runs has the command of each run's own commit.
+    modules = {found for page, found in commands if page != "reports/kept/README.md"}
     assert {"pipeline.train", "pipeline.verify", "studies.fitting"} <= modules
     for path in (module.replace(".", "/") for module in modules):
         assert (ROOT / f"{path}.py").exists() or (ROOT / path / "__main__.py").exists(), path

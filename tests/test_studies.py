@@ -16,11 +16,9 @@ from studies import (
     altered,
     fitting,
     in_memory,
-    mixtures,
     patches,
     precision,
     prediction,
-    published_maps,
     published_rows,
     skips,
     verdicts,
@@ -63,31 +61,6 @@ def test_the_part_of_a_covariance_that_breaks_transposition_tells_the_number_of_
             expected.append(published_rows.expected_odd_part(matrix, shape, rows))
         # Twice the rows would make it 1.41 times as small.
         assert np.mean(sizes) == pytest.approx(np.mean(expected), rel=0.03)
-
-
-def test_published_maps_are_compared_by_the_size_of_the_frequencies():
-    usual, odd = published_maps.published_maps()
-    # Of |k| = 0, 2, …, 16 in either order: 45 pairs, of which the published row k_row = 0 has nine,
-    # and alone (0, 0).
-    assert len(usual) == 44 and len(odd) == 9 and odd[0, 0] == [72.46]
-    assert usual[4, 12] == [61.65, 53.89, 62.35, 56.91] and odd[0, 4] == [81.02, 79.43]
-    results = pd.DataFrame({"accuracy": [0.80, 0.82, 0.5]})
-    rows = published_maps.compared(results, [(0, 4), (0, 4), (1, 2)], usual)
-    assert [(key, ours) for key, ours, _ in rows] == [((0, 4), [80, 82])]
-    pairs = [((0, 4), [80.0, 82.0], [81.0]), ((0, 8), [60.0], [50.0])]
-    *_, last = published_maps.lines(pairs, "k")
-    assert "mean difference +5.00 points, root mean square 7.07" in last
-    pairs = [(11, [100.0], [98.0]), (12, [90.0, 92.0], [80.0]), (69, [70.0], [60.0])]
-    assert published_maps.in_bands(pairs) == [
-        ("0–11", [100.0], [98.0]),
-        ("12–69", [91.0, 70.0], [80.0, 60.0]),
-    ]
-
-
-def test_a_direction_between_two_nads_mixes_two():
-    between, eigenvalues = np.array([1.0, 1.0, 0.0]) / np.sqrt(2), np.array([4.0, 2.0, 1.0])
-    assert mixtures.mixture(np.eye(3), eigenvalues, between) == pytest.approx((3, 2))
-    assert mixtures.mixture(np.eye(3)[::-1], eigenvalues, np.eye(3)[0]) == pytest.approx((1, 1))
 
 
 def test_the_alignment_of_c_with_directions_is_their_response_over_a_random_one():
@@ -140,14 +113,6 @@ def test_both_precisions_of_a_cell_begin_alike(grid):
     exact, rounded = (precision.train_cell(grid, (cell, n))[0] for n in ("float32", "bfloat16"))
     assert exact == grid.train(cell, "precision")[1] != grid.train(cell, "linear_pairs")[1]
     assert rounded == pytest.approx(exact, abs=0.2)
-
-
-def test_schedules_of_other_peaks():
-    """The stated one peaks at 2/5 of training; five of them in a row are five shorter ones."""
-    stated, five = training.triangular(50, 0.2), np.tile(training.triangular(10, 0.2), 5)
-    assert fitting.peaking_at(training.PEAK)(50, 0.2) == pytest.approx(stated)
-    assert training.SCHEDULES["cycles"](50, 0.2) == pytest.approx(five)
-    assert fitting.peaking_at(0.1)(50, 0.2).argmax() in (4, 5)
 
 
 def test_the_mean_difference_of_two_precisions_is_over_trainings():
@@ -216,4 +181,4 @@ def test_directions_are_altered_alone():
 
 def test_waves_are_told_apart_by_the_parity_of_half_their_frequencies():
     waves = pd.DataFrame({"k_row": [-6, 2, 4, 0], "k_col": [6, -12, -16, 0]})
-    assert skips.odd_halves(waves).tolist() == [2, 1, 0, 0]
+    assert skips.count_odd_halves(waves).tolist() == [2, 1, 0, 0]

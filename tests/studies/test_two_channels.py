@@ -5,29 +5,37 @@ import pytest
 
 from studies import two_channels
 
-SAMPLES, NOISE = 200_000, 0.8
-"""Samples, and the standard deviation s of the score's noise from each channel."""
+SAMPLES = 200_000
+NOISE = 0.8
+"""The standard deviation s of the score's noise from each channel."""
 
 
 def test_a_linear_reader_of_two_channels():
-    rng, (a1, a2) = np.random.default_rng(0), (1.0, 0.5)
+    rng = np.random.default_rng(0)
     y = rng.choice([-1.0, 1.0], SAMPLES)
-    noise = lambda: NOISE * rng.standard_normal(SAMPLES)
-    along_v = lambda: rng.standard_normal(SAMPLES)  # σ = 1
-    right = lambda score: 100 * (score * y > 0).mean()
-    first, second = (eps * a * y for eps, a in ((1.0, a1), (0.5, a2)))
+    a1, a2 = 1.0, 0.5
+    first = 1.0 * a1 * y
+    second = 0.5 * a2 * y
+
+    def draw():
+        return rng.standard_normal(SAMPLES)
+
+    def accuracy(score):
+        return 100 * (score * y > 0).mean()
+
     simulated = {
-        "both": first + noise() + second + noise(),
-        "first_zeros": first + noise(),
-        "first_off_v": first + noise() + noise(),
-        "first_white": first + noise() + a2 * along_v() + noise(),
-        "second_white": a1 * along_v() + noise() + second + noise(),
+        "both": first + second + NOISE * (draw() + draw()),
+        "first_zeros": first + NOISE * draw(),
+        "first_off_v": first + NOISE * (draw() + draw()),
+        "first_white": first + a2 * draw() + NOISE * (draw() + draw()),
+        "second_white": second + a1 * draw() + NOISE * (draw() + draw()),
     }
-    found = two_channels.right(right(second + noise()))
-    assert found == pytest.approx({k: right(score) for k, score in simulated.items()}, abs=0.6)
+    found = two_channels.compute_accuracies(accuracy(second + NOISE * draw()))
+    expected = {name: accuracy(score) for name, score in simulated.items()}
+    assert found.to_dict() == pytest.approx(expected, abs=0.6)
 
 
-def test_with_zeros_the_first_channel_alone_is_never_below_both():
-    for accuracy in (51, 75, 91, 99):
-        found = two_channels.right(accuracy)
-        assert found["first_zeros"] >= found["both"] > found["first_off_v"]
+@pytest.mark.parametrize("accuracy", [51, 75, 91, 99])
+def test_with_zeros_the_first_channel_alone_is_never_below_both(accuracy):
+    found = two_channels.compute_accuracies(accuracy)
+    assert found["first_zeros"] >= found["both"] > found["first_off_v"]

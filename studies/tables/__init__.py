@@ -1,0 +1,1 @@
+"""The generated tables of the pages; `python -m studies.tables` writes them."""

@@ -1,0 +1,366 @@
+"""The tables of docs/fidelity.md; README.md has the first one too."""
+
+import numpy as np
+import pandas as pd
+
+from pipeline.measures.ranks import spearman
+from pipeline.report.nads import published_spectra
+from studies.tables.markdown import format_table
+from studies.tables.numbers import (
+    compare_curves,
+    compare_maps,
+    compute_flip_loss,
+    compute_published_flip_loss,
+    compute_repeat_spread,
+    compute_rms_difference,
+    correlate_steps,
+    read_accuracy,
+    read_nads,
+    read_published,
+    read_run,
+)
+
+VERDICT = ["figure", "what the paper says", "published", "ours (size, n)", "agrees"]
+
+CONVOLUTIONAL = ["LeNet", "VGG-11", "ResNet-18", "ConvMixer"]
+
+
+def make_verdicts() -> str:
+    """Make the table of verdicts: a row for each claim of the papers."""
+    rows = make_verdicts_on_paper_1() + make_verdicts_on_paper_2()
+    return format_table(VERDICT, rows)
+
+
+def make_verdicts_on_paper_1() -> list[list[str]]:
+    """Make the rows of paper 1."""
+    lenet_map = compare_maps("fourier/lenet", "lenet")
+    resnet_map = compare_maps("fourier/resnet18_quarter", "resnet18")
+    k_row = resnet_map.index.get_level_values(0)
+    k_col = resnet_map.index.get_level_values(1)
+    both_odd = resnet_map[(k_row % 4 != 0) & (k_col % 4 != 0)]
+    steps = correlate_steps("fourier/resnet18_quarter", "fourier/resnet18_quarter")
+    waves = len(read_run("fourier/resnet18_quarter"))
+    unpooled = read_accuracy("fourier/lenet_unpooled_momentum")
+    nads = read_nads("lenet")
+    first = 100 * nads["first_singular_value"]
+    lenet = compare_curves("nad_sweep/lenet_as_published", "lenet")
+    vgg = compare_curves("nad_sweep/vgg11_authors", "vgg11")
+    resnet = compare_curves("nad_sweep/resnet18_authors", "resnet18")
+    lenet_loss = compute_flip_loss("flip/lenet")
+    resnet_loss = compute_flip_loss("flip/resnet18_quarter")
+    return [
+        [
+            "paper 1, fig. 1",
+            "LeNet learns some waves, not others",
+            f"its runs differ by {compute_repeat_spread('lenet'):.1f}",
+            describe_difference(lenet_map, "full", "waves, 2 seeds"),
+            "yes",
+        ],
+        [
+            "paper 1, fig. 1",
+            "ResNet-18 guesses if both k/2 are odd",
+            f"{both_odd['published'].max():.1f} at most",
+            f"{both_odd['ours'].max():.1f} at most (¼ width, {len(both_odd)} waves)",
+            "in shape",
+        ],
+        [
+            "paper 1, figs 1, 6",
+            "DenseNet-121 has an order of its own",
+            "two curves",
+            "–",
+            "not tried",
+        ],
+        [
+            "paper 1, fig. 2",
+            "ResNet-18: soon learned, well learned",
+            "in words",
+            f"ρ = {format_signed(steps)} (¼ width, {waves} waves)",
+            "in shape",
+        ],
+        [
+            "paper 1, fig. 3",
+            "LeNet without pooling learns all waves",
+            "100 along all",
+            f"{unpooled.min():.1f} at least (full, {len(unpooled)} waves)",
+            "yes, with momentum",
+        ],
+        [
+            "paper 1, fig. 5",
+            "LeNet's first singular value",
+            f"{100 * published_spectra()['lenet'][0]:.3f}",
+            f"{first:.3f} (full, {nads['networks']:,} networks)",
+            "yes",
+        ],
+        [
+            "paper 1, fig. 6",
+            "LeNet learns less from NAD to NAD",
+            "one run a NAD",
+            describe_difference(lenet, "full", "NADs as noisy, 3 seeds"),
+            "yes",
+        ],
+        [
+            "paper 1, fig. 6",
+            "VGG-11 too, in a zigzag",
+            "one run a NAD",
+            describe_difference(vgg, "full", "of the paper's NADs"),
+            "yes, on the paper's own NADs",
+        ],
+        [
+            "paper 1, fig. 6",
+            "ResNet-18 too",
+            "one run a NAD",
+            describe_difference(resnet, "full", "of the paper's NADs"),
+            "yes, on the paper's own NADs",
+        ],
+        make_verdict_on_carriers(),
+        [
+            "paper 1, table 1",
+            "LeNet loses by flipped coefficients",
+            f"{compute_published_flip_loss('lenet'):.0f} points",
+            f"{lenet_loss.mean():.1f} points (full, {len(lenet_loss)} seeds)",
+            "yes",
+        ],
+        [
+            "paper 1, table 1",
+            "ResNet-18 loses more",
+            f"{compute_published_flip_loss('resnet18'):.0f} points",
+            f"{resnet_loss.mean():.1f} points (¼ width, 1 seed)",
+            "yes",
+        ],
+    ]
+
+
+def make_verdict_on_carriers() -> list[str]:
+    """Make the row of figure 7: accuracy on clean images after carriers."""
+    known = []
+    ours = []
+    for index in (0, 50, 1020):
+        published = read_published("poison", "resnet18", index=index)
+        clean = read_accuracy("poison/resnet18_quarter", index=index, test_set="clean")
+        known.append(f"{published:.1f}")
+        ours.append(f"{clean.mean():.1f}")
+    run = "poison/resnet18_quarter_authors"
+    authors = read_accuracy(run, index=50, test_set="clean").mean()
+    there = f"{', '.join(ours)} there"
+    after = f"{authors:.1f} after the paper's NAD 50"
+    return [
+        "paper 1, fig. 7",
+        "ResNet-18: later carriers harm less",
+        f"{', '.join(known)} after 0, 50, 1020",
+        f"{there}, {after} (¼ width, 1 run each)",
+        "in shape",
+    ]
+
+
+def make_verdicts_on_paper_2() -> list[list[str]]:
+    """Make the rows of paper 2."""
+    pairs = "linear_pairs/lenet_and_mlp"
+    latest = {"index_1": 1000, "index_2": 1000}
+    published = read_published("linear_pairs", "all", **latest)
+    resnet = read_accuracy("linear_pairs/resnet18_quarter", test_set="all", **latest)
+    linear = read_accuracy(
+        "image_pairs/lenet_and_mlp", architecture="lenet", index=1000, test_set="linear"
+    )
+    tilt = read_run(f"{pairs}/boundaries.csv", architecture="mlp_100_20")["tilt"]
+    first = read_accuracy(pairs, architecture="mlp_100_20", test_set="first")
+    seeds = [pairs, f"{pairs}_seed_1", f"{pairs}_seed_2"]
+    second = []
+    for run in seeds:
+        cell = {"architecture": "lenet", "index_1": 1000, "index_2": 1}
+        second.append(read_accuracy(run, test_set="second", **cell).min())
+    return [
+        [
+            "paper 2, figs 2, 8",
+            "ResNet-18 learns two late NADs in part",
+            f"{published:.1f} at (1000, 1000)",
+            f"{resnet.mean():.1f} there (¼ width, 1 seed)",
+            "in shape",
+        ],
+        [
+            "paper 2, fig. 3",
+            "LeNet turns to images beside a late NAD",
+            "50 by NAD 1000 alone",
+            f"{linear.mean():.1f} by it alone (full, 1 seed)",
+            "yes, one seed of three",
+        ],
+        [
+            "paper 2, figs 4, 5",
+            "MLP: one boundary for all pairs",
+            "in words",
+            f"tilt {tilt.mean():.1f} ± {tilt.std():.1f}° (full, {len(tilt)} pairs)",
+            "yes",
+        ],
+        [
+            "paper 2, figs 4, 5",
+            "MLP: less by one channel than by both",
+            "in words",
+            f"{first.min():.1f} by the first (full, {len(first)} pairs)",
+            "no",
+        ],
+        [
+            "paper 2, figs 6, 7",
+            "LeNet goes by the clearly earlier NAD",
+            "in words",
+            f"{min(second):.1f} by NAD 1 (full, {len(seeds)} seeds)",
+            "yes, clipped at 0.1",
+        ],
+    ]
+
+
+def make_further_verdicts() -> str:
+    """Make the table of verdicts on networks that README.md does not show."""
+    vgg_map = compare_maps("fourier/vgg11_quarter", "vgg11")
+    steps = correlate_steps("convergence/lenet", "fourier/lenet")
+    waves = read_run("convergence/lenet").groupby(["k_row", "k_col"]).ngroups
+    loss = compute_flip_loss("flip/vgg11_quarter")
+    unpooled = read_accuracy(
+        "fourier/resnet18_narrow_unpooled", architecture="resnet18_narrow_unpooled"
+    )
+    run = "image_pairs/resnet18_quarter"
+    linear = read_accuracy(run, index=1000, test_set="linear")
+    images = read_accuracy(
+        "image_pairs/lenet_and_mlp", architecture="mlp_200_50", test_set="images"
+    )
+    lowest_to_highest = f"{images.min():.1f} to {images.max():.1f}"
+    rows = [
+        [
+            "paper 1, fig. 1",
+            "VGG-11 learns low frequencies alone",
+            f"its runs differ by {compute_repeat_spread('vgg11'):.1f}",
+            describe_difference(vgg_map, "¼ width", "waves"),
+            "in shape",
+        ],
+        [
+            "paper 1, fig. 2",
+            "LeNet: soon learned, well learned",
+            "in words",
+            f"ρ = {format_signed(steps)} (full, {waves} waves)",
+            "in shape",
+        ],
+        [
+            "paper 1, fig. 3",
+            "ResNet-18 without pooling learns all",
+            "94.7 at least",
+            f"{unpooled.min():.1f} at least (⅛ width, {len(unpooled)} waves)",
+            "yes, of these four",
+        ],
+        [
+            "paper 1, table 1",
+            "VGG-11 loses by flipped coefficients",
+            f"{compute_published_flip_loss('vgg11'):.0f} points",
+            f"{loss.mean():.1f} points (¼ width, 1 seed)",
+            "yes, flipped not fitted",
+        ],
+        [
+            "paper 2, fig. 3",
+            "ResNet-18 turns to images as well",
+            "50 by NAD 1000 alone",
+            f"{linear.mean():.1f} by it alone (¼ width, 1 seed)",
+            "in shape",
+        ],
+        [
+            "paper 2, fig. 3",
+            "the MLP never uses the images",
+            "50 by images alone",
+            f"{lowest_to_highest} by them (full, {len(images)} NADs)",
+            "in shape",
+        ],
+    ]
+    return format_table(VERDICT, rows)
+
+
+def make_latest_pair() -> str:
+    """Make the table of ResNet-18's accuracy at the latest pair, with both channels."""
+    latest = {"index_1": 1000, "index_2": 1000}
+    runs = "linear_pairs/resnet18"
+    quarter = read_accuracy(f"{runs}_quarter", test_set="all", **latest).mean()
+    full = read_accuracy(runs, test_set="all").mean()
+    half = read_accuracy(f"{runs}_quarter_half_amplitude", test_set="all").mean()
+    recipes = read_run("fitting/resnet18_quarter_late_pair").set_index("way")["all"]
+    published = read_published("linear_pairs", "all", **latest)
+    columns = {
+        "ours": f"{quarter:.1f}",
+        "full width": f"{full:.1f}",
+        "the authors' NADs, not kept": "99.5",
+        "no clipping": f"{100 * recipes['no clip']:.1f}",
+        "clipped at 0.3": f"{100 * recipes['clip 0.3']:.1f}",
+        "half the ε": f"{half:.1f}",
+        "published": f"{published:.1f}",
+    }
+    return format_table(list(columns), [list(columns.values())])
+
+
+def make_families() -> str:
+    """Make the table of rank correlations of accuracy with untrained responses."""
+    many = read_responses(10_000)
+    few = read_responses(1000)
+    columns = [
+        "response along",
+        f"between {many['family'].nunique()} families",
+        "within them",
+        f"{len(many)} networks",
+        "8 convolutional",
+        "these, from 1,000 images",
+    ]
+    predictors = {
+        "class_means": "the class means",
+        "components": "the images' components, without labels",
+    }
+    rows = []
+    for predictor, words in predictors.items():
+        logs = many.assign(log=np.log(many[predictor]))[["family", "log", "accuracy"]]
+        families = logs.groupby("family")
+        between = families.mean()
+        # The only network of a family says nothing of differences within families.
+        several = logs[families["log"].transform("size") > 1].set_index("family")
+        within = several - several.groupby("family").mean()
+        correlations = [
+            spearman(between["log"], between["accuracy"]),
+            spearman(within["log"], within["accuracy"]),
+            spearman(many[predictor], many["accuracy"]),
+            correlate_convolutional(many, predictor),
+            correlate_convolutional(few, predictor),
+        ]
+        rows.append([words, *map(format_signed, correlations)])
+    return format_table(columns, rows)
+
+
+def read_responses(images: int) -> pd.DataFrame:
+    """Read the networks of `studies.prediction` that were fully trained.
+
+    Args:
+        images: The number of training images.
+
+    Returns:
+        A row for each network: its responses before training, its accuracy (mean over
+        seeds) and its family.
+    """
+    run = "prediction/seventeen_networks"
+    networks = read_run(f"{run}/networks.csv", images=images)
+    networks = networks[networks["epochs"] > 1]
+    accuracy = networks.groupby("network", as_index=False)["accuracy"].mean()
+    accuracy["family"] = accuracy["network"].str.extract("([^ ,]+)", expand=False)
+    return accuracy.merge(read_run(f"{run}/alignments.csv"))
+
+
+def correlate_convolutional(networks: pd.DataFrame, predictor: str) -> float:
+    """Compute the rank correlation of a response with accuracy, CNNs only."""
+    networks = networks[networks["family"].isin(CONVOLUTIONAL)]
+    return spearman(networks[predictor], networks["accuracy"])
+
+
+def describe_difference(comparison: pd.DataFrame, size: str, unit: str) -> str:
+    """Describe how far ours is from the published: '1.6 rms off (full, 44 waves)'.
+
+    Args:
+        comparison: The values, with the columns `ours` and `published`.
+        size: The width of the network.
+        unit: What the rows are, and the number of seeds.
+    """
+    rms = compute_rms_difference(comparison)
+    return f"{rms:.1f} rms off ({size}, {len(comparison)} {unit})"
+
+
+def format_signed(correlation: float) -> str:
+    """Format a correlation with a minus sign, not a hyphen: '−0.97'."""
+    return f"{correlation:.2f}".replace("-", "−")

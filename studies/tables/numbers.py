@@ -1,0 +1,193 @@
+"""What the tables show: accuracies of the kept runs, and published values beside them.
+
+A run is named by its folder in reports/kept, such as 'fourier/lenet', which means its
+results.csv, or by another of its tables, such as 'patches/four_networks/spectra.csv'.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pipeline.measures.ranks import spearman
+from pipeline.report import published
+
+KEPT = Path("reports/kept")
+
+
+def read_run(run: str, **values: Any) -> pd.DataFrame:
+    """Read a table of a kept run.
+
+    Args:
+        run: The run's folder, or one of its tables.
+        values: Columns and the value that the chosen rows have there.
+
+    Returns:
+        The rows with these values.
+
+    Raises:
+        ValueError: No row has these values.
+    """
+    path = KEPT / run
+    if not path.suffix:
+        path = path / "results.csv"
+    return select(pd.read_csv(path), **values)
+
+
+def select(table: pd.DataFrame, **values: Any) -> pd.DataFrame:
+    """Select the rows that have these values; raises ValueError if there are none."""
+    for column, value in values.items():
+        table = table[table[column] == value]
+    if table.empty:
+        raise ValueError(f"the table has no rows where {values}")
+    return table
+
+
+def read_accuracy(run: str, **values: Any) -> pd.Series:
+    """Read the accuracies of a run in per cent, of the rows with these values."""
+    return 100 * read_run(run, **values)["accuracy"]
+
+
+def read_nads(network: str) -> dict[str, Any]:
+    """Read what is kept of a network's NADs, such as its first singular value."""
+    return json.loads((KEPT / "nads.json").read_text(encoding="utf-8"))[network]
+
+
+def read_published(experiment: str, column: str, **values: Any) -> float:
+    """Read a published value.
+
+    Args:
+        experiment: The name of the published table.
+        column: The column of the value.
+        values: Columns and the value that the row has there.
+
+    Returns:
+        The value; accuracies are in per cent.
+    """
+    return float(select(published.table(experiment), **values)[column].item())
+
+
+def compare_curves(run: str, network: str) -> pd.DataFrame:
+    """Compare the accuracies of a `nad_sweep` run with the published curve.
+
+    Args:
+        run: A run of one network.
+        network: The column of the published table.
+
+    Returns:
+        By NAD index, the columns `ours` (mean over seeds) and `published`, in per cent.
+    """
+    ours = 100 * read_run(run).groupby("index")["accuracy"].mean()
+    theirs = published.table("nad_sweep").set_index("index")[network]
+    return pd.DataFrame({"ours": ours, "published": theirs}).dropna()
+
+
+def compare_maps(run: str, network: str) -> pd.DataFrame:
+    """Compare the accuracies of a `fourier` run with the published map.
+
+    The published row k_row = 0 is left out, since it does not agree with its transpose.
+
+    Args:
+        run: A run of one network.
+        network: The column of the published table.
+
+    Returns:
+        By wave, see `name_wave`, the columns `ours` and `published`: means over all
+        cells of that wave, in per cent.
+    """
+    ours = read_run(run)
+    theirs = published.table("fourier")
+    theirs = theirs[theirs["k_row"] < 0]
+    means = {
+        "ours": 100 * ours.groupby(name_waves(ours, network))["accuracy"].mean(),
+        "published": theirs.groupby(name_waves(theirs, network))[network].mean(),
+    }
+    return pd.DataFrame(means).dropna()
+
+
+def name_waves(table: pd.DataFrame, network: str) -> list[np.ndarray]:
+    """Name the wave of each row, as two columns of frequencies; see `name_wave`."""
+    waves = []
+    for k_row, k_col in zip(table["k_row"], table["k_col"]):
+        waves.append(name_wave(k_row, k_col, network))
+    return list(np.transpose(waves))
+
+
+def name_wave(k_row: int, k_col: int, network: str) -> tuple[int, int]:
+    """Choose one frequency to stand for all that are the same to a network.
+
+    k and −k are the same direction. The weights of every network have the same
+    distribution under transposition. Those of all but ResNet-18, whose strides favour
+    even pixels, also have the same distribution under flips.
+    """
+    if network != "resnet18":
+        return tuple(sorted((abs(k_row), abs(k_col))))
+    opposite_row = (-k_row + 16) % 32 - 16
+    opposite_col = (-k_col + 16) % 32 - 16
+    return min(
+        (k_row, k_col),
+        (k_col, k_row),
+        (opposite_row, opposite_col),
+        (opposite_col, opposite_row),
+    )
+
+
+def compute_rms(differences: pd.Series) -> float:
+    """Compute the root mean square."""
+    return float(np.sqrt(np.mean(np.square(differences))))
+
+
+def compute_rms_difference(comparison: pd.DataFrame) -> float:
+    """Compute the root mean square of `ours` minus `published`."""
+    return compute_rms(comparison["ours"] - comparison["published"])
+
+
+def compute_repeat_spread(network: str) -> float:
+    """Compute the standard deviation of published runs along the same wave.
+
+    The published map has each of the waves k = (−16, ±k_col) and (0, ±k_col) twice.
+
+    Args:
+        network: The column of the published table.
+
+    Returns:
+        The root mean square over waves, in points of accuracy.
+    """
+    table = published.table("fourier")
+    table = table[table["k_row"].isin([-16, 0])]
+    of_wave = table.groupby(["k_row", table["k_col"].abs()])[network]
+    return compute_rms(of_wave.std().dropna())
+
+
+def correlate_steps(steps_run: str, accuracy_run: str) -> float:
+    """Compute the rank correlation of accuracy with the steps until a wave is learned.
+
+    Args:
+        steps_run: The run that counted steps. A wave that some seed does not learn
+            comes last.
+        accuracy_run: The run whose accuracies along the same waves are compared.
+
+    Returns:
+        Spearman's ρ over waves.
+    """
+    wave = ["k_row", "k_col"]
+    steps = read_run(steps_run)
+    steps["steps"] = steps["steps"].fillna(np.inf)
+    steps = steps.groupby(wave)["steps"].mean()
+    accuracy = read_run(accuracy_run).groupby(wave)["accuracy"].mean()
+    return spearman(steps, accuracy[steps.index])
+
+
+def compute_flip_loss(run: str) -> pd.Series:
+    """Compute the accuracy lost by flipped coefficients, by seed, in points."""
+    plain = read_run(run, images="plain").set_index("seed")["accuracy"]
+    flipped = read_run(run, images="flipped").set_index("seed")["accuracy"]
+    return 100 * (plain - flipped)
+
+
+def compute_published_flip_loss(network: str) -> float:
+    """Compute the published loss by flipped coefficients, in points."""
+    plain = read_published("flip", "plain", network=network)
+    return plain - read_published("flip", "flipped", network=network)

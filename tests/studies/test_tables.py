@@ -1,0 +1,203 @@
+"""The generated tables of the pages: how they get there, and their numbers."""
+
+import json
+
+import pandas as pd
+import pytest
+from structure import ROOT
+
+from studies.tables import estimator, fidelity, kept, numbers, pages
+
+RUN = "nad_sweep/lenet"
+
+
+@pytest.fixture
+def root(monkeypatch):
+    """The repository as the working directory."""
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder in the place of reports/kept."""
+    for module in (numbers, kept):
+        monkeypatch.setattr(module, "KEPT", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def papers(monkeypatch):
+    """Published tables, by name, which a test fills."""
+    tables = {}
+    monkeypatch.setattr(numbers.published, "table", tables.__getitem__)
+    return tables
+
+
+def write(path, *lines):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=str)
+def test_the_tables_of_a_page_are_as_made(page, root):
+    text = page.read_text(encoding="utf-8")
+    assert pages.fill(text) == text, "`python -m studies.tables` makes them again"
+    begins = text.count("<!-- table: ")
+    assert begins == text.count("<!-- end -->") == len(pages.MARKED.findall(text)) > 0
+
+
+def test_values_are_as_made(root):
+    text = pages.VALUES.read_text(encoding="utf-8")
+    assert kept.list_published_values() == text
+
+
+def test_every_table_is_on_a_page(root):
+    texts = [page.read_text(encoding="utf-8") for page in pages.PAGES]
+    for name in pages.TABLES:
+        assert any(f"<!-- table: {name} -->\n" in text for text in texts), name
+
+
+def test_a_page_keeps_what_is_not_between_markers(monkeypatch):
+    monkeypatch.setitem(pages.TABLES, "sizes", lambda: "| 2 |\n")
+    page = "Any words.\n<!-- table: sizes -->\n{}<!-- end -->\nMore words."
+    assert pages.fill(page.format("| 1 |\n")) == page.format("| 2 |\n")
+    assert pages.fill(page.format("")) == page.format("| 2 |\n")
+
+
+def test_a_table_that_is_not_known_is_an_error():
+    with pytest.raises(KeyError):
+        pages.fill("<!-- table: sises -->\n<!-- end -->")
+
+
+def test_rows_are_chosen_by_the_values_of_columns(folder):
+    lines = ["0,0,0.98", "0,1,1.0", "16,0,0.5"]
+    write(folder / RUN / "results.csv", "index,seed,accuracy", *lines)
+    write(folder / RUN / "spectra.csv", "index,value", "0,2.5")
+    assert numbers.read_accuracy(RUN, index=0).tolist() == [98, 100]
+    assert numbers.read_accuracy(RUN, index=0, seed=1).tolist() == [100]
+    assert numbers.read_run(f"{RUN}/spectra.csv")["value"].tolist() == [2.5]
+    with pytest.raises(ValueError, match="index"):
+        numbers.read_run(RUN, index=7)
+
+
+def test_a_curve_is_compared_at_the_indices_of_both(folder, papers):
+    lines = ["0,0,0.98", "0,1,1.0", "16,0,0.75", "1000,0,0.5"]
+    write(folder / RUN / "results.csv", "index,seed,accuracy", *lines)
+    rows = {"index": [0, 16, 18], "lenet": [96.0, 79.0, 0.0]}
+    papers["nad_sweep"] = pd.DataFrame(rows)
+    curves = numbers.compare_curves(RUN, "lenet")
+    assert curves.to_dict() == {"ours": {0: 99, 16: 75}, "published": {0: 96, 16: 79}}
+    assert numbers.compute_rms_difference(curves) == pytest.approx(12.5**0.5)
+
+
+def test_frequencies_that_are_the_same_to_a_network_have_one_name():
+    assert numbers.name_wave(-4, 2, "lenet") == (2, 4)
+    assert numbers.name_wave(-2, -4, "lenet") == (2, 4)
+    same = {
+        numbers.name_wave(k_row, k_col, "resnet18")
+        for k_row, k_col in ((-4, 2), (2, -4), (4, -2), (-2, 4))
+    }
+    assert same == {(-4, 2)}
+    assert numbers.name_wave(-4, -2, "resnet18") == (-4, -2)
+    # At the highest frequency k and −k differ by the period.
+    opposite = numbers.name_wave(-16, -2, "resnet18")
+    assert numbers.name_wave(-16, 2, "resnet18") == opposite
+
+
+def test_maps_are_compared_by_wave_without_the_published_row_0(folder, papers):
+    lines = ["-4,2,0.9", "-2,4,0.8", "-4,4,0.7", "-2,-2,0.5"]
+    write(folder / "fourier/a/results.csv", "k_row,k_col,accuracy", *lines)
+    rows = [(0, 4, 99.0), (-4, 0, 92.0), (-4, 2, 80.0), (-2, -2, 52.0)]
+    papers["fourier"] = pd.DataFrame(rows, columns=["k_row", "k_col", "resnet18"])
+    maps = numbers.compare_maps("fourier/a", "resnet18")
+    assert maps.loc[(-4, 2)].tolist() == pytest.approx([85, 80])
+    assert maps["published"].to_dict() == {(-4, 2): 80, (-2, -2): 52}
+
+
+def test_repeated_published_runs_are_those_along_k_and_its_negative(papers):
+    rows = [(0, 4, 99.0), (0, -4, 97.0), (-4, 0, 92.0), (-16, 4, 70.0), (-16, -4, 70.0)]
+    papers["fourier"] = pd.DataFrame(rows, columns=["k_row", "k_col", "lenet"])
+    # Two waves have two runs each: one has runs 2 points apart, the other equal ones.
+    assert numbers.compute_repeat_spread("lenet") == pytest.approx(1)
+
+
+def test_what_is_never_learned_takes_longest(folder):
+    lines = ["0,0,1200,0.98", "0,0,1400,1.0", "0,4,20,0.75", "4,0,,0.5"]
+    write(folder / "fourier/a/results.csv", "k_row,k_col,steps,accuracy", *lines)
+    # Ranks of steps 2, 1, 3 beside those of accuracy 3, 2, 1.
+    assert numbers.correlate_steps("fourier/a", "fourier/a") == pytest.approx(-0.5)
+
+
+def test_what_flipping_costs_is_of_each_seed(folder, papers):
+    lines = ["0,plain,0.7", "0,flipped,0.5", "1,flipped,0.6", "1,plain,0.9"]
+    write(folder / "flip/a/results.csv", "seed,images,accuracy", *lines)
+    loss = numbers.compute_flip_loss("flip/a")
+    assert loss.to_dict() == pytest.approx({0: 20, 1: 30})
+    row = {"network": "lenet", "plain": 69, "flipped": 48}
+    papers["flip"] = pd.DataFrame([row])
+    assert numbers.compute_published_flip_loss("lenet") == 21
+
+
+def test_what_ranks_families_need_not_rank_their_networks(folder):
+    names = ["LeNet", '"LeNet, wide"', "MLP", '"MLP (9, 9)"']
+    networks = []
+    alignments = []
+    for name, accuracy, response in zip(names, [0.5, 0.6, 0.2, 0.3], [9, 8, 2, 1]):
+        for images in (1000, 10_000):
+            # After one epoch the order is the opposite, and does not count.
+            networks.append(f"{name},{images},1,{1 - accuracy}")
+            networks.append(f"{name},{images},10,{accuracy}")
+        alignments.append(f"{name},{response},{response}")
+    run = folder / "prediction/seventeen_networks"
+    write(run / "networks.csv", "network,images,epochs,accuracy", *networks)
+    write(run / "alignments.csv", "network,class_means,components", *alignments)
+    header, _, row, _ = fidelity.make_families().splitlines()
+    assert "between 2 families" in header
+    assert "4 networks" in header
+    between, within, total, convolutional, few = row.split(" | ")[1:]
+    assert (between, total) == ("1.00", "0.60")
+    assert within.startswith("−")
+    assert convolutional == few.removesuffix(" |") == "−1.00"
+
+
+def test_a_cell_along_an_nad_says_when_it_was_learned():
+    columns = ["accuracy", "train_accuracy", "steps"]
+    networks = pd.DataFrame(
+        [(0.98, 1.0, 1200), (1.0, 1.0, 1400), (0.75, 0.995, None), (0.5, 0.7, 30)],
+        columns=columns,
+    )
+    assert estimator.describe_training(networks[:2]) == "99.0 (1,300)"
+    assert estimator.describe_training(networks[2:3]) == "75.0 (fitted)"
+    assert estimator.describe_training(networks[2:]) == "62.5 (not fitted)"
+    assert estimator.describe_training(networks[:0]) == "–"
+
+
+def test_a_cell_of_two_channels_has_the_accuracy_of_each():
+    rows = [("all", 0.9, 1), ("first", 0.8, 1), ("second", 0.1, 1)]
+    networks = pd.DataFrame(rows, columns=["test_set", "accuracy", "train_accuracy"])
+    assert estimator.describe_channels(networks) == "80 / 10"
+    networks["train_accuracy"] = 0.98
+    assert estimator.describe_channels(networks) == "80 / 10 (not fitted)"
+
+
+def test_waves_repeat_in_patches_where_both_frequencies_do():
+    results = pd.DataFrame(
+        [(0, -16, 0.9, 1.0), (8, 8, 1.0, 0.9), (0, 4, 0.5, 1.0), (12, 8, 0.6, 1.0)],
+        columns=["k_row", "k_col", "accuracy", "train_accuracy"],
+    )
+    repeats = estimator.find_repeating(results, 4)
+    assert repeats.tolist() == [True, True, False, False]
+    assert estimator.find_repeating(results, 8).all()
+    assert estimator.describe_range(results[repeats]) == "90.0 to 100.0 (1 of 2 fitted)"
+
+
+def test_every_published_value_is_beside_ours(folder, papers):
+    papers["nad_sweep"] = pd.DataFrame({"index": [0, 16], "lenet": [96.0, 79.0]})
+    header = "architecture,seed,estimand,index,test_set,accuracy,n"
+    lines = ["lenet,0,secant,0,all,0.98,10", "lenet,1,secant,0,all,1.0,10"]
+    lines.append("lenet,0,gradient,16,all,0.6,10")
+    write(folder / RUN / "results.csv", header, *lines)
+    members = {"lenet": {"specification": {"network": "pipeline.networks.lenet:LeNet"}}}
+    write(folder / RUN / "run.json", json.dumps({"plan": {"members": members}}))
+    (row,) = kept.compare_published_values().to_numpy().tolist()
+    assert row == [RUN, "lenet", "estimand secant, index 0", "all", 96, 99, 2]
