@@ -1,0 +1,114 @@
+"""The study of controversial directions: its order, its controls, and that a killed run resumes."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.nads import controversial, imported, load
+from studies import controversial as study
+
+NAMES = ("lenet", "convnext")
+
+
+def test_the_stated_pairs_come_first_and_expensive_networks_last():
+    pairs = study.pairs_of(study.NETWORKS)
+    assert pairs[:3] == list(study.FIRST_PAIRS)
+    assert len(pairs) == len(set(pairs)) == 15
+    last = [pair for pair in pairs if "resnet18_quarter" in pair]
+    assert pairs[-5:] == last
+    assert all("vgg11_quarter" in pair for pair in pairs[-9:-5])
+
+
+def test_the_own_nad_of_a_direction_has_the_nearest_eigenvalue():
+    eigenvalues = np.array([8.0, 4.0, 1.0, 0.0])
+    nads = dataclasses.replace(imported(np.eye(4), (1, 2, 2)), eigenvalues=eigenvalues)
+    v = np.sqrt([0.5, 0.0, 0.3, 0.2])
+    assert study.energy(nads, v) == pytest.approx(0.5 * 8 + 0.3 * 1)
+    assert study.nearest_nad(nads, v) == 1
+    assert study.nearest_nad(nads, np.eye(4)[3]) == 3
+
+
+def test_all_networks_are_planned_alike():
+    """LeNet with strides is not in `nad_sweep` at this scale."""
+    plan = study.planned(study.NETWORKS, "overnight")
+    assert list(plan.members) == list(study.NETWORKS)
+    trainings = {member.training for member in plan.members.values()}
+    assert {how.epochs for how in trainings} == {20} and len(trainings) == 1
+    assert plan.train_samples == 10_000
+
+
+@pytest.fixture
+def small(in_this_process, tmp_path, monkeypatch):
+    """A plan of two networks, on few samples, with the installed NADs."""
+    monkeypatch.setattr(study.artifacts, "NADS", tmp_path / "nads")
+    plan = study.planned(NAMES, "smoke")
+    return dataclasses.replace(plan, train_samples=128, test_samples=64)
+
+
+def test_a_killed_run_resumes_along_the_same_directions(small, tmp_path, monkeypatch):
+    table = study.train_all(small, NAMES, 1, tmp_path)
+    pair = ("lenet_not_convnext", "convnext_not_lenet")
+    first = [(network, direction) for direction in pair for network in NAMES]
+    assert list(zip(table["network"], table["direction"]))[:4] == first
+    controls = table.iloc[4:]
+    shared = controls[~controls["direction"].str.contains("_nad_")]
+    assert sorted(zip(shared["network"], shared["direction"])) == [
+        (network, direction) for network in sorted(NAMES) for direction in ("fourier_0_2", "random")
+    ]
+    owners = controls["direction"].str.partition("_nad_")[0]
+    assert (owners.isin(NAMES) <= (owners == controls["network"])).all()
+    with np.load(tmp_path / "directions.npz") as arrays:
+        vectors = dict(arrays)
+    lengths = [np.linalg.norm(v) for v in vectors.values()]
+    np.testing.assert_allclose(lengths, 1, rtol=1e-6)
+    expected = controversial(load("lenet"), load("convnext"))[0]
+    np.testing.assert_array_equal(vectors["lenet_not_convnext"], expected)
+
+    # Without its last row, and with controversial directions that must not be asked for again.
+    path = tmp_path / "results.csv"
+    table.iloc[:-1].to_csv(path, index=False)
+    made = []
+    train = study.train_cell
+
+    def counted(plan, job):
+        made.append(job[0]["index"])
+        return train(plan, job)
+
+    monkeypatch.setattr(study, "train_cell", counted)
+    monkeypatch.setattr(study, "controversial", None)
+    again = study.train_all(small, NAMES, 1, tmp_path)
+    assert made == [table["direction"].iloc[-1]]
+    pd.testing.assert_frame_equal(again, table)
+
+
+def test_nads_of_the_stage_come_before_installed_ones(small, tmp_path):
+    (tmp_path / "nads").mkdir()
+    own = imported(np.eye(1024), (1, 32, 32))
+    own.save(tmp_path / "nads/lenet.npz")
+    specifications = {name: small.members[name].specification for name in NAMES}
+    found = study.nads_of("lenet", specifications["lenet"], tmp_path)
+    np.testing.assert_array_equal(found.directions, np.eye(1024))
+    found = study.nads_of("convnext", specifications["convnext"], tmp_path)
+    assert found.networks == load("convnext").networks
+
+
+def test_a_network_without_nads_has_them_estimated_once(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "UNTRAINED", 2)
+    specification = study.planned(["lenet_strided"], "smoke").members["lenet_strided"].specification
+    found = study.nads_of("lenet_strided", specification, tmp_path)
+    assert (found.networks, found.symmetry) == (2, "transposition")
+    monkeypatch.setattr(study, "estimate", None)
+    again = study.nads_of("lenet_strided", specification, tmp_path)
+    np.testing.assert_array_equal(again.directions, found.directions)
+
+
+def test_a_training_that_diverges_has_a_row_without_values(small):
+    member = small.members["lenet"]
+    wild = dataclasses.replace(member.training, lr=1e30, clip=1e30)
+    plan = dataclasses.replace(small, members={"lenet": dataclasses.replace(member, training=wild)})
+    v = np.eye(1024)[0]
+    row = study.train_cell(plan, (study.cell_of("lenet", "random", 0), v, 1.5))
+    assert row["response"] == 1.5
+    assert row["accuracy"] is None and row["train_accuracy"] is None
