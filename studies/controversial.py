@@ -1,6 +1,7 @@
 """Problems D(v) that one network learns and another one does not, chosen before any training.
 
     python -m studies.controversial [--networks lenet convmixer ...] [--seeds 2] [--out FOLDER]
+    python -m studies.controversial --draw [--out FOLDER]
 
 For every pair of networks A and B, the direction `A_not_B` is `controversial(A, B)[0]`, from the
 covariances of the untrained networks. Both networks are trained on D(v) along `A_not_B` and along
@@ -15,6 +16,7 @@ is installed with the package or, if there is none, an estimate that is made her
 folder. results.csv gets a row for each trained network as soon as it is trained, and the command
 trains only the networks that results.csv lacks. directions.npz holds the directions by name;
 directions in it are not computed again. `response` is √(vᵀCv), C divided by its mean eigenvalue.
+`--draw` draws the figures of what is in the folder.
 `steps` is empty for a network that did not learn its training set, and all measured values are
 empty for one whose training diverged.
 """
@@ -29,18 +31,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from pipeline import experiments, networks, settings
 from pipeline.cells import training
 from pipeline.cells.fourier import fourier
 from pipeline.cells.seeds import stream
-from pipeline.cells.shapes import INPUT, D
+from pipeline.cells.shapes import INPUT, SIDE, D
 from pipeline.experiments.experiment import SHAPE, Cell
 from pipeline.experiments.plan import Plan
 from pipeline.nads import NADs, controversial, estimate, load
 from pipeline.nads.named import FOLDER as NAMED
 from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
+from pipeline.report import style
+from pipeline.report.labels import label
+from pipeline.report.run import not_fitted, percents
 from studies import in_memory
 from studies.prediction import completed
 
@@ -234,6 +241,100 @@ def train_all(plan: Plan, names: Sequence[str], seeds: int, folder: Path) -> pd.
     return completed(folder / "results.csv", train_cell, jobs, make)
 
 
+def title_of(name: str) -> str:
+    """A network's label, each argument on a line of its own."""
+    architecture = settings.read()["architectures"][name]
+    return label(networks.specification(architecture)).replace(", ", "\n")
+
+
+def bars(panel: Axes, table: pd.DataFrame, direction: str, pair: tuple[str, str]) -> None:
+    """Draw the accuracies of a pair along one direction, first the network that should learn it."""
+    panel.axhline(50, color="black", linewidth=0.8, linestyle=":", zorder=3)
+    for place, (network, colour) in enumerate(zip(pair, (style.BLUE, style.ORANGE))):
+        of_network = table[table["network"] == network]
+        rows = of_network[of_network["direction"] == direction]
+        if rows.empty:
+            continue
+        mean = 100 * rows["accuracy"].mean()
+        std = 100 * rows["accuracy"].std()  # NaN for one seed, which draws no error bar
+        panel.bar(place, mean, 0.6, yerr=std, color=colour, alpha=0.8, capsize=2.5)
+        train = 100 * rows["train_accuracy"].mean()
+        panel.bar(place, train, 0.76, fill=False, edgecolor="black", linewidth=0.7)
+        own = of_network[of_network["direction"].str.startswith(f"{network}_nad_")]
+        if own.empty:
+            continue
+        # The control of this direction: the study chose the NAD by its eigenvalue.
+        distances = (own["response"] ** 2 - rows["response"].iloc[0] ** 2).abs()
+        control = own[own["direction"] == own.loc[distances.idxmin(), "direction"]]
+        look = {"marker": "D", "color": "black", "markersize": 4, "linestyle": "none"}
+        panel.plot(place, 100 * control["accuracy"].mean(), **look)
+    panel.set(xlim=(-0.6, 1.6), ylim=(0, 102), yticks=[0, 50, 100])
+    panel.set_xticks([0, 1], [title_of(network) for network in pair], fontsize=7)
+
+
+def pairs_figure(table: pd.DataFrame, vectors: Mapping[str, np.ndarray]) -> Figure:
+    """A row per pair: its two directions, each with the accuracies of both networks."""
+    trained = set(table["direction"])
+    pairs = [
+        (a, b)
+        for a, b in pairs_of(NETWORKS)
+        if f"{a}_not_{b}" in trained or f"{b}_not_{a}" in trained
+    ]
+    figure, axes = style.new(len(pairs), 4, 8.4, 2.1 * len(pairs) + 1.1)
+    style.bare(axes[:, ::2].flat)
+    for row, pair in zip(axes, pairs):
+        for picture, panel, (a, b) in zip(row[::2], row[1::2], (pair, pair[::-1])):
+            direction = f"{a}_not_{b}"
+            pixels = vectors[direction].reshape(SIDE, SIDE)
+            bound = np.abs(pixels).max()
+            picture.imshow(pixels, cmap="RdBu_r", vmin=-bound, vmax=bound)
+            learns, does_not = (title_of(name).replace("\n", ", ") for name in (a, b))
+            picture.set_title(f"for {learns},\nnot {does_not}", fontsize=8)
+            bars(panel, table, direction, (a, b))
+        row[1].set_ylabel("accuracy (%)")
+    caption = (
+        "Bars: test accuracy, blue for the network that should learn the direction, orange for the "
+        "network that should not · outline: training accuracy · diamond: test accuracy along the "
+        "network's own NAD with the nearest vᵀCv · dotted: chance · ± standard deviation over "
+        "seeds · ε = σ = 1"
+    )
+    return style.finish(figure, "Directions that one network learns and another does not", caption)
+
+
+def matrix_figure(table: pd.DataFrame) -> Figure:
+    """Test accuracies of both networks of all pairs, by the network that should learn."""
+    names = [name for name in NETWORKS if name in set(table["network"])]
+    titles = [title_of(name) for name in names]
+    cells = percents(table, ["network", "direction"])
+    figure, (panels,) = style.new(1, 2, 11, 5.6)
+    for panel, learns in zip(panels, (True, False)):
+        maps = {}
+        for column in ("mean", "std", "fitted"):
+            values = np.full((len(names), len(names)), np.nan)
+            for (i, a), (j, b) in itertools.permutations(enumerate(names), 2):
+                key = (a if learns else b, f"{a}_not_{b}")
+                if key in cells.index:
+                    values[i, j] = cells.loc[key, column]
+            maps[column] = pd.DataFrame(values, titles, titles)
+        style.heat_map(panel, maps["mean"], maps["std"], maps["fitted"] == 0)
+        panel.set(xlabel="B, should not learn", ylabel="A, should learn")
+        panel.set_title("accuracy of A" if learns else "accuracy of B")
+    caption = (
+        "Test accuracy (%) on D(v), v the controversial direction for A, not B · "
+        f"{not_fitted('hatched')} · ± standard deviation over seeds · ε = σ = 1"
+    )
+    return style.finish(figure, "Directions that network A learns and network B does not", caption)
+
+
+def draw(folder: Path) -> None:
+    """Draw pairs.png and, for three networks or more, matrix.png from the tables in `folder`."""
+    table = pd.read_csv(folder / "results.csv")
+    with np.load(folder / "directions.npz") as vectors:
+        style.save(pairs_figure(table, vectors), folder, "pairs")
+    if table["network"].nunique() > 2:
+        style.save(matrix_figure(table), folder, "matrix")
+
+
 def main() -> None:
     """Train, or draw what is trained."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -241,9 +342,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--scale", choices=settings.read()["scales"], default="overnight")
     parser.add_argument("--out", type=Path, help="by default a folder of reports/kept")
+    parser.add_argument("--draw", action="store_true", help="draw the figures, train nothing")
     asked = parser.parse_args()
     names = [name for name in NETWORKS if name in asked.networks]
     folder = asked.out or KEPT / asked.scale
+    if asked.draw:
+        draw(folder)
+        return
     folder.mkdir(parents=True, exist_ok=True)
     train_all(planned(names, asked.scale), names, asked.seeds, folder)
 

@@ -112,3 +112,73 @@ def test_a_training_that_diverges_has_a_row_without_values(small):
     row = study.train_cell(plan, (study.cell_of("lenet", "random", 0), v, 1.5))
     assert row["response"] == 1.5
     assert row["accuracy"] is None and row["train_accuracy"] is None
+
+
+def rows(network, direction, response, train_accuracies, accuracies):
+    """Rows of results.csv, a seed each."""
+    return [
+        {
+            "network": network,
+            "direction": direction,
+            "seed": seed,
+            "response": response,
+            "train_accuracy": train_accuracy,
+            "steps": None,
+            "accuracy": accuracy,
+        }
+        for seed, (train_accuracy, accuracy) in enumerate(zip(train_accuracies, accuracies))
+    ]
+
+
+@pytest.fixture
+def results():
+    """Rows of two pairs, the second of which is not finished."""
+    found = rows("lenet", "lenet_not_convnext", 3.0, [1, 1], [0.9, 1.0])
+    found += rows("convnext", "lenet_not_convnext", 0.1, [1, 0.8], [0.5, 0.54])
+    found += rows("lenet", "lenet_nad_2", 2.9, [1, 1], [0.8, 0.84])
+    found += rows("lenet", "lenet_nad_9", 1.5, [1, 1], [0.6, 0.6])
+    found += rows("lenet", "random", 3.0, [1, 1], [0.7, 0.7])
+    found += rows("convmixer", "convmixer_not_lenet", 5.0, [1], [0.97])
+    return pd.DataFrame(found)
+
+
+def test_bars_are_test_accuracies_in_outlines_of_training_accuracies(results):
+    _, axes = study.style.new(1, 1, 3, 3)
+    panel = axes[0, 0]
+    study.bars(panel, results, "lenet_not_convnext", ("lenet", "convnext"))
+    filled = [bar.get_height() for bar in panel.patches if bar.get_fill()]
+    outlines = [bar.get_height() for bar in panel.patches if not bar.get_fill()]
+    assert filled == pytest.approx([95, 52]) and outlines == pytest.approx([100, 90])
+    chance, *_ = panel.lines
+    assert set(chance.get_ydata()) == {50}
+    diamonds = [line.get_xydata().tolist() for line in panel.lines if line.get_marker() == "D"]
+    # The NAD of LeNet with the nearest response; ConvNeXt has none yet.
+    assert diamonds == [[pytest.approx([0, 82])]]
+
+
+def test_a_matrix_has_both_networks_by_the_one_that_should_learn(results):
+    left, right = study.matrix_figure(results).axes
+    names = ["lenet", "convnext", "convmixer"]
+    learned, other = (panel.collections[0].get_array().reshape(3, 3) for panel in (left, right))
+    expected = np.ma.masked_all((3, 3))
+    expected[names.index("lenet"), names.index("convnext")] = 95
+    expected[names.index("convmixer"), names.index("lenet")] = 97
+    np.testing.assert_array_equal(learned.mask, expected.mask)
+    np.testing.assert_allclose(learned.compressed(), expected.compressed())
+    assert other[0, 1] == pytest.approx(52) and other.count() == 1
+    # One of two ConvNeXts was not fitted.
+    assert not left.patches and right.patches
+
+
+def test_a_run_that_is_not_finished_is_drawn(results, tmp_path):
+    results.to_csv(tmp_path / "results.csv", index=False)
+    pairs = study.pairs_of(("lenet", "convnext", "convmixer"))
+    names = [f"{a}_not_{b}" for pair in pairs for a, b in (pair, pair[::-1])]
+    np.savez(tmp_path / "directions.npz", **dict(zip(names, np.eye(1024))))
+    study.draw(tmp_path)
+    assert {path.name for path in tmp_path.glob("*.png")} == {"pairs.png", "matrix.png"}
+    figure = study.pairs_figure(results, dict(zip(names, np.eye(1024))))
+    pictures = [panel for panel in figure.axes if panel.images]
+    assert len(pictures) == 4  # two directions of each pair that has rows
+    bounds = [panel.images[0].get_clim() for panel in pictures]
+    assert bounds == [(-1, 1)] * 4
