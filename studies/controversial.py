@@ -11,14 +11,20 @@ Controls, for each network: a random direction and the Fourier direction (0, 2),
 for all networks, and for each of its controversial directions v the network's own NAD whose
 eigenvalue is nearest to vᵀCv.
 
-The covariances are those of data/nads. A network that data/nads lacks has the covariance that
-is installed with the package or, if there is none, an estimate that is made here and kept in the
-folder. results.csv gets a row for each trained network as soon as it is trained, and the command
-trains only the networks that results.csv lacks. directions.npz holds the directions by name;
-directions in it are not computed again. `response` is √(vᵀCv), C divided by its mean eigenvalue.
-`--draw` draws the figures of what is in the folder.
-`steps` is empty for a network that did not learn its training set, and all measured values are
-empty for one whose training diverged.
+The covariances are those of data/nads. A network that data/nads lacks has the covariance that is
+installed with the package or, if there is none, an estimate that is made here and kept in the
+folder.
+
+The folder holds:
+
+- results.csv, with a row for each trained network as soon as it is trained. The command trains only
+  the networks that results.csv lacks. `response` is √(vᵀCv), C divided by its mean eigenvalue.
+  `steps` is empty for a network that did not learn its training set, and all measured values are
+  empty for one whose training diverged.
+- directions.npz, with the directions by name. Directions in it are not computed again.
+- own_nads.csv, with the name of each network's own NAD for each direction.
+
+`--draw` draws pairs.png and, for three networks or more, matrix.png from the folder.
 """
 
 import argparse
@@ -177,23 +183,31 @@ class Directions:
         np.savez(self.path, **self.vectors)
 
 
-def places(
+def work(
     pairs: Sequence[tuple[str, str]], nads: Mapping[str, NADs], directions: Directions
-) -> list[tuple[str, str]]:
-    """(network, direction) of all trainings in the order of work, the controls after each pair."""
-    found = {}
+) -> tuple[list[tuple[str, str]], pd.DataFrame]:
+    """What is trained: the pairs in their order, each followed by its controls.
+
+    Returns:
+        (network, direction) of all trainings, each of them once.
+        Table of the networks' own NADs, with columns network, direction and own_nad.
+    """
+    places = []
+    own = []
     for pair in pairs:
         a, b = pair
         between = directions.between(a, b, nads), directions.between(b, a, nads)
         for direction in between:
             for network in pair:
-                found[network, direction] = None
+                places.append((network, direction))
         for network in pair:
             for direction in between:
-                found[network, directions.like(network, direction, nads[network])] = None
-            found[network, directions.random()] = None
-            found[network, directions.wave()] = None
-    return list(found)
+                nad = directions.like(network, direction, nads[network])
+                places.append((network, nad))
+                own.append({"network": network, "direction": direction, "own_nad": nad})
+            places.append((network, directions.random()))
+            places.append((network, directions.wave()))
+    return list(dict.fromkeys(places)), pd.DataFrame(own)
 
 
 def cell_of(network: str, direction: str, seed: int) -> Cell:
@@ -230,8 +244,10 @@ def train_all(plan: Plan, names: Sequence[str], seeds: int, folder: Path) -> pd.
     """Train all networks that results.csv in `folder` lacks; returns the table."""
     nads = {name: nads_of(name, plan.members[name].specification, folder) for name in names}
     directions = Directions(folder / "directions.npz")
+    places, own_nads = work(pairs_of(names), nads, directions)
+    own_nads.to_csv(folder / "own_nads.csv", index=False)
     jobs = {}
-    for network, direction in places(pairs_of(names), nads, directions):
+    for network, direction in places:
         v = directions.vectors[direction]
         response = np.sqrt(energy(nads[network], v) / nads[network].eigenvalues.mean())
         for seed in range(seeds):
@@ -247,8 +263,22 @@ def title_of(name: str) -> str:
     return label(networks.specification(architecture)).replace(", ", "\n")
 
 
-def bars(panel: Axes, table: pd.DataFrame, direction: str, pair: tuple[str, str]) -> None:
-    """Draw the accuracies of a pair along one direction, first the network that should learn it."""
+def bars(
+    panel: Axes,
+    table: pd.DataFrame,
+    own_nads: Mapping[tuple[str, str], str],
+    direction: str,
+    pair: tuple[str, str],
+) -> None:
+    """Draw the accuracies of a pair along one direction.
+
+    Args:
+        panel: where to draw.
+        table: results.csv.
+        own_nads: name of the own NAD by network and direction.
+        direction: its name.
+        pair: the network that should learn the direction, and the other one.
+    """
     panel.axhline(50, color="black", linewidth=0.8, linestyle=":", zorder=3)
     for place, (network, colour) in enumerate(zip(pair, (style.BLUE, style.ORANGE))):
         of_network = table[table["network"] == network]
@@ -260,20 +290,20 @@ def bars(panel: Axes, table: pd.DataFrame, direction: str, pair: tuple[str, str]
         panel.bar(place, mean, 0.6, yerr=std, color=colour, alpha=0.8, capsize=2.5)
         train = 100 * rows["train_accuracy"].mean()
         panel.bar(place, train, 0.76, fill=False, edgecolor="black", linewidth=0.7)
-        own = of_network[of_network["direction"].str.startswith(f"{network}_nad_")]
-        if own.empty:
-            continue
-        # The control of this direction: the study chose the NAD by its eigenvalue.
-        distances = (own["response"] ** 2 - rows["response"].iloc[0] ** 2).abs()
-        control = own[own["direction"] == own.loc[distances.idxmin(), "direction"]]
+        nad = own_nads.get((network, direction))
+        control = of_network[of_network["direction"] == nad]
         look = {"marker": "D", "color": "black", "markersize": 4, "linestyle": "none"}
-        panel.plot(place, 100 * control["accuracy"].mean(), **look)
+        if not control.empty:
+            panel.plot(place, 100 * control["accuracy"].mean(), **look)
     panel.set(xlim=(-0.6, 1.6), ylim=(0, 102), yticks=[0, 50, 100])
     panel.set_xticks([0, 1], [title_of(network) for network in pair], fontsize=7)
 
 
-def pairs_figure(table: pd.DataFrame, vectors: Mapping[str, np.ndarray]) -> Figure:
+def pairs_figure(
+    table: pd.DataFrame, own_nads: pd.DataFrame, vectors: Mapping[str, np.ndarray]
+) -> Figure:
     """A row per pair: its two directions, each with the accuracies of both networks."""
+    own = own_nads.set_index(["network", "direction"])["own_nad"].to_dict()
     trained = set(table["direction"])
     pairs = [
         (a, b)
@@ -290,7 +320,7 @@ def pairs_figure(table: pd.DataFrame, vectors: Mapping[str, np.ndarray]) -> Figu
             picture.imshow(pixels, cmap="RdBu_r", vmin=-bound, vmax=bound)
             learns, does_not = (title_of(name).replace("\n", ", ") for name in (a, b))
             picture.set_title(f"for {learns},\nnot {does_not}", fontsize=8)
-            bars(panel, table, direction, (a, b))
+            bars(panel, table, own, direction, (a, b))
         row[1].set_ylabel("accuracy (%)")
     caption = (
         "Bars: test accuracy, blue for the network that should learn the direction, orange for the "
@@ -329,8 +359,9 @@ def matrix_figure(table: pd.DataFrame) -> Figure:
 def draw(folder: Path) -> None:
     """Draw pairs.png and, for three networks or more, matrix.png from the tables in `folder`."""
     table = pd.read_csv(folder / "results.csv")
+    own_nads = pd.read_csv(folder / "own_nads.csv")
     with np.load(folder / "directions.npz") as vectors:
-        style.save(pairs_figure(table, vectors), folder, "pairs")
+        style.save(pairs_figure(table, own_nads, vectors), folder, "pairs")
     if table["network"].nunique() > 2:
         style.save(matrix_figure(table), folder, "matrix")
 

@@ -66,6 +66,13 @@ def test_a_killed_run_resumes_along_the_same_directions(small, tmp_path, monkeyp
     expected = controversial(load("lenet"), load("convnext"))[0]
     np.testing.assert_array_equal(vectors["lenet_not_convnext"], expected)
 
+    own = pd.read_csv(tmp_path / "own_nads.csv")
+    assert list(zip(own["network"], own["direction"])) == [
+        (network, direction) for network in NAMES for direction in pair
+    ]
+    trained = set(zip(table["network"], table["direction"]))
+    assert set(zip(own["network"], own["own_nad"])) <= trained
+
     # Without its last row, and with controversial directions that must not be asked for again.
     path = tmp_path / "results.csv"
     table.iloc[:-1].to_csv(path, index=False)
@@ -145,14 +152,16 @@ def results():
 def test_bars_are_test_accuracies_in_outlines_of_training_accuracies(results):
     _, axes = study.style.new(1, 1, 3, 3)
     panel = axes[0, 0]
-    study.bars(panel, results, "lenet_not_convnext", ("lenet", "convnext"))
+    direction = "lenet_not_convnext"
+    own = {("lenet", direction): "lenet_nad_2", ("convnext", direction): "convnext_nad_700"}
+    study.bars(panel, results, own, direction, NAMES)
     filled = [bar.get_height() for bar in panel.patches if bar.get_fill()]
     outlines = [bar.get_height() for bar in panel.patches if not bar.get_fill()]
     assert filled == pytest.approx([95, 52]) and outlines == pytest.approx([100, 90])
     chance, *_ = panel.lines
     assert set(chance.get_ydata()) == {50}
     diamonds = [line.get_xydata().tolist() for line in panel.lines if line.get_marker() == "D"]
-    # The NAD of LeNet with the nearest response; ConvNeXt has none yet.
+    # ConvNeXt is not trained along its own NAD yet.
     assert diamonds == [[pytest.approx([0, 82])]]
 
 
@@ -172,13 +181,19 @@ def test_a_matrix_has_both_networks_by_the_one_that_should_learn(results):
 
 def test_a_run_that_is_not_finished_is_drawn(results, tmp_path):
     results.to_csv(tmp_path / "results.csv", index=False)
-    pairs = study.pairs_of(("lenet", "convnext", "convmixer"))
-    names = [f"{a}_not_{b}" for pair in pairs for a, b in (pair, pair[::-1])]
-    np.savez(tmp_path / "directions.npz", **dict(zip(names, np.eye(1024))))
+    own = []
+    vectors = {}
+    for pair in study.pairs_of(("lenet", "convnext", "convmixer")):
+        for a, b in (pair, pair[::-1]):
+            vectors[f"{a}_not_{b}"] = np.eye(1024)[0]
+            for network in pair:
+                own.append((network, f"{a}_not_{b}", f"{network}_nad_2"))
+    own_nads = pd.DataFrame(own, columns=["network", "direction", "own_nad"])
+    own_nads.to_csv(tmp_path / "own_nads.csv", index=False)
+    np.savez(tmp_path / "directions.npz", **vectors)
     study.draw(tmp_path)
     assert {path.name for path in tmp_path.glob("*.png")} == {"pairs.png", "matrix.png"}
-    figure = study.pairs_figure(results, dict(zip(names, np.eye(1024))))
+    figure = study.pairs_figure(results, own_nads, vectors)
     pictures = [panel for panel in figure.axes if panel.images]
     assert len(pictures) == 4  # two directions of each pair that has rows
-    bounds = [panel.images[0].get_clim() for panel in pictures]
-    assert bounds == [(-1, 1)] * 4
+    assert [panel.images[0].get_clim() for panel in pictures] == [(-1, 1)] * 4
