@@ -1,26 +1,27 @@
-"""Problems D(v) that one network learns and another one does not, chosen before any training.
+"""Problems D(v) that one network learns and another does not, known before training.
 
-    python -m studies.controversial [--networks lenet convmixer ...] [--seeds 2] [--out FOLDER]
+    python -m studies.controversial [--networks ...] [--seeds 2] [--out FOLDER]
     python -m studies.controversial --draw [--out FOLDER]
 
-For every pair of networks A and B, the direction `A_not_B` is `controversial(A, B)[0]`, from the
-covariances of the untrained networks. Both networks are trained on D(v) along `A_not_B` and along
-`B_not_A`, with the training that params.yaml plans for `nad_sweep`, and σ = ε = 1 for all networks.
+For every pair of networks A and B, the direction `A_not_B` is `controversial(A, B)[0]`,
+from the covariances of the untrained networks. Both networks are trained on D(v) along
+`A_not_B` and along `B_not_A`, with the training that params.yaml plans for `nad_sweep`,
+and σ = ε = 1 for all networks.
 
-Controls, for each network: a random direction and the Fourier direction (0, 2), which are the same
-for all networks, and for each of its controversial directions v the network's own NAD whose
-eigenvalue is nearest to vᵀCv.
+Controls, for each network: a random direction and the Fourier direction (0, 2), which
+are the same for all networks, and for each of its controversial directions v the
+network's own NAD whose eigenvalue is nearest to vᵀCv.
 
-The covariances are those of data/nads. A network that data/nads lacks has the covariance that is
-installed with the package or, if there is none, an estimate that is made here and kept in the
-folder.
+The covariances are those of data/nads. A network that data/nads lacks has the
+covariance that is installed with the package or, if there is none, an estimate that is
+made here and kept in the folder.
 
 The folder holds:
 
-- results.csv, with a row for each trained network as soon as it is trained. The command trains only
-  the networks that results.csv lacks. `response` is √(vᵀCv), C divided by its mean eigenvalue.
-  `steps` is empty for a network that did not learn its training set, and all measured values are
-  empty for one whose training diverged.
+- results.csv, with a row for each trained network as soon as it is trained. The command
+  trains only the networks that results.csv lacks. `response` is √(vᵀCv), C divided by
+  its mean eigenvalue. `steps` is empty for a network that did not learn its training
+  set, and all measured values are empty for one whose training diverged.
 - directions.npz, with the directions by name. Directions in it are not computed again.
 - own_nads.csv, with the name of each network's own NAD for each direction.
 
@@ -81,7 +82,7 @@ ERROR = 0.08  # relative error of C at which fewer are enough
 
 
 def pairs_of(names: Sequence[str]) -> list[tuple[str, str]]:
-    """All pairs in the order of work: `FIRST_PAIRS`, then by the more expensive network.
+    """All pairs in the order of work: `FIRST_PAIRS`, then the cheap networks first.
 
     Args:
         names: networks, the cheapest first.
@@ -94,7 +95,8 @@ def pairs_of(names: Sequence[str]) -> list[tuple[str, str]]:
 def planned(names: Sequence[str], scale: str) -> Plan:
     """The plan of `nad_sweep` at a scale, with these networks only.
 
-    A network that the scale leaves out has the training of all that state none of their own.
+    A network that the scale leaves out has the training of all networks that state
+    none of their own.
     """
     document = settings.read()
     block = document["scales"][scale]
@@ -106,7 +108,7 @@ def planned(names: Sequence[str], scale: str) -> Plan:
 
 
 def nads_of(name: str, specification: networks.Specification, folder: Path) -> NADs:
-    """A network's NADs: of data/nads, installed, or estimated here and kept in `folder`."""
+    """A network's NADs: of data/nads, installed, or estimated and kept in `folder`."""
     of_stage = artifacts.NADS / f"{name}.npz"
     installed = NAMED / f"{name}.npz"
     estimated = folder / f"nads-{name}.npz"
@@ -137,7 +139,7 @@ def nearest_nad(nads: NADs, v: np.ndarray) -> int:
 
 
 class Directions:
-    """Unit vectors (D,) by name, in a file; a vector that the file has is not computed again.
+    """Unit vectors (D,) by name, in a file. Vectors in it are not computed again.
 
     LAPACK may return another vector of equal ratio on another machine.
     """
@@ -157,7 +159,7 @@ class Directions:
         return name
 
     def like(self, network: str, direction: str, nads: NADs) -> str:
-        """The name of the network's own NAD with the vᵀCv nearest to that of a direction."""
+        """The name of the own NAD with the vᵀCv nearest to that of a direction."""
         index = nearest_nad(nads, self.vectors[direction])
         name = f"{network}_nad_{index}"
         if name not in self.vectors:
@@ -221,7 +223,7 @@ def train_cell(plan: Plan, job: tuple[Cell, np.ndarray, float]) -> dict[str, Any
 
     Args:
         plan: of `planned`.
-        job: the cell, its direction v (D,), and the response of the untrained network along v.
+        job: the cell, its direction v (D,), and the untrained network's response.
     """
     cell, v, response = job
     row = {"network": cell["architecture"], "direction": cell["index"], "seed": cell["seed"]}
@@ -357,7 +359,7 @@ def matrix_figure(table: pd.DataFrame) -> Figure:
 
 
 def draw(folder: Path) -> None:
-    """Draw pairs.png and, for three networks or more, matrix.png from the tables in `folder`."""
+    """Draw pairs.png and, for three networks or more, matrix.png from `folder`."""
     table = pd.read_csv(folder / "results.csv")
     own_nads = pd.read_csv(folder / "own_nads.csv")
     with np.load(folder / "directions.npz") as vectors:

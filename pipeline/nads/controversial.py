@@ -12,28 +12,31 @@ from pipeline.project.errors import InputError
 def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.ndarray:
     """Find the directions that network `a` should learn and network `b` should not.
 
-    The directions v maximise vᵀC_A v / vᵀ(C_B + δI)v, where each covariance C is divided by its
-    mean eigenvalue. They are the generalised eigenvectors of C_A and C_B + δI, each scaled to
-    length 1. They follow from the untrained networks only.
+    The directions v maximise vᵀC_A v / vᵀ(C_B + δI)v, where each covariance C is
+    divided by its mean eigenvalue. They are the generalised eigenvectors of C_A and C_B
+    + δI, each scaled to length 1. They follow from the untrained networks only.
 
-    The order of `a` and `b` matters: `controversial(b, a)` favours network `b`. Directions of
-    equal ratio are unique only up to a rotation among themselves.
+    The order of `a` and `b` matters: `controversial(b, a)` favours network `b`.
+    Directions of equal ratio are unique only up to a rotation among themselves.
 
     Args:
-        a: NADs of the network that should respond, with all D directions and their eigenvalues.
+        a: NADs of the network that should respond, with all D directions and their
+            eigenvalues.
         b: NADs of the network that should not respond, for inputs of the same shape.
         count: number of directions, from 1 to D.
-        damping: δ, in units of the mean eigenvalue of C_B. It bounds the ratio where C_B is zero.
+        damping: δ, in units of the mean eigenvalue of C_B. It bounds the ratio where
+            C_B is zero.
 
     Returns:
-        Unit vectors (count, D), float64, in decreasing ratio. The largest component of each, by
-        absolute value, is positive. They are not orthogonal in general.
+        Unit vectors (count, D), float64, in decreasing ratio. The largest component of
+        each, by absolute value, is positive. They are not orthogonal in general.
 
     Raises:
-        InputError: the shapes differ, or one of the NADs does not have all D directions.
+        InputError: the shapes differ, or one of the NADs does not have all D
+            directions.
 
-    ConvMixer should learn this direction and LeNet should not: a response of 1 is the mean over
-    all directions.
+    ConvMixer should learn this direction and LeNet should not: a response of 1 is the
+    mean over all directions.
 
     >>> convmixer = load("convmixer")
     >>> lenet = load("lenet")
