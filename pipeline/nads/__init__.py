@@ -7,8 +7,9 @@ NADs. From a network's constructor to them lead, in this order, `derivative`, `r
 are for programs of one's own (docs/api.md).
 """
 
+from pipeline.nads.controversial import controversial
 from pipeline.nads.directions import NADs, from_file, imported, overlap
 from pipeline.nads.estimation import estimate
 from pipeline.nads.named import load
 
-__all__ = ["NADs", "estimate", "from_file", "imported", "load", "overlap"]
+__all__ = ["NADs", "controversial", "estimate", "from_file", "imported", "load", "overlap"]

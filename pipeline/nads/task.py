@@ -17,8 +17,9 @@ from pipeline.nads.estimator import NADsPlan, Request
 from pipeline.nads.jacobian import Sampler
 from pipeline.project.errors import at, check_unchanged
 
-SHOWN_AND_KEPT = ("__init__", "directions", "gallery", "named", "task")
-"""Files of this room that decide no NAD: they name, show, read and store what the others make."""
+SHOWN_AND_KEPT = ("__init__", "controversial", "directions", "gallery", "named", "task")
+"""Files of this room that decide no NAD: they name, show, compare, read and store what the
+others make."""
 
 
 def _sampled(sampler: Sampler, _: object, number: int) -> np.ndarray:

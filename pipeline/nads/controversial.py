@@ -1,0 +1,75 @@
+"""Directions that one untrained network responds to and another one does not."""
+
+import numpy as np
+import scipy.linalg
+
+from pipeline.cells.shapes import as_text, dimension
+from pipeline.nads.directions import NADs
+from pipeline.nads.spectrum import oriented
+from pipeline.project.errors import InputError
+
+
+def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.ndarray:
+    """Find the directions that network `a` should learn and network `b` should not.
+
+    The directions v maximise vᵀC_A v / vᵀ(C_B + δI)v, where each covariance C is
+    divided by its mean eigenvalue. They are the generalised eigenvectors of C_A and C_B
+    + δI, each scaled to length 1. They follow from the untrained networks only.
+
+    The order of `a` and `b` matters: `controversial(b, a)` favours network `b`.
+    Directions of equal ratio are unique only up to a rotation among themselves.
+
+    Args:
+        a: NADs of the network that should respond, with all D directions and their
+            eigenvalues.
+        b: NADs of the network that should not respond, for inputs of the same shape.
+        count: number of directions, from 1 to D.
+        damping: δ, in units of the mean eigenvalue of C_B. It bounds the ratio where
+            C_B is zero.
+
+    Returns:
+        Unit vectors (count, D), float64, in decreasing ratio. The largest component of
+        each, by absolute value, is positive. They are not orthogonal in general.
+
+    Raises:
+        InputError: the shapes differ, or one of the NADs does not have all D
+            directions.
+
+    ConvMixer should learn this direction and LeNet should not: a response of 1 is the
+    mean over all directions.
+
+    >>> convmixer = load("convmixer")
+    >>> lenet = load("lenet")
+    >>> v = controversial(convmixer, lenet)[0]
+    >>> for network in (convmixer, lenet):
+    ...     energy = (network.directions @ v) ** 2 @ network.eigenvalues
+    ...     print(f"{energy / network.eigenvalues.mean():.1f}")
+    47.6
+    0.1
+    """
+    if a.shape != b.shape:
+        raise InputError(
+            f"the NADs are for inputs of {as_text(a.shape)} and of {as_text(b.shape)}; compare "
+            "networks with inputs of one shape"
+        )
+    for nads in (a, b):
+        # Missing directions would count as directions without any response.
+        if len(nads.directions) < dimension(nads.shape):
+            raise InputError(
+                f"the NADs have {len(nads.directions)} of {dimension(nads.shape)} directions; "
+                "estimate them without `first`"
+            )
+    damped = _normalised_covariance(b) + damping * np.eye(len(b.directions))
+    last = len(damped) - 1
+    _, vectors = scipy.linalg.eigh(
+        _normalised_covariance(a), damped, subset_by_index=[last + 1 - count, last]
+    )
+    directions = vectors.T[::-1]
+    lengths = np.linalg.norm(directions, axis=1, keepdims=True)
+    return oriented(directions / lengths)
+
+
+def _normalised_covariance(nads: NADs) -> np.ndarray:
+    """C (D, D) divided by its mean eigenvalue."""
+    eigenvalues = nads.eigenvalues / nads.eigenvalues.mean()
+    return (nads.directions.T * eigenvalues) @ nads.directions

@@ -1,0 +1,391 @@
+"""Problems D(v) that one network learns and another does not, known before training.
+
+    python -m studies.controversial [--networks ...] [--seeds 2] [--out FOLDER]
+    python -m studies.controversial --draw [--out FOLDER]
+
+For every pair of networks A and B, the direction `A_not_B` is `controversial(A, B)[0]`,
+from the covariances of the untrained networks. Both networks are trained on D(v) along
+`A_not_B` and along `B_not_A`, with the training that params.yaml plans for `nad_sweep`,
+and σ = ε = 1 for all networks.
+
+Controls, for each network: a random direction and the Fourier direction (0, 2), which
+are the same for all networks, and for each of its controversial directions v the
+network's own NAD whose eigenvalue is nearest to vᵀCv.
+
+The covariances are those of data/nads. A network that data/nads lacks has the
+covariance that is installed with the package or, if there is none, an estimate that is
+made here and kept in the folder.
+
+The folder holds:
+
+- results.csv, with a row for each trained network as soon as it is trained. The command
+  trains only the networks that results.csv lacks. `response` is √(vᵀCv), C divided by
+  its mean eigenvalue. `steps` is empty for a network that did not learn its training
+  set, and all measured values are empty for one whose training diverged.
+- directions.npz, with the directions by name. Directions in it are not computed again.
+- own_nads.csv, with the name of each network's own NAD for each direction.
+
+`--draw` draws pairs.png and, for three networks or more, matrix.png from the folder.
+"""
+
+import argparse
+import dataclasses
+import functools
+import itertools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pipeline import experiments, networks, settings
+from pipeline.cells import training
+from pipeline.cells.fourier import fourier
+from pipeline.cells.seeds import stream
+from pipeline.cells.shapes import INPUT, SIDE, D
+from pipeline.experiments.experiment import SHAPE, Cell
+from pipeline.experiments.plan import Plan
+from pipeline.nads import NADs, controversial, estimate, load
+from pipeline.nads.named import FOLDER as NAMED
+from pipeline.project import artifacts
+from pipeline.project.errors import one_sentence
+from pipeline.report import style
+from pipeline.report.labels import label
+from pipeline.report.run import not_fitted, percents
+from studies import in_memory
+from studies.prediction import completed
+
+KEPT = Path("reports/kept/controversial")
+
+NETWORKS = (
+    "lenet",
+    "lenet_strided",
+    "convnext",
+    "convmixer",
+    "vgg11_quarter",
+    "resnet18_quarter",
+)
+"""Architectures of params.yaml, the cheapest training first."""
+
+FIRST_PAIRS = (("lenet", "convmixer"), ("lenet", "convnext"), ("lenet", "lenet_strided"))
+
+EXPERIMENT = experiments.find("nad_sweep")
+EPS = 1.0
+SIGMA = 1.0
+WAVE = (0, 2)  # the lowest frequency of paper 1's grid that is not constant
+
+UNTRAINED = 1024  # most untrained networks of an estimate that is made here
+ERROR = 0.08  # relative error of C at which fewer are enough
+
+
+def pairs_of(names: Sequence[str]) -> list[tuple[str, str]]:
+    """All pairs in the order of work: `FIRST_PAIRS`, then the cheap networks first.
+
+    Args:
+        names: networks, the cheapest first.
+    """
+    pairs = sorted(itertools.combinations(names, 2), key=lambda pair: names.index(pair[1]))
+    first = [pair for pair in FIRST_PAIRS if pair in pairs]
+    return first + [pair for pair in pairs if pair not in first]
+
+
+def planned(names: Sequence[str], scale: str) -> Plan:
+    """The plan of `nad_sweep` at a scale, with these networks only.
+
+    A network that the scale leaves out has the training of all networks that state
+    none of their own.
+    """
+    document = settings.read()
+    block = document["scales"][scale]
+    for name in names:
+        block["nads"].setdefault(name, 2)
+        block["nad_sweep"]["networks"].setdefault(name, {"indices": [0]})
+    plan = settings.plans(document)[scale].experiments[EXPERIMENT.name]
+    return dataclasses.replace(plan, members={name: plan.members[name] for name in names})
+
+
+def nads_of(name: str, specification: networks.Specification, folder: Path) -> NADs:
+    """A network's NADs: of data/nads, installed, or estimated and kept in `folder`."""
+    of_stage = artifacts.NADS / f"{name}.npz"
+    installed = NAMED / f"{name}.npz"
+    estimated = folder / f"nads-{name}.npz"
+    if of_stage.exists():
+        print(f"{name}: NADs of {of_stage}")
+        return NADs.load(of_stage)
+    if installed.exists():
+        print(f"{name}: installed NADs, {installed.name}")
+        return load(name)
+    if not estimated.exists():
+        make = networks.constructor(specification["network"])
+        build = functools.partial(make, 1, 1, **networks.keywords(specification))
+        symmetry = networks.symmetry(specification).square
+        nads = estimate(build, INPUT, UNTRAINED, symmetry=symmetry, error=ERROR)
+        nads.save(estimated)
+    print(f"{name}: NADs estimated here, {estimated}")
+    return NADs.load(estimated)
+
+
+def energy(nads: NADs, v: np.ndarray) -> float:
+    """vᵀCv of a unit vector v (D,)."""
+    return float((nads.directions @ v) ** 2 @ nads.eigenvalues)
+
+
+def nearest_nad(nads: NADs, v: np.ndarray) -> int:
+    """The index of the NAD whose eigenvalue is nearest to vᵀCv."""
+    return int(np.abs(nads.eigenvalues - energy(nads, v)).argmin())
+
+
+class Directions:
+    """Unit vectors (D,) by name, in a file. Vectors in it are not computed again.
+
+    LAPACK may return another vector of equal ratio on another machine.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.vectors = {}
+        if path.exists():
+            with np.load(path) as arrays:
+                self.vectors = dict(arrays)
+
+    def between(self, a: str, b: str, nads: Mapping[str, NADs]) -> str:
+        """The name of the direction that `a` should learn and `b` should not."""
+        name = f"{a}_not_{b}"
+        if name not in self.vectors:
+            self._add(name, controversial(nads[a], nads[b])[0])
+        return name
+
+    def like(self, network: str, direction: str, nads: NADs) -> str:
+        """The name of the own NAD with the vᵀCv nearest to that of a direction."""
+        index = nearest_nad(nads, self.vectors[direction])
+        name = f"{network}_nad_{index}"
+        if name not in self.vectors:
+            self._add(name, nads.directions[index])
+        return name
+
+    def random(self) -> str:
+        """The name of the random direction."""
+        if "random" not in self.vectors:
+            vector = stream("controversial", "random").standard_normal(D)
+            self._add("random", vector / np.linalg.norm(vector))
+        return "random"
+
+    def wave(self) -> str:
+        """The name of the Fourier direction."""
+        name = f"fourier_{WAVE[0]}_{WAVE[1]}"
+        if name not in self.vectors:
+            self._add(name, fourier(*WAVE))
+        return name
+
+    def _add(self, name: str, vector: np.ndarray) -> None:
+        self.vectors[name] = vector
+        np.savez(self.path, **self.vectors)
+
+
+def work(
+    pairs: Sequence[tuple[str, str]], nads: Mapping[str, NADs], directions: Directions
+) -> tuple[list[tuple[str, str]], pd.DataFrame]:
+    """What is trained: the pairs in their order, each followed by its controls.
+
+    Returns:
+        (network, direction) of all trainings, each of them once.
+        Table of the networks' own NADs, with columns network, direction and own_nad.
+    """
+    places = []
+    own = []
+    for pair in pairs:
+        a, b = pair
+        between = directions.between(a, b, nads), directions.between(b, a, nads)
+        for direction in between:
+            for network in pair:
+                places.append((network, direction))
+        for network in pair:
+            for direction in between:
+                nad = directions.like(network, direction, nads[network])
+                places.append((network, nad))
+                own.append({"network": network, "direction": direction, "own_nad": nad})
+            places.append((network, directions.random()))
+            places.append((network, directions.wave()))
+    return list(dict.fromkeys(places)), pd.DataFrame(own)
+
+
+def cell_of(network: str, direction: str, seed: int) -> Cell:
+    """A cell of `nad_sweep` that has a direction's name in place of the index."""
+    place = {"architecture": network, "seed": seed, "estimand": "secant", "index": direction}
+    return place | {"eps": EPS, "sigma": SIGMA} | dict(zip(SHAPE, INPUT))
+
+
+def train_cell(plan: Plan, job: tuple[Cell, np.ndarray, float]) -> dict[str, Any]:
+    """The row of one network; runs in a worker.
+
+    Args:
+        plan: of `planned`.
+        job: the cell, its direction v (D,), and the untrained network's response.
+    """
+    cell, v, response = job
+    row = {"network": cell["architecture"], "direction": cell["index"], "seed": cell["seed"]}
+    row |= {"response": response, "train_accuracy": None, "steps": None, "accuracy": None}
+    draw = EXPERIMENT.draw(plan, cell["seed"], None)
+    x, y = EXPERIMENT.dataset(cell, "train", draw, [v])
+    try:
+        network, outcome, _ = in_memory.trained(
+            EXPERIMENT, plan, cell, x, y, EXPERIMENT.outputs, name="controversial"
+        )
+    except training.Diverged:
+        return row
+    ((_, x, y),) = EXPERIMENT.test_sets(cell, draw, [v])
+    accuracy = training.accuracy(network, training.channels_last(x, "cpu"), y)
+    measured = {"train_accuracy": outcome.accuracy, "steps": outcome.steps, "accuracy": accuracy}
+    return row | measured
+
+
+def train_all(plan: Plan, names: Sequence[str], seeds: int, folder: Path) -> pd.DataFrame:
+    """Train all networks that results.csv in `folder` lacks; returns the table."""
+    nads = {name: nads_of(name, plan.members[name].specification, folder) for name in names}
+    directions = Directions(folder / "directions.npz")
+    places, own_nads = work(pairs_of(names), nads, directions)
+    own_nads.to_csv(folder / "own_nads.csv", index=False)
+    jobs = {}
+    for network, direction in places:
+        v = directions.vectors[direction]
+        response = np.sqrt(energy(nads[network], v) / nads[network].eigenvalues.mean())
+        for seed in range(seeds):
+            cell = cell_of(network, direction, seed)
+            jobs[network, direction, seed] = (cell, v, response)
+    make = functools.partial(dataclasses.replace, plan)
+    return completed(folder / "results.csv", train_cell, jobs, make)
+
+
+def title_of(name: str) -> str:
+    """A network's label, each argument on a line of its own."""
+    architecture = settings.read()["architectures"][name]
+    return label(networks.specification(architecture)).replace(", ", "\n")
+
+
+def bars(
+    panel: Axes,
+    table: pd.DataFrame,
+    own_nads: Mapping[tuple[str, str], str],
+    direction: str,
+    pair: tuple[str, str],
+) -> None:
+    """Draw the accuracies of a pair along one direction.
+
+    Args:
+        panel: where to draw.
+        table: results.csv.
+        own_nads: name of the own NAD by network and direction.
+        direction: its name.
+        pair: the network that should learn the direction, and the other one.
+    """
+    panel.axhline(50, color="black", linewidth=0.8, linestyle=":", zorder=3)
+    for place, (network, colour) in enumerate(zip(pair, (style.BLUE, style.ORANGE))):
+        of_network = table[table["network"] == network]
+        rows = of_network[of_network["direction"] == direction]
+        if rows.empty:
+            continue
+        mean = 100 * rows["accuracy"].mean()
+        std = 100 * rows["accuracy"].std()  # NaN for one seed, which draws no error bar
+        panel.bar(place, mean, 0.6, yerr=std, color=colour, alpha=0.8, capsize=2.5)
+        train = 100 * rows["train_accuracy"].mean()
+        panel.bar(place, train, 0.76, fill=False, edgecolor="black", linewidth=0.7)
+        nad = own_nads.get((network, direction))
+        control = of_network[of_network["direction"] == nad]
+        look = {"marker": "D", "color": "black", "markersize": 4, "linestyle": "none"}
+        if not control.empty:
+            panel.plot(place, 100 * control["accuracy"].mean(), **look)
+    panel.set(xlim=(-0.6, 1.6), ylim=(0, 102), yticks=[0, 50, 100])
+    panel.set_xticks([0, 1], [title_of(network) for network in pair], fontsize=7)
+
+
+def pairs_figure(
+    table: pd.DataFrame, own_nads: pd.DataFrame, vectors: Mapping[str, np.ndarray]
+) -> Figure:
+    """A row per pair: its two directions, each with the accuracies of both networks."""
+    own = own_nads.set_index(["network", "direction"])["own_nad"].to_dict()
+    trained = set(table["direction"])
+    pairs = [
+        (a, b)
+        for a, b in pairs_of(NETWORKS)
+        if f"{a}_not_{b}" in trained or f"{b}_not_{a}" in trained
+    ]
+    figure, axes = style.new(len(pairs), 4, 8.4, 2.1 * len(pairs) + 1.1)
+    style.bare(axes[:, ::2].flat)
+    for row, pair in zip(axes, pairs):
+        for picture, panel, (a, b) in zip(row[::2], row[1::2], (pair, pair[::-1])):
+            direction = f"{a}_not_{b}"
+            pixels = vectors[direction].reshape(SIDE, SIDE)
+            bound = np.abs(pixels).max()
+            picture.imshow(pixels, cmap="RdBu_r", vmin=-bound, vmax=bound)
+            learns, does_not = (title_of(name).replace("\n", ", ") for name in (a, b))
+            picture.set_title(f"for {learns},\nnot {does_not}", fontsize=8)
+            bars(panel, table, own, direction, (a, b))
+        row[1].set_ylabel("accuracy (%)")
+    caption = (
+        "Bars: test accuracy, blue for the network that should learn the direction, orange for the "
+        "network that should not · outline: training accuracy · diamond: test accuracy along the "
+        "network's own NAD with the nearest vᵀCv · dotted: chance · ± standard deviation over "
+        "seeds · ε = σ = 1"
+    )
+    return style.finish(figure, "Directions that one network learns and another does not", caption)
+
+
+def matrix_figure(table: pd.DataFrame) -> Figure:
+    """Test accuracies of both networks of all pairs, by the network that should learn."""
+    names = [name for name in NETWORKS if name in set(table["network"])]
+    titles = [title_of(name) for name in names]
+    cells = percents(table, ["network", "direction"])
+    figure, (panels,) = style.new(1, 2, 11, 5.6)
+    for panel, learns in zip(panels, (True, False)):
+        maps = {}
+        for column in ("mean", "std", "fitted"):
+            values = np.full((len(names), len(names)), np.nan)
+            for (i, a), (j, b) in itertools.permutations(enumerate(names), 2):
+                key = (a if learns else b, f"{a}_not_{b}")
+                if key in cells.index:
+                    values[i, j] = cells.loc[key, column]
+            maps[column] = pd.DataFrame(values, titles, titles)
+        style.heat_map(panel, maps["mean"], maps["std"], maps["fitted"] == 0)
+        panel.set(xlabel="B, should not learn", ylabel="A, should learn")
+        panel.set_title("accuracy of A" if learns else "accuracy of B")
+    caption = (
+        "Test accuracy (%) on D(v), v the controversial direction for A, not B · "
+        f"{not_fitted('hatched')} · ± standard deviation over seeds · ε = σ = 1"
+    )
+    return style.finish(figure, "Directions that network A learns and network B does not", caption)
+
+
+def draw(folder: Path) -> None:
+    """Draw pairs.png and, for three networks or more, matrix.png from `folder`."""
+    table = pd.read_csv(folder / "results.csv")
+    own_nads = pd.read_csv(folder / "own_nads.csv")
+    with np.load(folder / "directions.npz") as vectors:
+        style.save(pairs_figure(table, own_nads, vectors), folder, "pairs")
+    if table["network"].nunique() > 2:
+        style.save(matrix_figure(table), folder, "matrix")
+
+
+def main() -> None:
+    """Train, or draw what is trained."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--scale", choices=settings.read()["scales"], default="overnight")
+    parser.add_argument("--out", type=Path, help="by default a folder of reports/kept")
+    parser.add_argument("--draw", action="store_true", help="draw the figures, train nothing")
+    asked = parser.parse_args()
+    names = [name for name in NETWORKS if name in asked.networks]
+    folder = asked.out or KEPT / asked.scale
+    if asked.draw:
+        draw(folder)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    train_all(planned(names, asked.scale), names, asked.seeds, folder)
+
+
+if __name__ == "__main__":
+    with one_sentence("results.csv keeps the trained networks, and the same command resumes"):
+        main()
