@@ -26,4 +26,17 @@ def read(path: Path = PARAMS) -> dict[str, typing.Any]:
         raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(document, dict):
         raise InputError(f"{path} must hold a mapping")
-    return document
+    return _rounded(document)
+
+
+def _rounded(value: typing.Any) -> typing.Any:
+    """A document whose floats have 12 significant digits.
+
+    `dvc exp run -S 'eps2=range(0.1, 0.5, 0.2)'` writes 0.30000000000000004. Without rounding, the
+    networks of 0.3 would be trained again.
+    """
+    if isinstance(value, dict):
+        return {key: _rounded(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_rounded(part) for part in value]
+    return float(f"{value:.12g}") if isinstance(value, float) else value

@@ -13,6 +13,12 @@ def test_the_document_is_what_dvc_takes_it_for():
     assert repr(read(path)) == repr(load_yaml(path)), "with the types of all values"
 
 
+def test_sums_of_floats_are_the_numbers_that_they_stand_for(tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_text("eps2: 0.30000000000000004\nscale: {lr: [1.0e-06, 3]}\n")
+    assert repr(read(path)) == repr({"eps2": 0.3, "scale": {"lr": [1e-06, 3]}})
+
+
 def test_an_empty_file_is_refused(tmp_path):
     path = tmp_path / "params.yaml"
     path.touch()
