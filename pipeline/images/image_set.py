@@ -148,7 +148,17 @@ def _classes(names: dict[str, list[str]], source: str, notices: list[str]) -> li
             f"{source}: train/ and test/ have different classes, such as {some}; add "
             "or remove class folders"
         )
-    return sorted(train)
+    as_text = sorted(train)
+    if not all(name.isdecimal() for name in as_text):
+        return as_text
+    by_value = sorted(as_text, key=int)
+    if by_value != as_text:
+        notices.append(
+            "the class names are numbers and are sorted by value; torchvision's "
+            "ImageFolder sorts them as text, with 10 before 2; for a network trained "
+            "with that order, put a letter before the number in each folder's name"
+        )
+    return by_value
 
 
 def _check_splits(

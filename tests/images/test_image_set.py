@@ -43,6 +43,30 @@ def test_each_split_is_sorted_by_content_and_the_digest_covers_everything(pictur
     assert (images.name, images.source) == ("x", "somewhere")
 
 
+@pytest.mark.parametrize(
+    ("names", "classes", "notices"),
+    [
+        (("10", "9", "0"), ["0", "9", "10"], 1),
+        (("2", "1", "0"), ["0", "1", "2"], 0),
+        (("010", "009", "000"), ["000", "009", "010"], 0),
+        (("10", "9", "cat"), ["10", "9", "cat"], 0),
+        (("c10", "c9", "c0"), ["c0", "c10", "c9"], 0),
+    ],
+)
+def test_classes_named_by_numbers_are_sorted_by_value(names, classes, notices):
+    pictures = []
+    for value, name in enumerate(names):
+        pictures.append(shade("train", name, value))
+        pictures.append(shade("test", name, 100 + value))
+    images = image_set("x", "", pictures, (32, 32))
+    assert images.classes == classes
+    for split in ("train", "test"):
+        labelled = [classes[label] for label in images.labels[split]]
+        assert labelled == list(names)
+    # Every picture is grey, but no channel is constant.
+    assert len(images.notices) == notices
+
+
 def test_other_sizes_are_resized_with_a_notice():
     halves = np.repeat(np.array([[9, 200]], np.uint8), 12, 1).repeat(18, 0)
     small = ("train", "a", PIL.Image.fromarray(halves))
