@@ -1,8 +1,8 @@
-"""Stage `download`: the images -> data/images/, in canonical order, and reports/images.json.
+"""Stage `download`: images in canonical order -> data/images/ and reports/images.json.
 
-CIFAR-10 is looked for in this order: images.path of params.yaml, the environment variable CIFAR10
-(a path of the same kinds), the copy that an earlier run fetched, images.url; if none can be had,
-images.fallback.
+The stage looks for images in this order: images.path of params.yaml, the environment
+variable CIFAR10, the archive of an earlier download, images.url. If CIFAR-10 cannot be
+downloaded, it uses images.fallback.
 """
 
 import numpy as np
@@ -26,12 +26,13 @@ def main() -> None:
         "test": len(images.images["test"]),
         "digest": images.digest(),
     }
+    statistics = {"mean": mean, "deviation": deviation}
+    origin = {"source": images.source, "notices": images.notices}
     with artifacts.output(artifacts.IMAGES) as folder:
         for split in SPLITS:
             np.save(folder / f"{split}_images.npy", images.images[split])
             np.save(folder / f"{split}_labels.npy", images.labels[split])
-        artifacts.write_json(folder / "about.json", about | {"mean": mean, "deviation": deviation})
-    origin = {"source": images.source, "notices": images.notices}
+        artifacts.write_json(folder / "about.json", about | statistics)
     artifacts.write_json(artifacts.REPORTS / "images.json", about | origin)
     for text in images.notices:
         notice(text)

@@ -147,7 +147,7 @@ def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(tmp_path, mon
 
 
 def test_the_example_experiment_can_be_run(shipped):
-    program = code("docs/extending.md", "python")[1]
+    program = code("docs/extending.md", "python")[-1]
     names = {"__name__": f"pipeline.experiments.{EXAMPLE}"}
     exec(compile(program, "docs/extending.md", "exec"), names)
     experiment = names["Pixels"]()

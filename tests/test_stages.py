@@ -43,7 +43,7 @@ def needs(verb, name):
 
 def test_download_alone_imports_torchvision_which_takes_seconds():
     of_verbs = {verb: closure(f"pipeline/{verb}.py") for verb in VERBS}
-    assert [v for v, read in of_verbs.items() if "pipeline/images/cifar10.py" in read] == [
+    assert [v for v, read in of_verbs.items() if "pipeline/images/datasets.py" in read] == [
         "download"
     ]
 

@@ -1,1 +1,1 @@
-"""Images read from folders and archives, checked, and put into one canonical order."""
+"""Images from folders and archives, read by torchvision, in one canonical order."""

@@ -1,4 +1,4 @@
-"""A set of images in two splits, in the canonical order that makes every copy of it the same."""
+"""A set of images in a canonical order: every copy of the set gives the same arrays."""
 
 import hashlib
 import math
@@ -12,14 +12,21 @@ from pipeline.cells.shapes import Size
 from pipeline.project.errors import InputError
 
 SPLITS = ("train", "test")
-KNOWN = {"f713c94c8d20633f": "CIFAR-10"}  # by the first 16 digits of the images' digest
+KNOWN = {"f713c94c8d20633f": "CIFAR-10"}
+"""Names of sets by the first 16 digits of their digest."""
 
 
 @dataclass
 class ImageSet:
-    """Images uint8 (N, 3, H, W) and class numbers int64 (N,) of each split, sorted by content.
+    """Images and labels of two splits, sorted by content.
 
-    source: the origin of the images, in words; notices: sentences on what may be a mistake.
+    Attributes:
+        name: Name of the set.
+        source: Origin of the images, in words.
+        classes: Class names. A label is a position in this list.
+        images: uint8 (N, 3, H, W) for each split.
+        labels: int64 (N,) for each split.
+        notices: Sentences about possible mistakes.
     """
 
     name: str
@@ -30,7 +37,7 @@ class ImageSet:
     notices: list[str]
 
     def digest(self) -> str:
-        """sha256 of classes, pixels and labels: the same for every copy of the same images."""
+        """Compute the sha256 of classes, pixels and labels."""
         state = hashlib.sha256("\n".join(self.classes).encode())
         for split in SPLITS:
             state.update(self.images[split].reshape(-1))
@@ -38,21 +45,24 @@ class ImageSet:
         return state.hexdigest()
 
     def statistics(self) -> tuple[list[float], list[float]]:
-        """Mean and standard deviation of each channel of the training images, in [0, 1].
+        """Compute mean and standard deviation of each channel of the training images.
 
-        A channel that is constant has the deviation 1, so that normalised it is 0.
+        Returns:
+            The three means and the three deviations of values in [0, 1]. A constant
+            channel has deviation 1, so that it is 0 after normalisation.
         """
-        # Counts of the 256 values are exact, so these numbers are the same on every machine.
-        counts = sum(
-            np.array([np.bincount(channel.ravel(), minlength=256) for channel in part])
-            for part in np.array_split(self.images["train"].transpose(1, 0, 2, 3), 64, axis=1)
-        )
+        # Counts of the 256 values are exact, so every machine gives the same result.
+        counts = np.zeros((3, 256), np.int64)
+        for image in self.images["train"]:
+            for channel in range(3):
+                counts[channel] += np.bincount(image[channel].ravel(), minlength=256)
         values = np.arange(256) / 255
         mean = counts @ values / counts.sum(1)
         variance = counts @ values**2 / counts.sum(1) - mean**2
-        constant = (counts > 0).sum(1) == 1  # where rounding would leave nearly 0, or less than 0
-        mean = np.where(constant, values[counts.argmax(1)], mean)
-        return mean.tolist(), np.sqrt(np.where(constant, 1, variance)).tolist()
+        # Rounding would leave a variance just above or below 0.
+        constant = (counts > 0).sum(1) == 1
+        variance = np.where(constant, 1, variance)
+        return mean.tolist(), np.sqrt(variance).tolist()
 
 
 def image_set(
@@ -62,61 +72,107 @@ def image_set(
     size: Size,
     notices: Iterable[str] = (),
 ) -> ImageSet:
-    """The set of pictures (split, class, picture), in RGB and resized to the height and width
-    `size`; its name is `name` unless `KNOWN` has another.
+    """Put pictures into the canonical order.
 
-    Raises InputError unless both splits hold the same two or more classes, and where all test
-    images are training images.
+    Args:
+        name: Name of the set, unless `KNOWN` has a name for these images.
+        source: Origin of the images, in words.
+        pictures: Split, class name and picture, in any order.
+        size: Height and width to which the pictures are resized.
+        notices: Notices about the source.
+
+    Returns:
+        The images in RGB, sorted by content.
+
+    Raises:
+        InputError: The splits do not have the same two or more classes, or every test
+            image is a training image.
     """
-    pixels, labels = {split: [] for split in SPLITS}, {split: [] for split in SPLITS}
+    notices = list(notices)
+    pixels = {split: [] for split in SPLITS}
+    names = {split: [] for split in SPLITS}
     sizes = set()
     for split, label, picture in pictures:
         sizes.add(picture.size)
-        rgb = picture.convert("RGB")
-        if rgb.size != size[::-1]:
-            rgb = rgb.resize(size[::-1], PIL.Image.Resampling.BILINEAR)
-        pixels[split].append(np.asarray(rgb).transpose(2, 0, 1).tobytes())
-        labels[split].append(label)
-    notices = list(notices)
-    classes = _same_classes(labels, source, notices)
-    shared = len(set(pixels["train"]).intersection(pixels["test"]))
-    if shared == len(set(pixels["test"])):
-        raise InputError(
-            f"{source}: every test image is a training image too, so that accuracies on them would "
-            "say nothing; put other images into test/"
-        )
+        pixels[split].append(_pixels(picture, size))
+        names[split].append(label)
+    classes = _classes(names, source, notices)
     if sizes != {size[::-1]}:
         largest = "×".join(map(str, max(sizes, key=math.prod)))
-        notices.append(f"images of up to {largest} pixels were resized to {size[1]}×{size[0]}")
-    if shared:
-        notices.append(f"images of test/ that are in train/ too: {shared}")
-    images = ImageSet(name, source, classes, {}, {}, notices)
+        given = f"{size[1]}×{size[0]}"
+        notices.append(f"images of up to {largest} pixels were resized to {given}")
+    _check_splits(pixels, source, notices)
+    images = {}
+    labels = {}
+    numbers = {label: number for number, label in enumerate(classes)}
     for split in SPLITS:
-        numbers = np.searchsorted(classes, labels[split]).tolist()
-        contents, ordered = zip(*sorted(zip(pixels[split], numbers)))
-        images.images[split] = np.frombuffer(b"".join(contents), np.uint8).reshape(-1, 3, *size)
-        images.labels[split] = np.array(ordered, np.int64)
-    for colour, channel in zip(("red", "green", "blue"), images.images["train"].swapaxes(0, 1)):
-        if channel.min() == channel.max():
+        # Equal images are in the order of their classes.
+        pairs = sorted(zip(pixels[split], (numbers[label] for label in names[split])))
+        content = b"".join(values for values, _ in pairs)
+        images[split] = np.frombuffer(content, np.uint8).reshape(-1, 3, *size)
+        labels[split] = np.array([number for _, number in pairs], np.int64)
+    for channel, colour in enumerate(("red", "green", "blue")):
+        values = images["train"][:, channel]
+        if values.min() == values.max():
             notices.append(
-                f"{colour} is {channel.min()} in every pixel of the training images, where "
-                "networks get 0 in its place"
+                f"{colour} is {values.min()} in every pixel of the training images; "
+                "networks receive 0 instead"
             )
-    images.name = KNOWN.get(images.digest()[:16], name)
-    return images
+    found = ImageSet(name, source, classes, images, labels, notices)
+    found.name = KNOWN.get(found.digest()[:16], name)
+    return found
 
 
-def _same_classes(labels: dict[str, list[str]], source: str, notices: list[str]) -> list[str]:
-    train, test = (set(labels[split]) for split in SPLITS)
-    if min(len(train), len(test)) < 2:
+def _pixels(picture: PIL.Image.Image, size: Size) -> bytes:
+    """Return the bytes of a picture as an array (3, H, W)."""
+    rgb = picture.convert("RGB")
+    if rgb.size != size[::-1]:
+        rgb = rgb.resize(size[::-1], PIL.Image.Resampling.BILINEAR)
+    return np.asarray(rgb).transpose(2, 0, 1).tobytes()
+
+
+def _classes(names: dict[str, list[str]], source: str, notices: list[str]) -> list[str]:
+    """Return the class names of both splits in the order of the labels."""
+    train = set(names["train"])
+    test = set(names["test"])
+    if len(train) < 2 or len(test) < 2:
+        said = "".join(f" ({notice})" for notice in notices)
         raise InputError(
-            f"{source}: train/ holds images of {len(train)} class(es), test/ of {len(test)}; at "
-            "least two are needed, as train/<class>/* and test/<class>/*"
-            + "".join(f" ({notice})" for notice in notices)
+            f"{source}: train/ has images of {len(train)} class(es) and test/ of "
+            f"{len(test)}; put images of two or more classes into train/<class>/ and "
+            f"test/<class>/{said}"
         )
     if train != test:
+        some = ", ".join(sorted(train ^ test)[:5])
         raise InputError(
-            f"{source}: train/ and test/ do not hold the same classes "
-            f"({', '.join(sorted(train ^ test))}: in one of them only); add or remove folders"
+            f"{source}: train/ and test/ have different classes, such as {some}; add "
+            "or remove class folders"
         )
-    return sorted(train)
+    as_text = sorted(train)
+    if not all(name.isdecimal() for name in as_text):
+        return as_text
+    by_value = sorted(as_text, key=int)
+    if by_value != as_text:
+        notices.append(
+            "the class names are numbers and are sorted by value; torchvision's "
+            "ImageFolder sorts them as text, with 10 before 2; for a network trained "
+            "with that order, put a letter before the number in each folder's name"
+        )
+    return by_value
+
+
+def _check_splits(
+    pixels: dict[str, list[bytes]],
+    source: str,
+    notices: list[str],
+) -> None:
+    """Refuse test images that are all training images, and note the shared ones."""
+    test = set(pixels["test"])
+    shared = test.intersection(pixels["train"])
+    if shared == test:
+        raise InputError(
+            f"{source}: every test image is a training image, so test accuracy would "
+            "say nothing; put other images into test/"
+        )
+    if shared:
+        notices.append(f"images of test/ that are in train/ too: {len(shared)}")

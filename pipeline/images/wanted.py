@@ -10,12 +10,22 @@ from pipeline.cells.shapes import SIZE, Size
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError, notice
 
-VARIABLE = "CIFAR10"  # of the environment: it names a copy of the images where `path` does not
+VARIABLE = "CIFAR10"
+"""The environment variable with a path of images, used where params.yaml has none."""
+
+CONVERT = "convert the images to class folders as docs/extending.md (Images) shows"
+"""The end of a sentence that refuses a file or folder."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """The images at `path` if given, else CIFAR-10 from this machine or `url`, else `fallback`."""
+    """The block `images` of params.yaml.
+
+    Attributes:
+        path: A folder or archive; None for CIFAR-10.
+        url: Address of CIFAR-10's official archive.
+        fallback: What replaces CIFAR-10 if it cannot be downloaded; None for an error.
+    """
 
     path: str | None
     url: str
@@ -30,26 +40,40 @@ class WantedOfSize(Wanted):
 
 
 def existing(path: str | Path) -> Path:
-    """The path of images, without ~. Raises InputError where nothing is there."""
-    path = Path(os.path.expanduser(path))
+    """Expand ~ in the path of images.
+
+    Args:
+        path: A folder or archive.
+
+    Raises:
+        InputError: Nothing is there.
+    """
+    path = Path(path).expanduser()
     if not path.exists():
         raise InputError(
-            f"the images' path {path} does not exist; name a folder or archive, or null for "
-            "CIFAR-10"
+            f"the images' path {path} does not exist; name a folder or archive, or "
+            "null for CIFAR-10"
         )
     return path
 
 
 def notice_of_other_images(wanted: Wanted) -> None:
-    """Print a notice where the images in data/images/ are not those that CIFAR10 names.
+    """Print a notice if data/images/ does not hold the images that CIFAR10 names.
 
     DVC does not know the variable, so it would not run `download` again.
+
+    Args:
+        wanted: The block `images` of params.yaml.
     """
-    path, about = os.environ.get(VARIABLE), artifacts.REPORTS / "images.json"
-    if path and wanted.path is None and artifacts.IMAGES.exists() and about.exists():
-        source = json.loads(about.read_text(encoding="utf-8"))["source"]
-        if Path(path).resolve().name not in source:
-            notice(
-                f"data/images holds images from {source}, not from {path}; "
-                "`dvc repro --force --single-item download && dvc repro` takes these"
-            )
+    path = os.environ.get(VARIABLE)
+    about = artifacts.REPORTS / "images.json"
+    if not path or wanted.path is not None:
+        return
+    if not artifacts.IMAGES.exists() or not about.exists():
+        return
+    source = json.loads(about.read_text(encoding="utf-8"))["source"]
+    if Path(path).resolve().name not in source:
+        notice(
+            f"data/images holds images from {source}, not from {path}; run `dvc repro "
+            "--force --single-item download && dvc repro` to use these"
+        )
