@@ -261,26 +261,21 @@ def own(repository):
 
 @table(
     "place, words",
-    (
-        "its module is not there",
-        "nest:linear",
-        "No module named 'nest'; there is neither a file own/nest.py",
-    ),
-    ("its name is not there", "nets:linaer", "nets has no 'linaer'; did you mean 'linear'"),
-    ("a point for the colon", "nets.linear", "write 'nets:linear'"),
-    ("a file", "own/nets.py:linear", "write 'nets:linear'"),
+    ("its module is not there", "nest:linear", "No module named 'nest'"),
+    ("its name is not there", "nets:linaer", "did you mean 'linear'"),
+    ("a point for the colon", "nets.linear", "Name your own network module:name"),
+    ("a file", "own/nets.py:linear", "Name your own network module:name"),
     ("a model for its class", "nets:MODEL", "is a Sequential; name a class or a function"),
-    ("outputs alone", "nets:of_classes", "it takes (num_classes=10) and is called with"),
-    ("the same", "nets:of_classes", "`def net(channels, outputs): return of_classes(outputs)`"),
+    ("outputs alone", "nets:of_classes", "of_classes() takes from 0 to 1 positional arguments"),
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
-    ("(N,)", "nets:flat", "(2,), not (2, 2); of N images it returns (N, outputs)"),
+    ("(N,)", "nets:flat", "(2,), not (2, 2)"),
     ("a syntax error", "broken:net", "SyntaxError"),
-    ("an older torchvision", "older:net", "the torchvision that is found here has it not, as"),
-    ("sys.exit", "without_gpu:net", "SystemExit: this needs a GPU; its code ends Python, as"),
-    ("options", "options:net", "imported: SystemExit: 2; its code ends Python, as"),
-    ("options in a function", "late_options:net", "built with {}: SystemExit: 2; its code ends"),
+    ("an older torchvision", "older:net", "No module named 'torchvision.models.utils'"),
+    ("sys.exit", "without_gpu:net", "SystemExit: this needs a GPU"),
+    ("options", "options:net", "imported: SystemExit: 2"),
+    ("options in a function", "late_options:net", "built: SystemExit: 2"),
     ("three channels always", "nets:of_three_channels", "3 channels"),
-    ("a seed of its own", "nets:seeded", "the same under two of torch's seeds"),
+    ("a seed of its own", "nets:seeded", "the same under two seeds"),
 )
 def test_networks_of_ones_own(place, words, own):
     assert words in answer(
@@ -297,7 +292,7 @@ def test_words_of_the_command_are_no_options_of_a_module_that_reads_some(own, mo
 def test_a_misspelt_argument_of_a_network():
     specification = networks.specification({"network": "resnet18", "widht": 0.5})
     said = answer(dry_run, specification, (1, 32, 32), 2)
-    assert "unexpected keyword argument 'widht'; it takes (channels, outputs, width=1.0, " in said
+    assert "unexpected keyword argument 'widht'" in said
 
 
 # NADs --------------------------------------------------------------------------------------------
@@ -316,7 +311,7 @@ MODEL = linear()
     ("its name", "people:flat", {}, "`lambda: Net()`, not a str"),
     ("its class alone", nn.Linear, {}, "the network cannot be built: TypeError"),
     ("one that raises", lambda: 1 / 0, {}, "the network cannot be built: ZeroDivisionError"),
-    ("one model again and again", lambda: MODEL, {}, "the same under two of torch's seeds"),
+    ("one model again and again", lambda: MODEL, {}, "the same under two seeds"),
     ("ten outputs", lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), {}, "(2, 10)"),
     ("no batch", lambda: nn.Sequential(linear(), nn.Flatten(0)), {}, "returns (2,), not (2, 1)"),
     ("other inputs", linear, {"shape": (1, 16, 16)}, "1×16×16"),
