@@ -32,12 +32,12 @@ STARTED = time.time()
 """Time, in seconds since 1970, before this process read any other file of the package."""
 
 if sys.version_info[:2] not in ((3, 11), (3, 12)):
-    sys.exit(
-        f"error: this project needs Python 3.11 or 3.12, and this is {sys.version.split()[0]}; "
+    raise ImportError(
+        f"this project needs Python 3.11 or 3.12, and this is {sys.version.split()[0]}; "
         "make an environment with one of them, as README.md says"
     )
 if find_spec("torch") is None:
-    sys.exit(
-        f"error: the package torch is not installed in {sys.prefix}; activate the environment that "
+    raise ImportError(
+        f"the package torch is not installed in {sys.prefix}; activate the environment that "
         "has it, or run `pip install -r requirements.txt`"
     )

@@ -56,13 +56,13 @@ def test_the_files_of_a_zip_which_is_moved_after_a_run_and_named_by_a_link(tmp_p
 @pytest.mark.parametrize("version", [(3, 10, 13), (3, 13, 0)])
 def test_another_python_is_told_which_is_needed(version, monkeypatch):
     monkeypatch.setattr(sys, "version_info", version)
-    with pytest.raises(SystemExit, match="this project needs Python 3.11 or 3.12, and this is"):
+    with pytest.raises(ImportError, match="Python 3.11 or 3.12"):
         runpy.run_path(str(ROOT / "pipeline" / "__init__.py"))
 
 
 def test_outside_the_environment_the_missing_package_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "torch" else name)
-    with pytest.raises(SystemExit, match="package torch is not installed.*pip install -r require"):
+    with pytest.raises(ImportError, match="package torch is not installed"):
         runpy.run_path(str(ROOT / "pipeline" / "__init__.py"))
 
 
@@ -206,26 +206,21 @@ def own(repository):
 
 @table(
     "place, words",
-    (
-        "its module is not there",
-        "nest:linear",
-        "No module named 'nest'; there is neither a file own/nest.py",
-    ),
-    ("its name is not there", "nets:linaer", "nets has no 'linaer'; did you mean 'linear'"),
-    ("a point for the colon", "nets.linear", "write 'nets:linear'"),
-    ("a file", "own/nets.py:linear", "write 'nets:linear'"),
+    ("its module is not there", "nest:linear", "No module named 'nest'"),
+    ("its name is not there", "nets:linaer", "did you mean 'linear'"),
+    ("a point for the colon", "nets.linear", "Name your own network module:name"),
+    ("a file", "own/nets.py:linear", "Name your own network module:name"),
     ("a model for its class", "nets:MODEL", "is a Sequential; name a class or a function"),
-    ("outputs alone", "nets:of_classes", "it takes (num_classes=10) and is called with"),
-    ("the same", "nets:of_classes", "`def net(channels, outputs): return of_classes(outputs)`"),
+    ("outputs alone", "nets:of_classes", "of_classes() takes from 0 to 1 positional arguments"),
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
-    ("(N,)", "nets:flat", "(2,), not (2, 2); of N images it returns (N, outputs)"),
+    ("(N,)", "nets:flat", "(2,), not (2, 2)"),
     ("a syntax error", "broken:net", "SyntaxError"),
-    ("an older torchvision", "older:net", "the torchvision that is found here has it not, as"),
-    ("sys.exit", "without_gpu:net", "SystemExit: this needs a GPU; its code ends Python, as"),
-    ("options", "options:net", "imported: SystemExit: 2; its code ends Python, as"),
-    ("options in a function", "late_options:net", "built with {}: SystemExit: 2; its code ends"),
+    ("an older torchvision", "older:net", "No module named 'torchvision.models.utils'"),
+    ("sys.exit", "without_gpu:net", "SystemExit: this needs a GPU"),
+    ("options", "options:net", "imported: SystemExit: 2"),
+    ("options in a function", "late_options:net", "built: SystemExit: 2"),
     ("three channels always", "nets:of_three_channels", "3 channels"),
-    ("a seed of its own", "nets:seeded", "the same under two of torch's seeds"),
+    ("a seed of its own", "nets:seeded", "the same under two seeds"),
 )
 def test_networks_of_ones_own(place, words, own):
     assert words in answer(
@@ -242,7 +237,7 @@ def test_words_of_the_command_are_no_options_of_a_module_that_reads_some(own, mo
 def test_a_misspelt_argument_of_a_network():
     specification = networks.specification({"network": "resnet18", "widht": 0.5})
     said = answer(dry_run, specification, (1, 32, 32), 2)
-    assert "unexpected keyword argument 'widht'; it takes (channels, outputs, width=1.0, " in said
+    assert "unexpected keyword argument 'widht'" in said
 
 
 # NADs --------------------------------------------------------------------------------------------
@@ -261,7 +256,7 @@ MODEL = linear()
     ("its name", "people:flat", {}, "`lambda: Net()`, not a str"),
     ("its class alone", nn.Linear, {}, "the network cannot be built: TypeError"),
     ("one that raises", lambda: 1 / 0, {}, "the network cannot be built: ZeroDivisionError"),
-    ("one model again and again", lambda: MODEL, {}, "the same under two of torch's seeds"),
+    ("one model again and again", lambda: MODEL, {}, "the same under two seeds"),
     ("ten outputs", lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), {}, "(2, 10)"),
     ("no batch", lambda: nn.Sequential(linear(), nn.Flatten(0)), {}, "returns (2,), not (2, 1)"),
     ("other inputs", linear, {"shape": (1, 16, 16)}, "1×16×16"),

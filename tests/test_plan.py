@@ -156,7 +156,7 @@ def test_a_network_of_ones_own_is_tried_in_every_use_and_one_of_the_table_in_one
 def test_files_of_ones_own_stand_in_the_plans_that_use_them_with_their_digests(folder, with_own):
     written = run(with_own)
     digests = lambda *paths: {path: artifacts.file_digest(path) for path in paths}
-    net = digests("own/own_net.py", "own/helper.py")
+    net = digests("own/own_net.py", "own/helper.py", "own/my.npy")
     for stage, architecture, own in (
         ("linear_pairs", "mine", net),
         ("nads", "mine", net),

@@ -19,8 +19,7 @@ from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
 from pipeline.nads.spectrum import nearby_of, oriented, standard_errors
 from pipeline.nads.symmetry import ORDERS, of_one_channel
-from pipeline.networks import Symmetry, reason, untrained, usual_defaults
-from pipeline.networks.dry_run import check_untrained
+from pipeline.networks import Symmetry, custom
 from pipeline.project.errors import InputError, at, notice
 from pipeline.project.limits import free_memory
 
@@ -194,7 +193,7 @@ def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") 
     return Estimation(sampler, empty, networks, source.error, channels)
 
 
-@usual_defaults()
+@custom.usual_defaults()
 def estimate(
     make: Callable[[], nn.Module],
     shape: tuple[int, int, int],
@@ -218,7 +217,7 @@ def estimate(
     also over the channels; error: relative error of C at which the estimate stops; first: number of
     leading directions, without any D×D matrix; seed: decides weights and image.
 
-    Raises InputError for values that cannot be run, for networks as `check_untrained` does, for a C
+    Raises InputError for values that cannot be run, for networks as `custom.check` does, for a C
     that is zero or not finite, and for estimates that do not fit into memory.
 
     >>> from torch import nn
@@ -233,21 +232,17 @@ def estimate(
             + ("network" if isinstance(make, nn.Module) else type(make).__name__)
         )
 
-    def build(seed: int, contiguous: bool) -> nn.Module:
-        try:
-            return untrained(make, seed, contiguous)
-        except (Exception, SystemExit) as error:
-            raise InputError(f"the network cannot be built: {reason(error)}") from error
-
     with at("", ValueError):
         over, symmetric = Symmetry.named(symmetry), symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, float(step), point, symmetric, False)
         source = Source(networks, error, tuple(shape), first)
     wanted = source.input if estimand == "output" else (1,)
-    _, notices, contiguous = check_untrained("the network", build, source.input, wanted)
-    for text in notices:
+    build = functools.partial(custom.build, make)
+    usual = functools.partial(build, contiguous=True)
+    if custom.needs_contiguous("the network", build, usual, source.input):
+        build = usual
+    for text in custom.check("the network", build, source.input, wanted):
         notice(text)
-    build = functools.partial(build, contiguous=contiguous)
     estimation = begun(Sampler(build, source.input, (seed, "library"), estimator), source, over)
     estimation.fill(in_turn, desc="NADs", total=networks)
     return estimation.nads()

@@ -1,111 +1,81 @@
-"""The files of a person's own network: all that Python opens while `plan` imports, builds and runs
-it, except installed files and this package's.
+"""The files in own/, which are in the key of everything that your own networks determine.
 
-Such a file, or a link to it, must lie in `own/`, since DVC sees the edits of that folder alone.
+DVC follows changes in own/ only, so a module that a network imports from elsewhere is refused.
+Other files that a network reads from outside own/ are not noticed.
 """
 
-import contextlib
-import functools
-import importlib.util
 import os
 import shlex
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pipeline.networks import OWN
+from pipeline.networks.custom import OWN
 from pipeline.project.artifacts import file_digest
 from pipeline.project.errors import InputError
 
-OURS = Path(__file__).parents[1]
-INSTALLED = tuple(
-    os.path.join(os.path.realpath(path), "") for path in (sysconfig.get_path("stdlib"), OURS)
-)
-SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/")  # where a clone may lie too
+PACKAGE = str(Path(__file__).parents[1])
+INSTALLED = (PACKAGE, sysconfig.get_path("stdlib"), "site-packages", "dist-packages")
+"""Parts of the paths of installed modules."""
 
 
-@contextlib.contextmanager
-def recorded() -> Iterator[dict[str, str]]:
-    """Context that gives a dict, filled at its end with the digests of the own files read in it."""
-    opened, recorded_digests = _opened(), {}
-    for name, module in list(sys.modules.items()):
-        if os.path.join(OWN.absolute(), "") in repr(getattr(module, "__spec__", None)):
-            del sys.modules[name]  # so that each network reads it anew
-    opened.clear()
-    yield recorded_digests
-    if read := digests(filter(os.path.isfile, map(_source, list(opened)))):
-        # Python does not see the files that libraries open themselves (HDF5, safetensors).
-        read |= digests(p for p in linked() if not p.endswith((".py", ".pyc", ".md", ".npy")))
-    recorded_digests.update(sorted(read.items()))
+def digests() -> dict[str, str]:
+    """Return the sha256 of every file below own/ by its path.
 
+    README.md, hidden files and compiled modules do not count.
 
-def digests(files: Iterable[str]) -> dict[str, str]:
-    """The sha256, by path below own/, of a person's own files among `files`.
-
-    Raises InputError, with the command that links it, for an own file that lies elsewhere.
+    Raises:
+        InputError: If own/ contains a link to a folder, which DVC does not follow.
     """
-    below, own_digests = linked(), {}
-    for file in map(os.path.realpath, files):
-        if file in below:
-            own_digests[below[file]] = file_digest(file)
-        elif not _ignored(file):
-            whole = Path(file)
-            while (whole.parent / "__init__.py").exists():
-                whole = whole.parent
-            raise InputError(
-                f"{file} lies outside own/, where DVC would not see its edits; link it there with "
-                f"`cp -Rs {shlex.quote(str(whole))} own/`"
-            )
-    return own_digests
-
-
-def linked() -> dict[str, str]:
-    """The files in own/: from the real path of each to its path below own/.
-
-    Raises InputError for a link to a folder, into which DVC does not look.
-    """
-    paths = {}
-    for path in OWN.rglob("[!.]*"):
+    found = {}
+    for path in sorted(OWN.rglob("*")):
+        if "/." in path.as_posix() or path.suffix == ".pyc":
+            continue
         if path.is_symlink() and path.is_dir():
-            command = f"rm {path} && cp -Rs {shlex.quote(str(path.resolve()))} {path.parent}/"
+            target = shlex.quote(str(path.resolve()))
             raise InputError(
-                f"{path} is a link to a folder, into which DVC does not look; link its files with "
-                f"`{command}`"
+                f"{path} is a link to a folder, which DVC does not follow; link its files with "
+                f"`rm {path} && cp -Rs {target} {path.parent}/`"
             )
-        if path.is_file():
-            paths[os.path.realpath(path)] = str(path)
-    return paths
+        if path.is_file() and path != OWN / "README.md":
+            found[str(path)] = file_digest(path)
+    return found
 
 
-@functools.cache
-def _opened() -> set[str]:
-    """The set of the paths of all files that this process opens for reading from now on."""
-    opened = set()
+def digest_of(file: str, files: dict[str, str]) -> dict[str, str]:
+    """Return the entry of one file in `digests()`.
 
-    def hook(event, arguments):
-        if event == "open" and not isinstance(arguments[0], int):
-            path, _, flags = arguments
-            if flags & os.O_ACCMODE != os.O_WRONLY:
-                opened.add(os.path.abspath(os.fsdecode(path)))
-
-    sys.addaudithook(hook)
-    return opened
+    Raises:
+        InputError: If the file is not below own/.
+    """
+    path = os.path.relpath(file)
+    if path not in files:
+        raise _elsewhere(Path(file))
+    return {path: files[path]}
 
 
-def _source(path: str) -> str:
-    # Python opens a compiled module in place of its source.
-    with contextlib.suppress(ValueError):  # the path is no compiled module
-        return importlib.util.source_from_cache(path)
-    return path
+def check_imports(loaded: set[str]) -> None:
+    """Check that the modules that networks imported are installed or below own/.
+
+    Args:
+        loaded: Names of the modules that were loaded before.
+
+    Raises:
+        InputError: If a module is from elsewhere.
+    """
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file is None or name.partition(".")[0] in loaded or not os.path.isfile(file):
+            continue
+        if not any(folder in file for folder in (str(OWN.absolute()), *INSTALLED)):
+            raise _elsewhere(Path(file))
 
 
-def _ignored(file: str) -> bool:
-    """Whether a file is installed, ours, the system's, or in a hidden folder such as a cache."""
-    parts = Path(os.path.relpath(file)).parts
-    return (
-        file.startswith(INSTALLED)
-        or (file.startswith(SYSTEM) and parts[0] == "..")
-        or not {"site-packages", "dist-packages"}.isdisjoint(parts)
-        or any(part.startswith(".") and part != ".." for part in parts)
+def _elsewhere(path: Path) -> InputError:
+    """Return the error for a file outside own/, with the command that links it."""
+    while (path.parent / "__init__.py").exists():
+        path = path.parent
+    return InputError(
+        f"{path} is outside own/, where DVC would not see its edits; link it with `cp -Rs "
+        f"{shlex.quote(str(path.absolute()))} own/`"
     )

@@ -6,20 +6,7 @@ from typing import Any
 from pipeline.cells.shapes import INPUT, SIDE, as_text
 from pipeline.networks import NETWORKS
 from pipeline.networks.libraries import LIBRARIES
-
-# Labels of the project's own networks, by their dotted path.
-LABELS = {
-    NETWORKS["logreg"]: "LogReg",
-    NETWORKS["mlp"]: "MLP",
-    NETWORKS["lenet"]: "LeNet",
-    NETWORKS["vgg11"]: "VGG-11",
-    NETWORKS["resnet18"]: "ResNet-18",
-    NETWORKS["densenet121"]: "DenseNet-121",
-    NETWORKS["vit"]: "ViT",
-    NETWORKS["mixer"]: "MLP-Mixer",
-    NETWORKS["convmixer"]: "ConvMixer",
-    NETWORKS["convnext"]: "ConvNeXt",
-}
+from pipeline.networks.registry import LABELS
 
 # Networks whose `width` is a number of channels, not a multiple of the paper's.
 TODAY = {NETWORKS[name] for name in ("vit", "mixer", "convmixer", "convnext")}

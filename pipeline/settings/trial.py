@@ -1,14 +1,14 @@
 """A trial of the networks and NADs of one scale, before any work is done with them."""
 
-import collections
-import contextlib
 import dataclasses
 import math
+import sys
 
-from pipeline import experiments, networks
+from pipeline import experiments
+from pipeline.cells.shapes import Shape
 from pipeline.cells.training import BATCH
 from pipeline.nads import from_file
-from pipeline.networks import own
+from pipeline.networks import own, registry
 from pipeline.networks.dry_run import dry_run
 from pipeline.project.errors import InputError, at, notice
 from pipeline.settings import Plans
@@ -16,60 +16,91 @@ from pipeline.settings import Plans
 CLASSES = 10  # outputs where the images, which may not be here yet, decide their number
 
 
-def try_out(plans: Plans) -> dict[str, int]:
-    """The bytes of each architecture's weights, after a trial run of its network.
+@dataclasses.dataclass
+class Use:
+    """The uses of one architecture at a scale.
 
-    The plans get the digests of a person's own files that decide their networks and NADs. Raises
-    InputError for a network that cannot be built or run, or that does not suit its experiment, and
-    for a file without usable NADs.
+    Attributes:
+        specification: The network and its arguments.
+        inputs: Shapes (C, H, W) of its inputs, each with the number of outputs.
+        steps: Number of steps of its shortest training.
     """
-    sizes, digests = _run_networks(plans)
+
+    specification: registry.Specification
+    inputs: set[tuple[Shape, int]] = dataclasses.field(default_factory=set)
+    steps: float = math.inf
+
+
+def try_out(plans: Plans) -> dict[str, int]:
+    """Try every network of a scale, and add the digests of own/ to the plans that use it.
+
+    Returns:
+        The bytes of each architecture's weights.
+
+    Raises:
+        InputError: For a network that cannot be built or run or that does not suit its experiment,
+            and for a file without usable NADs.
+    """
+    loaded = set(sys.modules)
+    files = own.digests()
+    sizes = {}
+    for name, use in _uses(plans).items():
+        with at(f"params.yaml: architectures.{name}: ", ValueError):
+            sizes[name] = _try_network(use)
+    own.check_imports(loaded)
     place = f"params.yaml: scales.{plans.nads.scale}"
     for name, plan in plans.experiments.items():
         for architecture, member in plan.members.items():
-            square = networks.symmetry_of_inputs(member.specification, member.input).square
-            alike = square in ("transposition", "square")
-            if not (alike or getattr(member.grid, "transposes", True)):
+            square = registry.symmetry_of_inputs(member.specification, member.input).square
+            is_symmetric = square in ("transposition", "square")
+            if not (is_symmetric or getattr(member.grid, "transposes", True)):
                 raise InputError(
                     f"{place}.{name}: {architecture} has transposes: false, but its class states "
                     "no symmetry under transposition, or its inputs are not square; train both"
                 )
-            plan.members[architecture] = dataclasses.replace(member, own=digests[architecture])
+            used = files if registry.reads_own(member.specification) else {}
+            plan.members[architecture] = dataclasses.replace(member, own=used)
     for name, request in plans.nads.members.items():
-        own_files = digests.get(name)
-        if (file := request.source.file) is not None:
+        file = request.source.file
+        if file is not None:
             with at(f"{place}.nads.{name}: ", ValueError):
                 from_file(file, request.source.input)
-                own_files = own.digests([file])
-        plans.nads.members[name] = dataclasses.replace(request, own=own_files)
+                used = own.digest_of(file, files)
+        else:
+            used = files if registry.reads_own(request.specification) else {}
+        plans.nads.members[name] = dataclasses.replace(request, own=used)
     return sizes
 
 
-def _run_networks(plans: Plans) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
-    """Each architecture's bytes of weights, and its own files' digests by path."""
-    specifications, uses, sizes, digests = {}, collections.defaultdict(set), {}, {}
-    steps = collections.defaultdict(lambda: math.inf)  # of each one's shortest training
+def _uses(plans: Plans) -> dict[str, Use]:
+    """Return the uses of each architecture."""
+    uses = {}
     for name, request in plans.nads.members.items():
         if request.source.file is None:
-            specifications[name] = request.specification
-            uses[name].add((tuple(request.source.input), 1))
+            use = uses.setdefault(name, Use(request.specification))
+            use.inputs.add((tuple(request.source.input), 1))
     for plan in plans.experiments.values():
         experiment = experiments.find(plan.experiment)
+        batches = math.ceil(plan.train_samples / BATCH)
         for name, member in plan.members.items():
-            shape = experiment.inputs(member.input)
-            specifications[name] = member.specification
-            uses[name].add((shape, experiment.outputs or CLASSES))
-            batches = math.ceil(plan.train_samples / BATCH)
-            steps[name] = min(steps[name], member.training.epochs * batches)
-    for name, specification in specifications.items():
-        distinct, recorded = sorted(uses[name]), own.recorded()
-        if specification["network"] in networks.NETWORKS.values():
-            # A network of the table that runs with four channels also runs with one.
-            distinct = {shape[1:]: (shape, outputs) for shape, outputs in distinct}.values()
-            recorded = contextlib.nullcontext({})
-        with at(f"params.yaml: architectures.{name}: ", ValueError), recorded as digests[name]:
-            runs = [dry_run(specification, *use, steps[name]) for use in distinct]
-        sizes[name] = max(size for size, _ in runs)
-        for text in dict.fromkeys(text for _, notices in runs for text in notices):
-            notice(text)
-    return sizes, digests
+            use = uses.setdefault(name, Use(member.specification))
+            use.inputs.add((experiment.inputs(member.input), experiment.outputs or CLASSES))
+            use.steps = min(use.steps, member.training.epochs * batches)
+    return uses
+
+
+def _try_network(use: Use) -> int:
+    """Try a network on all its inputs, print notices, and return the bytes of its weights."""
+    inputs = sorted(use.inputs)
+    if not registry.is_custom(use.specification["network"]):
+        # A network of the table that runs with four channels also runs with one.
+        inputs = {shape[1:]: (shape, outputs) for shape, outputs in inputs}.values()
+    sizes = []
+    notices = []
+    for shape, outputs in inputs:
+        size, texts = dry_run(use.specification, shape, outputs, use.steps)
+        sizes.append(size)
+        notices += texts
+    for text in dict.fromkeys(notices):
+        notice(text)
+    return max(sizes)

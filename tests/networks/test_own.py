@@ -1,141 +1,93 @@
-"""The code of a network of one's own: every file by which it came about, and no other."""
+"""The files in own/, which are in the keys of custom networks."""
 
 import subprocess
 import sys
 
 import pytest
 
-from pipeline import networks
 from pipeline.networks import own
 from pipeline.networks.dry_run import dry_run
+from pipeline.project.artifacts import file_digest
 from pipeline.project.errors import InputError
 
 NETWORK = """
 from torch import nn
-{}
+
 
 def net(channels, outputs):
-    return nn.Sequential(nn.Flatten(), nn.Linear(16 * channels, 8), act(), nn.Linear(8, outputs))
+    return nn.Sequential(nn.Flatten(), nn.Linear(16 * channels, outputs))
 """
 
 
-def code(place="mine:net"):
-    """The files that decide a network, with their digests."""
-    with own.recorded() as files:
-        dry_run(networks.specification({"network": place}), (1, 4, 4), 2)
-    return files
+def write(folder, *paths):
+    for path in paths:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(NETWORK)
 
 
-def write(folder, **texts):
-    """Files in a folder, by their paths with __ in place of / and without .py."""
-    for name, text in texts.items():
-        path = folder / (name if "." in name else f"{name}.py").replace("__", "/", 1)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
-ACT = "from torch.nn import ReLU as act\n"
-CASES = {
-    "its own class": ("mine.py", {"mine": "act = nn.ReLU"}),
-    "an import in the forward pass": (
-        "late.py",
-        {
-            "mine": "class act(nn.Module):\n    def forward(self, x):\n"
-            "        import late\n        return late.act()(x)",
-            "late": ACT,
-        },
-    ),
-    "a file that is read at construction": (
-        "name.md",
-        {
-            "mine": "from pathlib import Path\ndef act():\n"
-            "    return getattr(nn, (Path(__file__).parent / 'name.md').read_text())()",
-            "name.md": "ReLU",
-        },
-    ),
-    "data that a library reads by its own means": (
-        "filters.safetensors",
-        {"mine": "act = nn.ReLU", "filters.safetensors": "ReLU"},
-    ),
-}
-
-
-@pytest.mark.parametrize("elsewhere", [False, True], ids=["in own", "linked"])
-@pytest.mark.parametrize(("edited", "files"), CASES.values(), ids=CASES)
-def test_an_edit_changes_the_code(edited, files, elsewhere, repository):
-    """Of a package, and of an import under `try`, tests/test_own_network.py shows the same."""
-    files = files | {"mine": NETWORK.format(files["mine"])}
-    folder = repository.parent / "research" if elsewhere else repository / "own"
-    write(folder, **files, other="", unused__helper="")
-    if elsewhere:
-        subprocess.run(f"cp -Rs {folder}/* own/", shell=True, check=True)
-    before = code()
-    assert f"own/{edited}" in before
-    assert not {"own/other.py", "own/unused/helper.py"} & set(before)
-    assert code() == before, "modules that were imported before count as well"
-    assert list(before) == sorted(before), "whatever the order in which files were opened"
-    path = folder / edited
-    path.write_text(path.read_text().replace("ReLU", "Tanh"))
-    after = code()
-    assert {name for name in after if after[name] != before.get(name)} == {f"own/{edited}"}
-
-
-def test_what_is_installed_or_ours_is_no_code_of_ones_own(repository):
-    assert code("torchvision:resnet18") == {}
-    write(repository / "own", mine="from pipeline.networks.mlp import LogReg as net\n")
-    with own.recorded() as files:
-        dry_run({"network": "mine:net", "side": 4}, (1, 4, 4), 2)
-    assert set(files) == {"own/mine.py"}
-
-
-def linked(words, place="mine:net"):
-    """The code of a network that is refused, after the command that the sentence gives."""
-    with pytest.raises(InputError, match=words) as caught:
-        code(place)
+def run_the_command_of(action):
+    """Run the command in the message with which an action is refused."""
+    with pytest.raises(InputError) as caught:
+        action()
     subprocess.run(str(caught.value).split("`")[1], shell=True, check=True)
-    for name in ("mine", "parts", "parts.mine"):
-        sys.modules.pop(name, None)  # as in another process
-    return code(place)
 
 
-PLAIN = NETWORK.format("act = nn.ReLU")
+@pytest.mark.parametrize("linked", [False, True])
+def test_every_file_in_own_counts_but_hidden_and_compiled_ones(linked, repository):
+    folder = repository.parent / "research" if linked else repository / "own"
+    write(folder, "mine.py", "parts/helper.py", "weights.npy", "notes.md")
+    if linked:
+        subprocess.run(f"cp -Rs {folder}/* own/", shell=True, check=True)
+    write(repository / "own", "README.md", ".hidden/a.py", "parts/__pycache__/helper.pyc")
+    before = own.digests()
+    expected = ["own/mine.py", "own/notes.md", "own/parts/helper.py", "own/weights.npy"]
+    assert list(before) == expected
+    (folder / "parts/helper.py").write_text("SLOPE = 1")
+    changed = {path for path, digest in own.digests().items() if before[path] != digest}
+    assert changed == {"own/parts/helper.py"}
+
+
+def test_a_link_to_a_folder_is_refused_with_the_command_that_links_its_files(repository):
+    write(repository.parent, "parts/mine.py")
+    (repository / "own/parts").symlink_to(repository.parent / "parts")
+    run_the_command_of(own.digests)
+    assert list(own.digests()) == ["own/parts/mine.py"]
+
+
+def test_nads_from_a_file_elsewhere_are_refused_with_the_command_that_links_it(repository):
+    write(repository.parent, "my.npy")
+    run_the_command_of(lambda: own.digest_of(str(repository.parent / "my.npy"), {}))
+    files = own.digests()
+    for path in ("own/my.npy", "./own/my.npy", str(repository / "own/my.npy")):
+        assert own.digest_of(path, files) == {"own/my.npy": file_digest("own/my.npy")}
 
 
 @pytest.mark.parametrize(
-    ("where", "place", "files"),
+    ("folder", "path", "place"),
     [
-        ("repository", "mine:net", {"mine": PLAIN}),
-        ("my research", "parts.mine:net", {"parts____init__": "", "parts__mine": PLAIN}),
+        ("repository", "mine.py", "mine:net"),
+        ("my research", "parts/mine.py", "parts.mine:net"),
     ],
 )
-def test_a_module_that_lies_elsewhere_is_refused_with_the_command_that_links_it(
-    where, place, files, repository, monkeypatch
+def test_a_module_from_elsewhere_is_refused_with_the_command_that_links_it(
+    folder, path, place, repository, monkeypatch
 ):
-    write(folder := repository.parent / where, **files)
-    monkeypatch.syspath_prepend(folder)
-    found = linked("lies outside own/, where DVC would not see", place)
-    assert len(found) == len(files) and all(name.startswith("own/") for name in found)
+    write(repository.parent / folder, path)
+    if "/" in path:
+        (repository.parent / folder / path).with_name("__init__.py").touch()
+    monkeypatch.syspath_prepend(repository.parent / folder)
+    loaded = set(sys.modules)
+    dry_run({"network": place}, (1, 4, 4), 2)
+    run_the_command_of(lambda: own.check_imports(loaded))
+    for name in set(sys.modules) - loaded:
+        del sys.modules[name]  # as in another process
+    dry_run({"network": place}, (1, 4, 4), 2)
+    own.check_imports(loaded)
+    assert f"own/{path}" in own.digests()
 
 
-def test_a_clone_below_usr_refuses_a_module_beside_own(repository, monkeypatch):
-    monkeypatch.setattr(own, "SYSTEM", (f"{repository.parent}/",))  # as of a clone in /usr/src
-    write(repository, mine=PLAIN)
-    monkeypatch.syspath_prepend(repository)
-    assert list(linked("lies outside own/, where DVC would not see")) == ["own/mine.py"]
-
-
-def test_a_file_that_is_read_elsewhere_is_refused_with_the_command_that_links_it(repository):
-    data = repository.parent / "slope.txt"
-    data.write_text("0.5")
-    act = f"import numpy as np\nact = lambda: nn.LeakyReLU(float(np.loadtxt('{data}')))"
-    write(repository / "own", mine=NETWORK.format(act))
-    before = linked("slope.txt lies outside own/")
-    data.write_text("0.6")
-    assert {name for name, digest in code().items() if before[name] != digest} == {"own/slope.txt"}
-
-
-def test_a_link_to_a_folder_is_refused_since_dvc_does_not_look_into_it(repository):
-    write(repository.parent, parts__mine=PLAIN)
-    (repository / "own/parts").symlink_to(repository.parent / "parts")
-    found = linked("own/parts is a link to a folder, into which", "parts.mine:net")
-    assert set(found) == {"own/parts/mine.py"}
+def test_installed_modules_and_ours_are_accepted(repository):
+    (repository / "own/mine.py").write_text("from pipeline.networks.mlp import LogReg as net\n")
+    dry_run({"network": "mine:net", "side": 4}, (1, 4, 4), 2)
+    installed = {"torch", "numpy", "pipeline", "json"}
+    own.check_imports(set(sys.modules) - installed)

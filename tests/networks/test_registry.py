@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from pipeline import networks
+from pipeline.networks import registry
 from pipeline.networks.dry_run import dry_run
 from pipeline.project.errors import InputError
 
@@ -83,12 +84,12 @@ def test_installed_networks_count_by_their_versions_and_ours_by_their_code(monke
 
     def version(name):
         if name not in versions:
-            raise networks.metadata.PackageNotFoundError
+            raise registry.metadata.PackageNotFoundError
         return versions[name]
 
     places = {"their_networks": ["their-networks"], "einops": ["einops"], "other": ["other"]}
-    monkeypatch.setattr(networks, "_distributions", lambda: places)
-    monkeypatch.setattr(networks.metadata, "version", version)
+    monkeypatch.setattr(registry, "_distributions", lambda: places)
+    monkeypatch.setattr(registry.metadata, "version", version)
     assert networks.version(networks.NETWORKS["lenet"]) == ""
     assert networks.version("their_networks:net") == "their-networks 3, timm 1.2, torchvision 0.5"
     del versions["timm"]

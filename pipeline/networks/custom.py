@@ -1,0 +1,581 @@
+"""Custom networks: import, construction and checks of networks whose code is not ours.
+
+The checks refuse what would give a wrong number without a word: weights that the seed does not
+determine or training does not reach, and outputs that are no function of one image. Each check
+raises InputError with one sentence. Any other exception of the network's code keeps its own text,
+after one line that names the network and the step.
+"""
+
+import contextlib
+import importlib
+import sys
+import textwrap
+import types
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from pipeline.cells.shapes import Shape, as_text
+from pipeline.cells.training import initialised
+from pipeline.project.errors import InputError, at
+
+OWN = Path("own")
+"""Folder of your own networks, below the current folder."""
+
+ROUNDING = 1e-4
+"""Relative distance up to which outputs are equal."""
+
+JUMP = 0.2
+"""Relative change of eval-mode outputs by one pass in train mode that may be a jump. The first
+power iteration of `torch.nn.utils.spectral_norm` changes 99 of 100 networks by more."""
+
+SQUASHING = set(
+    "Tanh Sigmoid Softmax LogSoftmax LogSigmoid Hardtanh Hardsigmoid NativeLayerNorm".split()
+)
+"""Functions, as autograd names them, that do not return logits."""
+
+RESHAPING = set(
+    "View UnsafeView Reshape ReshapeAlias Squeeze Unsqueeze Select Slice Permute Transpose T Clone "
+    "ToCopy Alias Mul Div Add Sub Neg".split()
+)
+"""Functions that change the shape of one tensor, or scale and shift it."""
+
+LINEAR = {"Addmm", "Mm"}
+"""Functions of a linear layer."""
+
+Build = Callable[[int], nn.Module]
+
+
+# Import and construction --------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def usual_defaults() -> Iterator[None]:
+    """Context in which PyTorch has its usual defaults, and whose changes to them are undone.
+
+    Other people's code may set them for the whole process when it is imported or run. It sees no
+    arguments of the command line, which would be options of its own.
+    """
+    dtype = torch.get_default_dtype()
+    device = torch.get_default_device()
+    precision = torch.get_float32_matmul_precision()
+    words = sys.argv
+    sys.argv = words[:1]
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.enable_grad():
+            yield
+    finally:
+        sys.argv = words
+        torch.set_default_dtype(dtype)
+        torch.set_float32_matmul_precision(precision)
+        if torch.get_default_device() != device:
+            torch.set_default_device(None if device.type == "cpu" else device)
+
+
+@contextlib.contextmanager
+def step(name: str) -> Iterator[None]:
+    """Context of a step of a network's own code.
+
+    Args:
+        name: Name of the step, with which the message of an exception begins.
+
+    Raises:
+        InputError: For any exception of that code, SystemExit included.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+    except (Exception, SystemExit) as error:
+        message = " ".join(str(error).split())
+        raise InputError(f"{name}: {type(error).__name__}: {message}") from error
+
+
+def load(module: str) -> types.ModuleType:
+    """Import a module that contains a network, from own/ or the environment.
+
+    Raises:
+        InputError: If it cannot be imported.
+    """
+    folder = str(OWN.absolute())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    with step(f"the module {module}, in own/ or installed, cannot be imported"):
+        with usual_defaults():
+            return importlib.import_module(module)
+
+
+def build(make: Callable[[], nn.Module], seed: int, contiguous: bool = False) -> nn.Module:
+    """Build a network with other people's code, its weights drawn on the CPU from `seed`.
+
+    The network maps a copy of its inputs, since many networks change them in place.
+
+    Args:
+        make: Builds the network.
+        seed: Seed of PyTorch's generator.
+        contiguous: Whether the network always runs in PyTorch's default memory format.
+
+    Raises:
+        InputError: If `make` fails or does not return a module.
+    """
+    with step("the network cannot be built"), usual_defaults():
+        network = initialised(make, seed)
+        if not isinstance(network, nn.Module):
+            raise InputError(f"it is a {type(network).__name__}, not a torch.nn.Module")
+    memory_format = torch.contiguous_format if contiguous else torch.preserve_format
+
+    def copy(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return tuple(x.clone(memory_format=memory_format) for x in inputs)
+
+    nn.Module.register_forward_pre_hook(network, copy)  # scripted modules refuse their own
+    if contiguous:
+        network.to = types.MethodType(_to, network)
+    return network
+
+
+def _to(network: nn.Module, *arguments: object, **keywords: object) -> nn.Module:
+    """`nn.Module.to` without the memory format, which five-dimensional tensors do not have."""
+    keywords.pop("memory_format", None)
+    return type(network).to(network, *arguments, **keywords)
+
+
+# Passes -------------------------------------------------------------------------------------------
+
+
+def noise(count: int, shape: Shape) -> Tensor:
+    """Return standard-normal images (count, C, H, W) in channels last."""
+    channels, height, width = shape
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(count, height, width, channels, generator=generator).movedim(3, 1)
+
+
+def run(
+    network: nn.Module, x: Tensor, wanted: tuple[int, ...] | None = None, seed: int = 0
+) -> Tensor:
+    """Return the float32 outputs of a network in its present mode.
+
+    Args:
+        network: The network.
+        x: Images (N, C, H, W).
+        wanted: Shape of one image's outputs, or None for any.
+        seed: Seed of PyTorch's generator during the pass.
+
+    Raises:
+        InputError: If the pass fails or returns something else.
+    """
+    with step(f"forward pass on inputs {as_text(x.shape)}"):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            output = network(x)
+        if not isinstance(output, Tensor):
+            raise InputError(
+                f"it returns a {type(output).__name__}, not one tensor; wrap the network in a "
+                "module that returns only its outputs, or set an argument that leaves out the rest "
+                "(torchvision: aux_logits: false)"
+            )
+        if wanted is not None and output.shape != (len(x), *wanted):
+            raise InputError(f"it returns {tuple(output.shape)}, not {(len(x), *wanted)}")
+    return output.float()
+
+
+def batch_norms(network: nn.Module) -> dict[str, nn.Module]:
+    """Return the batch norms of a network by name."""
+    kind = nn.modules.batchnorm._BatchNorm
+    return {key: each for key, each in network.named_modules() if isinstance(each, kind)}
+
+
+def needs_contiguous(name: str, build: Build, build_contiguous: Build, shape: Shape) -> bool:
+    """Return whether a network does not run in channels last as in the default memory format.
+
+    Examples are `view` after a convolution, `as_strided` and parameters of five dimensions.
+
+    Args:
+        name: Name of the network in messages.
+        build: Builds the network from a seed.
+        build_contiguous: Builds the same network `contiguous`.
+        shape: (C, H, W) of one input.
+
+    Raises:
+        InputError: If the network does not run in the default memory format either.
+    """
+    x = noise(2, shape)
+    network = build_contiguous(0)
+    with usual_defaults():
+        with at(f"{name}: "):
+            output = _try_passes(network, x)
+        try:
+            network = build(0).to(memory_format=torch.channels_last)
+            return not _equal(_try_passes(network, x), output)
+        except Exception:
+            return True
+
+
+def _try_passes(network: nn.Module, x: Tensor) -> Tensor:
+    """Return the outputs in eval mode, after passes in both modes and both directions."""
+    output = run(network.eval(), x)
+    trained = run(network.train(), x)
+    with step("backward pass"):
+        if trained.requires_grad:
+            trained.sum().backward()
+    return output.detach()
+
+
+def _distance(one: Tensor, other: Tensor) -> float:
+    """Return the distance of outputs relative to the larger; NaN if they are not finite."""
+    size = max(one.norm(), other.norm(), torch.tensor(1e-30))
+    return float((one - other).norm() / size)
+
+
+def _equal(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and _distance(one, other) <= ROUNDING
+
+
+# Checks -------------------------------------------------------------------------------------------
+
+
+def check(
+    name: str, build: Build, shape: Shape, wanted: tuple[int, ...] | None = None
+) -> list[str]:
+    """Check that an untrained network is a function of one image and PyTorch's seed.
+
+    Args:
+        name: Name of the network in messages.
+        build: Builds the network from a seed.
+        shape: (C, H, W) of one input.
+        wanted: Shape of one image's outputs, or None for any.
+
+    Returns:
+        A sentence for each property that may be intended.
+
+    Raises:
+        InputError: If the network does not run, or fails a check.
+    """
+    first = build(0)
+    same = build(0)
+    other = build(1)
+    with at(f"{name}: "), usual_defaults():
+        check_precision(first)
+        check_seed(first, same, other)
+        notices = find_fixed(first, other)
+        for network in (first, same):
+            network.to(memory_format=torch.channels_last).eval()
+        x = noise(2, shape)
+        with torch.no_grad():
+            output = check_first_pass(first, x, wanted)
+            check_eval_mode(first, x, output)
+            check_same_function(same, x, output)
+        notices += check_training(first, x, output)
+    return [f"{name} {text}" for text in notices]
+
+
+def check_precision(network: nn.Module) -> None:
+    """Check that weights to be trained have at least four bytes.
+
+    Differences between outputs, and so secants, are lost in the rounding of smaller types.
+    """
+    for key, weight in network.named_parameters():
+        if weight.requires_grad and weight.itemsize < 4:
+            raise InputError(
+                f"the weights {key} are {weight.dtype}; leave them float32 and set `precision: "
+                "bfloat16` to train so"
+            )
+
+
+def _state(network: nn.Module) -> dict[str, Tensor]:
+    """Return all parameters and persistent buffers by name."""
+    state = dict(network.named_parameters()) | network.state_dict()
+    for key, value in state.items():
+        if nn.parameter.is_lazy(value):
+            raise InputError(_created([key]))
+    return state
+
+
+def _differences(one: nn.Module, other: nn.Module) -> set[str]:
+    """Return the names of parameters and buffers whose values differ."""
+    state = _state(one)
+    others = _state(other)
+    if names := state.keys() ^ others.keys():
+        raise InputError(f"each network has other names for its weights: {_some(names)}")
+    with step("comparison of weights"):
+        return {key for key in state if not torch.equal(state[key], others[key])}
+
+
+def check_seed(first: nn.Module, same: nn.Module, other: nn.Module) -> None:
+    """Check that the seed, and only the seed, determines parameters and buffers.
+
+    Args:
+        first: Network of seed 0.
+        same: Another network of seed 0.
+        other: Network of seed 1.
+    """
+    if _differences(first, same):
+        raise InputError(
+            "its weights differ under the same seed; draw them with torch, not with NumPy or "
+            "Python's random"
+        )
+    if not _differences(first, other):
+        raise InputError(
+            "its weights are the same under two seeds; build a new network in each call, without "
+            "a checkpoint and without torch.manual_seed"
+        )
+
+
+def find_fixed(first: nn.Module, other: nn.Module) -> list[str]:
+    """Return a sentence on parameters that are not constant and do not depend on the seed."""
+    drawn = _differences(first, other)
+    fixed = []
+    for key, value in first.named_parameters():
+        values = value.flatten()
+        constant = (values == values[:1]).all()
+        # `parametrizations.orthogonal` multiplies a fixed parameter by a random buffer.
+        if key not in drawn and not constant and not key.endswith(".original"):
+            fixed.append(key)
+    return [f"starts from the same {_some(fixed)} whatever the seed"] if fixed else []
+
+
+def check_first_pass(network: nn.Module, x: Tensor, wanted: tuple[int, ...] | None) -> Tensor:
+    """Check that the first pass returns finite outputs, and creates and sets nothing that remains.
+
+    Args:
+        network: Network in eval mode.
+        x: Images.
+        wanted: Shape of one image's outputs, or None for any.
+
+    Returns:
+        The outputs.
+    """
+    parameters = dict(network.named_parameters())
+    names = set(network.state_dict())
+    output = run(network, x, wanted)
+    if torch.get_default_dtype() != torch.float32:
+        raise InputError("its forward pass sets PyTorch's default dtype for all networks")
+    late = set(network.state_dict()) - names
+    late |= {key for key, each in network.named_parameters() if each is not parameters.get(key)}
+    if late:
+        raise InputError(_created(late))
+    if not output.isfinite().all():
+        raise InputError("its outputs at noise are not finite")
+    return output
+
+
+def _created(names: Iterable[str]) -> str:
+    return (
+        f"its first forward pass creates {_some(names)}, which neither the seed nor training "
+        "reaches; make all parameters and buffers in the constructor"
+    )
+
+
+def check_eval_mode(network: nn.Module, x: Tensor, output: Tensor) -> None:
+    """Check that outputs in eval mode depend on one image only.
+
+    Args:
+        network: Network in eval mode after its first pass.
+        x: Images of its first pass.
+        output: Outputs of its first pass.
+    """
+    if not _equal(run(network, x), output):
+        raise InputError(
+            "two equal passes in eval mode give different outputs, so it keeps state from one call "
+            "to the next or draws numbers without torch; reset its state at the start of `forward`"
+        )
+    if not _equal(run(network, x, seed=1), output):
+        raise InputError(
+            "its outputs in eval mode are random; give dropout `training=self.training`, and add "
+            "noise only in train mode"
+        )
+    alone = run(network, x[1:], output.shape[1:])
+    if not _equal(alone, output[1:]):
+        message = "its output for an image in eval mode depends on the other images of the batch"
+        for key, norm in batch_norms(network).items():
+            if norm.running_mean is None:
+                message += f"; the batch norm {key} has no running statistics"
+        raise InputError(message)
+
+
+def check_same_function(same: nn.Module, x: Tensor, output: Tensor) -> None:
+    """Check that a second network of one seed is the same function, whatever it saw before.
+
+    Args:
+        same: Network of the seed, before its first pass.
+        x: Images.
+        output: Outputs of the first network of the seed.
+    """
+    run(same, x[1:], seed=1)
+    if not _equal(run(same, x), output):
+        raise InputError(
+            "two networks of the same seed have different outputs; draw everything with torch and "
+            "in the constructor, not in the first pass, from its images, or with NumPy"
+        )
+
+
+def check_training(network: nn.Module, x: Tensor, output: Tensor) -> list[str]:
+    """Check one pass in train mode, and that inputs and all weights have derivatives.
+
+    Args:
+        network: Network in eval mode.
+        x: Images.
+        output: Outputs in eval mode.
+
+    Returns:
+        A sentence for each property that may be intended.
+    """
+    for norm in batch_norms(network).values():
+        norm.momentum = 0.0  # so that passes in train mode keep its running statistics
+    shape = tuple(x.shape[1:])
+    images = 2 * x + 1
+    trained = run(network.train(), images, output.shape[1:])
+    x = x.clone().requires_grad_()
+    after = run(network.eval(), x)
+    check_leaves(network, trained, after)
+    end = check_end(network, after, shape)
+    check_derivatives(trained, after, x)
+    check_jump(network, images, x, output, after)
+    untrained = [
+        key
+        for key, weight in network.named_parameters()
+        if weight.requires_grad and weight.grad is None and weight.numel()
+    ]
+    if untrained:
+        end.append(f"never trains {_some(untrained)}, which have no gradient")
+    return end
+
+
+def check_derivatives(trained: Tensor, output: Tensor, x: Tensor) -> None:
+    """Check that outputs have derivatives with respect to weights and inputs.
+
+    Args:
+        trained: Outputs in train mode, whose weights get gradients.
+        output: Outputs in eval mode at the inputs x.
+        x: Images that require gradients.
+    """
+    gradient = None
+    with step("backward pass"):
+        if trained.requires_grad:
+            trained.sum().backward()
+        if output.requires_grad:
+            (gradient,) = torch.autograd.grad(output.sum(), x, allow_unused=True)
+    if not trained.requires_grad or gradient is None:
+        raise InputError(
+            "its outputs have no derivative with respect to weights or inputs; no_grad, detach, "
+            "argmax and conversion to integers remove it"
+        )
+
+
+def check_leaves(network: nn.Module, trained: Tensor, output: Tensor) -> None:
+    """Check that the weights in the graphs of two passes are parameters of the network.
+
+    A tensor that only one pass has, such as zeros with `requires_grad=True`, is no weight.
+    """
+    parameters = {id(weight) for weight in network.parameters()}
+    kept = _leaves(output)
+    hidden = [
+        str(tuple(leaf.shape))
+        for key, leaf in _leaves(trained).items()
+        if key in kept and key not in parameters
+    ]
+    if hidden:
+        raise InputError(
+            f"weights of shape {_some(hidden)} are not among its parameters, so they are never "
+            "trained; make layers in the constructor, several in an nn.ModuleList"
+        )
+
+
+def _leaves(output: Tensor) -> dict[int, Tensor]:
+    """Return the leaf tensors of a graph by their identity."""
+    nodes = [output.grad_fn]
+    seen = set()
+    leaves = {}
+    while nodes:
+        node = nodes.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        nodes += [before for before, _ in node.next_functions]
+        if type(node).__name__ == "AccumulateGrad":
+            leaves[id(node.variable)] = node.variable
+    return leaves
+
+
+def check_end(network: nn.Module, output: Tensor, shape: Shape) -> list[str]:
+    """Check that outputs (N, outputs) are logits.
+
+    Args:
+        network: Network in eval mode.
+        output: Outputs with their graph.
+        shape: (C, H, W) of one input.
+
+    Returns:
+        A sentence on a last linear layer that starts at zero.
+    """
+    function = _last_function(output)
+    if output.dim() == 2 and function in SQUASHING:
+        raise InputError(
+            f"it ends in {function}, and training and NADs need the values before it; leave it out"
+        )
+    if output.dim() == 2 and function not in LINEAR:
+        with torch.no_grad():  # large noise, since all ReLUs may be off at two images
+            _check_lengths(run(network, 100 * noise(8, shape)))
+    linear = [(key, each) for key, each in network.named_modules() if isinstance(each, nn.Linear)]
+    for key, layer in linear[-1:]:
+        if not layer.weight.any():
+            return [f"has a last layer {key} that starts at zero; its NADs are the features'"]
+    return []
+
+
+def _last_function(output: Tensor) -> str:
+    """Return the name of the function whose values the outputs are, up to shape and scale."""
+    node = output.grad_fn
+    while node is not None:
+        function = node.name().partition("Backward")[0]
+        before = [each for each, _ in node.next_functions if each is not None]
+        if function not in RESHAPING or len(before) != 1:
+            return function
+        (node,) = before
+    return ""
+
+
+def _check_lengths(output: Tensor) -> None:
+    """Check that outputs (N, outputs) do not all have the same length, in one norm or another."""
+    norms = [output.norm(p, 1) for p in (1, 2, torch.inf)]
+    lengths = torch.stack([*norms, output.exp().sum(1)])
+    spread = (lengths - lengths[:, :1]).abs().amax(1)
+    # Outputs of a deep network may differ by less than a thousandth.
+    if (spread <= 1e-4 * (output - output[:1]).abs().max()).any():
+        raise InputError(
+            "its outputs have the same length for all images, as after a softmax or normalisation, "
+            "or for a last layer that starts at zero; return the values before it"
+        )
+
+
+@torch.no_grad()
+def check_jump(
+    network: nn.Module, images: Tensor, x: Tensor, output: Tensor, after: Tensor
+) -> None:
+    """Check that eval-mode outputs do not jump at the first pass in train mode.
+
+    Args:
+        network: Network after one pass in train mode.
+        images: Images for passes in train mode.
+        x: Images in eval mode.
+        output: Outputs at x before the first pass in train mode.
+        after: Outputs at x after it.
+    """
+    jump = _distance(output, after)
+    if jump <= JUMP:
+        return
+    run(network.train(), images)
+    second = _distance(after, run(network.eval(), x))
+    if second < jump / 2:  # running means change as much again
+        raise InputError(
+            "its first pass in train mode sets values that eval mode uses, so the untrained "
+            "network is not defined; set them in the constructor, and replace "
+            "torch.nn.utils.spectral_norm by torch.nn.utils.parametrizations.spectral_norm"
+        )
+
+
+def _some(names: Iterable[str]) -> str:
+    """Return the first names."""
+    return textwrap.shorten(", ".join(sorted(names)), 100)

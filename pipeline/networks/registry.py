@@ -1,0 +1,259 @@
+"""The table of networks, and how a network is named, built and identified in cache keys.
+
+An architecture in params.yaml names a network (a row of `FAMILIES`, a library's network, or your
+own) and its keyword arguments: `resnet18_narrow: {network: resnet18, width: 0.125}`. It becomes a
+*specification*: {"network": "package.module:name"} and the arguments.
+"""
+
+import dataclasses
+import functools
+import importlib
+import importlib.util
+import re
+import tokenize
+import typing
+from collections.abc import Callable, Iterable
+from importlib import metadata
+from pathlib import Path
+
+from torch import nn
+
+from pipeline.cells.shapes import SIDE, Shape
+from pipeline.cells.training import initialised
+from pipeline.networks import custom
+from pipeline.networks.libraries import LIBRARIES
+from pipeline.project.errors import InputError, at, nearest
+
+
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """A row of the table.
+
+    The class at `place` states its `symmetry`, as a word or as a function of its arguments. It
+    states `together = "stack"` if a GPU may train several networks as one (no batch norm).
+
+    Attributes:
+        place: `package.module:name` of the class, which identifies it in cache keys.
+        label: Name in figures and tables.
+    """
+
+    place: str
+    label: str
+
+
+FAMILIES = {
+    "logreg": Family("pipeline.networks.mlp:LogReg", "LogReg"),
+    "mlp": Family("pipeline.networks.mlp:MLP", "MLP"),
+    "lenet": Family("pipeline.networks.lenet:LeNet", "LeNet"),
+    "vgg11": Family("pipeline.networks.vgg:VGG11", "VGG-11"),
+    "resnet18": Family("pipeline.networks.resnet:ResNet18", "ResNet-18"),
+    "densenet121": Family("pipeline.networks.densenet:DenseNet121", "DenseNet-121"),
+    "vit": Family("pipeline.networks.vit:ViT", "ViT"),
+    "mixer": Family("pipeline.networks.mixer:Mixer", "MLP-Mixer"),
+    "convmixer": Family("pipeline.networks.convmixer:ConvMixer", "ConvMixer"),
+    "convnext": Family("pipeline.networks.convnext:ConvNeXt", "ConvNeXt"),
+}
+"""The networks that params.yaml can name by one word."""
+
+NETWORKS = {name: family.place for name, family in FAMILIES.items()}
+"""The place of each network of the table."""
+
+LABELS = {family.place: family.label for family in FAMILIES.values()}
+"""The label of each network of the table, by its place."""
+
+SYMMETRIES = ("none", "transposition", "square")
+"""Symmetries of the square that a network can state. Each includes those before it."""
+
+CONTIGUOUS = {"memory_format": "contiguous"}
+"""Item in the specification of a custom network that does not run in channels last."""
+
+Specification = dict[str, typing.Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Symmetry:
+    """What leaves the distribution of a network's weights and its geometry unchanged.
+
+    Attributes:
+        square: One of `SYMMETRIES`, or 'measured' if none is known.
+        channels: Whether each input channel's weights are drawn independently, with either sign.
+
+    Raises:
+        ValueError: If `square` is any other word.
+    """
+
+    square: str = "none"
+    channels: bool = False
+
+    def __post_init__(self) -> None:
+        if self.square not in (*SYMMETRIES, "measured"):
+            raise ValueError(
+                f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or without "
+                f"+channels, not {self.square!r}"
+            )
+
+    @classmethod
+    def named(cls, name: str) -> typing.Self:
+        """Return the symmetry of a name such as square or square+channels."""
+        square = name.removesuffix("+channels")
+        return cls(square, square != name)
+
+    def __str__(self) -> str:
+        return self.square + "+channels" * self.channels
+
+
+def is_custom(place: str) -> bool:
+    """Return whether the network at a place is not in the table."""
+    return place not in LABELS
+
+
+def reads_own(specification: Specification) -> bool:
+    """Return whether a network may build on files in own/: neither the table's nor a library's."""
+    place = specification["network"]
+    package = place.partition(":")[0].partition(".")[0]
+    return is_custom(place) and package not in LIBRARIES
+
+
+def specification(architecture: dict[str, typing.Any]) -> Specification:
+    """Return the specification of an architecture in params.yaml.
+
+    Raises:
+        InputError: If the name is neither in the table nor of the form `package.module:name`.
+    """
+    name = str(architecture.get("network"))
+    module, colon, _ = name.partition(":")
+    if colon and "/" not in module and not module.endswith(".py"):
+        return dict(architecture)
+    if name not in NETWORKS:
+        raise InputError(
+            f"the network {name!r} is unknown; {nearest(name, NETWORKS)} Name your own network "
+            "module:name, where the module is in own/, and a library's torchvision.models:name or "
+            "timm:name"
+        )
+    return architecture | {"network": NETWORKS[name]}
+
+
+def constructor(place: str) -> Callable[..., nn.Module]:
+    """Return the callable that builds a network, called with channels, outputs and arguments.
+
+    The callables of `LIBRARIES` are adapted. `timm:name` is the network that timm lists under that
+    name.
+
+    Args:
+        place: `package.module:name`; a module of yours is in own/.
+
+    Raises:
+        InputError: If the network cannot be imported.
+    """
+    module, _, attribute = place.partition(":")
+    if not is_custom(place):
+        return getattr(importlib.import_module(module), attribute)
+    if module == "torchvision":
+        module = "torchvision.models"
+    imported = custom.load(module)
+    if module == "timm":
+        return LIBRARIES["timm"](functools.partial(imported.create_model, attribute))
+    make = getattr(imported, attribute, None)
+    if make is None:
+        raise InputError(f"the network {place}: {nearest(attribute, dir(imported))}")
+    if not callable(make) or isinstance(make, nn.Module):
+        raise InputError(
+            f"{place} is a {type(make).__name__}; name a class or a function that returns a network"
+        )
+    package = module.partition(".")[0]
+    return LIBRARIES[package](make) if package in LIBRARIES else make
+
+
+def keywords(specification: Specification) -> dict[str, typing.Any]:
+    """Return the keyword arguments of a specification."""
+    reserved = ("network", *CONTIGUOUS)
+    return {key: value for key, value in specification.items() if key not in reserved}
+
+
+def build(specification: Specification, channels: int, outputs: int, seed: int) -> nn.Module:
+    """Build a network whose initial weights are drawn on the CPU from `seed`.
+
+    Raises:
+        InputError: If the network cannot be imported or built with these arguments.
+    """
+    place = specification["network"]
+    arguments = keywords(specification)
+    make = functools.partial(constructor(place), channels, outputs, **arguments)
+    given = f"{place} with {channels} channels, {outputs} outputs and {arguments}: "
+    with at(given, TypeError, ValueError):
+        if is_custom(place):
+            return custom.build(make, seed, CONTIGUOUS.items() <= specification.items())
+        return initialised(make, seed)
+
+
+def symmetry(specification: Specification) -> Symmetry:
+    """Return the symmetry that a network's class states, or a measured one if it states none.
+
+    A family states it as a word or as a function of its arguments, a custom network as a word. Any
+    other attribute of this name has a meaning of its own.
+    """
+    place = specification["network"]
+    stated = getattr(constructor(place), "symmetry", None)
+    if is_custom(place):
+        try:
+            return Symmetry.named(stated)
+        except (AttributeError, ValueError):
+            return Symmetry("measured")
+    if callable(stated):
+        stated = stated(**keywords(specification))
+    return Symmetry(stated or "measured", channels=True)
+
+
+def symmetry_of_inputs(specification: Specification, shape: Shape) -> Symmetry:
+    """Return the part of a network's `symmetry` that inputs (C, H, W) can have."""
+    stated = symmetry(specification)
+    channels, height, width = shape
+    square = stated.square if height == width else "none"
+    side = specification.get("side", SIDE)
+    if square == "square" and height % side and not is_custom(specification["network"]):
+        square = "measured"  # strides and poolings may leave out the last rows of such inputs
+    return Symmetry(square, stated.channels and channels > 1)
+
+
+def files(place: str) -> list[Path]:
+    """Return the package's files that determine the network at a place.
+
+    Your own network, or a network of another library, may build on any network of the table.
+    """
+    module = place.partition(":")[0]
+    if module.partition(".")[0] in LIBRARIES:
+        module = "pipeline.networks.libraries"
+    if module.startswith("pipeline."):
+        return [Path(importlib.util.find_spec(module).origin)]
+    return sorted(Path(__file__).parent.glob("*.py"))
+
+
+_distributions = functools.cache(metadata.packages_distributions)
+
+
+def version(place: str, own: Iterable[str] = ()) -> str:
+    """Return the versions of the installed packages that determine a custom network.
+
+    Args:
+        place: `package.module:name`; a network of the table has no such packages.
+        own: Files of your own network. A package counts if its module's name occurs in them.
+    """
+    if not is_custom(place):
+        return ""
+    package = place.partition(":")[0].partition(".")[0]
+    packages = set(LIBRARIES)
+    if package not in LIBRARIES:
+        words = {package}
+        for file in own:
+            if file.endswith(".py"):
+                with tokenize.open(file) as source:  # in the encoding that its first lines state
+                    words.update(re.findall(r"\w+", source.read()))
+        for word in words:
+            packages.update(_distributions().get(word, ()))
+    versions = []
+    for name in sorted(packages):
+        try:
+            versions.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            continue
+    return ", ".join(versions)

@@ -1,0 +1,634 @@
+"""Custom networks: each runs as its author meant it, or a check refuses it before any work."""
+
+import functools
+import sys
+import traceback
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.nn.utils import parametrizations
+from torch.utils.checkpoint import checkpoint
+
+from pipeline import networks
+from pipeline.cells import training
+from pipeline.nads import estimate
+from pipeline.networks import custom
+from pipeline.networks.dry_run import dry_run
+from pipeline.project.errors import InputError
+
+SHAPE = (2, 8, 8)
+
+
+def try_out(make, outputs=2):
+    """The notices on a custom network, and whether it runs in the default memory format."""
+
+    build = functools.partial(custom.build, functools.partial(make, 2, outputs))
+    usual = functools.partial(build, contiguous=True)
+    contiguous = custom.needs_contiguous("it", build, usual, SHAPE)
+    return custom.check("it", usual if contiguous else build, SHAPE, (outputs,)), contiguous
+
+
+def refuse(action):
+    """The names of the functions through which the exceptions of a refused action passed."""
+    with pytest.raises(InputError) as caught:
+        action()
+    assert "\n" not in str(caught.value)
+    names = set()
+    error = caught.value
+    while error is not None:
+        names |= {frame.name for frame in traceback.extract_tb(error.__traceback__)}
+        error = error.__context__
+    return names
+
+
+class Net(nn.Module):
+    """Two linear layers, to which the networks below add something."""
+
+    def __init__(self, channels, outputs):
+        super().__init__()
+        self.first = nn.Linear(64 * channels, 16)
+        self.last = nn.Linear(16, outputs)
+        self.prepare(channels, outputs)
+
+    def prepare(self, channels, outputs):
+        """What a network adds to the constructor."""
+
+    def features(self, x):
+        return self.first(x.flatten(1)).relu()
+
+    def forward(self, x):
+        return self.last(self.features(x))
+
+
+# Refused ------------------------------------------------------------------------------------------
+
+
+class DrawnByNumPy(Net):
+    def prepare(self, channels, outputs):
+        self.register_buffer("scale", torch.from_numpy(np.random.normal(size=16)).float())
+
+    def features(self, x):
+        return self.scale * super().features(x)
+
+
+class AttributeOfNumPy(DrawnByNumPy):
+    def prepare(self, channels, outputs):
+        self.scale = torch.from_numpy(np.random.normal(size=16)).float()
+
+
+class SeedOfItsOwn(Net):
+    def __init__(self, channels, outputs):
+        torch.manual_seed(3)
+        super().__init__(channels, outputs)
+
+
+class Counted(Net):
+    count = 0
+
+    def prepare(self, channels, outputs):
+        Counted.count += 1
+        self.add_module(f"layer_{Counted.count}", nn.Linear(2, 2))
+
+
+class LateHead(Net):
+    def forward(self, x):
+        if not hasattr(self, "head"):
+            self.head = nn.Linear(16, 2)
+        return self.head(self.features(x))
+
+
+class Lazy(Net):
+    def prepare(self, channels, outputs):
+        self.last = nn.LazyLinear(outputs)
+
+
+class FirstImages(Net):
+    mean = None
+
+    def features(self, x):
+        if self.mean is None:
+            self.mean = 3 * x[:1]
+        return super().features(x - self.mean)
+
+
+class Potential(Net):
+    """A neuron whose potential remains after a call."""
+
+    potential = 0
+
+    def features(self, x):
+        self.potential = 0.5 * self.potential + super().features(x).detach()
+        return super().features(x) + self.potential
+
+
+class PowerMethod(Net):
+    """Spectral norm by one step of the power method in each call."""
+
+    def prepare(self, channels, outputs):
+        self.register_buffer("u", F.normalize(torch.randn(16), dim=0))
+
+    def features(self, x):
+        v = F.normalize(self.first.weight.detach().T @ self.u, dim=0)
+        self.u = F.normalize(self.first.weight.detach() @ v, dim=0)
+        return super().features(x) / (self.u @ self.first.weight @ v)
+
+
+class Noise(Net):
+    def forward(self, x):
+        return super().forward(x) + 0.1 * torch.randn(len(x), 1)
+
+
+class Centred(Net):
+    def features(self, x):
+        return super().features(x - x.mean(0))
+
+
+class Untracked(Net):
+    def prepare(self, channels, outputs):
+        self.norm = nn.BatchNorm2d(channels, track_running_stats=False)
+
+    def features(self, x):
+        return super().features(self.norm(x))
+
+
+def old_spectral_norm(channels, outputs):
+    norm = torch.nn.utils.spectral_norm
+    hidden = norm(nn.Linear(64 * channels, 64))
+    return nn.Sequential(nn.Flatten(), hidden, nn.ReLU(), norm(nn.Linear(64, outputs)))
+
+
+class SetByTraining(Net):
+    shift = 0
+
+    def features(self, x):
+        if self.training and isinstance(self.shift, int):
+            self.shift = -5 * x.detach().mean(0)
+        return super().features(x + self.shift)
+
+
+class Squeezed(Net):
+    def features(self, x):
+        return super().features(x)[:, :, None].squeeze()
+
+
+class Returns(Net):
+    """Returns something else than its outputs."""
+
+    def __init__(self, channels, outputs, function):
+        super().__init__(channels, outputs)
+        self.function = function
+
+    def forward(self, x):
+        return self.function(super().forward(x))
+
+
+def returning(function):
+    return functools.partial(Returns, function=function)
+
+
+class Tokens(Net):
+    def prepare(self, channels, outputs):
+        self.words = nn.Embedding(9, 1)
+
+    def features(self, x):
+        return super().features(self.words(x.clamp(0, 8).long()))
+
+
+class Detached(Net):
+    def features(self, x):
+        return super().features(x.detach())
+
+
+class Reentrant(Net):
+    def features(self, x):
+        return checkpoint(super().features, x, use_reentrant=True)
+
+
+class Listed(Net):
+    def prepare(self, channels, outputs):
+        self.layers = [nn.Linear(16, 16)]
+
+    def features(self, x):
+        return self.layers[0](super().features(x))
+
+
+class Frozen(Net):
+    @torch.no_grad()
+    def forward(self, x):
+        return super().forward(x)
+
+
+class Coarse(Net):
+    def prepare(self, channels, outputs):
+        self.bfloat16()
+
+    def forward(self, x):
+        return super().forward(x.bfloat16()).float()
+
+
+class DefaultType(Net):
+    def forward(self, x):
+        torch.set_default_dtype(torch.float64)
+        return super().forward(x)
+
+
+class Raises(Net):
+    def prepare(self, channels, outputs):
+        raise RuntimeError("this codec was built for CUDA 13")
+
+
+class Exits(Net):
+    def forward(self, x):
+        sys.exit("no GPU")
+
+
+REFUSED = [
+    (Raises, "prepare"),
+    (Exits, "forward"),
+    (lambda channels, outputs: torch.neg, "build"),
+    (lambda channels, outputs: Net(channels, outputs).half(), "needs_contiguous"),
+    (returning(lambda y: {"logits": y}), "needs_contiguous"),
+    (Reentrant, "check_derivatives"),
+    (Coarse, "check_precision"),
+    (DrawnByNumPy, "check_seed"),
+    (SeedOfItsOwn, "check_seed"),
+    (Counted, "check_seed"),
+    (Lazy, "check_seed"),
+    (LateHead, "check_first_pass"),
+    (returning(lambda y: (-y.abs()).log()), "check_first_pass"),
+    (Potential, "check_eval_mode"),
+    (PowerMethod, "check_eval_mode"),
+    (Noise, "check_eval_mode"),
+    (Centred, "check_eval_mode"),
+    (Untracked, "check_eval_mode"),
+    (Squeezed, "check_eval_mode"),
+    (AttributeOfNumPy, "check_same_function"),
+    (FirstImages, "check_same_function"),
+    (old_spectral_norm, "check_jump"),
+    (SetByTraining, "check_jump"),
+    (Listed, "check_leaves"),
+    (Tokens, "check_derivatives"),
+    (Detached, "check_derivatives"),
+    (Frozen, "check_derivatives"),
+    (returning(torch.tanh), "check_end"),
+    (returning(lambda y: 2 * torch.sigmoid(y)[:, :, None].squeeze(2) - 1), "check_end"),
+    (returning(lambda y: y.softmax(1)), "check_end"),
+    (returning(lambda y: F.log_softmax(y, 1)), "check_end"),
+    (returning(lambda y: F.layer_norm(y, y.shape[1:])), "check_end"),
+    (returning(lambda y: y - y.logsumexp(1, keepdim=True)), "check_end"),
+    (returning(lambda y: 3 * F.normalize(y)), "check_end"),
+    (DefaultType, "check_first_pass"),
+]
+"""Networks, and the function in which each is refused."""
+
+
+@pytest.mark.filterwarnings(
+    "ignore:None of the inputs have requires_grad:UserWarning",
+    "ignore:.*spectral_norm.*is deprecated:FutureWarning",
+    "ignore:Lazy modules are a new feature:UserWarning",
+)
+@pytest.mark.parametrize(("make", "function"), REFUSED)
+def test_a_network_that_gives_wrong_numbers_is_refused_by_its_check(make, function):
+    default = torch.get_default_dtype()
+    assert function in refuse(lambda: try_out(make))
+    assert torch.get_default_dtype() == default
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_a_squashing_end_is_named_for_any_number_of_outputs(outputs):
+    with pytest.raises(InputError, match="(?i)tanh"):
+        try_out(returning(torch.tanh), outputs)
+
+
+@pytest.mark.parametrize(("make", "named"), [(Centred, False), (Untracked, True)])
+def test_only_a_batch_norm_without_statistics_is_named_as_a_cause(make, named):
+    with pytest.raises(InputError) as caught:
+        try_out(make)
+    assert ("norm" in str(caught.value)) == named
+
+
+def test_state_and_chance_are_told_apart():
+    for make, cause in ((Potential, "state"), (Noise, "random")):
+        with pytest.raises(InputError, match=cause):
+            try_out(make)
+
+
+# Accepted -----------------------------------------------------------------------------------------
+
+
+class View(nn.Module):
+    """The old way to flatten."""
+
+    def __init__(self, channels, outputs):
+        super().__init__()
+        self.first = nn.Conv2d(channels, 4, 3)
+        self.last = nn.Linear(144, outputs)
+
+    def flatten(self, x):
+        return x.view(-1, 144)
+
+    def forward(self, x):
+        return self.last(self.flatten(self.first(x).relu()))
+
+
+class Strided(View):
+    def flatten(self, x):
+        return torch.as_strided(x, (len(x), 144), (144, 1))
+
+
+class Reshape(View):
+    def flatten(self, x):
+        return x.reshape(-1, 144)
+
+
+class FiveDimensions(Net):
+    """Matrices that vote, in one tensor of five dimensions."""
+
+    def prepare(self, channels, outputs):
+        del self.last
+        self.votes = nn.Parameter(torch.randn(1, 4, outputs, 3, 4))
+        self.register_buffer("places", torch.randn(1, 2, 2, 2, 2))
+
+    def forward(self, x):
+        parts = self.features(x).view(-1, 4, 1, 4, 1)
+        return (self.votes @ parts).sum((1, 3, 4))
+
+
+class Experts(Net):
+    """A mixture of experts that gathers their outputs in zeros."""
+
+    def prepare(self, channels, outputs):
+        self.experts = nn.ModuleList(nn.Linear(16, 16) for _ in range(2))
+
+    def features(self, x):
+        x = super().features(x)
+        gathered = torch.zeros(len(x), 16, requires_grad=True)
+        for number, expert in enumerate(self.experts):
+            mine = ((x[:, 0] > x[:, 1]).long() == number).nonzero().flatten()
+            gathered = gathered.index_add(0, mine, expert(x[mine]))
+        return gathered
+
+
+class Odd(Net):
+    """State of unusual types and sizes, part of which nothing reads."""
+
+    def prepare(self, channels, outputs):
+        self.device_holder = nn.Parameter(torch.empty(0))
+        self.waves = nn.Parameter(torch.randn(8, dtype=torch.cfloat), requires_grad=False)
+        for kind in (torch.float8_e4m3fn, torch.uint16, torch.bool):
+            value = nn.Parameter(torch.ones(3).to(kind), requires_grad=False)
+            self.register_parameter(str(kind)[6:], value)
+        self.register_buffer("cache", torch.empty(5), persistent=False)
+
+
+class Tied(Net):
+    def prepare(self, channels, outputs):
+        self.second = nn.Linear(16, 16)
+        self.third = nn.Linear(16, 16)
+        self.third.weight = self.second.weight
+
+    def features(self, x):
+        return self.third(self.second(super().features(x)).relu())
+
+
+class Shifted(Net):
+    def features(self, x):
+        return super().features(x.sub_(0.5).mul_(4))
+
+
+class ShiftedCopy(Net):
+    def features(self, x):
+        return super().features((x - 0.5) * 4)
+
+
+def normed(channels, outputs, norm):
+    hidden = norm(nn.Linear(64 * channels, 64))
+    return nn.Sequential(nn.Flatten(), hidden, nn.ReLU(), norm(nn.Linear(64, outputs)))
+
+
+class Faint(Net):
+    """Outputs that hardly differ between images, at the end no layer."""
+
+    def forward(self, x):
+        return F.linear(1e-4 * self.features(x), self.last.weight, self.last.bias)
+
+
+def scripted(channels, outputs):
+    return torch.jit.script(nn.Sequential(nn.ReLU(inplace=True), Reshape(channels, outputs)))
+
+
+def normed_by_batch(channels, outputs):
+    convolution = nn.Conv2d(channels, 8, 3)
+    return nn.Sequential(
+        convolution, nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, outputs)
+    )
+
+
+SOUND = [
+    *(Net, Experts, Odd, Tied, Shifted, Reshape, Faint),
+    *(scripted, normed_by_batch),
+    *(
+        functools.partial(normed, norm=norm)
+        for norm in (
+            parametrizations.spectral_norm,
+            parametrizations.weight_norm,
+            parametrizations.orthogonal,
+        )
+    ),
+]
+CONTIGUOUS = [View, Strided, FiveDimensions]
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.* is deprecated:FutureWarning")
+@pytest.mark.parametrize(
+    ("make", "contiguous"),
+    [(make, False) for make in SOUND] + [(make, True) for make in CONTIGUOUS],
+)
+def test_a_sound_network_is_trained_and_has_both_derivatives(make, contiguous):
+    state = torch.get_rng_state()
+    assert try_out(make) == ([], contiguous)
+    assert torch.equal(torch.get_rng_state(), state)
+    network = custom.build(functools.partial(make, 2, 2), 0, contiguous)
+    x = training.channels_last(torch.randn(6, *SHAPE), "cpu")
+    before = x.clone()
+    training.train(network, x, torch.arange(6) % 2, training.Training(2, 0.1, 0, 0), 0)
+    assert training.logits(network, x[:1]).shape == (1, 2)
+    assert torch.equal(x, before), "the images of later epochs are those of the first"
+    for estimand in ("secant", "gradient"):
+        nads = estimate(functools.partial(make, 2, 1), SHAPE, 4, estimand=estimand)
+        assert nads.eigenvalues[0] > 0
+
+
+@pytest.mark.parametrize("estimand", ["secant", "gradient"])
+@pytest.mark.parametrize(
+    ("make", "usual"), [(Shifted, ShiftedCopy), (View, Reshape), (Strided, Reshape)]
+)
+def test_an_unusual_way_of_writing_has_the_nads_of_the_usual_way(make, usual, estimand):
+    one = estimate(functools.partial(make, 2, 1), SHAPE, 4, estimand=estimand)
+    other = estimate(functools.partial(usual, 2, 1), SHAPE, 4, estimand=estimand)
+    np.testing.assert_allclose(one.eigenvalues, other.eigenvalues, rtol=1e-3, atol=1e-9)
+
+
+# Notices ------------------------------------------------------------------------------------------
+
+
+class ZeroHead(Net):
+    def prepare(self, channels, outputs):
+        nn.init.zeros_(self.last.weight)
+
+
+class FixedFirst(Net):
+    def prepare(self, channels, outputs):
+        self.first.weight.data = torch.arange(2048.0).reshape(16, 128) / 1e4
+
+
+class UntrainedBias(Net):
+    def prepare(self, channels, outputs):
+        self.shift = nn.Parameter(torch.zeros(16))
+
+    def features(self, x):
+        return super().features(x) + self.shift.detach()
+
+
+@pytest.mark.parametrize(
+    ("make", "weights"),
+    [(ZeroHead, "last"), (FixedFirst, "first.weight"), (UntrainedBias, "shift")],
+)
+def test_what_may_be_intended_gets_a_notice_that_names_the_weights(make, weights):
+    notices, contiguous = try_out(make)
+    assert len(notices) == 1
+    assert f" {weights}" in notices[0]
+    assert not contiguous
+
+
+# Files and places ---------------------------------------------------------------------------------
+
+FILE = """
+import argparse
+
+import torch
+from torch import nn
+
+{line}
+
+
+def net(channels, outputs, momentum=0.1):
+    layers = nn.Conv2d(channels, 4, 3), nn.BatchNorm2d(4, momentum=momentum), nn.Flatten()
+    return nn.Sequential(*layers, nn.Linear(144, outputs))
+
+
+class Flag(nn.Sequential):
+    symmetry = True
+
+
+class Method(nn.Sequential):
+    def symmetry(self):
+        return self
+
+
+class Word(nn.Sequential):
+    symmetry = "C4"
+
+
+class Known(nn.Sequential):
+    symmetry = "square+channels"
+
+
+class View(nn.Module):
+    def __init__(self, channels, outputs):
+        super().__init__()
+        self.first = nn.Conv2d(channels, 4, 3)
+        self.last = nn.Linear(144, outputs)
+
+    def forward(self, x):
+        return self.last(self.first(x).view(-1, 144))
+"""
+
+
+@pytest.fixture
+def write(repository):
+    """A function that writes own/mine.py, with a line at its top."""
+    return lambda line="": (repository / "own/mine.py").write_text(FILE.format(line=line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.set_default_dtype(torch.float64)",
+        "torch.set_default_device('meta')",
+        "torch.set_grad_enabled(False)",
+        "torch.set_float32_matmul_precision('medium')",
+        "argparse.ArgumentParser().parse_args()",
+    ],
+)
+def test_what_a_module_sets_for_all_ends_with_its_import(line, write, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["train", "linear_pairs", "--width=5"])
+    write(line)
+    specification = {"network": "mine:net"}
+    dry_run(specification, SHAPE, 2)
+    network = networks.build(networks.specification({"network": "logreg", "side": 8}), 2, 2, 0)
+    assert network(torch.zeros(1, *SHAPE)).dtype == torch.float32
+    assert network(torch.zeros(1, *SHAPE)).requires_grad
+    assert torch.get_float32_matmul_precision() == "highest"
+    assert sys.argv[1:] == ["linear_pairs", "--width=5"]
+
+
+@pytest.mark.parametrize(
+    "line", ["raise SystemExit('no GPU')", "import absent.part", "def net(:", "net = nn.Flatten()"]
+)
+def test_a_module_that_cannot_be_imported_is_refused(line, write):
+    write(line)
+    refuse(lambda: dry_run({"network": "mine:absent"}, SHAPE, 2))
+
+
+def test_a_memory_format_is_kept_in_the_specification(write):
+    write()
+    specification = {"network": "mine:View"}
+    assert len(dry_run(specification, SHAPE, 2)[1]) == 1
+    assert specification == {"network": "mine:View", "memory_format": "contiguous"}
+    assert networks.keywords(specification) == {}
+    dry_run(specification, SHAPE, 2)
+
+
+def test_the_size_is_that_of_parameters_and_buffers(write):
+    write()
+    parameters = 4 * 18 + 4 + 2 * 4 + 144 * 2 + 2
+    assert dry_run({"network": "mine:net"}, SHAPE, 2) == (4 * (parameters + 2 * 4) + 8, [])
+
+
+@pytest.mark.parametrize(
+    ("momentum", "steps", "count"), [(0.01, 100, 1), (0.01, 300, 0), (0.1, 100, 0), (None, 1, 0)]
+)
+def test_batch_norms_that_a_short_training_leaves_behind_get_a_notice(
+    momentum, steps, count, write
+):
+    write()
+    notices = dry_run({"network": "mine:net", "momentum": momentum}, SHAPE, 2, steps)[1]
+    assert len(notices) == count
+
+
+@pytest.mark.parametrize("shape", [(32, 32, 3), (3, 32, 32), (32, 3, 3), (32, 32, 32)])
+def test_a_shape_that_looks_as_if_its_channels_came_last_gets_a_notice(shape):
+    specification = networks.specification({"network": "resnet18", "width": 0.125})
+    assert len(dry_run(specification, shape, 2)[1]) == (shape == (32, 32, 3))
+
+
+@pytest.mark.parametrize("name", ["Flag", "Method", "Word", "Known", "net"])
+def test_a_symmetry_of_another_meaning_is_measured(name, write):
+    write()
+    expected = "square+channels" if name == "Known" else "measured"
+    assert str(networks.symmetry({"network": f"mine:{name}"})) == expected
+
+
+def test_estimate_restores_what_its_caller_has_set():
+    with torch.no_grad():
+        torch.set_default_dtype(torch.float64)
+        try:
+            assert estimate(lambda: Net(2, 1), SHAPE, 2).eigenvalues[0] > 0
+            assert torch.get_default_dtype() == torch.float64
+            assert not torch.is_grad_enabled()
+        finally:
+            torch.set_default_dtype(torch.float32)
