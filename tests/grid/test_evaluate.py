@@ -34,7 +34,8 @@ def test_a_linear_network_on_two_channels(tmp_path):
 
     With ε₁ = 1 and ε₂ = 0.5 it is 5y + 2.4: both channels together are always right; the first
     alone gives 2y + 2.4, which is positive, so that it is right for y = 1 only; the second 3y +
-    2.4, always right. The boundary's normal has the angle arctan(6/2) to v₁⊕0. Three of the five
+    2.4, always right. In conflicts the first has label y and the second −y: −y + 2.4 is positive.
+    The boundary's normal has the angle arctan(6/2) to v₁⊕0. Three of the five
     labels are 1, so the median score is 7.4; the boundary is at 7.4/2 along the first direction and
     at 7.4/6 along the second.
     """
@@ -57,6 +58,7 @@ def test_a_linear_network_on_two_channels(tmp_path):
         {"test_set": "all", "accuracy": 1.0, "n": 5, "best_accuracy": 1.0},
         {"test_set": "first", "accuracy": 0.6, "n": 5, "best_accuracy": 1.0},
         {"test_set": "second", "accuracy": 1.0, "n": 5, "best_accuracy": 1.0},
+        {"test_set": "conflict", "accuracy": 0.6, "n": 5, "best_accuracy": 0.6},
     ]
     (row,) = tables["boundaries"]
     assert row == {
