@@ -1,9 +1,5 @@
-"""Stage `render`: tables of reports/ -> its figures/, report.md, index.html and metrics.json.
+"""Stage `render`: tables of reports/ -> its figures/, report.md, index.html and metrics.json."""
 
-With a FOLDER of kept runs, such as reports/kept: their figures and index.html.
-"""
-
-import dataclasses
 import importlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,8 +7,8 @@ from pathlib import Path
 from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
-from pipeline.report import nads, run, style
-from pipeline.report.page import Picture, Section, metrics, page
+from pipeline.report import run, style
+from pipeline.report.page import Picture, metrics, page
 from pipeline.report.site.document import document
 
 # The report's sections, as the story is told: the NADs, what is learned along a direction, which
@@ -44,28 +40,6 @@ def main() -> None:
     print(f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}")
 
 
-def render_folder(folder: Path) -> None:
-    """Render a folder of experiments: each of its folders that has a plan in its run.json gets its
-    figures, and the page shows all of one experiment in one place."""
-    records = run.read_folder(folder, list(PARTS))
-    known = nads.named()
-    runs: dict[str, list[Section]] = {name: [] for name in PARTS} | {"nads": [nads.listed(known)]}
-    # Beside the record of a folder stand the first ones of other experiments.
-    firsts = {record.plan.experiment: record for record in reversed(records.values())}
-    for name, record in records.items():
-        experiment = record.plan.experiment
-        beside = run.Report(None, known.nads, firsts | {experiment: record})
-        section = PARTS[experiment].section(beside)
-        pictures = [dataclasses.replace(one, name=f"{name}/{one.name}") for one in section.pictures]
-        runs[experiment].append(dataclasses.replace(section, pictures=pictures))
-        for old in Path(record.folder).glob("*.png"):
-            old.unlink()
-        save(pictures, folder)
-    text = document(runs, record.plan.scale, record.notice, folder, kept=folder)
-    (folder / "index.html").write_text(text, encoding="utf-8")
-    print(f"{len(records)} runs; the page: {folder / 'index.html'}")
-
-
 def save(pictures: Iterable[Picture], folder: Path) -> None:
     """Save the figures of a section."""
     for picture in pictures:
@@ -74,7 +48,5 @@ def save(pictures: Iterable[Picture], folder: Path) -> None:
 
 if __name__ == "__main__":
     with one_sentence():
-        reader = command.parser(__doc__, "render")
-        reader.add_argument("folder", nargs="?", type=Path, help="of experiments' folders")
-        folder = reader.parse_args().folder
-        render_folder(folder) if folder else main()
+        command.parser(__doc__, "render").parse_args()
+        main()

@@ -1,1 +1,4 @@
-"""The page that people show each other, reports/index.html: one file that opens from disk."""
+"""The page reports/index.html of a run: one file that opens from disk, with explorers.
+
+The article in docs/site uses the same explorers.
+"""

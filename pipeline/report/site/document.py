@@ -1,38 +1,51 @@
-"""The page as one HTML file with its pictures and data: it needs no other file and no network."""
+"""The page as one HTML file with its images and data: it needs no other file and no network.
 
-from collections.abc import Iterable, Mapping, Sequence
+A chapter is a template that sets its `title`, and a page is a template that extends page.html.j2.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import matplotlib
 import numpy as np
-import pandas as pd
 from markupsafe import Markup
 from PIL import Image
 
 from pipeline.report import style
-from pipeline.report.comparison import number
 from pipeline.report.page import LEGEND, Section, again, merged
 from pipeline.report.site.data import LEVELS, ZERO, data_uri, script_json
 
 HERE = Path(__file__).parent
 
-# The scripts in their order: one of each live figure, and what all of them use.
+# The scripts in their order: one of each explorer, and what all of them use.
 SCRIPTS = ("basis", "problem", "fourier", "nads", "sweep", "photographs", "pairs", "start")
 
-# The chapters' templates in their order; each is empty where a run has nothing to say in it.
-CHAPTERS = ("problem", "waves", "nads", "sweep", "photographs", "pairs", "unasked", "yours")
+# The chapters of a run's own page, in order; each is empty where the run has no tables for it.
+CHAPTERS = ("problem", "waves", "nads", "sweep", "photographs", "pairs", "learning")
 
-FIRST = ("LeNet", "ResNet-18", "VGG-11")  # networks that stand first in a picker
+FIRST = ("LeNet", "ResNet-18", "VGG-11")  # networks that come first in a picker
 
 WIDTHS = {"0.125": "⅛", "0.25": "¼", "0.5": "½"}  # parts of a network's full width
 
+# The sections of each question, by 'nads' or the name of an experiment.
+Runs = Mapping[str, Sequence[Section]]
 
-def templates(folder: Path) -> jinja2.Environment:
-    """The templates of a folder, which escape what is put into them."""
-    options = {"trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.StrictUndefined}
-    return jinja2.Environment(loader=jinja2.FileSystemLoader(folder), autoescape=True, **options)
+
+def templates(*folders: Path) -> jinja2.Environment:
+    """The templates of some folders, which escape what is put into them.
+
+    Args:
+        folders: Where to look for a template, in this order.
+    """
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folders),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
 
 
 def image(path: Path) -> dict[str, Any] | None:
@@ -53,83 +66,118 @@ def short(label: str) -> str:
 
 
 def offered(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """What a picker offers, by name: each network once, of the run with most cells of it."""
+    """What a picker offers, by name: each network once, from the run with most cells of it."""
     by_name: dict[str, Mapping[str, Any]] = {}
-    for one in networks:
-        name = short(one["name"])
-        if name not in by_name or len(one["cells"]) > len(by_name[name]["cells"]):
-            by_name[name] = {**one, "name": name}
+    for network in networks:
+        name = short(network["name"])
+        if name not in by_name or len(network["cells"]) > len(by_name[name]["cells"]):
+            by_name[name] = {**network, "name": name}
     return by_name
 
 
-def place(network: Mapping[str, Any]) -> tuple[int, bool]:
-    """The place of a network in a picker: those of `FIRST`, then the others, published last."""
-    name = network["name"]
-    first = next((n for n, start in enumerate(FIRST) if name.startswith(start)), len(FIRST))
-    return first, name.endswith("published")
+def found_label(sections: Sequence[Section]) -> str | None:
+    """The label of the network that the finding of the first section is about."""
+    if not sections or not sections[0].finding:
+        return None
+    return sections[0].record.labels[sections[0].finding.network]
 
 
-def live(runs: Mapping[str, Sequence[Section]]) -> dict[str, Any]:
-    """The data of the live figures by their names: what they offer, by name; see `document`."""
-    drawn = {name: [one for each in runs[name] for one in each.explorer] for name in runs}
-    poisoned = sorted(drawn["poison"], key=lambda network: "published" not in network)
+def ordered(sections: Sequence[Section]) -> list[Mapping[str, Any]]:
+    """What the explorer of some sections offers, in the order of its picker.
+
+    The explorer opens on the first, which is the network that the text's finding is about. The
+    networks of `FIRST` follow, then the others; published values come after measured ones.
+    """
+    opening = found_label(sections)
+
+    def place(network: Mapping[str, Any]) -> tuple[bool, int, bool]:
+        name = network["name"]
+        family = len(FIRST)
+        for position, start in enumerate(FIRST):
+            if name.startswith(start):
+                family = position
+        return name != opening, family, name.endswith("published")
+
+    networks = [network for section in sections for network in section.explorer]
+    return sorted(networks, key=place)
+
+
+def explorers(runs: Runs) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """The data of the explorers by their names: what each offers, by name."""
+    nads = [network for section in runs["nads"] for network in section.explorer]
     return {
-        "fourier": offered(sorted(drawn["fourier"], key=place)),
-        "nads": {network["key"]: network for network in drawn["nads"]},
-        "sweep": offered(sorted(drawn["nad_sweep"], key=place)),
-        "photographs": offered(poisoned),
-        "pairs": offered(sorted(drawn["linear_pairs"], key=place)),
+        "fourier": offered(ordered(runs["fourier"])),
+        "nads": {network["key"]: network for network in nads},
+        "sweep": offered(ordered(runs["nad_sweep"])),
+        "photographs": offered(ordered(runs["poison"])),
+        "pairs": offered(ordered(runs["linear_pairs"])),
     }
 
 
-def rows_of(path: Path, where: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a table with these values; none where there is no such table."""
-    if not path.exists():
-        return []
-    table = pd.read_csv(path)
-    for column, wanted in where.items():
-        table = table[table[column] == wanted]
-    return table.to_dict("records")
+def prepare(
+    runs: Runs,
+    figures: Path,
+    *folders: Path,
+    regenerate: Callable[[str], str] | None = None,
+) -> jinja2.Environment:
+    """The templates of a page, and what they may ask for.
 
-
-def document(
-    runs: Mapping[str, Sequence[Section]],
-    scale: str,
-    notice: str | None,
-    folder: Path,
-    kept: Path | None = None,
-) -> str:
-    """The page of one run, or of several that are kept.
-
-    runs: the sections by 'nads' or the name of an experiment, of several runs the largest first;
-    notice: the line that names images other than CIFAR-10; folder: of the saved figures, by whose
-    names templates ask for them; kept: the folder of kept runs.
+    Args:
+        runs: The sections; if a question has several runs, the one whose finding is told is first.
+        figures: The folder of the saved figures, by whose names templates ask for them.
+        folders: Where to look for templates before this folder.
+        regenerate: The command that makes a section again, from its name; None if there is none.
     """
-    environment = templates(HERE)
-    networks = live(runs)
-    environment.filters |= {"percent": lambda part, digits=1: f"{number(100 * part, digits)} %"}
+    environment = templates(*folders, HERE)
     environment.globals |= {
         "runs": runs,
-        "networks": networks,
-        "kept": kept,
-        "again": again,
+        "networks": explorers(runs),
+        "regenerate": regenerate,
         "merged": merged,
-        "image": lambda name: image(folder / f"{name}.png"),
-        "rows": lambda table, **where: rows_of(folder / table, where),
-        "wave": lambda name: networks["fourier"].get(name, {"cells": {}})["cells"].get("8,8"),
+        "image": lambda name: image(figures / f"{name}.png"),
     }
     environment.globals["parts"] = environment.get_template("parts.html.j2").module
-    chapters = {name: environment.get_template(f"chapters/{name}.html.j2") for name in CHAPTERS}
-    chapters = {name: chapter.module for name, chapter in chapters.items()}
+    return environment
+
+
+def compose(
+    environment: jinja2.Environment, template: str, chapters: Iterable[str], **values: Any
+) -> str:
+    """A page with its chapters.
+
+    Args:
+        environment: Of `prepare`.
+        template: The page's template.
+        chapters: Names of chapters, in order. An empty chapter is left out.
+        values: For the page's template.
+    """
+    modules = {}
+    for name in chapters:
+        module = environment.get_template(f"chapters/{name}.html.j2").module
+        if str(module).strip():
+            modules[name] = module
     scripts = [(HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
     shades = matplotlib.colormaps[style.ACCURACY](np.linspace(0, 1, 64), bytes=True)[:, :3]
+    networks = environment.globals["networks"]
     data = {"colours": shades, "tile": [ZERO, 2 * LEVELS], **networks}
-    return environment.get_template("page.html.j2").render(
+    return environment.get_template(template).render(
         style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         script=Markup("\n".join(scripts)),
-        chapters={name: chapter for name, chapter in chapters.items() if str(chapter).strip()},
-        scale=scale,
-        notice=notice,
+        chapters=modules,
         legend=LEGEND,
         json=script_json(data),
+        **values,
     )
+
+
+def document(runs: Runs, scale: str, notice: str | None, figures: Path) -> str:
+    """The page of one run.
+
+    Args:
+        runs: The section of each question.
+        scale: The scale of the run.
+        notice: The line that names images other than CIFAR-10.
+        figures: The folder of the saved figures.
+    """
+    environment = prepare(runs, figures, regenerate=again)
+    return compose(environment, "run.html.j2", CHAPTERS, scale=scale, notice=notice)

@@ -1,0 +1,119 @@
+"""Build docs/index.html, the article, from the kept runs in reports/kept.
+
+The tables are read, and the figures as they were saved beside them. With `--figures` they are drawn
+again first: after a run was added to reports/kept, or when the code of a figure changed.
+"""
+
+import argparse
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from pipeline.project.errors import one_sentence
+from pipeline.render import PARTS, save
+from pipeline.report import nads, run
+from pipeline.report.comparison import number
+from pipeline.report.page import Section
+from pipeline.report.site.document import Runs, compose, prepare
+
+HERE = Path(__file__).parent
+KEPT = Path("reports/kept")
+PAGE = Path("docs/index.html")
+
+CHAPTERS = ("problem", "waves", "nads", "sweep", "photographs", "pairs", "unasked", "yours")
+
+
+def read_runs(folder: Path) -> dict[str, list[Section]]:
+    """The sections of all kept runs.
+
+    Args:
+        folder: The folder of kept runs. The name of a figure is relative to it.
+
+    Returns:
+        The sections by 'nads' or the name of an experiment. The run with most networks comes first,
+        except that a run with a published curve of poisoned images comes before the others.
+    """
+    records = run.read_folder(folder, list(PARTS))
+    known = nads.named()
+    runs: dict[str, list[Section]] = {name: [] for name in PARTS}
+    runs["nads"].append(nads.listed(known))
+    # A section may compare its record with records of other experiments: with their largest runs.
+    largest = {record.plan.experiment: record for record in reversed(records.values())}
+    for name, record in records.items():
+        experiment = record.plan.experiment
+        report = run.Report(None, known.nads, {**largest, experiment: record})
+        section = PARTS[experiment].section(report)
+        pictures = [
+            dataclasses.replace(picture, name=f"{name}/{picture.name}")
+            for picture in section.pictures
+        ]
+        runs[experiment].append(dataclasses.replace(section, pictures=pictures))
+    runs["poison"].sort(key=lambda section: "published" not in section.explorer[0])
+    return runs
+
+
+def draw_figures(runs: Runs, folder: Path) -> None:
+    """Draw the figures of all runs with a plan, in the place of the saved ones.
+
+    Args:
+        runs: The sections of `read_runs`.
+        folder: The folder of kept runs.
+    """
+    for sections in runs.values():
+        for section in sections:
+            if section.record:
+                for old in Path(section.record.folder).glob("*.png"):
+                    old.unlink()
+            save(section.pictures, folder)
+
+
+def rows_of(path: Path, where: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a table that have the values of `where`."""
+    table = pd.read_csv(path)
+    for column, value in where.items():
+        table = table[table[column] == value]
+    return table.to_dict("records")
+
+
+def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
+    """The article's templates, and what its chapters may ask for.
+
+    Args:
+        runs: The sections of `read_runs`.
+        folder: The folder of kept runs.
+    """
+    environment = prepare(runs, folder, HERE)
+    waves = environment.globals["networks"]["fourier"]
+    environment.filters["percent"] = lambda part, digits=1: f"{number(100 * part, digits)} %"
+    environment.globals |= {
+        "rows": lambda table, **where: rows_of(folder / table, where),
+        "wave": lambda name: waves[name]["cells"]["8,8"],
+    }
+    environment.globals["findings"] = environment.get_template("findings.html.j2").module
+    return environment
+
+
+def build(folder: Path, redraw: bool) -> str:
+    """The article as one HTML file.
+
+    Args:
+        folder: The folder of kept runs.
+        redraw: Whether to draw the figures of the runs again.
+    """
+    runs = read_runs(folder)
+    if redraw:
+        draw_figures(runs, folder)
+    return compose(templates_of(runs, folder), "article.html.j2", CHAPTERS)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m docs.site.build", description=__doc__)
+    parser.add_argument("--figures", action="store_true", help="draw the figures again")
+    arguments = parser.parse_args()
+    with one_sentence():
+        PAGE.write_text(build(KEPT, arguments.figures), encoding="utf-8")
+        print(f"{PAGE}: {PAGE.stat().st_size / 1e6:.2f} MB")
