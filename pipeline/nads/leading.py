@@ -34,10 +34,6 @@ class Leading:
             self.blocks = [np.concatenate(self.blocks)]
         return self.blocks[0]
 
-    def averaged_over(self) -> str:
-        """The symmetry that C is averaged over."""
-        return self.symmetry
-
     def gram(self) -> np.ndarray:
         """The Gram matrix RRᵀ (n, n) in float64."""
         rows = self.rows
@@ -72,7 +68,7 @@ class Leading:
         apart, together = (t @ squares @ t for t in (signs * weights, weights))
         return float(np.sqrt(max(0.0, apart) / together))
 
-    def asymmetry(self, symmetry: str) -> float:
+    def asymmetry(self) -> float:
         """Relative size of the part of C that averaging removes; NaN, since it is not measured."""
         return float("nan")
 
