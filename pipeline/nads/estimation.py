@@ -186,7 +186,8 @@ def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") 
             raise InputError(
                 f"{networks} networks give {rows} vectors, too few for the first {first} directions"
             )
-        needed = 8 * rows * dimension + 40 * rows**2  # vectors and Gram matrices
+        # Two copies of the vectors, matrices of their products, five copies of the directions.
+        needed = 8 * rows * dimension + 20 * rows**2 + 40 * first * dimension
         advice = "fewer networks or for method: plain"
     if needed > (free := free_memory()):
         raise InputError(

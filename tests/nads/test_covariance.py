@@ -96,18 +96,26 @@ def test_no_more_directions_than_the_vectors_span():
 def test_directions_are_orthonormal_however_steeply_the_spectrum_falls():
     left, right = jacobians(2, 40, (1, 20, 20))
     turn, basis = np.linalg.qr(left[:, :40])[0], np.linalg.qr(right.T)[0].T
-    rows = (turn * np.geomspace(1, 1e-6, 40) @ basis)[:, None].astype(np.float32)
-    directions = filled(Leading((1, 20, 20), 40), rows).spectrum().directions
-    assert 20 < len(directions) < 30
-    np.testing.assert_allclose(directions @ directions.T, np.eye(len(directions)), atol=1e-4)
+    sizes = np.geomspace(1, 1e-6, 40)
+    rows = (turn * sizes @ basis)[:, None].astype(np.float32)
+    spectrum = filled(Leading((1, 20, 20), 30), rows).spectrum()
+    directions = spectrum.directions
+    count = len(directions)
+    assert 15 < count < 25, "what rounding leaves is no direction"
+    expected = sizes[:count] ** 2 / 40
+    np.testing.assert_allclose(spectrum.eigenvalues, expected, rtol=1e-3)
+    products = directions @ directions.T
+    np.testing.assert_allclose(products, np.eye(count), atol=1e-5)
+    cosines = np.einsum("kd,kd->k", directions, basis[:count])
+    np.testing.assert_allclose(np.abs(cosines), 1, atol=1e-4)
 
 
-def test_the_gram_matrix_whenever_it_is_looked_at():
-    """Also of inputs of more pixels than a piece."""
-    samples = jacobians(5, 2, (3, 60, 61))
-    leading = Leading((3, 60, 61), 3)
-    for count, jacobian in enumerate(samples, 1):
-        leading.add(jacobian)
-        if count != 2:
-            rows = np.concatenate(samples[:count]).astype(np.float64)
-            np.testing.assert_allclose(leading.gram(), rows @ rows.T, rtol=1e-6)
+def test_leading_directions_of_tiny_derivatives():
+    """The iteration's tolerance is absolute: for unscaled rows it would end at once."""
+    samples = jacobians(60, 2, (1, 20, 20))
+    small = [np.float32(1e-9) * sample for sample in samples]
+    usual = filled(Leading((1, 20, 20), 5), samples).spectrum()
+    tiny = filled(Leading((1, 20, 20), 5), small).spectrum()
+    np.testing.assert_allclose(tiny.eigenvalues, 1e-18 * usual.eigenvalues, rtol=1e-4)
+    cosines = np.einsum("kd,kd->k", usual.directions, tiny.directions)
+    np.testing.assert_allclose(np.abs(cosines), 1, atol=1e-3)
