@@ -16,14 +16,14 @@ from pipeline.settings import Plans
 CLASSES = 10  # outputs where the images, which may not be here yet, decide their number
 
 
-def try_out(plans: Plans) -> dict[str, int]:
-    """The bytes of each architecture's weights, after a trial run of its network.
+def try_out(plans: Plans) -> None:
+    """Run each architecture's network once, for a trial.
 
     The plans get the digests of a person's own files that decide their networks and NADs. Raises
     InputError for a network that cannot be built or run, or that does not suit its experiment, and
     for a file without usable NADs.
     """
-    sizes, digests = _run_networks(plans)
+    digests = _run_networks(plans)
     place = f"params.yaml: scales.{plans.nads.scale}"
     for name, plan in plans.experiments.items():
         for architecture, member in plan.members.items():
@@ -42,12 +42,11 @@ def try_out(plans: Plans) -> dict[str, int]:
                 from_file(file, request.source.input)
                 own_files = own.digests([file])
         plans.nads.members[name] = dataclasses.replace(request, own=own_files)
-    return sizes
 
 
-def _run_networks(plans: Plans) -> tuple[dict[str, int], dict[str, dict[str, str]]]:
-    """Each architecture's bytes of weights, and its own files' digests by path."""
-    specifications, uses, sizes, digests = {}, collections.defaultdict(set), {}, {}
+def _run_networks(plans: Plans) -> dict[str, dict[str, str]]:
+    """The digests of each architecture's own files, by path."""
+    specifications, uses, digests = {}, collections.defaultdict(set), {}
     steps = collections.defaultdict(lambda: math.inf)  # of each one's shortest training
     for name, request in plans.nads.members.items():
         if request.source.file is None:
@@ -69,7 +68,6 @@ def _run_networks(plans: Plans) -> tuple[dict[str, int], dict[str, dict[str, str
             recorded = contextlib.nullcontext({})
         with at(f"params.yaml: architectures.{name}: ", ValueError), recorded as digests[name]:
             runs = [dry_run(specification, *use, steps[name]) for use in distinct]
-        sizes[name] = max(size for size, _ in runs)
         for text in dict.fromkeys(text for _, notices in runs for text in notices):
             notice(text)
-    return sizes, digests
+    return digests
