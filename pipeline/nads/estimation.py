@@ -194,15 +194,18 @@ def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") 
             f"NADs of inputs {size} (D = {whole:,}) from {networks} networks need "
             f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for {advice}"
         )
-    if first is not None:
-        known = "none" if square == "measured" else square
-        empty = Leading(shape, math.ceil(first / channels), known)
-    elif square == "measured":
-        empty = Candidates(shape)
-    else:
-        empty = Covariance(shape, square)
+    empty = _empty(shape, square, first and math.ceil(first / channels))
     sampler = dataclasses.replace(sampler, estimator=estimator)
     return Estimation(sampler, empty, networks, source.error, channels)
+
+
+def _empty(
+    shape: tuple[int, ...], square: str, first: int | None
+) -> Covariance | Candidates | Leading:
+    """The accumulator of all directions, or of the first ones, averaged over a symmetry."""
+    if first is not None:
+        return Leading(shape, first, "none" if square == "measured" else square)
+    return Candidates(shape) if square == "measured" else Covariance(shape, square)
 
 
 @usual_defaults()
