@@ -7,13 +7,12 @@ networks, those of the chosen scale alone are tried.
 """
 
 import dataclasses
-import datetime
 
 import pandas as pd
 import torch
 
 from pipeline import experiments, settings
-from pipeline.grid.forecast import check_room, forecast
+from pipeline.grid.forecast import forecast
 from pipeline.images.wanted import existing, notice_of_other_images
 from pipeline.machine import workers
 from pipeline.project import artifacts, command
@@ -27,26 +26,23 @@ def main() -> None:
     digest = artifacts.params_digest()
     plans, *_ = settings.plans(settings.read()).values()  # the chosen scale's
     device, scale = workers.device_of(plans.device), plans.nads.scale
-    sizes = try_out(plans)
+    try_out(plans)
     if plans.images.path is not None:
         existing(plans.images.path)
     notice_of_other_images(plans.images)
     rows = {
-        name: forecast(experiments.find(name), plan, device, sizes)
+        name: forecast(experiments.find(name), plan, device)
         for name, plan in plans.experiments.items()
     }
     table = pd.DataFrame(rows).T
     table.loc["all"] = table.sum(skipna=False)
     print(f"params.yaml is sound; scale {scale} on {workers.place(device)}:")
-    formats = dict.fromkeys(table.columns, "{:,.0f}".format) | {"GB to write": "{:,.2f}".format}
-    formats["time left"] = lambda seconds: str(datetime.timedelta(seconds=round(seconds)))
-    print(table.to_string(formatters=formats, na_rep="unknown"))
+    print(table.to_string(float_format="{:,.0f}".format, na_rep="unknown"))
     if left_out := [name for name, plan in plans.experiments.items() if not plan.members]:
         others = " ".join(f"evaluate@{name}" for name in plans.experiments if name not in left_out)
         notice(
             f"scale {scale} leaves {', '.join(left_out)} out; `dvc repro {others}` runs the rest"
         )
-    check_room(round(1e9 * table.loc["all", "GB to write"]), f"scale {scale}")
     documents = {"images": plans.images, "nads": plans.nads}
     with artifacts.output(artifacts.PLAN, sealed=False) as folder:
         for name, plan in (documents | plans.experiments).items():

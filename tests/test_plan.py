@@ -2,7 +2,6 @@
 
 import functools
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -37,8 +36,8 @@ def tried_once(specification, shape, outputs, steps):
 
 @pytest.fixture
 def folder(repository, monkeypatch):
-    """An empty repository in which every network of the table is tried once by all tests together,
-    on a disk with room for everything."""
+    """An empty repository in which every network of the table is tried once by all tests
+    together."""
     monkeypatch.setenv("DVC_ROOT", str(repository))
 
     def once(specification, *use):
@@ -48,8 +47,6 @@ def folder(repository, monkeypatch):
 
     monkeypatch.setattr(trial, "dry_run", once)
     monkeypatch.setattr(workers, "cores", lambda: 2)
-    usage = shutil.disk_usage(repository)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=10**15))
     return repository
 
 
@@ -92,12 +89,12 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(folde
     assert artifacts.planned("nads", NADsPlan) == asked.nads
     head, columns, *table = capsys.readouterr().out.splitlines()
     assert head == "params.yaml is sound; scale paper on 2 cores:"
-    assert columns.split() == "networks stored time left GB to write".split()
+    assert columns.split() == "networks cached minutes left".split()
     total = 0
     for row, name in zip(table, names):
         grid = asked.experiments[name]
         cells = experiments.find(name).cells(grid)
-        assert row.split()[:-1] == [name, f"{len(cells):,}", "0", "unknown"]
+        assert row.split() == [name, f"{len(cells):,}", "0", "unknown"]
         total += len(cells)
     assert table[-1].split()[:2] == ["all", f"{total:,}"]
 
@@ -111,15 +108,13 @@ def test_an_experiment_that_the_scale_leaves_out_is_named_and_its_stages_say_so(
     assert set(run(smoke)) == {"images", "machine", "nads", *experiments.names()}
     told = capsys.readouterr()
     assert "`dvc repro evaluate@flip evaluate@fourier` runs the rest" in told.err
-    assert "poison 0 0 0:00:00 0.00" in " ".join(told.out.split())
+    assert "poison 0 0 0" in " ".join(told.out.split())
     assert list(Plan.read(experiments.find("flip")).members) == ["lenet"]
     with pytest.raises(InputError, match="scale smoke leaves poison out; `dvc repro evaluate@X`"):
         Plan.read(experiments.find("poison"))
 
 
-def test_a_mistake_or_a_full_disk_ends_it_and_what_an_earlier_plan_wrote_stays(
-    folder, with_own, monkeypatch, capsys
-):
+def test_a_mistake_ends_it_and_what_an_earlier_plan_wrote_stays(folder, with_own):
     run(with_own)
     before = {path: path.read_bytes() for path in artifacts.PLAN.iterdir()}
     grid = {"step": 16, "transposes": False}
@@ -129,12 +124,6 @@ def test_a_mistake_or_a_full_disk_ends_it_and_what_an_earlier_plan_wrote_stays(
         "params.yaml: scales.smoke.fourier: mine has transposes: false, but its class states no "
         "symmetry under transposition, or its inputs are not square; train both"
     )
-    usage = shutil.disk_usage(folder)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=100))
-    with pytest.raises(InputError) as caught:
-        run(with_own | {"eps2": 0.3})
-    left = capsys.readouterr().out.split()[-1]  # of the table, which says what takes the room
-    assert f"{left} GB still to write" in str(caught.value) and float(left) > 0
     assert {path: path.read_bytes() for path in artifacts.PLAN.iterdir()} == before
 
 

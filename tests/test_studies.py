@@ -11,7 +11,6 @@ from small_grids import data_of, lay_down_nads, orthonormal, plan_of
 from pipeline.cells import training
 from pipeline.grid import jobs
 from pipeline.nads.symmetry import symmetrised
-from pipeline.verify import agreement
 from studies import (
     altered,
     fitting,
@@ -157,18 +156,17 @@ def test_the_interval_of_a_rank_correlation_is_over_networks():
     assert rho == pytest.approx(1 - 6 * 6 / (6 * 35)) and -0.5 < low < 0.6 < rho < high == 1
 
 
-def test_chance_alone_is_no_difference_and_a_large_shift_is():
+def test_simulated_runs_have_the_spread_that_they_state():
     rng = np.random.default_rng(0)
-    cells = verdicts.grid(rng, 0.0)
-    assert len(cells) == 90 and cells["mean"].between(0.5, 0.999).all()
-    runs = verdicts.run(rng, cells, seeds=200)
-    between = runs.query("coordinates == 'between 2'").groupby(["experiment", "architecture"])
+    cells = verdicts.draw_cells(rng, 0.0)
+    assert len(cells) == 30 and cells["mean"].between(0.5, 0.999).all()
+    results = verdicts.draw_run(rng, cells, seeds=200)
+    between = results[results["kind"] == verdicts.BETWEEN].groupby("coordinates")
     # Counting 4,000 samples adds at most 0.008² to 0.02².
     assert between["accuracy"].std().between(0.018, 0.024).all()
-    ours, place, theirs = verdicts.shifted(rng, 0.0, -0.3, "between")
-    assert place in verdicts.differing(ours, theirs)[agreement.CELL].values.tolist()
-    assert verdicts.false_alarms(rng, 10, 0.0, (3, 3), 0.0) <= 1
-    assert verdicts.detections(rng, 5, 0.0, -0.3, "between") == 5
+    shifted = verdicts.shift(cells, verdicts.BETWEEN, 2, -0.3)
+    moved = shifted["mean"] != cells["mean"]
+    assert moved.sum() == 2 and (cells.loc[moved, "kind"] == verdicts.BETWEEN).all()
 
 
 def test_directions_are_altered_alone():

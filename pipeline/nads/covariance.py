@@ -17,26 +17,28 @@ def parts_of(shape: tuple[int, ...]) -> int:
 
 
 class Covariance:
-    """The covariance C of the networks added so far.
+    """The covariance C of the networks added so far, averaged over one symmetry.
 
     shape: (C, H, W) of one input; symmetry: one of `SYMMETRIES`, over which C is averaged when it
-    is read, or 'measured': the symmetry of the least error, where the part of C that averaging
-    removes counts as error (see `asymmetry`). sums: (P, D, D) float64, ΣJᵀJ of each part.
+    is read. sums: (P, D, D) float64, ΣJᵀJ of each part.
     """
 
     def __init__(self, shape: tuple[int, ...], symmetry: str = "none") -> None:
-        self.shape, self.symmetry, self.count = tuple(shape), symmetry, 0
+        self.shape = tuple(shape)
+        self.symmetry = symmetry
+        self.count = 0
         self.sums = np.zeros((parts_of(shape), *[int(np.prod(shape))] * 2))
-        # Σ‖S_i‖² over the networks' own samples S_i, averaged over each possible symmetry.
-        self.squares = {s: 0.0 for s in (SYMMETRIES if symmetry == "measured" else [symmetry])}
+        self.squares = 0.0  # Σ‖S_i‖² over the networks' own averaged samples S_i
 
     def add(self, jacobian: np.ndarray) -> None:
         """Add one network by its Jacobian J (F, D)."""
         jacobian = jacobian.astype(np.float64)
         self.sums[self.count % len(self.sums)] += jacobian.T @ jacobian
-        for symmetry in self.squares:
-            self.squares[symmetry] += square_of_symmetrised(symmetry, jacobian, self.shape)
+        self.squares += square_of_symmetrised(self.symmetry, jacobian, self.shape)
         self.count += 1
+
+    def _averaged(self, matrix: np.ndarray) -> np.ndarray:
+        return symmetrised(self.symmetry, matrix, self.shape)
 
     def half_means(self) -> tuple[np.ndarray, np.ndarray]:
         """The estimates of C, each (D, D) and not averaged, of networks of even and odd number."""
@@ -45,53 +47,77 @@ class Covariance:
 
     def mean(self) -> np.ndarray:
         """The estimate of C, (D, D)."""
-        return symmetrised(self.averaged_over(), self.sums.sum(0) / self.count, self.shape)
+        return self._averaged(self.sums.sum(0) / self.count)
 
-    def error(self, symmetry: str | None = None) -> float:
-        """Expected relative Frobenius distance of the mean, over a symmetry, from the true C."""
-        symmetry = symmetry or self.averaged_over()
-        total = (symmetrised(symmetry, self.sums.sum(0), self.shape) ** 2).sum()
-        removed = self.asymmetry(symmetry) if self.symmetry == "measured" else 0.0
-        return float(np.hypot(sampling_error(self.squares[symmetry], total, self.count), removed))
+    def error(self) -> float:
+        """Expected relative Frobenius distance of the mean from the true C, if C is symmetric."""
+        total = (self._averaged(self.sums.sum(0)) ** 2).sum()
+        return sampling_error(self.squares, total, self.count)
 
     def split_half(self) -> float:
         """‖C₁ − C₂‖ / ‖C₁ + C₂‖ of the halves: one draw of the error, it may be small by luck."""
-        (first, second), symmetry = self.half_means(), self.averaged_over()
-        apart, together = (
-            np.linalg.norm(symmetrised(symmetry, matrix, self.shape))
-            for matrix in (first - second, first + second)
-        )
+        first, second = self.half_means()
+        apart = np.linalg.norm(self._averaged(first - second))
+        together = np.linalg.norm(self._averaged(first + second))
         return float(np.divide(apart, together))
 
-    def averaged_over(self) -> str:
-        """The symmetry that C is averaged over: the given one, or that of the least error."""
-        if self.symmetry != "measured":
-            return self.symmetry
-        square = self.shape[1] == self.shape[2]
-        return min(SYMMETRIES if square else SYMMETRIES[:1], key=self.error)
-
-    def asymmetry(self, symmetry: str) -> float:
+    def asymmetry(self) -> float:
         """Relative size of the part of C that averaging removes: √⟨A₁, A₂⟩ / ‖(S₁ + S₂)/2‖.
 
         S_h is the averaged estimate of a half, and A_h = C_h − S_h. The halves are independent, so
         ⟨A₁, A₂⟩ has no bias; 0 where it comes out negative.
         """
         first, second = self.half_means()
-        averaged = [symmetrised(symmetry, half, self.shape) for half in (first, second)]
+        averaged = [self._averaged(half) for half in (first, second)]
         # Averaging is an orthogonal projection, so ⟨A₁, A₂⟩ = ⟨C₁, C₂⟩ − ⟨S₁, S₂⟩.
         square = np.vdot(first, second) - np.vdot(*averaged)
         return float(2 * np.sqrt(max(0.0, square)) / np.linalg.norm(averaged[0] + averaged[1]))
 
     def spectrum(self) -> Spectrum:
         """All D eigenvectors of the estimate."""
-        symmetry = self.averaged_over()
         sizes = np.bincount(np.arange(self.count) % len(self.sums))
-        values, vectors = eigenvectors(self.mean(), symmetry, self.shape)
+        values, vectors = eigenvectors(self.mean(), self.symmetry, self.shape)
         directions = oriented(vectors)
-        parts = (
-            symmetrised(symmetry, part / size, self.shape) for part, size in zip(self.sums, sizes)
-        )
+        parts = (self._averaged(part / size) for part, size in zip(self.sums, sizes))
         along = np.stack([np.einsum("kd,kd->k", directions @ part, directions) for part in parts])
-        halves = (symmetrised(symmetry, half, self.shape) for half in self.half_means())
-        first, second = (eigenvectors(half, symmetry, self.shape)[1] for half in halves)
+        halves = (self._averaged(half) for half in self.half_means())
+        first, second = (eigenvectors(half, self.symmetry, self.shape)[1] for half in halves)
         return Spectrum(directions, values, along, sizes, overlaps(first @ second.T))
+
+
+class Candidates:
+    """Estimates of one C, each averaged over another symmetry that the network may have.
+
+    A network that states no symmetry is estimated by the one of the least error.
+    """
+
+    symmetry = "measured"
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        """Start empty estimates for inputs of a shape (C, H, W)."""
+        self.shape = tuple(shape)
+        names = SYMMETRIES if shape[1] == shape[2] else ["none"]
+        self.estimates = [Covariance(shape, name) for name in names]
+
+    @property
+    def count(self) -> int:
+        """The number of networks added so far."""
+        return self.estimates[0].count
+
+    def add(self, jacobian: np.ndarray) -> None:
+        """Add one network by its Jacobian J (F, D)."""
+        for estimate in self.estimates:
+            estimate.add(jacobian)
+
+    def choose(self) -> tuple[Covariance, float]:
+        """The estimate of the least error, and this error.
+
+        The part of C that averaging removes counts as error.
+        """
+        errors = [np.hypot(each.error(), each.asymmetry()) for each in self.estimates]
+        least = int(np.argmin(errors))
+        return self.estimates[least], float(errors[least])
+
+    def error(self) -> float:
+        """The error of the estimate that `choose` takes."""
+        return self.choose()[1]

@@ -11,7 +11,7 @@ from torch import nn
 from tqdm import tqdm
 
 from pipeline.cells.shapes import as_text
-from pipeline.nads.covariance import Covariance, parts_of
+from pipeline.nads.covariance import Candidates, Covariance, parts_of
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import Sampler
@@ -19,7 +19,7 @@ from pipeline.nads.leading import Leading
 from pipeline.nads.readout import usable
 from pipeline.nads.spectrum import nearby_of, oriented, standard_errors
 from pipeline.nads.symmetry import ORDERS, of_one_channel
-from pipeline.networks import Symmetry, custom
+from pipeline.networks import SYMMETRIES, Symmetry, custom
 from pipeline.project.errors import InputError, at, notice
 from pipeline.project.limits import free_memory
 
@@ -37,7 +37,7 @@ class Estimation:
     """
 
     sampler: Sampler
-    accumulator: Covariance | Leading
+    accumulator: Covariance | Candidates | Leading
     networks: int
     target_error: float | None = None
     channels: int = 1
@@ -83,33 +83,38 @@ class Estimation:
     def nads(self) -> NADs:
         """The NADs of the networks so far; raises InputError if C is zero or not finite."""
         estimator = self.sampler.estimator
+        accumulator = self.accumulator
         with np.errstate(all="ignore"):
+            if isinstance(accumulator, Candidates):
+                accumulator, error = accumulator.choose()
+            else:
+                error = accumulator.error()
             # Relative to C itself, and so finite exactly where C is finite and not zero.
-            split_half = self.accumulator.split_half()
+            split_half = accumulator.split_half()
         if not np.isfinite(split_half):
             raise InputError(
                 f"C, the covariance of the networks' input derivative ({estimator.estimand}, step "
                 f"{estimator.step:g}), is zero or not finite; take another step, or look at what "
                 "the network does with such inputs"
             )
-        spectrum, symmetry = self.accumulator.spectrum(), self.accumulator.averaged_over()
+        spectrum = accumulator.spectrum()
         eigenvalues, parts, sizes = spectrum.eigenvalues, spectrum.parts, spectrum.sizes
         errors = standard_errors(eigenvalues, parts, sizes)
         nads = NADs(
             directions=spectrum.directions,
-            shape=self.accumulator.shape,
+            shape=accumulator.shape,
             eigenvalues=eigenvalues,
             standard_errors=errors,
             nearby=nearby_of(eigenvalues, errors),
             # Even parts are of networks of even number.
             halves=np.stack([sizes[h::2] @ parts[h::2] / sizes[h::2].sum() for h in (0, 1)]),
             overlap=spectrum.overlap,
-            error=self.accumulator.error(),
+            error=error,
             split_half=split_half,
-            networks=self.accumulator.count,
+            networks=accumulator.count,
             **{name: getattr(estimator, name) for name in ("estimand", "method", "step", "point")},
-            symmetry=symmetry,
-            asymmetry=self.accumulator.asymmetry(symmetry),
+            symmetry=accumulator.symmetry,
+            asymmetry=accumulator.asymmetry(),
         )
         return in_channels(nads, self.channels) if self.channels > 1 else nads
 
@@ -168,29 +173,38 @@ def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") 
             f"{square}"
         )
     if first is None:
+        sums = parts_of(shape)
+        if square == "measured":
+            sums *= len(SYMMETRIES)
         # The sums and the work space of three decompositions.
-        needed = ((parts_of(shape) + 13) * dimension**2 + 2 * (channels > 1) * whole**2) * 8
+        needed = ((sums + 13) * dimension**2 + 2 * (channels > 1) * whole**2) * 8
         advice = "the first directions (first: 100)"
     else:
-        square = "none" if square == "measured" else square
         rows = networks * vectors * channels * ORDERS[square]
         if rows < first:
             raise InputError(
                 f"{networks} networks give {rows} vectors, too few for the first {first} directions"
             )
-        needed = 8 * rows * dimension + 40 * rows**2  # vectors and Gram matrices
+        # Two copies of the vectors, matrices of their products, five copies of the directions.
+        needed = 8 * rows * dimension + 20 * rows**2 + 40 * first * dimension
         advice = "fewer networks or for method: plain"
     if needed > (free := free_memory()):
         raise InputError(
             f"NADs of inputs {size} (D = {whole:,}) from {networks} networks need "
             f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for {advice}"
         )
-    if first is None:
-        empty = Covariance(shape, square)
-    else:
-        empty = Leading(shape, -(-first // channels), square)
+    empty = _empty(shape, square, first and math.ceil(first / channels))
     sampler = dataclasses.replace(sampler, estimator=estimator)
     return Estimation(sampler, empty, networks, source.error, channels)
+
+
+def _empty(
+    shape: tuple[int, ...], square: str, first: int | None
+) -> Covariance | Candidates | Leading:
+    """The accumulator of all directions, or of the first ones, averaged over a symmetry."""
+    if first is not None:
+        return Leading(shape, first, "none" if square == "measured" else square)
+    return Candidates(shape) if square == "measured" else Covariance(shape, square)
 
 
 @custom.usual_defaults()

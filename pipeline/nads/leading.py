@@ -1,103 +1,115 @@
 """The leading eigenvectors of C, for inputs whose D×D matrix fits nowhere."""
 
 import numpy as np
-import scipy.linalg
+from scipy.sparse.linalg import svds
 
 from pipeline.nads.spectrum import Spectrum, oriented, overlaps, sampling_error
 from pipeline.nads.symmetry import images_of_vectors
+
+SMALLEST = 1e-3
+"""Singular value, relative to the largest, below which rounding turns the directions.
+
+The decomposition works on squares in float32, whose rounding is 1e-7 of the largest.
+"""
 
 
 class Leading:
     """The first K eigenvectors of the covariance C of the networks added so far.
 
-    With the rows of all their Jacobians as R (n, D), float32, C = RᵀR/N for N networks, and its
-    eigenvectors are Rᵀw for the eigenvectors w of the Gram matrix RRᵀ (n, n).
-
-    shape: (C, H, W) of one input; first: K; symmetry: one of `pipeline.networks.SYMMETRIES`,
-    under whose elements each network's vectors are added as they come.
+    With the Jacobians of all N networks stacked as R (n, D), C = RᵀR/N. Its eigenvectors
+    are the right singular vectors of R.
     """
 
     def __init__(self, shape: tuple[int, ...], first: int, symmetry: str = "none") -> None:
-        self.shape, self.first, self.symmetry, self.count = tuple(shape), first, symmetry, 0
-        self.blocks, self._gram = [np.zeros((0, int(np.prod(shape))), np.float32)], np.zeros((0, 0))
+        """Start an empty estimate.
+
+        Args:
+            shape: (C, H, W) of one input.
+            first: the number K of eigenvectors.
+            symmetry: one of `pipeline.networks.SYMMETRIES`. The images of each network's
+                vectors under its elements are added too.
+        """
+        self.shape = tuple(shape)
+        self.first = first
+        self.symmetry = symmetry
+        self.count = 0
+        self._blocks = []
 
     def add(self, jacobian: np.ndarray) -> None:
         """Add one network by its Jacobian J (F, D)."""
         images = images_of_vectors(self.symmetry, jacobian, self.shape)
-        self.blocks += [vectors * np.float32(len(images) ** -0.5) for vectors in images]
+        self._blocks.append(np.concatenate(images) * np.float32(len(images) ** -0.5))
         self.count += 1
 
     @property
     def rows(self) -> np.ndarray:
         """R (n, D), float32."""
-        if len(self.blocks) > 1:
-            self.blocks = [np.concatenate(self.blocks)]
-        return self.blocks[0]
+        if len(self._blocks) > 1:
+            self._blocks = [np.concatenate(self._blocks)]
+        return self._blocks[0]
 
-    def averaged_over(self) -> str:
-        """The symmetry that C is averaged over."""
-        return self.symmetry
-
-    def gram(self) -> np.ndarray:
-        """The Gram matrix RRᵀ (n, n) in float64."""
+    def _squares(self) -> np.ndarray:
+        """The squared scalar products of all rows, (n, n): their sum is ‖RRᵀ‖² = ‖RᵀR‖²."""
         rows = self.rows
-        if len(self._gram) != len(rows):
-            self._gram = np.zeros((len(rows), len(rows)))
-            # A piece of the columns at a time: no copy of all rows in float64.
-            for start in range(0, rows.shape[1], 8192):
-                piece = rows[:, start : start + 8192].astype(np.float64)
-                self._gram += piece @ piece.T
-        return self._gram
+        return (rows @ rows.T).astype(np.float64) ** 2
 
     def _halves(self) -> np.ndarray:
-        """The half, 0 or 1, of each row's network (n,)."""
+        """The half, 0 or 1, of each row's network, (n,)."""
         return np.repeat(np.arange(self.count) % 2, len(self.rows) // self.count)
 
     def error(self) -> float:
-        """Relative Frobenius distance that the estimate is expected to have from the true C.
-
-        Every norm in it is a sum over squared entries of the Gram matrix: ‖RᵀR‖² = ‖RRᵀ‖².
-        """
-        gram = self.gram()
-        blocks = gram.reshape(self.count, len(gram) // self.count, self.count, -1)
-        own = np.einsum("ninj->nij", blocks)
-        return sampling_error((own**2).sum(), (gram**2).sum(), self.count)
+        """Expected relative Frobenius distance of the estimate from the true C."""
+        squares = self._squares()
+        blocks = squares.reshape(self.count, -1, self.count, len(squares) // self.count)
+        own = np.einsum("ninj->", blocks)
+        return sampling_error(own, squares.sum(), self.count)
 
     def split_half(self) -> float:
         """The distance of the two halves' estimates: ‖C₁ − C₂‖ / ‖C₁ + C₂‖."""
-        # ‖Σ t_i r_i r_iᵀ‖² = tᵀ(RRᵀ)²t, squared entry by entry.
-        half, squares = self._halves(), self.gram() ** 2
+        squares = self._squares()
+        half = self._halves()
         weights = 1 / np.bincount(half)[half]
-        signs = 1 - 2 * half
-        apart, together = (t @ squares @ t for t in (signs * weights, weights))
+        signed = np.where(half == 0, weights, -weights)
+        # ‖Σ t_i r_i r_iᵀ‖² = Σ t_i t_j (r_i·r_j)²
+        apart = signed @ squares @ signed
+        together = weights @ squares @ weights
         return float(np.sqrt(max(0.0, apart) / together))
 
-    def asymmetry(self, symmetry: str) -> float:
-        """Relative size of the part of C that averaging removes; NaN, since it is not measured."""
+    def asymmetry(self) -> float:
+        """NaN: the part of C that averaging removes is not measured."""
         return float("nan")
 
     def spectrum(self) -> Spectrum:
         """The first K eigenvectors of the estimate, or as many as the vectors span."""
-        gram, half = self.gram(), self._halves()
-        values, weights = _leading(gram, self.first)
-        directions = oriented((weights.T.astype(np.float32) @ self.rows).astype(np.float64))
-        # The vectors' projections on the directions: R u = RRᵀw.
-        along = ((gram @ weights) ** 2).reshape(self.count, -1, len(values)).sum(1)
-        sizes = np.ones(self.count, np.int64)
-        first, second = (
-            _leading(gram[np.ix_(half == h, half == h)], len(values))[1] for h in (0, 1)
-        )
-        compared = min(first.shape[1], second.shape[1])
-        across = gram[np.ix_(half == 0, half == 1)]
+        rows = self.rows
+        half = self._halves()
+        values, directions = _decompose(rows, self.first)
+        directions = oriented(directions)
+        along = (rows @ directions.T.astype(np.float32)).astype(np.float64) ** 2
+        parts = along.reshape(self.count, -1, len(values)).sum(axis=1)
+
+        _, first = _decompose(rows[half == 0], len(values))
+        _, second = _decompose(rows[half == 1], len(values))
+        compared = min(len(first), len(second))
         overlap = np.full(len(values), np.nan)
-        overlap[:compared] = overlaps(first[:, :compared].T @ across @ second[:, :compared])
-        return Spectrum(directions, values / self.count, along, sizes, overlap)
+        overlap[:compared] = overlaps(first[:compared] @ second[:compared].T)
+
+        sizes = np.ones(self.count, np.int64)
+        return Spectrum(directions, values**2 / self.count, parts, sizes, overlap)
 
 
-def _leading(gram: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
-    last = len(gram) - 1
-    values, vectors = scipy.linalg.eigh(gram, subset_by_index=(max(0, last + 1 - first), last))
-    values, vectors = values[::-1], vectors[:, ::-1]
-    # Below, float32's rounding of the product Rᵀw would turn a direction by more than 0.0001.
-    spanned = values > values[0] * 1e-8
-    return values[spanned], vectors[:, spanned] / np.sqrt(values[spanned])
+def _decompose(rows: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first singular values (K,), and right singular vectors (K, D), float64."""
+    # The tolerance of the iteration is absolute, so the rows are scaled.
+    scale = np.linalg.norm(rows)
+    if first < min(rows.shape):
+        _, values, vectors = svds(rows / scale, first, rng=0)
+        values = values[::-1]
+        vectors = vectors[::-1]
+    else:
+        _, values, vectors = np.linalg.svd(rows / scale, full_matrices=False)
+        values = values[:first]
+        vectors = vectors[:first]
+    spanned = values > SMALLEST * values[0]
+    values = values[spanned].astype(np.float64) * scale
+    return values, vectors[spanned].astype(np.float64)

@@ -19,7 +19,7 @@ FLIPS = [lambda pictures: pictures[..., ::-1, :], lambda pictures: pictures[...,
 GENERATORS = {"none": [], "transposition": [TRANSPOSED], "square": [*FLIPS, TRANSPOSED]}
 """The moves that make the group of each of `pipeline.networks.SYMMETRIES`."""
 
-ORDERS = {name: 2 ** len(moves) for name, moves in (GENERATORS | {"measured": []}).items()}
+ORDERS = {name: 2 ** len(moves) for name, moves in GENERATORS.items()} | {"measured": 1}
 """Orders of the groups by name; nothing is known of one that is measured."""
 
 

@@ -16,7 +16,7 @@ LAG = 0.05
 
 def dry_run(
     specification: Specification, shape: Shape, outputs: int, steps: float = math.inf
-) -> tuple[int, list[str]]:
+) -> list[str]:
     """Try a network on inputs of a shape.
 
     Args:
@@ -26,7 +26,7 @@ def dry_run(
         steps: Number of steps of the shortest training that follows.
 
     Returns:
-        The bytes of the network's weights, and a sentence for each property that may be intended.
+        A sentence for each property that may be intended.
 
     Raises:
         InputError: If the network cannot be built, does not run, or fails a check.
@@ -47,7 +47,7 @@ def dry_run(
             f"inputs of {as_text(shape)} are {channels} channels of {height}×{width} pixels; a "
             "shape is channels × height × width"
         )
-    return sum(value.nbytes for value in network.state_dict().values()), notices
+    return notices
 
 
 def _try_custom(specification: Specification, shape: Shape, outputs: int) -> list[str]:

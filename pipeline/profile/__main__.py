@@ -83,7 +83,7 @@ def main(given: argparse.Namespace) -> None:
     notices = {}
     for name, each in every.items():
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
-        notices[name] = dry_run(each, shape, 2)[1]
+        notices[name] = dry_run(each, shape, 2)
     device, checkpoint = workers.device_of("auto"), None
     # With Ray a GPU may be elsewhere.
     here = device.type if torch.accelerator.is_available() else "cpu"

@@ -85,7 +85,7 @@ def estimated(
         symmetry = networks.Symmetry(symmetry.square)  # the response is that of all channels
         order = ORDERS[symmetry.square]  # a network's vectors count once for each element
         vectors = order * usable(build(0), estimator, shape)[1]
-        if LEAST * vectors > ROWS:  # whose Gram matrix would take many minutes to decompose
+        if LEAST * vectors > ROWS:  # whose decomposition would take many minutes
             estimator, vectors = dataclasses.replace(estimator, method="plain"), order
         most = max(LEAST, min(ROWS, VALUES // dimension) // vectors)
         source = Source(most, input=shape, first=min(FIRST, most * vectors))

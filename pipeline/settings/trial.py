@@ -31,11 +31,8 @@ class Use:
     steps: float = math.inf
 
 
-def try_out(plans: Plans) -> dict[str, int]:
+def try_out(plans: Plans) -> None:
     """Try every network of a scale, and add the digests of own/ to the plans that use it.
-
-    Returns:
-        The bytes of each architecture's weights.
 
     Raises:
         InputError: For a network that cannot be built or run or that does not suit its experiment,
@@ -43,10 +40,9 @@ def try_out(plans: Plans) -> dict[str, int]:
     """
     loaded = set(sys.modules)
     files = own.digests()
-    sizes = {}
     for name, use in _uses(plans).items():
         with at(f"params.yaml: architectures.{name}: ", ValueError):
-            sizes[name] = _try_network(use)
+            _try_network(use)
     own.check_imports(loaded)
     place = f"params.yaml: scales.{plans.nads.scale}"
     for name, plan in plans.experiments.items():
@@ -69,7 +65,6 @@ def try_out(plans: Plans) -> dict[str, int]:
         else:
             used = files if registry.reads_own(request.specification) else {}
         plans.nads.members[name] = dataclasses.replace(request, own=used)
-    return sizes
 
 
 def _uses(plans: Plans) -> dict[str, Use]:
@@ -89,18 +84,14 @@ def _uses(plans: Plans) -> dict[str, Use]:
     return uses
 
 
-def _try_network(use: Use) -> int:
-    """Try a network on all its inputs, print notices, and return the bytes of its weights."""
+def _try_network(use: Use) -> None:
+    """Try a network on all its inputs, and print notices."""
     inputs = sorted(use.inputs)
     if not registry.is_custom(use.specification["network"]):
         # A network of the table that runs with four channels also runs with one.
         inputs = {shape[1:]: (shape, outputs) for shape, outputs in inputs}.values()
-    sizes = []
     notices = []
     for shape, outputs in inputs:
-        size, texts = dry_run(use.specification, shape, outputs, use.steps)
-        sizes.append(size)
-        notices += texts
+        notices += dry_run(use.specification, shape, outputs, use.steps)
     for text in dict.fromkeys(notices):
         notice(text)
-    return max(sizes)

@@ -11,86 +11,90 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from pipeline import experiments
-from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts, command
 from pipeline.project.errors import InputError
-from pipeline.verify import agreement, runs
+from pipeline.verify import runs
+from pipeline.verify.agreement import (
+    AGREES,
+    DIFFERS,
+    SIGMAS,
+    UNJUDGED,
+    Agreement,
+    compare,
+    compare_singular_values,
+)
 from pipeline.verify.runs import Run
 
-NAMED = 3  # number of differences that a line names at most
-AGREES, DIFFERS, UNJUDGED = "agrees", "differs", "not judged"
+Line = tuple[str, str, str]  # a verdict, what it is about, and the numbers behind it
 
 
-def against(run: Run, other: Run) -> Iterator[tuple[str, str, str]]:
-    """The lines of one run beside another: an experiment and its network, or the NADs' first
-    singular values; the verdict; and the numbers behind it."""
-    reasons = {name: unlike(name, run, other) for name in sorted(run.results | other.results)}
-    yield from ((name, UNJUDGED, reason) for name, reason in reasons.items() if reason)
-    values = agreement.singular_values(run.nads, other.nads)
+def compare_runs(run: Run, other: Run) -> Iterator[Line]:
+    """Yield a line for the NADs of two runs, and one for each network and experiment."""
+    yield from compare_nads(run, other)
+    for name in sorted(run.results | other.results):
+        if reason := reason_against(name, run, other):
+            yield UNJUDGED, name, reason
+        else:
+            yield from compare_networks(name, run, other)
+
+
+def compare_nads(run: Run, other: Run) -> Iterator[Line]:
+    """Yield one line for the first singular values that two runs share, if any."""
+    values = compare_singular_values(run.nads, other.nads)
     if not values.empty:
-        row = values.loc[values["excess"].idxmax()]
-        least = f"least alike: {row['name']}, ratio {row['ratio']:.3f} ± {row['error']:.3f}"
-        verdict = DIFFERS if row["excess"] > 1 else AGREES
-        yield "nads", verdict, f"{len(values)} first singular values; {least}"
-    if alike := [name for name, reason in reasons.items() if not reason]:
-        ours, theirs = (pd.concat([each.results[name] for name in alike]) for each in (run, other))
-        title = lambda table: table["experiment"] + " " + table["architecture"]
-        rows = agreement.compared(ours, theirs)
-        for name, group in ours.groupby(title(ours), sort=False):
-            yield name, *judgement(rows[title(rows) == name], group)
+        worst = values.loc[values["sigmas"].idxmax()]
+        verdict = DIFFERS if worst["sigmas"] > SIGMAS else AGREES
+        ratio = f"ratio {worst['ratio']:.3f} ± {worst['error']:.3f}"
+        text = f"{len(values)} first singular values; least alike: {worst.name}, {ratio}"
+        yield verdict, "nads", text
 
 
-def unlike(name: str, run: Run, other: Run) -> str | None:
+def compare_networks(experiment: str, run: Run, other: Run) -> Iterator[Line]:
+    """Yield one line for each network of our run in an experiment."""
+    theirs = other.results[experiment]
+    networks = run.results[experiment].groupby("architecture", sort=False)
+    for architecture, ours in networks:
+        found = compare(ours, theirs[theirs["architecture"] == architecture])
+        title = f"{experiment} {architecture}"
+        if found.cells.empty:
+            yield UNJUDGED, title, "no cell in common"
+        else:
+            yield found.verdict, title, describe(found)
+
+
+def reason_against(experiment: str, run: Run, other: Run) -> str | None:
     """Why an experiment of two runs cannot be compared, or None."""
-    for each in (run, other):
-        if name not in each.results:
-            return f"not in {each.name}"
-    if run.scales[name] != other.scales[name]:
-        scales = f"scale {run.scales[name]} here, {other.scales[name]} there"
-        return f"{scales}: unequal sizes are not compared"
-    if experiments.find(name).needs_images and run.images != other.images:
+    for side in (run, other):
+        if experiment not in side.results:
+            return f"not in {side.name}"
+    here = run.scales[experiment]
+    there = other.scales[experiment]
+    if here != there:
+        return f"scale {here} here, {there} there: unequal sizes are not compared"
+    if experiments.find(experiment).needs_images and run.images != other.images:
         return f"images {run.images} here, {other.images} there"
     return None
 
 
-def judgement(rows: pd.DataFrame, ours: pd.DataFrame) -> tuple[str, str]:
-    """The verdict on one network in one experiment, and the numbers behind it.
-
-    rows: the network's, of `agreement.compared`; ours: its results in our run.
-    """
-    if rows.empty:
-        return UNJUDGED, "no cell in common"
-    cells = rows[rows["coordinates"] != agreement.MEAN]
-    size = cells["difference"].abs()
-    untold = np.isinf(cells["tolerance"]) & (size >= agreement.MATTERS)
-    unfitted = ours[~fitted(ours)].merge(cells, on=agreement.CELL)[agreement.CELL]
-    notes = {"not fitted": len(unfitted.drop_duplicates()), "not judged": untold.sum()}
-    text = [
-        f"{len(cells)} of {len(ours[agreement.CELL].drop_duplicates())} accuracies",
-        f"{cells['seeds'].min()} and {cells['seeds_there'].min()} seeds",
-        f"rms difference {100 * (size**2).mean() ** 0.5:.1f} points",
-        *(f"{number} {what}" for what, number in notes.items() if number),
-    ]
-    verdict, title = DIFFERS, "beyond chance"
-    worst = rows[rows["excess"] > 1].sort_values("excess", ascending=False)
-    if worst.empty:
-        # Where no difference would be too large, one that matters is no agreement.
-        verdict, title = UNJUDGED if untold[size.idxmax()] else AGREES, "largest"
-        worst = cells.loc[[size.idxmax()]]
-    names = [named(row) for row in worst.head(NAMED).itertuples()]
-    names += [f"{len(worst) - NAMED} more"] if len(worst) > NAMED else []
-    return verdict, f"{', '.join(text)}; {title}: {'; '.join(names)}"
-
-
-def named(row) -> str:
-    """A difference of `agreement.compared` in points, its cell and its tolerance."""
-    points = f"{100 * row.difference:+.1f}".replace("-", "−")
-    known = f"tolerance {100 * row.tolerance:.1f}"
-    chance = "too few seeds to tell" if np.isinf(row.tolerance) else known
-    return f"{points} at {row.coordinates}, {row.test_set} ({chance})"
+def describe(found: Agreement) -> str:
+    """The numbers behind a verdict, differences in points."""
+    cells = found.cells
+    largest = cells.loc[cells["difference"].abs().idxmax()]
+    test_set, coordinates = largest.name
+    points = f"{100 * largest['difference']:+.1f}".replace("-", "−")
+    tolerance = f"tolerance {100 * found.tolerance:.1f}"
+    if np.isinf(found.tolerance):
+        tolerance = "one seed gives no tolerance"
+    if found.is_equal:
+        tolerance = "all below 1 point"
+    seeds = f"{cells['seeds'].min()} and {cells['seeds_there'].min()} seeds"
+    return (
+        f"{len(cells)} accuracies, {seeds}, "
+        f"rms difference {100 * found.rms:.1f} points ({tolerance}); "
+        f"largest: {points} at {coordinates}, {test_set}"
+    )
 
 
 def main(other: str, name: str) -> int:
@@ -98,10 +102,10 @@ def main(other: str, name: str) -> int:
     run = runs.named(name, artifacts.REPORTS)
     theirs = runs.named(other, Path(name) if Path(name).is_dir() else artifacts.REPORTS)
     verdicts = set()
-    for beside in (theirs, runs.of_papers(run)):
-        print(f"{run.name} beside {beside.name}")
-        for name, verdict, text in against(run, beside):
-            print(f"  {verdict:11s} {name:30s} {text}")
+    for side in (theirs, runs.of_papers(run)):
+        print(f"{run.name} beside {side.name}")
+        for verdict, title, text in compare_runs(run, side):
+            print(f"  {verdict:11s} {title:30s} {text}")
             verdicts.add(verdict)
     if verdicts <= {UNJUDGED}:
         raise InputError("nothing could be compared: the lines above say why")

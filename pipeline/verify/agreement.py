@@ -1,106 +1,151 @@
-"""Whether two runs of the same networks agree, as far as training can be repeated at all.
+"""Whether two runs of one network agree within the spread of training between seeds.
 
-The variance between seeds says so, in a moderated t-test (G. K. Smyth, Statistical Applications in
-Genetics and Molecular Biology 3, 2004); docs/trust.md has the formula and how often it is wrong.
+docs/trust.md states the rule, and how often it is wrong.
 """
 
+import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-FALSE_ALARMS = 0.005
-"""Largest probability that chance alone makes a difference: a third each for cells, means, NADs."""
+AGREES = "agrees"
+DIFFERS = "differs"
+UNJUDGED = "not judged"
 
-SIMILAR = 5  # cells that are most like a cell, with itself
-FURTHER = 0.1
-"""What being of another experiment or architecture adds to the distance of two mean accuracies."""
+FALSE_ALARMS = 0.001
+"""Probability with which chance alone may make a network differ in one experiment."""
 
-FREEDOM = 4
-"""Degrees of freedom as which the largest of their variances counts beside a cell's own, or as many
-as there are other cells. With five the false alarms exceed the rate above
-(studies/verdicts.py)."""
+MATTERS = 0.01  # differences in accuracy below one point never count
 
-MATTERS = 0.01  # smallest difference in accuracy that counts
+LOST = 0.5
+"""What an accuracy loses if a network does not learn a cell: from 100 % to chance, 50 %.
 
-# Columns that tell apart groups of cells, and cells.
-PART = ["experiment", "architecture", "test_set"]
-CELL = [*PART, "coordinates"]
+Runs are judged only if the loss of one cell would exceed the tolerance.
+"""
 
-MEAN = "mean over cells"  # the coordinates of the mean over all shared cells of a `PART`
+CELL = ["test_set", "coordinates"]
 
 
-def compared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
-    """The accuracies that two tables of results share, and their means over cells: a row each.
+@dataclasses.dataclass(frozen=True)
+class Agreement:
+    """How one network's accuracies in one experiment compare between two runs.
 
-    ours, theirs: columns `CELL`, seed, accuracy, n, and nads, equal where the directions are the
-    same. Columns of the result: `CELL`; seeds, seeds_there; difference, ours minus theirs;
-    tolerance, beyond which it is no chance, inf where one seed on both sides, or a large spread,
-    leaves no such difference; excess, the difference in units of the tolerance.
+    Attributes:
+        cells: one row for each cell that both runs have, indexed by `CELL`, with the
+            columns difference (ours minus theirs), seeds and seeds_there.
+        rms: root mean square of the differences.
+        tolerance: the largest rms that chance makes, infinite if no cell has two seeds
+            in one run.
     """
-    shared = ours[CELL].merge(theirs[CELL]).drop_duplicates()
-    cells = [run.merge(shared) for run in (ours, theirs)]
-    mean = {"accuracy": ("accuracy", "mean"), "n": ("n", "sum"), "nads": ("nads", "first")}
-    seeds = [run.groupby([*PART, "seed"], as_index=False).agg(**mean) for run in cells]
-    means = [run.assign(coordinates=MEAN) for run in seeds]
-    return pd.concat([_judged(*cells), _judged(*means)], ignore_index=True)
+
+    cells: pd.DataFrame
+    rms: float
+    tolerance: float
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether no difference is large enough to count, whatever the seeds say."""
+        return bool(self.cells["difference"].abs().max() < MATTERS)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the runs agree; not judged if the seeds differ too much to tell."""
+        if self.is_equal:
+            return AGREES
+        if self.rms > self.tolerance:
+            return DIFFERS
+        if self.tolerance < LOST / np.sqrt(len(self.cells)):
+            return AGREES
+        return UNJUDGED
 
 
-def _judged(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
-    columns = {name: ("accuracy", name) for name in ("mean", "var", "count")}
-    columns |= {"n": ("n", "min"), "nads": ("nads", "first")}
-    here, there = (run.groupby(CELL).agg(**columns) for run in (ours, theirs))
-    accuracy, dof = (here["mean"] + there["mean"]) / 2, here["count"] + there["count"] - 2
-    squares = sum(run["var"].fillna(0.0) * (run["count"] - 1) for run in (here, there))
-    n = np.minimum(here["n"], there["n"])
-    share = (accuracy * n + 0.5) / (n + 1)
-    variance = (squares / dof.clip(lower=1)).clip(lower=share * (1 - share) / n)
-    freedom = np.clip((dof > 0).sum() - 1, 0, FREEDOM)
-    moderated = (freedom * _largest(accuracy, variance, dof) + dof * variance) / (freedom + dof)
-    # NADs of other networks are taken to move an accuracy as much as another seed does (a choice).
-    factor = 1 / here["count"] + 1 / there["count"] + 2 * (here["nads"] != there["nads"])
-    tolerance = _limit(len(dof), freedom + dof) * np.sqrt(factor * moderated)
-    tolerance = tolerance.clip(lower=MATTERS).where((dof > 0) & (tolerance < 1), np.inf)
-    difference = here["mean"] - there["mean"]
-    rows = {"seeds": here["count"], "seeds_there": there["count"], "difference": difference}
-    rows |= {"tolerance": tolerance, "excess": difference.abs() / tolerance}
-    return pd.DataFrame(rows).reset_index()
+def compare(ours: pd.DataFrame, theirs: pd.DataFrame) -> Agreement:
+    """Compare the accuracies of one network in one experiment between two runs.
 
-
-def _largest(accuracy: pd.Series, variance: pd.Series, dof: pd.Series) -> np.ndarray:
-    """The largest variance of the `SIMILAR` cells most like each cell; one seed tells none."""
-    figure = accuracy.groupby(level=["experiment", "architecture"]).ngroup().to_numpy()
-    distance = np.abs(np.subtract.outer(accuracy.to_numpy(), accuracy.to_numpy()))
-    distance += FURTHER * np.not_equal.outer(figure, figure)
-    distance[:, dof == 0] = np.inf
-    like = distance.argsort(axis=1, kind="stable")[:, :SIMILAR]
-    # Two runs without a cell in common have no variance at all.
-    return variance.where(dof > 0, 0.0).to_numpy()[like].max(axis=1, initial=0.0)
-
-
-def _limit(tests: int, dof: pd.Series) -> np.ndarray:
-    """The |t| that chance exceeds in one of so many tests with a third of `FALSE_ALARMS`."""
-    return stats.t.isf(FALSE_ALARMS / 3 / max(tests, 1) / 2, dof)
-
-
-def singular_values(ours: Mapping[str, Mapping], theirs: Mapping[str, Mapping]) -> pd.DataFrame:
-    """The first singular values that two runs' nads.json share, compared: a row each of one name,
-    estimand and input.
-
-    Columns: name; ratio, ours to theirs; error, the ratio's standard error from half the relative
-    errors of C; excess, the ratio's logarithm in units of the largest that chance makes.
+    Args:
+        ours: results of our run, with the columns of `CELL`, seed, accuracy, n (number
+            of test samples) and nads (equal where the directions are the same).
+        theirs: results of the other run.
     """
-    rows = []
-    for name in [name for name in ours if name in theirs]:
-        pair = ours[name], theirs[name]
-        if any(pair[0].get(key) != pair[1].get(key) for key in ("estimand", "input")):
+    columns = {
+        "mean": ("accuracy", "mean"),
+        "variance": ("accuracy", "var"),
+        "seeds": ("accuracy", "count"),
+        "n": ("n", "min"),
+        "nads": ("nads", "first"),
+    }
+    here = ours.groupby(CELL).agg(**columns)
+    there = theirs.groupby(CELL).agg(**columns)
+    cells = here.join(there.add_suffix("_there"), how="inner")
+    cells["difference"] = cells["mean"] - cells["mean_there"]
+    rms = float(np.sqrt((cells["difference"] ** 2).mean()))
+    return Agreement(cells, rms, _tolerance(cells))
+
+
+def _tolerance(cells: pd.DataFrame) -> float:
+    """The rms difference that chance exceeds with probability `FALSE_ALARMS`.
+
+    The variance between seeds is pooled over the cells. A few cells often make most of
+    it, so its degrees of freedom are counted by the Welch–Satterthwaite formula.
+    """
+    # NADs of other networks are assumed to move an accuracy as another seed does.
+    other_nads = 2 * (cells["nads"] != cells["nads_there"])
+    factor = 1 / cells["seeds"] + 1 / cells["seeds_there"] + other_nads
+
+    repeated = cells[cells["seeds"] + cells["seeds_there"] > 2]
+    if repeated.empty:
+        return np.inf
+    freedom = repeated["seeds"] - 1
+    freedom_there = repeated["seeds_there"] - 1
+    squares = (freedom * repeated["variance"]).fillna(0)
+    squares_there = (freedom_there * repeated["variance_there"]).fillna(0)
+    freedom = freedom + freedom_there
+    # Seeds can agree by luck. No variance is below that of counting n test samples.
+    n = repeated[["n", "n_there"]].min(axis=1)
+    share = (repeated["mean"] + repeated["mean_there"]) / 2
+    share = (n * share + 0.5) / (n + 1)
+    variance = ((squares + squares_there) / freedom).clip(lower=share * (1 - share) / n)
+
+    total_freedom = variance.sum() ** 2 / (variance**2 / freedom).sum()
+    limit = stats.t.isf(FALSE_ALARMS / 2, total_freedom)
+    return float(limit * np.sqrt(factor.mean() * variance.mean()))
+
+
+SIGMAS = 4
+"""Standard errors beyond which two first singular values differ.
+
+Chance exceeds them in one of 16,000 comparisons.
+"""
+
+
+def compare_singular_values(
+    ours: Mapping[str, Mapping[str, Any]], theirs: Mapping[str, Mapping[str, Any]]
+) -> pd.DataFrame:
+    """Compare the first singular values of the NADs that two runs share.
+
+    NADs are compared if they have the same name, estimand and input.
+
+    Args:
+        ours: the contents of our nads.json, by architecture.
+        theirs: the contents of the other run's nads.json.
+
+    Returns:
+        One row for each name, with the columns ratio (ours to theirs), error (the standard
+        error of its logarithm) and sigmas (the logarithm in standard errors).
+    """
+    rows = {}
+    for name in sorted(ours.keys() & theirs.keys()):
+        mine = ours[name]
+        other = theirs[name]
+        if any(mine.get(key) != other.get(key) for key in ("estimand", "input")):
             continue
-        ratio = pair[0]["first_singular_value"] / pair[1]["first_singular_value"]
-        dof = max(min(nads["networks"] for nads in pair) - 1, 1)
-        errors = [nads["relative_error"] for nads in pair]
-        # The values are written with four digits.
-        rows.append((name, ratio, np.hypot(np.hypot(*errors) / 2, 1e-3), dof))
-    values = pd.DataFrame(rows, columns=["name", "ratio", "error", "dof"])
-    chance = _limit(len(values), values["dof"]) * values["error"]
-    return values.assign(excess=np.log(values["ratio"].astype(float)).abs() / chance)
+        ratio = mine["first_singular_value"] / other["first_singular_value"]
+        # A singular value is the root of an eigenvalue.
+        sampling = np.hypot(mine["relative_error"], other["relative_error"]) / 2
+        error = np.hypot(sampling, 1e-3)  # both values are written with four digits
+        rows[name] = (ratio, error, abs(np.log(ratio)) / error)
+    columns = ["ratio", "error", "sigmas"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)

@@ -52,7 +52,7 @@ def test_an_estimate_stops_at_its_error_whatever_the_order():
     [
         (Source(9), "none", 1e8, r"^NADs of inputs 1×32×32 \(D = 1,024\) from 9 networks need "
          r"0\.2 GB and 0\.1 GB are free; ask for the first directions \(first: 100\)$"),
-        (Source(512, first=9), "none", 5e8, "need 0.7 GB .*; ask for fewer networks or for method"),
+        (Source(512, first=9), "none", 3e8, "need 0.4 GB .*; ask for fewer networks or for method"),
         (Source(2, first=17), "none", 1e9, "^2 networks give 16 vectors, too few for the first 17"),
         (Source(2, first=129), "square", 1e9, "^2 networks give 128 vectors, too few for the "),
         (Source(2, input=(1, 16, 64)), "square", 1e9, "^inputs of 1×16×64 are not square, .* squa"),
