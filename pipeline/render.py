@@ -8,7 +8,8 @@ from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.report import run, style
-from pipeline.report.page import Picture, metrics, page
+from pipeline.report.metrics import metrics
+from pipeline.report.page import Picture, page
 from pipeline.report.site.document import document
 
 # The report's sections, as the story is told: the NADs, what is learned along a direction, which
@@ -34,8 +35,7 @@ def main() -> None:
         # What an earlier run left may be the same file as one in DVC's cache.
         (artifacts.REPORTS / name).unlink(missing_ok=True)
         (artifacts.REPORTS / name).write_text(text, encoding="utf-8")
-    findings = {name: section.finding for name, section in sections.items()}
-    artifacts.write_json(artifacts.REPORTS / "metrics.json", metrics(findings))
+    artifacts.write_json(artifacts.REPORTS / "metrics.json", metrics(report))
     count = sum(len(section.pictures) for section in sections.values())
     print(f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}")
 

@@ -67,7 +67,7 @@ def finding(run: Report) -> Finding:
     text = text if points else f"No wave was fitted in every colour by {label}"
     errors = ", ".join(number(error, 1) for error in gains["sem"].dropna())
     spread = f"standard error {errors}; " if errors else ""
-    return Finding(name, text, f"{spread}{count} fitted", {})
+    return Finding(name, text, f"{spread}{count} fitted")
 
 
 def section(run: Report) -> Section:

@@ -112,7 +112,7 @@ def finding(run: Report) -> Finding:
     if rho := correlation(speed):
         text += f"; steps and accuracy: {rho.partition(' (')[0]}"
         basis += f"; fitted in fourier along {int(speed['fitted'].sum())}"
-    return Finding(name, text, basis, {"learned": count / len(speed)})
+    return Finding(name, text, basis)
 
 
 def section(run: Report) -> Section:

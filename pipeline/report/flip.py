@@ -108,15 +108,13 @@ def finding(run: Report) -> Finding:
     experiment, name, label = run.shown("flip")
     lost = loss(experiment, name)
     signs = loss(experiment, name, "signs")
-    numbers = {"loss": lost["mean"] / 100}
     text = f"{label} loses {number(lost['mean'], 1)} points of accuracy when the order of its NADs "
     text += "is reversed"
     cells = [lost]
     if np.isfinite(signs["mean"]):
         text += f", and {number(signs['mean'], 1)} when random signs leave the order as it is"
-        numbers["loss_signs"] = signs["mean"] / 100
         cells.append(signs)
-    return Finding(name, text, basis(experiment.of(name), *cells), numbers)
+    return Finding(name, text, basis(experiment.of(name), *cells))
 
 
 def section(run: Report) -> Section:

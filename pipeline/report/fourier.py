@@ -174,9 +174,8 @@ def finding(run: Report) -> Finding:
     ends = extremes(by_direction(rows))
     cells = [100 * end[["mean", "std"]] for end in ends]
     low, high = (f"{share(cell)} at {pair(end)}" for cell, end in zip(cells, ends))
-    numbers = {"lowest": ends[0]["mean"], "highest": ends[1]["mean"]}
     text = f"Over the waves {label} is right on {low} to {high}"
-    return Finding(name, text, basis(rows, *cells), numbers)
+    return Finding(name, text, basis(rows, *cells))
 
 
 def key(row: Mapping[str, Any]) -> str:

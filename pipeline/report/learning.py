@@ -91,7 +91,7 @@ def finding(run: Report) -> Finding:
     before, after = before_and_after(course.merge(rows[["architecture", "index", "seed"]]), "v")
     text = f"Trained along NAD {rows['index'].iloc[0]}, {label} has {share(after)} of its "
     text += f"response along it, {share(before)} before"
-    return Finding(name, text, basis(rows, after, before), {"along_v": after["mean"] / 100})
+    return Finding(name, text, basis(rows, after, before))
 
 
 def section(run: Report) -> Section:

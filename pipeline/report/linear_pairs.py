@@ -168,7 +168,7 @@ def finding(run: Report) -> Finding:
     text = f"{label} uses {WHICH[2 * first + second]} of NADs {late} and {early}: alone they give "
     text += " and ".join(share(cell) for cell in alone.to_dict("records"))
     rests = basis(rows[rows["test_set"] == "all"], *alone.to_dict("records"))
-    return Finding(name, text, rests, {"second_late_early": alone.loc["second", "mean"] / 100})
+    return Finding(name, text, rests)
 
 
 def explorer(experiment: Evaluated, published: Published, planes: Mapping[str, Planes]) -> Rows:

@@ -92,8 +92,7 @@ def finding(run: Report) -> Finding:
     first, last = cells.iloc[0], cells.iloc[-1]
     text = f"{label} is right on {share(first)} of new samples along NAD {first.name} "
     text += f"and on {share(last)} along NAD {last.name}"
-    numbers = {"first": first["mean"] / 100, "last": last["mean"] / 100}
-    return Finding(name, text, basis(rows, first, last), numbers)
+    return Finding(name, text, basis(rows, first, last))
 
 
 def explorer(

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED
-from pipeline.report.run import NETWORK, Evaluated
+from pipeline.report.run import Evaluated
 
 HERE = Path(__file__).parent
 
@@ -44,14 +43,12 @@ class Picture:
 class Finding:
     """What was found of one network, for all readers.
 
-    network: its architecture; text: a sentence with at most two numbers; basis: their spread and n;
-    numbers: to watch from run to run, by name.
+    network: its architecture; text: a sentence with at most two numbers; basis: their spread and n.
     """
 
     network: str
     text: str
     basis: str
-    numbers: Mapping[str, float]
 
     def __str__(self) -> str:
         return f"{self.text} ({self.basis})."
@@ -82,19 +79,6 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[Any]]:
     """A table, its header first, with '–' where a row has no value."""
     header = list(dict.fromkeys(column for row in rows for column in row))
     return [header, *([row.get(column, "–") for column in header] for row in rows)]
-
-
-def metrics(findings: Mapping[str, Finding | None]) -> dict[str, dict[str, float | None]]:
-    """reports/metrics.json, the table of `dvc exp show`: the numbers of the findings on `NETWORK`,
-    by the names of the sections."""
-    return {
-        name: {
-            key: None if np.isnan(value) else round(float(value), 4)
-            for key, value in finding.numbers.items()
-        }
-        for name, finding in findings.items()
-        if finding and finding.network == NETWORK
-    }
 
 
 def merged(sections: Sequence[Section]) -> Sequence[Sequence[Any]]:

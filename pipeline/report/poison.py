@@ -69,7 +69,7 @@ def finding(run: Report) -> Finding:
     text = f"{label}: {share(first)} on clean images after carriers from NAD "
     text += f"{first.name} on, {share(clean)} without"
     rests = basis(rows[rows["index"].isin([CLEAN, first.name])], first, clean)
-    return Finding(name, text, rests, {"poisoned_early": first["mean"] / 100})
+    return Finding(name, text, rests)
 
 
 def explorer(

@@ -1,0 +1,48 @@
+"""The numbers that `dvc metrics diff` compares."""
+
+import types
+
+import numpy as np
+import pandas as pd
+
+from pipeline.report.metrics import metrics
+
+
+def record(name, rows):
+    columns = ["architecture", "images", "test_set", "accuracy", "train_accuracy"]
+    plan = types.SimpleNamespace(experiment=name)
+    return types.SimpleNamespace(plan=plan, results=pd.DataFrame(rows, columns=columns))
+
+
+def test_accuracies_are_means_by_architecture_and_test_set():
+    rows = [
+        ("lenet", "-", "all", 0.9, 1.0),
+        ("lenet", "-", "first", 0.5, 1.0),
+        ("lenet", "-", "all", 0.7, 0.98),
+        ("lenet", "-", "first", 0.6, 0.98),
+        ("mlp", "-", "all", 1 / 3, 0.5),
+    ]
+    run = types.SimpleNamespace(nads={}, experiments={"linear_pairs": record("linear_pairs", rows)})
+    assert metrics(run) == {
+        "linear_pairs": {
+            "lenet": {"all": 0.8, "first": 0.55, "train": 0.99},
+            "mlp": {"all": 0.3333, "train": 0.5},
+        }
+    }
+
+
+def test_flip_is_named_by_its_maps():
+    rows = [("lenet", "plain", "all", 0.7, 0.9), ("lenet", "signs", "all", 0.5, 0.7)]
+    run = types.SimpleNamespace(nads={}, experiments={"flip": record("flip", rows)})
+    assert metrics(run)["flip"] == {"lenet": {"plain": 0.7, "signs": 0.5, "train": 0.8}}
+
+
+def test_nads_from_a_file_have_no_numbers():
+    nads = {
+        "lenet": {"networks": 64, "eigenvalues": np.array([4.0, 1.0]), "error": 0.12345},
+        "mine": {"networks": 0, "eigenvalues": np.array([1.0]), "error": np.nan},
+    }
+    run = types.SimpleNamespace(nads=nads, experiments={})
+    assert metrics(run) == {
+        "nads": {"lenet": {"first_singular_value": 200.0, "relative_error": 0.1235}}
+    }
