@@ -49,8 +49,7 @@ def peaking_at(part: float, cycles: int = 1):
     return rates
 
 
-# A worker imports this module, so it knows these as well.
-training.SCHEDULES |= {
+SCHEDULES = {
     "early": peaking_at(0.1),
     "late": peaking_at(0.7),
     "cycles": peaking_at(training.PEAK, 5),
@@ -91,6 +90,7 @@ def planned(
 
 def train_cell(grid: Grid, job: tuple[Cell, str]) -> dict[str, float]:
     """How the training of a cell in one way went, and its test accuracies; runs in a worker."""
+    training.SCHEDULES.update(SCHEDULES)  # a worker does not run this module
     cell, way = job
     # The seeds are those of the stage `train`, so that the stated way is what it trains.
     outcome, accuracies, _ = grid.train(cell, "linear_pairs", **WAYS[way])

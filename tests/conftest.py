@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import threadpoolctl
 import torch
+from joblib.externals import loky
 from structure import ROOT
 
 from pipeline.machine import workers
@@ -48,8 +49,7 @@ def _one_thread():
 def _own_workers():
     """A test's workers end with it: those of another work in another folder."""
     yield
-    while workers._waiting:
-        workers._waiting.popitem()[1].kill()
+    loky.get_reusable_executor(kill_workers=True).shutdown()
 
 
 @pytest.fixture(autouse=True)

@@ -146,7 +146,7 @@ def test_schedules_of_other_peaks():
     """The stated one peaks at 2/5 of training; five of them in a row are five shorter ones."""
     stated, five = training.triangular(50, 0.2), np.tile(training.triangular(10, 0.2), 5)
     assert fitting.peaking_at(training.PEAK)(50, 0.2) == pytest.approx(stated)
-    assert training.SCHEDULES["cycles"](50, 0.2) == pytest.approx(five)
+    assert fitting.SCHEDULES["cycles"](50, 0.2) == pytest.approx(five)
     assert fitting.peaking_at(0.1)(50, 0.2).argmax() in (4, 5)
 
 

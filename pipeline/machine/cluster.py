@@ -80,7 +80,7 @@ def run(
     task = ray.remote(
         num_cpus=1,
         num_gpus=int(device.type == "cuda"),
-        max_retries=worker.TRIES - 1,
+        max_retries=2,
         runtime_env={"env_vars": worker.ENVIRONMENT},
     )(_do)
     recipe, jobs, submitted = worker.recipe_of(function, make_context), iter(jobs), {}
@@ -102,7 +102,7 @@ def run(
                     except ray.exceptions.RayTaskError:  # the node cannot import `_do`
                         raise
                     except ray.exceptions.RayError as error:
-                        yield job, worker.died(f"{type(error).__name__}, as Ray calls it")
+                        yield job, InputError(f"its worker crashed: {type(error).__name__}")
                     else:
                         yield job, worker.result_of(answered)
         finally:
