@@ -1,11 +1,12 @@
-"""What a worker does, a process of this machine or of a Dask cluster: it answers jobs."""
+"""Jobs on their way to a worker, a process of this machine or of a Dask cluster, and back."""
 
 import functools
 import os
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
 import cloudpickle
@@ -61,7 +62,8 @@ def _prepare(recipe: bytes) -> tuple[Callable, Any]:
     threadpoolctl.threadpool_limits(1)
     # As `workers.device_of` does in the process that asks.
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
-    function, make_context, pipeline.STARTED = cloudpickle.loads(recipe)
+    function, make_context, started = cloudpickle.loads(recipe)
+    pipeline.STARTED = min(pipeline.STARTED, started)
     context = make_context()
     check_unchanged()  # this worker has imported the same code as its parent
     return function, context
@@ -104,3 +106,26 @@ def result_of(answered: bytes) -> Any:
     if not ready:
         raise result
     return result
+
+
+def finished(
+    submit: Callable[[Any], Future], next_job: Callable[[], Any], at_once: Callable[[], int]
+) -> Iterator[tuple[Any, Future]]:
+    """Submit jobs as workers get free.
+
+    Args:
+        submit: Gives a job to a worker.
+        next_job: Returns the next job, or None if there is none at present.
+        at_once: Returns the number of workers.
+
+    Yields:
+        Each job with its future, as soon as that is done.
+    """
+    busy: dict[Future, Any] = {}
+    while True:
+        while len(busy) < at_once() and (job := next_job()) is not None:
+            busy[submit(job)] = job
+        if not busy:
+            return
+        for future in wait(busy, return_when=FIRST_COMPLETED).done:
+            yield busy.pop(future), future

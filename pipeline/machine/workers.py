@@ -1,8 +1,8 @@
-"""Many independent jobs: on the cores of this machine, an accelerator, or Ray.
+"""Many independent jobs: on the cores of this machine, an accelerator, or a Dask cluster.
 
 Each worker makes its context, the data, once in a run and then does one job after another. The
-environment variable NADS_EXECUTOR is `local`, the default, or `ray`. Local workers are processes of
-loky, the process pool of joblib.
+environment variable NADS_CLUSTER holds the address of a Dask scheduler. Without it, workers are
+processes of loky, the process pool of joblib.
 
 `joblib.Parallel` itself is not used: it takes as many jobs again from the iterable as it has
 workers, which a grid would have to claim long before it trains them; it runs the jobs of a single
@@ -16,7 +16,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from typing import Any
@@ -27,59 +27,81 @@ from joblib.externals import loky
 from tqdm import tqdm
 
 from pipeline.machine import worker
-from pipeline.project.errors import InputError, nearest
+from pipeline.project.errors import InputError
 
 
-def _ray() -> types.ModuleType | None:
-    """`pipeline.machine.cluster`, where NADS_EXECUTOR asks for Ray."""
-    executor = os.environ.get("NADS_EXECUTOR", "local")
-    if executor == "local":
+def _cluster() -> types.ModuleType | None:
+    """Return `pipeline.machine.cluster` if NADS_CLUSTER is set.
+
+    Raises:
+        InputError: Dask is not installed.
+    """
+    if not os.environ.get("NADS_CLUSTER"):
         return None
-    if executor != "ray":
-        raise InputError(f"NADS_EXECUTOR is {executor!r}; {nearest(executor, ('local', 'ray'))}")
-    if importlib.util.find_spec("ray") is None:
+    if importlib.util.find_spec("distributed") is None:
         raise InputError(
-            "NADS_EXECUTOR is ray, but Ray is not installed; "
-            "`pip install -r requirements-cluster.txt` installs it"
+            "NADS_CLUSTER is set, but Dask is not installed; run "
+            "`pip install -r requirements-cluster.txt`"
         )
-    from pipeline.machine import cluster  # only here, since importing Ray takes seconds
+    from pipeline.machine import cluster  # only here, as Dask takes seconds to import
 
     return cluster
 
 
 def device_of(choice: str) -> torch.device:
-    """The torch device for params.yaml's `device`: 'auto' is CUDA where this machine or Ray's
-    cluster has a GPU, else the CPU.
+    """Find the torch device for `device` of params.yaml.
 
-    Turns off TF32, which rounds the factors of float32 products to three digits. Raises InputError
-    for an accelerator that is not there.
+    Turns off TF32, which rounds the factors of float32 products to three digits.
+
+    Args:
+        choice: A device type, or 'auto', which is CUDA if this machine has it, else the CPU. A
+            cluster works on CPUs only.
+
+    Raises:
+        InputError: The device is not there.
     """
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
-    if cluster := _ray():
-        found = "cuda" if cluster.slots("cuda") else "cpu"
-    else:
-        found = str(torch.accelerator.current_accelerator(check_available=True) or "cpu")
-    if choice == "auto":  # Apple's and Intel's, which were never tried, are taken by name alone
+    if _cluster():
+        if choice not in ("auto", "cpu"):
+            raise InputError(
+                f"device is {choice}, but the cluster of NADS_CLUSTER works on CPUs; set device: "
+                "cpu, or unset NADS_CLUSTER"
+            )
+        return torch.device("cpu")
+    found = str(torch.accelerator.current_accelerator(check_available=True) or "cpu")
+    if choice == "auto":  # Apple's and Intel's, which were never tried, must be asked for by name
         choice = "cuda" if found == "cuda" else "cpu"
     if choice not in ("cpu", found):
-        finder = "Ray" if cluster else "PyTorch"
-        raise InputError(f"device is {choice}, but {finder} finds none; set device: auto or cpu")
+        raise InputError(f"device is {choice}, but PyTorch finds none; set device: auto or cpu")
     return torch.device(choice)
 
 
 def slots(device: torch.device) -> int:
-    """The number of jobs done at once: on each core or accelerator one, with Ray on all nodes."""
-    if cluster := _ray():
-        return cluster.slots(device.type)
-    return cores() if device.type == "cpu" else 1
+    """Return the number of jobs that run at once.
+
+    Args:
+        device: Result of `device_of`.
+    """
+    if device.type != "cpu":
+        return 1
+    if cluster := _cluster():
+        return cluster.slots()
+    return cores()
 
 
 def place(device: torch.device) -> str:
-    """The cores or the accelerator on which work runs, in words."""
-    if device.type == "cuda" and not _ray():
+    """Describe where jobs run, for example '2 cores'.
+
+    Args:
+        device: Result of `device_of`.
+    """
+    if device.type == "cuda":
         return torch.cuda.get_device_name()
-    number, kind = slots(device), {"cpu": "core", "cuda": "GPU"}.get(device.type, device.type)
-    return f"{number} {kind}{'s' * (number != 1)}{' of Ray' if _ray() else ''}"
+    if device.type != "cpu":
+        return f"1 {device.type}"
+    number = slots(device)
+    cores = f"{number} core{'s' * (number != 1)}"
+    return f"{cores} of a cluster" if _cluster() else cores
 
 
 def run(
@@ -88,16 +110,29 @@ def run(
     make_context: Callable[[], Any],
     device: torch.device,
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield every job with its result, `function(context, job)`, as jobs finish.
+    """Do many jobs.
 
-    jobs: an iterable that is asked for the next job only when a worker is free, so that it may end
-    the work early. make_context: called once per worker. On a CPU, and with Ray, `function`, jobs
-    and results are pickled. A job that raises an exception has it for its result, and one at which
-    three workers crashed has an InputError. Raises the exception that `make_context` raised.
+    A job that raises an exception has it as its result. A job whose workers crash again and again
+    has an `InputError`.
+
+    Args:
+        function: Called as `function(context, job)`. On the CPU, function, jobs and results are
+            pickled.
+        jobs: Asked for the next job only when a worker is free, so that it may end the work early.
+        make_context: Called once in each worker.
+        device: Result of `device_of`.
+
+    Yields:
+        Each job with its result, as soon as it has one.
+
+    Raises:
+        Exception: The context could not be made.
     """
-    if cluster := _ray():
-        return cluster.run(function, jobs, make_context, device)
-    return (_by_processes if device.type == "cpu" else run_here)(function, jobs, make_context)
+    if device.type != "cpu":
+        return run_here(function, jobs, make_context)
+    if cluster := _cluster():
+        return cluster.run(function, jobs, make_context)
+    return _by_processes(function, jobs, make_context)
 
 
 def run_here(
@@ -114,29 +149,6 @@ def run_here(
         except Exception as error:
             result = error
         yield job, result
-
-
-def finished(
-    submit: Callable[[Any], Future], next_job: Callable[[], Any], at_once: Callable[[], int]
-) -> Iterator[tuple[Any, Future]]:
-    """Submit jobs as workers get free.
-
-    Args:
-        submit: Gives a job to a worker.
-        next_job: Returns the next job, or None if there is none at present.
-        at_once: Returns the number of workers.
-
-    Yields:
-        Each job with its future, as soon as that is done.
-    """
-    busy: dict[Future, Any] = {}
-    while True:
-        while len(busy) < at_once() and (job := next_job()) is not None:
-            busy[submit(job)] = job
-        if not busy:
-            return
-        for future in wait(busy, return_when=FIRST_COMPLETED).done:
-            yield busy.pop(future), future
 
 
 def _executor() -> loky.Executor:
@@ -175,7 +187,7 @@ def _by_processes(function, jobs, make_context):
         return lost.pop(0) if lost else next(tasks, None)
 
     try:
-        for (job, number), future in finished(submit, next_task, cores):
+        for (job, number), future in worker.finished(submit, next_task, cores):
             try:
                 yield job, worker.result_of(future.result())
             except BrokenProcessPool:  # by this job, or by one that ran beside it

@@ -208,11 +208,8 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch):
     assert not (torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32)
 
 
-def test_who_does_the_work_is_said_by_the_environment_and_checked_before_any(monkeypatch):
-    monkeypatch.setenv("NADS_EXECUTOR", "rya")
-    with pytest.raises(InputError, match="^NADS_EXECUTOR is 'rya'; did you mean 'ray'[?]$"):
-        workers.device_of("cpu")
-    monkeypatch.setenv("NADS_EXECUTOR", "ray")
+def test_a_cluster_without_dask_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setenv("NADS_CLUSTER", "tcp://127.0.0.1:8786")
     monkeypatch.setattr(workers.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match="Ray is not installed; `pip install -r requirements-c"):
+    with pytest.raises(InputError, match="Dask is not installed"):
         workers.device_of("cpu")
