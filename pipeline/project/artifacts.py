@@ -9,6 +9,7 @@ next stage notices later edits.
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -53,14 +54,28 @@ def output(folder: Path, sealed: bool = True) -> Iterator[Path]:
     """
     for left in folder.parent.glob(f".{folder.name}.*.part"):  # of processes that were killed
         if (process := int(left.name.split(".")[-2])) == os.getpid() or not pid_exists(process):
-            shutil.rmtree(left)
+            shutil.rmtree(left, ignore_errors=True)  # another process may remove it as well
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     part.mkdir(parents=True)
     yield part
     if sealed:
         write_json(part / SEAL, _digests(part))
-    shutil.rmtree(folder, ignore_errors=True)
-    os.replace(part, folder)
+    _swap(part, folder)
+
+
+def _swap(part: Path, folder: Path) -> None:
+    """Put `part` in the place of `folder`, also if another process does the same just now."""
+    old = folder.with_name(f".{folder.name}.old.{os.getpid()}.part")
+    while part.exists():
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(folder, old)
+        try:
+            os.replace(part, folder)
+        except OSError as error:
+            # Another process may have put its folder there since.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def write_json(path: Path | str, value: typing.Any) -> None:

@@ -1,11 +1,14 @@
 """Folders that stages hand on: put in their place whole, and refused where a byte was altered."""
 
 import contextlib
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from structure import ROOT
 
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
@@ -23,6 +26,39 @@ def test_a_folder_takes_its_place_only_when_it_is_whole(tmp_path):
         assert list(part.iterdir()) == []
         (part / "new").write_text("whole")
     assert {path.name for path in folder.iterdir()} == {"new", artifacts.SEAL}
+    assert [path.name for path in folder.parent.iterdir()] == ["flip"]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from pipeline.project import artifacts
+
+print("started", flush=True)
+sys.stdin.readline()
+for number in range(300):
+    with artifacts.output(Path(sys.argv[1])) as part:
+        for name in "abcdef":
+            (part / name).write_text(f"{sys.argv[2]} {number}")
+"""
+
+
+def test_of_two_processes_that_write_one_folder_neither_fails_and_one_is_kept_whole(tmp_path):
+    folder = tmp_path / "models" / "flip"
+    processes = []
+    for writer in "xy":
+        command = [sys.executable, "-c", WRITER, str(folder), writer]
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+        processes.append(process)
+    for process in processes:
+        assert process.stdout.readline() == "started\n"
+    for process in processes:
+        print(file=process.stdin, flush=True)
+    for process in processes:
+        process.communicate(timeout=120)
+    assert [process.returncode for process in processes] == [0, 0]
+    assert len({(folder / name).read_text() for name in "abcdef"}) == 1
     assert [path.name for path in folder.parent.iterdir()] == ["flip"]
 
 
