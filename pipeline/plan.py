@@ -48,7 +48,7 @@ def main() -> None:
         )
     check_room(round(1e9 * table.loc["all", "GB to write"]), f"scale {scale}")
     documents = {"images": plans.images, "nads": plans.nads}
-    with artifacts.output(artifacts.PLAN, sealed=False) as folder:
+    with artifacts.output(artifacts.PLAN) as folder:
         for name, plan in (documents | plans.experiments).items():
             artifacts.write_json(folder / f"{name}.json", dataclasses.asdict(plan))
         artifacts.write_json(folder / "machine.json", {"device": plans.device})

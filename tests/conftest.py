@@ -14,6 +14,7 @@ from joblib.externals import loky
 from structure import ROOT
 
 from pipeline.machine import workers
+from pipeline.project.errors import WATCHED
 from pipeline.settings import read
 
 torch.set_num_threads(1)
@@ -50,6 +51,13 @@ def _own_workers():
     """A test's workers end with it: those of another work in another folder."""
     yield
     loky.get_reusable_executor(kill_workers=True).shutdown()
+
+
+@pytest.fixture(autouse=True)
+def _own_files():
+    """A test's files of one's own are not those of another."""
+    yield
+    WATCHED.clear()
 
 
 @pytest.fixture(autouse=True)

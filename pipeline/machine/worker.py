@@ -14,7 +14,7 @@ import threadpoolctl
 import torch
 
 import pipeline
-from pipeline.project.errors import InputError, check_unchanged
+from pipeline.project.errors import WATCHED, InputError
 
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -51,7 +51,7 @@ def recipe_of(function: Callable, make_context: Callable) -> bytes:
         function: Called as `function(context, job)`.
         make_context: Called once in each worker.
     """
-    return cloudpickle.dumps((function, make_context, pipeline.STARTED))
+    return cloudpickle.dumps((function, make_context, pipeline.STARTED, WATCHED))
 
 
 @functools.lru_cache(1)
@@ -62,11 +62,10 @@ def _prepare(recipe: bytes) -> tuple[Callable, Any]:
     threadpoolctl.threadpool_limits(1)
     # As `workers.device_of` does in the process that asks.
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
-    function, make_context, started = cloudpickle.loads(recipe)
-    pipeline.STARTED = min(pipeline.STARTED, started)
-    context = make_context()
-    check_unchanged()  # this worker has imported the same code as its parent
-    return function, context
+    function, make_context, started, watched = cloudpickle.loads(recipe)
+    pipeline.STARTED = min(pipeline.STARTED, started)  # for `check_unchanged`
+    WATCHED.update(watched)
+    return function, make_context()
 
 
 def answer(recipe: bytes, job: Any) -> bytes:

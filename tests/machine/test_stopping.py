@@ -14,34 +14,25 @@ from structure import ROOT
 
 pytestmark = pytest.mark.slow
 
-JOB = """
-    import pathlib, time
+PROGRAM = """
+    import pathlib, signal, time, torch
+    from pipeline.machine import workers
+    from pipeline.project.errors import one_sentence
 
     def wait(_, job):
         pathlib.Path("begun").touch()
         time.sleep(600)
-"""
-PROGRAM = """
-    import signal, sys, torch
-    from pipeline.machine import workers
-    from pipeline.project.errors import one_sentence
-
-    sys.path.append("own")
-    from waiting import wait
 
     if __name__ == "__main__":
         # Whoever runs these tests may have them ignore it, as a shell's `&` does.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         with one_sentence():
-            print("started", flush=True)
             list(workers.run(wait, range(2), dict, torch.device("cpu")))
 """
 
 
 def start(folder):
     """The program at work in a folder, in a group of its own as in a terminal."""
-    (folder / "own").mkdir()
-    (folder / "own/waiting.py").write_text(textwrap.dedent(JOB))
     (folder / "program.py").write_text(textwrap.dedent(PROGRAM))
     return subprocess.Popen(
         [sys.executable, "program.py"],
@@ -100,14 +91,3 @@ def test_workers_end_with_a_run_that_is_killed(tmp_path):
     process.kill()
     process.communicate(timeout=60)
     assert not psutil.wait_procs(family, 20)[1]
-
-
-def test_code_that_was_changed_before_a_worker_read_it_gives_no_result(tmp_path):
-    """Results are kept under the key of the code that the parent has read."""
-    process = start(tmp_path)
-    assert process.stdout.readline() == "started\n"
-    time.sleep(0.1)  # the clock of files is up to 10 ms behind; `pipeline` was imported 6 ms ago
-    (tmp_path / "own/waiting.py").touch()
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 1 and "own/waiting.py was changed while this ran" in said
-    assert not (tmp_path / "begun").exists()

@@ -12,8 +12,9 @@ import pytest
 import threadpoolctl
 import torch
 
+import pipeline
 from pipeline.machine import worker, workers
-from pipeline.project.errors import InputError
+from pipeline.project.errors import InputError, check_unchanged
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 
@@ -187,6 +188,16 @@ def test_workers_do_the_jobs_of_one_run_after_another(monkeypatch):
     first, second = (run(numbered, [0, 1], functools.partial(int, n)) for n in (10, 20))
     assert len({worker for worker, _ in [*first.values(), *second.values()]}) == 1
     assert [sums for _, sums in [*first.values(), *second.values()]] == [10, 11, 20, 21]
+
+
+def check(_, job):
+    check_unchanged()
+
+
+def test_a_worker_knows_when_its_command_started(monkeypatch):
+    assert run(check, range(3)) == dict.fromkeys(range(3))
+    monkeypatch.setattr(pipeline, "STARTED", 0.0)
+    assert all(isinstance(result, InputError) for result in run(check, range(3)).values())
 
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch):
