@@ -2,8 +2,7 @@
 
 cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.{array}.npy (labels,
 standard-normal images, pictures) together determine each training set bit for bit, so that no
-training set is written. arrays.json: the digests of those arrays, of which keys are made.
-images.json: name, classes and digest of the pictures' images.
+training set is written. images.json: name, classes and digest of the pictures' images.
 """
 
 import functools
@@ -13,7 +12,6 @@ import pandas as pd
 
 from pipeline import experiments
 from pipeline.experiments.plan import Plan
-from pipeline.machine import store
 from pipeline.project import artifacts, command
 from pipeline.project.errors import notice, one_sentence
 
@@ -22,10 +20,6 @@ def main(name: str) -> None:
     """Write the data of the experiment `name`."""
     experiment = experiments.find(name)
     plan = Plan.read(experiment)
-    if experiment.needs_nads:
-        artifacts.check(artifacts.NADS, "estimate")
-    if experiment.needs_images:
-        artifacts.check(artifacts.IMAGES, "download")
 
     @functools.lru_cache(1)
     def nads(architecture, estimand=None):
@@ -39,12 +33,9 @@ def main(name: str) -> None:
         if images is not None:
             artifacts.write_json(folder / "images.json", artifacts.about_images())
         np.savez(folder / "directions.npz", **directions)
-        digests = {"directions": store.digests(directions)}
         for seed in plan.seeds:
             draw = experiment.draw(plan, seed, images)
             artifacts.write_draw(folder, seed, draw)
-            digests[f"draw-{seed}"] = store.digests(draw)
-        artifacts.write_json(folder / "arrays.json", digests)
     for split in ("train", "test"):
         asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
         if made < asked:

@@ -44,7 +44,7 @@ def main() -> None:
             f"scale {scale} leaves {', '.join(left_out)} out; `dvc repro {others}` runs the rest"
         )
     documents = {"images": plans.images, "nads": plans.nads}
-    with artifacts.output(artifacts.PLAN, sealed=False) as folder:
+    with artifacts.output(artifacts.PLAN) as folder:
         for name, plan in (documents | plans.experiments).items():
             artifacts.write_json(folder / f"{name}.json", dataclasses.asdict(plan))
         artifacts.write_json(folder / "machine.json", {"device": plans.device})

@@ -23,7 +23,7 @@ def main() -> None:
     """Render every figure afresh; what cannot be rendered leaves the last report."""
     report = run.read(name for name in experiments.names() if name in PARTS)
     sections = {name: part.section(report) for name, part in PARTS.items()}
-    with artifacts.output(artifacts.FIGURES, sealed=False) as figures:
+    with artifacts.output(artifacts.FIGURES) as figures:
         for section in sections.values():
             save(section.pictures, figures)
         runs = {name: [section] for name, section in sections.items()}

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import threadpoolctl
 import torch
+from joblib.externals import loky
 from structure import ROOT
 
 from pipeline.machine import workers
+from pipeline.project.errors import WATCHED
 from pipeline.settings import read
 
 torch.set_num_threads(1)
@@ -48,8 +50,14 @@ def _one_thread():
 def _own_workers():
     """A test's workers end with it: those of another work in another folder."""
     yield
-    while workers._waiting:
-        workers._waiting.popitem()[1].kill()
+    loky.get_reusable_executor(kill_workers=True).shutdown()
+
+
+@pytest.fixture(autouse=True)
+def _own_files():
+    """A test's files of one's own are not those of another."""
+    yield
+    WATCHED.clear()
 
 
 @pytest.fixture(autouse=True)

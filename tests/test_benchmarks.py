@@ -2,7 +2,6 @@
 this machine takes is never tested."""
 
 import itertools
-import types
 
 import numpy as np
 import pytest
@@ -83,26 +82,21 @@ def test_what_symmetries_save_of_networks_from_images_to_images(monkeypatch, cap
     assert found["error of C after 1,000 networks"] == [0.25, 0.2, 0.3]
 
 
-def test_steps_with_huge_pages_are_compared_in_each_round(monkeypatch, capsys):
-    sides = iter([0.3, 0.2, 0.1, 0.2, 0.1, 0.1])
-    monkeypatch.setattr(allocation, "NETWORKS", {"lenet": ({"network": "lenet"}, 20)})
-    monkeypatch.setattr(allocation, "measured", lambda *_: [next(sides), 5.0, 0.01])
+def test_steps_with_and_without_the_settings_are_compared_in_each_round(monkeypatch, capsys):
+    times = iter([0.3, 0.1, 0.2, 0.2])
+    monkeypatch.setattr(allocation, "STEPS", {"lenet": 20})
+    monkeypatch.setattr(allocation, "measure", lambda *_: next(times))
     monkeypatch.setattr("sys.argv", ["allocation", "--rounds", "2"])
     allocation.main()
-    found = printed(capsys.readouterr().out)
-    assert found["lenet huge pages THROUGHPUT"] == [1.75, 1.5, 2]
-    assert found["lenet huge pages, kept THROUGHPUT"] == [2.5, 2, 3]
+    assert printed(capsys.readouterr().out) == {"lenet THROUGHPUT": [2, 1, 3]}
 
 
-def test_a_process_tells_what_one_of_its_steps_took(monkeypatch, capsys):
-    """Of 4 steps in 2 seconds, half of it in the system, with 12 page faults."""
-    monkeypatch.setattr(allocation, "NETWORKS", {"logreg": ({"network": "logreg"}, 4)})
-    clock, usage = itertools.count(7, 2), itertools.count()
-    monkeypatch.setattr(allocation.time, "perf_counter", lambda: next(clock))
-    used = lambda n: types.SimpleNamespace(ru_minflt=12 * n, ru_stime=1.0 * n)
-    monkeypatch.setattr(allocation.resource, "getrusage", lambda _: used(next(usage)))
-    allocation.one_process("logreg")
-    assert capsys.readouterr().out.split() == ["0.5", "3.0", "0.5"]
+def test_a_process_measures_the_processor_time_of_one_step(monkeypatch):
+    """4 steps in 2 seconds."""
+    monkeypatch.setattr(allocation, "STEPS", {"lenet": 4})
+    clock = itertools.count(7, 2)
+    monkeypatch.setattr(allocation.time, "process_time", lambda: next(clock))
+    assert allocation.seconds_per_step("lenet") == 0.5
 
 
 def test_a_grids_throughput_is_that_of_the_usual_loop_over_ours(monkeypatch, capsys):

@@ -9,6 +9,7 @@ import torch
 from pipeline.cells.training import Labelled
 from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
+from pipeline.machine import store
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
@@ -37,7 +38,10 @@ class Data:
     @functools.cached_property
     def digests(self) -> dict[str, dict[str, str]]:
         """The digests, by name, of the arrays of each file: 'directions', 'draw-0' for seed 0."""
-        return artifacts.generated(self.experiment.name, "arrays.json")
+        digests = {"directions": store.digests(self.vectors)}
+        for seed in {cell["seed"] for cell in artifacts.cells(self.experiment.name)}:
+            digests[f"draw-{seed}"] = store.digests(self.draw(seed))
+        return digests
 
     def cells(self, plan: Plan) -> list[Cell]:
         """The cells of the plan; raises InputError where the data sets were made for others."""

@@ -1,1 +1,1 @@
-"""Where work runs (processes, a GPU, Ray), the store of finished work, digests of source code."""
+"""Where work runs (processes, a GPU, Dask), the store of finished work, digests of source code."""

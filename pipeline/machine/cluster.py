@@ -1,110 +1,104 @@
-"""`workers.run` on Ray: on the cores or GPUs of several machines, or on one machine's several GPUs.
+"""`workers.run` on a Dask cluster, the workers of which may be on several machines.
 
-Every node sees the project's folder at the same path, and reads its code and data there. A task is
-one job on one core or one GPU. Only the process that calls `run` writes the store.
+Every machine sees the project's folder at the same path, and reads its code and data there. Only
+the process that calls `run` writes to the cache.
+
+The jobs are submitted here and not by joblib's Dask backend, which waits forever for the result of
+a job whose workers were killed.
 """
 
-import itertools
+import functools
 import os
-import pickle
 import platform
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from concurrent.futures import Executor, Future
 from typing import Any
 
-import ray
-import ray.exceptions
+import distributed
 import torch
 
 from pipeline.machine import store, worker
-from pipeline.project import limits
-from pipeline.project.errors import InputError
+from pipeline.project.errors import InputError, check_unchanged
+
+TIMEOUT = 60
+"""Seconds in which the scheduler must answer and a first worker must have joined it."""
 
 
-def connect() -> None:
-    """Join the cluster at RAY_ADDRESS, or start Ray on this machine until this process ends.
+@functools.cache
+def _client() -> distributed.Client:
+    """Join the cluster, until this process ends.
 
-    Raises InputError where Ray refuses.
+    Raises:
+        InputError: No scheduler answers, or no worker has joined it.
     """
-    if ray.is_initialized():
-        return
-    address = os.environ.get("RAY_ADDRESS", "local")
-    started = {"num_cpus": limits.cores(), "include_dashboard": False}
-    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    address = os.environ["NADS_CLUSTER"]
     try:
-        ray.init(address, **quiet, **(started if address == "local" else {}))
-    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        client = distributed.Client(address, timeout=TIMEOUT)
+        client.wait_for_workers(1, timeout=TIMEOUT)
+    except (OSError, ValueError) as error:
         raise InputError(
-            f"Ray cannot be used at {address} ({' '.join(str(error).split())}); docs/running.md "
-            "shows how it is started"
+            f"NADS_CLUSTER is {address}, where no Dask cluster can be used: {error}; start a "
+            "scheduler and workers as docs/running.md shows"
         ) from None
+    return client
 
 
-def slots(device_type: str) -> int:
-    """The number of tasks that the present nodes can do at once, on 'cpu' or 'cuda'."""
-    connect()
-    return int(ray.cluster_resources().get("GPU" if device_type == "cuda" else "CPU", 0))
+def slots() -> int:
+    """Return the number of workers, at least one."""
+    return max(1, len(_client().nthreads()))
 
 
-def _do(folder: str, probe: str, version: str, recipe: bytes, job: Any) -> bytes:
-    """A node's answer to a job (`worker.answer`), given in the project's folder.
+def _refusal(folder: str, probe: str, version: str) -> str | None:
+    """Say why this worker cannot do the jobs of a run; arguments as for `_answer`."""
+    if not os.path.exists(probe):
+        return f"does not see {folder}, which all machines must share"
+    if torch.__version__ != version:
+        return f"has torch {torch.__version__}, and the machine that asks has {version}"
+    if distributed.get_worker().state.nthreads != 1:
+        return "has several threads, which would share random numbers; start it with --nthreads 1"
+    try:
+        check_unchanged()
+    except InputError:
+        return "has loaded code that was edited since; restart the workers after an edit"
+    return None
 
-    probe: a file that exists in the project's store during the run; version: of the caller's
-    PyTorch, which is part of every key.
+
+def _answer(folder: str, probe: str, version: str, recipe: bytes, job: Any) -> bytes:
+    """Do one job in the project's folder, on a worker.
+
+    Args:
+        folder: Path of the project.
+        probe: Path of a file that exists in the project's cache during the run.
+        version: PyTorch's version of the process that asks, which is part of every key.
+        recipe: See `worker.answer`.
+        job: See `worker.answer`.
+
+    Raises:
+        InputError: The results of this worker might silently be others.
     """
-    if not Path(probe).exists():
-        refusal = f"does not see {folder}, which all nodes must share"
-    elif torch.__version__ != version:
-        refusal = f"has torch {torch.__version__}, and the machine that asks {version}"
-    else:
-        os.chdir(folder)
-        return worker.answer(recipe, job)
-    error = InputError(f"{platform.node()}, a node of Ray, {refusal} (docs/running.md)")
-    return pickle.dumps((False, error))
+    if refusal := _refusal(folder, probe, version):
+        raise InputError(f"a worker on {platform.node()} {refusal} (docs/running.md)")
+    os.chdir(folder)
+    return worker.answer(recipe, job)
 
 
 def run(
-    function: Callable[[Any, Any], Any],
-    jobs: Iterable,
-    make_context: Callable[[], Any],
-    device: torch.device,
+    function: Callable[[Any, Any], Any], jobs: Iterable, make_context: Callable[[], Any]
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield every job with its result as `workers.run` does.
-
-    Twice as many jobs are submitted as the nodes can do at once, so that none waits for its next.
-    """
-    connect()
-    # Given here and not by `.options`, Ray ends a process after its task on a GPU: CUDA reads only
-    # once which GPU it may use, and the next task may have another.
-    task = ray.remote(
-        num_cpus=1,
-        num_gpus=int(device.type == "cuda"),
-        max_retries=worker.TRIES - 1,
-        runtime_env={"env_vars": worker.ENVIRONMENT},
-    )(_do)
-    recipe, jobs, submitted = worker.recipe_of(function, make_context), iter(jobs), {}
+    """Yield every job with its result as `workers.run` does."""
+    recipe = worker.recipe_of(function, make_context)
+    executor: Executor = _client().get_executor(pure=False)
+    jobs = iter(jobs)
     store.default_folder().mkdir(exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=store.default_folder(), suffix=".part") as probe:
-        arguments = os.getcwd(), os.path.abspath(probe.name), torch.__version__, recipe
-        try:
-            while True:
-                # The nodes can be fewer than before: one that dies takes its slots along.
-                free = max(1, 2 * slots(device.type)) - len(submitted)
-                for job in itertools.islice(jobs, max(0, free)):
-                    submitted[task.remote(*arguments, job)] = job
-                if not submitted:
-                    return
-                for reference in ray.wait(list(submitted))[0]:
-                    job = submitted.pop(reference)
-                    try:
-                        answered = ray.get(reference)
-                    except ray.exceptions.RayTaskError:  # the node cannot import `_do`
-                        raise
-                    except ray.exceptions.RayError as error:
-                        yield job, worker.died(f"{type(error).__name__}, as Ray calls it")
-                    else:
-                        yield job, worker.result_of(answered)
-        finally:
-            for reference in submitted:
-                ray.cancel(reference)
+        path = os.path.abspath(probe.name)
+
+        def submit(job: Any) -> Future:
+            return executor.submit(_answer, os.getcwd(), path, torch.__version__, recipe, job)
+
+        for job, future in worker.finished(submit, lambda: next(jobs, None), slots):
+            try:
+                yield job, worker.result_of(future.result())
+            except distributed.KilledWorker as error:
+                yield job, InputError(f"its workers crashed, probably out of memory: {error}")

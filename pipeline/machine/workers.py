@@ -1,85 +1,107 @@
-"""Many independent jobs: by one process per core, by this process on an accelerator, or by Ray.
+"""Many independent jobs: on the cores of this machine, an accelerator, or a Dask cluster.
 
-Each worker makes its context, the data, once in a run and then does one job after another. Each has
-a pipe of its own, so that only the job of a worker that dies is done again. (After a death,
-`concurrent.futures.ProcessPoolExecutor` loses the jobs of all workers, or waits for ever.) The
-environment variable NADS_EXECUTOR is `local`, the default, or `ray`.
+Each worker makes its context, the data, once in a run and then does one job after another. The
+environment variable NADS_CLUSTER holds the address of a Dask scheduler. Without it, workers are
+processes of loky, the process pool of joblib.
+
+`joblib.Parallel` itself is not used: it takes as many jobs again from the iterable as it has
+workers, which a grid would have to claim long before it trains them; it runs the jobs of a single
+worker in this process; and when a worker dies it drops results that were not asked for yet.
 """
 
-import contextlib
 import importlib.util
-import multiprocessing
-import multiprocessing.connection
 import os
 import signal
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from typing import Any
 
 import torch
+from joblib import cpu_count as cores
+from joblib.externals import loky
 from tqdm import tqdm
 
-from pipeline.machine.worker import ENVIRONMENT, TRIES, answer, died, recipe_of, result_of
-from pipeline.project.errors import InputError, nearest
-from pipeline.project.limits import cores
-
-CONTEXT = multiprocessing.get_context("spawn")
-"""Workers are new interpreters: PyTorch and the C library read the environment when loaded."""
+from pipeline.machine import worker
+from pipeline.project.errors import InputError
 
 
-def _ray() -> types.ModuleType | None:
-    """`pipeline.machine.cluster`, where NADS_EXECUTOR asks for Ray."""
-    executor = os.environ.get("NADS_EXECUTOR", "local")
-    if executor == "local":
+def _cluster() -> types.ModuleType | None:
+    """Return `pipeline.machine.cluster` if NADS_CLUSTER is set.
+
+    Raises:
+        InputError: Dask is not installed.
+    """
+    if not os.environ.get("NADS_CLUSTER"):
         return None
-    if executor != "ray":
-        raise InputError(f"NADS_EXECUTOR is {executor!r}; {nearest(executor, ('local', 'ray'))}")
-    if importlib.util.find_spec("ray") is None:
+    if importlib.util.find_spec("distributed") is None:
         raise InputError(
-            "NADS_EXECUTOR is ray, but Ray is not installed; "
-            "`pip install -r requirements-cluster.txt` installs it"
+            "NADS_CLUSTER is set, but Dask is not installed; run "
+            "`pip install -r requirements-cluster.txt`"
         )
-    from pipeline.machine import cluster  # only here, since importing Ray takes seconds
+    from pipeline.machine import cluster  # only here, as Dask takes seconds to import
 
     return cluster
 
 
 def device_of(choice: str) -> torch.device:
-    """The torch device for params.yaml's `device`: 'auto' is CUDA where this machine or Ray's
-    cluster has a GPU, else the CPU.
+    """Find the torch device for `device` of params.yaml.
 
-    Turns off TF32, which rounds the factors of float32 products to three digits. Raises InputError
-    for an accelerator that is not there.
+    Turns off TF32, which rounds the factors of float32 products to three digits.
+
+    Args:
+        choice: A device type, or 'auto', which is CUDA if this machine has it, else the CPU. A
+            cluster works on CPUs only.
+
+    Raises:
+        InputError: The device is not there.
     """
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
-    if cluster := _ray():
-        found = "cuda" if cluster.slots("cuda") else "cpu"
-    else:
-        found = str(torch.accelerator.current_accelerator(check_available=True) or "cpu")
-    if choice == "auto":  # Apple's and Intel's, which were never tried, are taken by name alone
+    if _cluster():
+        if choice not in ("auto", "cpu"):
+            raise InputError(
+                f"device is {choice}, but the cluster of NADS_CLUSTER works on CPUs; set device: "
+                "cpu, or unset NADS_CLUSTER"
+            )
+        return torch.device("cpu")
+    found = str(torch.accelerator.current_accelerator(check_available=True) or "cpu")
+    if choice == "auto":  # Apple's and Intel's, which were never tried, must be asked for by name
         choice = "cuda" if found == "cuda" else "cpu"
     if choice not in ("cpu", found):
-        finder = "Ray" if cluster else "PyTorch"
-        raise InputError(f"device is {choice}, but {finder} finds none; set device: auto or cpu")
+        raise InputError(f"device is {choice}, but PyTorch finds none; set device: auto or cpu")
     return torch.device(choice)
 
 
 def slots(device: torch.device) -> int:
-    """The number of jobs done at once: on each core or accelerator one, with Ray on all nodes."""
-    if cluster := _ray():
-        return cluster.slots(device.type)
-    return cores() if device.type == "cpu" else 1
+    """Return the number of jobs that run at once.
+
+    Args:
+        device: Result of `device_of`.
+    """
+    if device.type != "cpu":
+        return 1
+    if cluster := _cluster():
+        return cluster.slots()
+    return cores()
 
 
 def place(device: torch.device) -> str:
-    """The cores or the accelerator on which work runs, in words."""
-    if device.type == "cuda" and not _ray():
+    """Describe where jobs run, for example '2 cores'.
+
+    Args:
+        device: Result of `device_of`.
+    """
+    if device.type == "cuda":
         return torch.cuda.get_device_name()
-    number, kind = slots(device), {"cpu": "core", "cuda": "GPU"}.get(device.type, device.type)
-    return f"{number} {kind}{'s' * (number != 1)}{' of Ray' if _ray() else ''}"
+    if device.type != "cpu":
+        return f"1 {device.type}"
+    number = slots(device)
+    cores = f"{number} core{'s' * (number != 1)}"
+    return f"{cores} of a cluster" if _cluster() else cores
 
 
 def run(
@@ -88,16 +110,29 @@ def run(
     make_context: Callable[[], Any],
     device: torch.device,
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield every job with its result, `function(context, job)`, as jobs finish.
+    """Do many jobs.
 
-    jobs: an iterable that is asked for the next job only when a worker is free, so that it may end
-    the work early. make_context: called once per worker. On a CPU, and with Ray, `function`, jobs
-    and results are pickled. A job that raises an exception has it for its result, and one at which
-    `TRIES` workers died has an InputError. Raises the exception that `make_context` raised.
+    A job that raises an exception has it as its result. A job whose workers crash again and again
+    has an `InputError`.
+
+    Args:
+        function: Called as `function(context, job)`. On the CPU, function, jobs and results are
+            pickled.
+        jobs: Asked for the next job only when a worker is free, so that it may end the work early.
+        make_context: Called once in each worker.
+        device: Result of `device_of`.
+
+    Yields:
+        Each job with its result, as soon as it has one.
+
+    Raises:
+        Exception: The context could not be made.
     """
-    if cluster := _ray():
-        return cluster.run(function, jobs, make_context, device)
-    return (_by_processes if device.type == "cpu" else run_here)(function, jobs, make_context)
+    if device.type != "cpu":
+        return run_here(function, jobs, make_context)
+    if cluster := _cluster():
+        return cluster.run(function, jobs, make_context)
+    return _by_processes(function, jobs, make_context)
 
 
 def run_here(
@@ -116,63 +151,62 @@ def run_here(
         yield job, result
 
 
-_waiting: dict = {}
-"""Workers that wait for the next run, until this process ends: processes by their connections."""
+def _executor() -> loky.Executor:
+    """Return the process pool, which all runs of this process share."""
+    # The pool warns when it replaces a worker that has grown by 300 MB, as data sets make it grow.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+    return loky.get_reusable_executor(
+        cores(),
+        env=worker.ENVIRONMENT,
+        initializer=worker.end_with_parent,
+        initargs=(os.getpid(),),
+    )
+
+
+def _submit(recipe: bytes, job: Any) -> Future:
+    """Give a job to the process pool."""
+    # A terminal sends Ctrl-C to all its processes. Workers inherit that it is blocked, so that
+    # only this process ends, which then ends them.
+    resource_tracker.ensure_running()  # its start would unblock the signal
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return _executor().submit(worker.answer, recipe, job)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _by_processes(function, jobs, make_context):
-    recipe, tasks = recipe_of(function, make_context), ((job, 0) for job in jobs)
-    # By connections: (process, job, deaths at this job) of the workers that are busy.
-    busy, again, most = {}, [], cores()
-    # Ctrl-C interrupts the main thread alone, so no worker is left half started by this one.
-    starter = ThreadPoolExecutor(1)
+    recipe = worker.recipe_of(function, make_context)
+    tasks = ((job, 1) for job in jobs)  # each job with the number of its try
+    lost = []
+
+    def submit(task):
+        return _submit(recipe, task[0])
+
+    def next_task():
+        return lost.pop(0) if lost else next(tasks, None)
+
     try:
-        while True:
-            while len(busy) < most and (task := again.pop() if again else next(tasks, None)):
-                ready = _waiting.popitem() if _waiting else starter.submit(_start).result()
-                connection, process = ready
-                busy[connection] = process, *task
-                with contextlib.suppress(OSError):  # the worker has died, as is noticed below
-                    connection.send((recipe, task[0]))
-            if not busy:
-                return
-            for connection in multiprocessing.connection.wait(list(busy)):
-                process, job, deaths = busy.pop(connection)
-                try:
-                    answered = connection.recv_bytes()
-                except (EOFError, OSError):
-                    process.join()
-                    end = f"ended with status {process.exitcode}"
-                    if deaths + 1 < TRIES:
-                        tqdm.write(f"notice: a worker {end}; its job is done again", sys.stderr)
-                        again.append((job, deaths + 1))
-                    else:
-                        yield job, died(end)
+        for (job, number), future in worker.finished(submit, next_task, cores):
+            try:
+                yield job, worker.result_of(future.result())
+            except BrokenProcessPool:  # by this job, or by one that ran beside it
+                if number == 1:
+                    tqdm.write("notice: a worker crashed; unfinished jobs run again", sys.stderr)
+                    lost.append((job, 2))
                 else:
-                    _waiting[connection] = process
-                    yield job, result_of(answered)
-    finally:
-        starter.shutdown()
-        for process, *_ in busy.values():
-            process.kill()
+                    yield job, _last_try(recipe, job)
+    except BaseException:
+        _executor().shutdown(kill_workers=True)
+        raise
 
 
-def _start():
-    """Start a worker, and return the connection to it and its process."""
-    os.environ.update(ENVIRONMENT)
-    connection, workers_end = CONTEXT.Pipe()
-    process = CONTEXT.Process(target=_serve, args=(workers_end,), daemon=True)
-    # A terminal sends Ctrl-C to all its processes. Workers inherit that it is blocked: this process
-    # ends, and ends them. (The resource tracker, started later, would unblock it.)
-    resource_tracker.ensure_running()
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    process.start()
-    workers_end.close()
-    return connection, process
-
-
-def _serve(connection):
-    # After the parent was killed, the pipe is closed, so the worker ends with its job.
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            connection.send_bytes(answer(*connection.recv()))
+def _last_try(recipe: bytes, job: Any) -> Any:
+    """Do a job while no other runs, so that it is known which job ends its worker."""
+    try:
+        return worker.result_of(_submit(recipe, job).result())
+    except BrokenProcessPool:
+        return InputError(
+            "its worker crashed three times, probably out of memory; the third time no other job "
+            "ran beside it"
+        )

@@ -85,17 +85,17 @@ def main(given: argparse.Namespace) -> None:
         dry_run(each, shape, 1)  # NADs are of one output, and trained networks have two
         notices[name] = dry_run(each, shape, 2)
     device, checkpoint = workers.device_of("auto"), None
-    # With Ray a GPU may be elsewhere.
-    here = device.type if torch.accelerator.is_available() else "cpu"
     if given.weights:
         ((name, each),) = every.items()
-        checkpoint = of_file(each, shape, given.weights, given.images, here)
+        checkpoint = of_file(each, shape, given.weights, given.images, device.type)
         notices[name] += checkpoint.notices
     for text in dict.fromkeys(itertools.chain(*notices.values())):
         notice(text)
     folder = Path(given.output or f"profile-{'-'.join(map(page.slug, every))}")
     folder.mkdir(parents=True, exist_ok=True)  # before any work, in case that nobody may
-    steps = {name: trained.seconds_per_sample(each, shape, here) for name, each in every.items()}
+    steps = {
+        name: trained.seconds_per_sample(each, shape, device.type) for name, each in every.items()
+    }
     # All have one estimand and one size of training, or else they could not be compared.
     step, at_once = max(steps.values()), workers.slots(device)
     available = (end - time.monotonic()) / len(every) * at_once

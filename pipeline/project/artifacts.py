@@ -1,14 +1,14 @@
-"""The files that stages hand to each other: their places, their readers, and their seals.
+"""The files that stages hand to each other: their places and their readers.
 
 data/README.md and models/README.md say what each file holds; the docstring of `evaluate` says it of
 reports/{experiment}/.
 
-A stage writes its folder beside the folder's place, and moves it there when it is whole. Folders
-below data/ and models/ are sealed: their digests.json holds the sha256 of every file, by which the
-next stage notices later edits.
+A stage writes its folder beside the folder's place, and moves it there when it is whole. DVC
+notices later edits.
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -22,7 +22,7 @@ import pandas as pd
 import pydantic
 from psutil import pid_exists
 
-from pipeline.project.errors import InputError
+from pipeline.project.errors import WATCHED, InputError
 from pipeline.project.parameters import PARAMS, read
 
 PLAN = Path("data/plan")
@@ -32,7 +32,6 @@ DATASETS = Path("data/datasets")
 MODELS = Path("models")
 REPORTS = Path("reports")
 FIGURES = REPORTS / "figures"
-SEAL = "digests.json"
 
 
 def present(path: Path | str, stage: str) -> Path:
@@ -46,21 +45,33 @@ def present(path: Path | str, stage: str) -> Path:
 
 
 @contextlib.contextmanager
-def output(folder: Path, sealed: bool = True) -> Iterator[Path]:
-    """Context that gives an empty folder, which replaces `folder` at the end if nothing was raised.
+def output(folder: Path) -> Iterator[Path]:
+    """Context that gives an empty folder, which replaces `folder` at its end.
 
-    sealed: whether the folder gets a digests.json.
+    If something is raised, `folder` stays as it is.
     """
     for left in folder.parent.glob(f".{folder.name}.*.part"):  # of processes that were killed
         if (process := int(left.name.split(".")[-2])) == os.getpid() or not pid_exists(process):
-            shutil.rmtree(left)
+            shutil.rmtree(left, ignore_errors=True)  # another process may remove it as well
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     part.mkdir(parents=True)
     yield part
-    if sealed:
-        write_json(part / SEAL, _digests(part))
-    shutil.rmtree(folder, ignore_errors=True)
-    os.replace(part, folder)
+    _swap(part, folder)
+
+
+def _swap(part: Path, folder: Path) -> None:
+    """Put `part` in the place of `folder`, also if another process does the same just now."""
+    old = folder.with_name(f".{folder.name}.old.{os.getpid()}.part")
+    while part.exists():
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(folder, old)
+        try:
+            os.replace(part, folder)
+        except OSError as error:
+            # Another process may have put its folder there since.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def write_json(path: Path | str, value: typing.Any) -> None:
@@ -75,46 +86,33 @@ def file_digest(path: Path | str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _digests(folder: Path) -> dict[str, str]:
-    return {path.name: file_digest(path) for path in sorted(folder.iterdir()) if path.name != SEAL}
-
-
-def check(folder: Path, stage: str) -> None:
-    """Raise InputError unless every file of a sealed folder is as `stage` left it."""
-    sealed, present_now = _read(folder / SEAL, stage), _digests(folder)
-    for name in sealed | present_now:
-        if sealed.get(name) != present_now.get(name):
-            raise InputError(
-                f"{folder / name} is not as `{stage}` left it; `python -m pipeline.{stage}` makes "
-                "it again"
-            )
-
-
 def params_digest() -> str:
     """sha256 of the values in params.yaml, without its comments and layout."""
     return hashlib.sha256(json.dumps(read(), default=str).encode()).hexdigest()
 
 
 def planned(name: str, type_: typing.Any) -> typing.Any:
-    """The document data/plan/{name}.json as an instance of a dataclass.
+    """Read the document data/plan/{name}.json.
 
-    Raises InputError if params.yaml was edited since `plan` read it.
+    Its files of your own are checked for edits until the command ends (`errors.check_unchanged`).
+
+    Args:
+        name: An experiment, 'nads', 'images' or 'machine'.
+        type_: The dataclass to return.
+
+    Raises:
+        InputError: params.yaml or a file of your own was edited since `plan` read it.
     """
     if present(PLAN / "params.sha256", "plan").read_text() != params_digest():
         raise _edited(PARAMS)
     document = present(PLAN / f"{name}.json", "plan").read_bytes()
-    return pydantic.TypeAdapter(type_).validate_json(document)
-
-
-def check_own(members: Mapping[str, typing.Any]) -> None:
-    """Raise InputError if one of a person's own files was edited since `plan` read it.
-
-    members: of a plan, each with the sha256, by path, of the files `own`.
-    """
-    for member in members.values():
+    plan = pydantic.TypeAdapter(type_).validate_json(document)
+    for member in getattr(plan, "members", {}).values():
         for path, digest in member.own.items():
             if not Path(path).exists() or file_digest(path) != digest:
                 raise _edited(path)
+            WATCHED.add(os.path.abspath(path))
+    return plan
 
 
 def _edited(path: Path | str) -> InputError:

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator
 
 import pipeline
 
+WATCHED: set[str] = set()
+"""Files of your own, as absolute paths, that are checked for edits beside the modules."""
+
 KEPT = "finished networks and NADs are kept in .cells/, and the same command goes on"
 
 
@@ -42,21 +45,27 @@ def notice(text: str) -> None:
 
 
 def check_unchanged(kept: str = KEPT) -> None:
-    """Raise InputError if a source file that this process has loaded, of this package or of a
-    person's own/, was written since it started.
+    """Raise InputError if a source file was edited since this process started.
 
-    DVC reads a stage's dependencies after the stage has ended, so it would record an edit made
-    during the run as the code that ran.
+    Source files are the modules of this package and of own/ that are loaded, and the files of
+    `WATCHED`. The check guards the cache, as keys are digests of the files before the run. It also
+    guards dvc.lock, as DVC reads a stage's dependencies after the stage has ended.
+
+    Args:
+        kept: What the command leaves, as the end of the sentence.
     """
     own = os.path.join(os.getcwd(), "own", "")
+    paths = set(WATCHED)
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
-        ours = path and (name.split(".")[0] in ("pipeline", "__main__") or path.startswith(own))
+        if path and (name.split(".")[0] in ("pipeline", "__main__") or path.startswith(own)):
+            paths.add(path)
+    for path in paths:
         # The inode's time of change, since a file moved here keeps its time of modification.
-        if ours and not (os.path.exists(path) and os.stat(path).st_ctime <= pipeline.STARTED):
+        if not (os.path.exists(path) and os.stat(path).st_ctime <= pipeline.STARTED):
             raise InputError(
-                f"{os.path.relpath(path)} was changed while this ran, so that what it makes may be "
-                f"of either version; run it again: {kept}"
+                f"{os.path.relpath(path)} was edited during the run, so results may mix two "
+                f"versions; run it again: {kept}"
             )
 
 

@@ -57,6 +57,6 @@ def test_an_edit_of_loaded_source_of_the_package_or_of_ones_own_ends_a_command(
     path.with_name("other.py").write_text("x = 2")  # not loaded
     check_unchanged()
     path.write_text("x = 2")
-    with pytest.raises(SystemExit, match="own/loaded.py was changed while this ran.*run it again"):
+    with pytest.raises(SystemExit, match="own/loaded.py was edited during the run.*run it again"):
         with one_sentence():
             pass
