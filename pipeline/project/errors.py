@@ -42,16 +42,17 @@ def notice(text: str) -> None:
 
 
 def check_unchanged(kept: str = KEPT) -> None:
-    """Raise InputError if a source file that this process has loaded, of this package or of a
-    person's own/, was written since it started.
+    """Raise InputError if a source file that this process has loaded, of this package or from
+    below the current folder, was written since it started.
 
     DVC reads a stage's dependencies after the stage has ended, so it would record an edit made
     during the run as the code that ran.
     """
-    own = os.path.join(os.getcwd(), "own", "")
+    here = os.path.join(os.getcwd(), "")
     for name, module in list(sys.modules.items()):
-        path = getattr(module, "__file__", None)
-        ours = path and (name.split(".")[0] in ("pipeline", "__main__") or path.startswith(own))
+        path = getattr(module, "__file__", None) or ""
+        own = path.startswith(here) and "site-packages" not in path
+        ours = own or path and name.split(".")[0] in ("pipeline", "__main__")
         # The inode's time of change, since a file moved here keeps its time of modification.
         if ours and not (os.path.exists(path) and os.stat(path).st_ctime <= pipeline.STARTED):
             raise InputError(

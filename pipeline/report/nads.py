@@ -150,11 +150,16 @@ def finding(run: Report) -> Finding | None:
     return Finding(name, text, f"{nads['networks']:,} untrained networks", numbers)
 
 
-def explorer(run: Report) -> Rows:
-    """The NADs of every network for the page, at the indices of which it has pictures."""
+def explorer(run: Report, shown: Iterable[int] = SHOWN) -> Rows:
+    """The NADs of every network for the page.
+
+    Args:
+        run: The networks and their NADs.
+        shown: Indices of the NADs of which the page has pictures, in increasing order.
+    """
     for name, nads in run.nads.items():
         shape = nads["shape"].tolist()
-        indices = [index for index in SHOWN if index < len(nads["directions"])]
+        indices = [index for index in shown if index < len(nads["directions"])]
         source, columns = sprite(nads["directions"][indices], shape)
         network = {"key": name, "name": run.labels[name], "shape": shape, "columns": columns}
         network |= {"sprite": source, "indices": indices, "last": len(nads["directions"]) - 1}
