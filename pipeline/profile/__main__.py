@@ -81,7 +81,7 @@ def main(given: argparse.Namespace) -> None:
         raise InputError("give --weights and --images, the images that it knows, together")
     notices = []
     for specification in architectures.values():  # NADs are of one output
-        notices += dry_run(specification, shape, 1)[1]
+        notices += dry_run(specification, shape, 1)
     device = workers.device_of("auto")
     trained = None
     if given.weights:
@@ -94,7 +94,7 @@ def main(given: argparse.Namespace) -> None:
     sizes = plan.load_or_choose(folder / "plan.json", architectures, shape, given.minutes, device)
     steps = plan.EPOCHS * sizes.samples // BATCH
     for specification in architectures.values():
-        notices += dry_run(specification, shape, 2, steps)[1]
+        notices += dry_run(specification, shape, 2, steps)
     notices = list(dict.fromkeys(notices))
     for text in notices:
         notice(text)
@@ -115,7 +115,9 @@ def main(given: argparse.Namespace) -> None:
         rows = results[results["architecture"] == name]
         profiles[name] = page.Profile(label(specification, shape), *estimates[name], rows)
     line = shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]])
-    page.write(folder, profiles, nads_plan, sweep, trained, command=line, notices=notices)
+    page.write(
+        folder, profiles, nads_plan, sweep, checkpoint=trained, command=line, notices=notices
+    )
     print(folder / "index.html")
     print("trust: " + ". ".join(map(words.trust, profiles.values())))
 

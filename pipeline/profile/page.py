@@ -1,8 +1,8 @@
 """The page of a profile, one HTML file, and the tables behind it."""
 
+import collections
 import dataclasses
 import functools
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,18 @@ from pipeline.nads.gallery import pictures
 from pipeline.profile import words
 from pipeline.profile.checkpoint import Checkpoint
 from pipeline.profile.response import Response, wave
+from pipeline.project import artifacts
 from pipeline.report import nad_sweep, style
 from pipeline.report import nads as nads_report
 from pipeline.report.fourier import DIRECTION, pair
-from pipeline.report.page import table_of
+from pipeline.report.page import Picture, Section
 from pipeline.report.run import Evaluated, Report, not_fitted
 from pipeline.report.site import document
 
 HERE = Path(__file__).parent
+
+CHAPTERS = ("sweep", "nads", "patterns", "trained", "trust")
+"""The chapters in order; the first two are those of a run's page."""
 
 TILES = 6  # pictures of directions in a row
 RESPONSE = "response, relative to a random pattern"
@@ -61,90 +65,71 @@ class Profile:
 
 
 def write(
-    folder: Path,
-    profiles: Mapping[str, Profile],
-    nads_plan: NADsPlan,
-    plan: Plan,
-    checkpoint: Checkpoint | None,
-    **texts: Any,
+    folder: Path, profiles: Mapping[str, Profile], nads_plan: NADsPlan, plan: Plan, **about: Any
 ) -> None:
-    """Write index.html and the tables behind it.
+    """Write index.html, its figures, and the tables behind it.
 
     Args:
         folder: An existing folder.
         profiles: The networks, by their names in the plans.
         nads_plan: The plan of the NADs.
         plan: The plan of the trained networks.
-        checkpoint: A trained network of the first architecture, if one was given.
-        texts: `command`, the shell's line that makes the page, and `notices`.
+        about: `checkpoint`, a trained network of the first architecture or None; `command`, the
+            shell's line that makes the page; `notices`, sentences on the networks.
     """
     results = pd.concat([each.rows for each in profiles.values()])
     accuracies = summary(results, ["architecture", "estimand", "index", "test_set"])
     results.to_csv(folder / "results.csv", index=False)
     accuracies.to_csv(folder / "summary.csv", index=False)
     nads = {}
+    shown = set(range(64))
     for name, each in profiles.items():
         each.nads.save(folder / f"nads-{name}.npz")
         nads[name] = vars(each.nads) | {"shape": np.array(each.nads.shape)}
+        shown.update(np.linspace(0, len(each.nads.directions) - 1, 256, dtype=int).tolist())
+        shown.update(plan.members[name].grid.indices)
     experiment = Evaluated("nad_sweep", plan, results, accuracies, {}, {})
     report = Report(nads_plan, nads, {"nad_sweep": experiment})
-    figures = draw(report, profiles)
-    if checkpoint:
-        figures |= draw_checkpoint(checkpoint, next(iter(profiles.values())))
-    environment = document.templates(HERE, document.HERE)
-    environment.globals |= {"image": lambda name: _embed(figures[name]), "words": words}
-    environment.globals["parts"] = environment.get_template("parts.html.j2").module
-    text = environment.get_template("profile.html.j2").render(
-        profiles=profiles,
-        checkpoint=checkpoint,
-        experiment=experiment,
-        nads_plan=nads_plan,
-        figures=figures,
-        sweep_table=table_of(list(nad_sweep.table(experiment, {}))),
-        nads_table=table_of(list(nads_report.table(report, {}, {}))),
-        **texts,
-        **document.assets(offer(report)),
-    )
+    runs = collections.defaultdict(list)
+    runs["nads"].append(nads_report.section(report, sorted(shown)))
+    runs["nad_sweep"].append(section(report))
+    figures = draw(profiles)
+    if about["checkpoint"]:
+        figures |= draw_checkpoint(about["checkpoint"], next(iter(profiles.values())))
+    for sections in runs.values():
+        figures |= {picture.name: picture.figure for picture in sections[0].pictures}
+    with artifacts.output(folder / "figures", sealed=False) as place:
+        for name, figure in figures.items():
+            style.save(figure, place, name)
+    environment = document.prepare(runs, folder / "figures", HERE)
+    environment.globals |= {"words": words, "profiles": profiles, **about}
+    text = document.compose(environment, "profile.html.j2", CHAPTERS)
     (folder / "index.html").write_text(text, encoding="utf-8")
 
 
-def _embed(figure: Figure) -> dict[str, Any]:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
-    return document.embedded(buffer)
-
-
-def offer(report: Report) -> dict[str, Any]:
-    """Return the data of the page's live figures, as `site.document.live` does."""
+def section(report: Report) -> Section:
+    """Return the section of `nad_sweep` without published values, whose data are others."""
     experiment = report.experiments["nad_sweep"]
-    curves = {}
-    for curve in nad_sweep.explorer(experiment, {}, report.nads):
-        if curve["cells"]:  # the others are published
-            curves[curve["name"]] = curve
-    shown = set(range(64))
-    for name, member in experiment.plan.members.items():
-        count = len(report.nads[name]["directions"])
-        shown.update(np.linspace(0, count - 1, 256, dtype=int).tolist())
-        shown.update(member.grid.indices)
-    networks = {each["key"]: each for each in nads_report.explorer(report, sorted(shown))}
-    return {"nads": networks, "sweep": curves}
+    caption = f"{experiment.sizes()} · {experiment.science()}"
+    figure = nad_sweep.sweep(experiment, {}, f"{caption}\n{not_fitted('hollow')}")
+    curves = nad_sweep.explorer(experiment, {}, report.nads)
+    return Section(
+        experiment,
+        caption,
+        list(nad_sweep.table(experiment, {})),
+        [Picture("nad_sweep", figure)],
+        nad_sweep.finding(report),
+        [curve for curve in curves if curve["cells"]],
+    )
 
 
-def draw(report: Report, profiles: Mapping[str, Profile]) -> dict[str, Figure]:
-    """Draw the figures of all networks, by name."""
-    experiment = report.experiments["nad_sweep"]
-    caption = f"{experiment.sizes()} · {experiment.science()}\n{not_fitted('hollow')}"
-    spectra = f"{nads_report.caption(report)} · bands: ± 2 standard errors"
-    figures = {
-        "sweep": nad_sweep.sweep(experiment, {}, caption),
-        "spectra": nads_report.spectra(report, list(profiles), {}, spectra),
-        "waves": maps({each.label: each.response for each in profiles.values()}),
-    }
+def draw(profiles: Mapping[str, Profile]) -> dict[str, Figure]:
+    """Draw the responses to plane waves, by the figures' names."""
+    figures = {"waves": maps({each.label: each.response for each in profiles.values()})}
     for name, each in profiles.items():
-        weakest = each.response.frequencies[:TILES]
         titles = []
         waves = []
-        for _, row in weakest.iterrows():
+        for _, row in each.response.frequencies[:TILES].iterrows():
             titles.append(f"{pair(row)}\n{words.times(row['response'])}")
             waves.append(wave(*row[DIRECTION].astype(int), each.response.shape))
         figures[f"weakest-{name}"] = pictures(waves, titles, each.response.shape)

@@ -6,6 +6,7 @@ import math
 import os
 import sys
 import sysconfig
+import time
 import timeit
 from collections.abc import Mapping
 from pathlib import Path
@@ -87,18 +88,16 @@ def choose_sizes(
     """
     here = local(device)
     dimension = math.prod(shape)
-    seconds = 60 * minutes * workers.slots(device)
+    slots = workers.slots(device)
+    seconds = 60 * minutes * slots
     step = sum(seconds_per_sample(each, shape, here) for each in architectures.values())
-    estimand = "secant"
+    gradient, adding = seconds_per_estimate(architectures, shape, here)
     # Two forward passes for each value of an input; a forward pass is a third of a step.
-    each = 2 * dimension * step / 3
+    estimand = "secant"
+    each = max(2 * dimension * step / 3 + adding, slots * adding)
     if UNTRAINED[0] * each > ESTIMATE * seconds:
         estimand = "gradient"
-        trial = plan_nads(architectures, shape, estimand, UNTRAINED[0], {})
-        each = 0.0
-        for task in tasks(trial, here):
-            sampler = task.estimation.sampler
-            each += timeit.timeit(lambda: sampler(0), number=1)  # noqa: B023
+        each = max(gradient + adding, slots * adding)
     untrained = _between(UNTRAINED, ESTIMATE * seconds / each)
     if dimension > LARGEST:  # whose sampled derivatives are kept, 8 of a network at most
         untrained = min(untrained, 512, max(UNTRAINED[0], VALUES // dimension))
@@ -128,6 +127,23 @@ def seconds_per_sample(specification: Specification, shape: Shape, device: torch
     how = Training(1, 1e-6, 0.0, 0.0)
     seconds = timeit.repeat(lambda: training.train(network, x, y, how, 0), number=1, repeat=3)
     return min(seconds) / BATCH  # the first one takes longer
+
+
+def seconds_per_estimate(
+    architectures: Mapping[str, Specification], shape: Shape, device: torch.device
+) -> tuple[float, float]:
+    """Return the seconds in which one untrained network of each architecture is differentiated
+    (the gradient), and in which this process alone adds the results to the estimates."""
+    gradient = 0.0
+    adding = 0.0
+    for task in tasks(plan_nads(architectures, shape, "gradient", UNTRAINED[0], {}), device):
+        started = time.perf_counter()
+        jacobian = task.estimation.sampler(0)
+        sampled = time.perf_counter()
+        task.estimation.add(0, jacobian)
+        gradient += sampled - started
+        adding += time.perf_counter() - sampled
+    return gradient, adding
 
 
 def load_or_choose(

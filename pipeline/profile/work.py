@@ -19,8 +19,8 @@ from pipeline.grid.data import DataInMemory
 from pipeline.grid.jobs import of_cells
 from pipeline.machine.store import Store, default_folder
 from pipeline.nads import NADs
-from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimator import NADsPlan
+from pipeline.nads.leading import Leading
 from pipeline.nads.task import Task, by_workers, tasks
 from pipeline.profile.response import Response
 from pipeline.project.errors import InputError, check_unchanged
@@ -85,7 +85,7 @@ def _estimate_one(task: Task) -> tuple[NADs, Response]:
     accumulator = estimation.accumulator
     what = f"untrained networks of {task.name}"
     with progress(what, estimation.networks, lambda: accumulator.count):
-        if isinstance(accumulator, Covariance):
+        if not isinstance(accumulator, Leading):
             nads = task.nads()
             rows = np.sqrt(np.maximum(nads.eigenvalues, 0))[:, None] * nads.directions
         else:  # the cache would hold the first NADs, not the response to all others

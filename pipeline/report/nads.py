@@ -209,8 +209,13 @@ def published_of(run: Report) -> dict[str, pd.Series]:
     }
 
 
-def section(run: Report) -> Section:
-    """The section of the NADs; where no direction comes first, there is no gallery."""
+def section(run: Report, shown: Iterable[int] = SHOWN) -> Section:
+    """The section of the NADs; where no direction comes first, there is no gallery.
+
+    Args:
+        run: The networks and their NADs.
+        shown: As in `explorer`.
+    """
     estimator, members = run.plan.estimator, run.plan.members
     estimates = [name for name, nads in run.nads.items() if nads["networks"]]
     published, text = published_of(run), caption(run)
@@ -231,5 +236,5 @@ def section(run: Report) -> Section:
         for name in ordered
         if len(members[name].source.estimators(estimator)) > 1
     }
-    rows, live = [*table(run, others, published)], [*explorer(run)]
+    rows, live = [*table(run, others, published)], [*explorer(run, shown)]
     return Section(None, text, rows, pictures, finding(run), live)

@@ -50,6 +50,7 @@ def test_indices_begin_dense_and_reach_into_the_late_nads():
 @pytest.mark.parametrize("step", [1e-6, 1e-4, 1e-3, 10.0])
 def test_the_sizes_fill_the_time_unless_the_least_takes_longer(monkeypatch, step):
     monkeypatch.setattr(plan, "seconds_per_sample", lambda *_: step)
+    monkeypatch.setattr(plan, "seconds_per_estimate", lambda *_: (step, 0.0))
     monkeypatch.setattr(plan.workers, "slots", lambda device: 1)
     sizes = plan.choose_sizes(SMALL, (1, 8, 8), 1, CPU)
     training = sizes.indices * sizes.seeds * sizes.samples * 7 * step
@@ -63,8 +64,16 @@ def test_the_sizes_fill_the_time_unless_the_least_takes_longer(monkeypatch, step
     assert sizes.samples % 128 == 0 and sizes.samples >= 512
 
 
+def test_what_one_process_does_alone_takes_all_cores(monkeypatch):
+    monkeypatch.setattr(plan, "seconds_per_sample", lambda *_: 1e-6)
+    monkeypatch.setattr(plan, "seconds_per_estimate", lambda *_: (0.1, 0.5))
+    monkeypatch.setattr(plan.workers, "slots", lambda device: 64)
+    assert plan.choose_sizes(SMALL, (1, 8, 8), 1, CPU).untrained == 48  # in 24 seconds
+
+
 def test_large_inputs_have_the_first_nads_only_and_small_training_sets(monkeypatch):
     monkeypatch.setattr(plan, "seconds_per_sample", lambda *_: 1e-6)
+    monkeypatch.setattr(plan, "seconds_per_estimate", lambda *_: (1e-6, 0.0))
     sizes = plan.choose_sizes(SMALL, (3, 224, 224), 10, CPU)
     assert sizes.samples * 3 * 224 * 224 <= plan.VALUES
     estimates = plan.plan_nads(SMALL, (3, 224, 224), sizes.estimand, sizes.untrained, {})
