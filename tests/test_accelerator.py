@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import json
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from pipeline.machine import workers
 from pipeline.nads import NADs, jacobian
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.profile import __main__ as profile
-from pipeline.profile import checkpoint, trained
+from pipeline.profile import checkpoint, plan
 from pipeline.project import artifacts
 
 FAMILIES = {
@@ -217,27 +218,22 @@ def test_the_output_of_a_network_from_images_to_images_comes_back(on_both):
     np.testing.assert_allclose(*on_both(run), atol=1e-6)
 
 
-def test_a_profile_with_and_without_weights(tmp_path, on_both, in_this_process, monkeypatch):
-    """The parts of a profile give the same numbers, and the command puts them together."""
+def test_a_profile_with_weights(folder, on_both, in_this_process):
+    """Each part of a profile gives the same numbers, and the command puts them together."""
     specification, shape = networks.specification({"network": "logreg", "side": 8}), (1, 8, 8)
-    pictures = class_folders(tmp_path / "mine", ("ape", "bee", "cat"), size=(8, 8))
-    weights, pixel = tmp_path / "net.safetensors", np.eye(64, dtype=np.float32)[9]
+    pictures = str(class_folders(folder / "mine", ("ape", "bee", "cat"), size=(8, 8)))
+    weights = str(folder / "net.safetensors")
     safetensors.torch.save_file(networks.build(specification, 1, 3, 0).state_dict(), weights)
 
     def run(device):
-        found = checkpoint.of_file(specification, shape, weights, pictures, str(device))
-        course = trained.Course(specification, shape, 400, 100, 0.5, str(device))
-        row = trained.trained(course, None, (0, ("a pixel", pixel)))
-        assert trained.seconds_per_sample(specification, shape, str(device)) > 0
-        numbers = [found.accuracy, found.answers, row["accuracy"], row["train_accuracy"]]
-        return numbers, found.before.rows, found.after.rows
+        found = checkpoint.measure(specification, shape, weights, pictures, torch.device(device))
+        assert plan.seconds_per_sample(specification, shape, torch.device(device)) > 0
+        return [found.accuracy, found.answers], found.before.rows, found.after.rows
 
     for ours, there in zip(*on_both(run)):
         np.testing.assert_allclose(there, ours, atol=1e-5)
-    written, words = [], ["logreg", "side=8", "--input", "1x8x8", "--minutes", "0.01"]
-    words += ["--output", str(tmp_path / "page"), "--weights", str(weights), "--images"]
-    monkeypatch.setattr(profile.page, "write", lambda results, folder: written.extend(results))
+    words = ["logreg", "side=8", "--input", "1x8x8", "--minutes", "0.001", "--output", "page"]
     with Accelerator():
-        profile.main(profile.parsed([*words, str(pictures)]))
-    (result,) = written
-    assert result.course.device == NAME and result.checkpoint.tested == 9
+        profile.main(profile.parse([*words, "--weights", weights, "--images", pictures]))
+    request = json.loads((folder / "page/plan.json").read_text())["request"]
+    assert request["device"] == NAME and (folder / "page/index.html").exists()

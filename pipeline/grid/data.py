@@ -1,7 +1,8 @@
-"""The data sets of an experiment's cells, made of its directions and draws in data/datasets/."""
+"""The data sets of an experiment's cells, made of its directions and draws, in data/datasets/ or in
+memory."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import torch
@@ -19,6 +20,10 @@ class Data:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
+
+    def recipe(self) -> Callable[[], "Data"]:
+        """Return a function without arguments that makes these data in a worker."""
+        return functools.partial(Data, self.experiment)
 
     @functools.cached_property
     def vectors(self) -> dict[str, np.ndarray]:
@@ -64,3 +69,43 @@ class Data:
     def test_sets(self, cell: Cell) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
         """Yields (name, inputs, class numbers) of every test set of the cell's network."""
         return self.experiment.test_sets(cell, self.draw(cell["seed"]), self.directions(cell))
+
+
+class DataInMemory(Data):
+    """The data sets of an experiment without images, which no file is read for.
+
+    Each worker makes the draw of the seed that it trains.
+    """
+
+    def __init__(
+        self, experiment: Experiment, plan: Plan, vectors: Mapping[str, np.ndarray]
+    ) -> None:
+        """Keep what determines the data sets.
+
+        Args:
+            experiment: The experiment.
+            plan: Its plan.
+            vectors: Its directions by name, as `Experiment.directions` returns them.
+        """
+        super().__init__(experiment)
+        self.plan = plan
+        self.vectors = vectors
+        self._draws = {}
+
+    def recipe(self) -> Callable[[], Data]:
+        """Return a function without arguments that makes these data in a worker."""
+        return functools.partial(DataInMemory, self.experiment, self.plan, self.vectors)
+
+    def draw(self, seed: int) -> dict[str, np.ndarray]:
+        """Return the arrays of one seed's draw, of which only the last is kept."""
+        if seed not in self._draws:
+            self._draws = {seed: self.experiment.draw(self.plan, seed, None)}
+        return self._draws[seed]
+
+    @functools.cached_property
+    def digests(self) -> dict[str, dict[str, str]]:
+        """The digests of the directions and of each seed's draw, by name."""
+        digests = {"directions": store.digests(self.vectors)}
+        for seed in self.plan.seeds:
+            digests[f"draw-{seed}"] = store.digests(self.draw(seed))
+        return digests

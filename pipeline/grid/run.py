@@ -1,6 +1,5 @@
 """The training of the cells that the store does not hold, beside other runs on the same store."""
 
-import functools
 import itertools
 from collections.abc import Iterable, Iterator
 
@@ -31,7 +30,7 @@ def train(
     jobs with their exceptions.
     """
     trained, failed, left = [], [], list(jobs)
-    make_data = functools.partial(Data, data.experiment)
+    make_data = data.recipe()
     bar = tqdm(desc=f"train {data.experiment.name}", total=len(jobs), unit="cell", disable=None)
     with Claims(store.folder) as claims, bar:
         while left:

@@ -1,2 +1,2 @@
-"""One network: its response before training, the directions that it is expected not to see, and its
-accuracy along directions of both kinds."""
+"""Command `profile`: what one network, or several side by side, are sensitive to and what they may
+miss."""

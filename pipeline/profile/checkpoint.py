@@ -1,10 +1,12 @@
-"""A trained network at images: what it responds to, beside its architecture before training."""
+"""A trained network of your own at images: what it responds to, beside untrained networks."""
 
 import dataclasses
 import functools
 import math
+import os
 import textwrap
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import safetensors.torch
@@ -15,34 +17,39 @@ from torch import nn
 from pipeline import networks
 from pipeline.cells import pictures, seeds, training
 from pipeline.images import sources
-from pipeline.images.files import substitute
 from pipeline.measures.gradients import of_outputs
 from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
 from pipeline.project.errors import InputError
 
-IMAGES = 1000  # test images at most
+IMAGES = 1000  # test images, at most
 UNTRAINED = 8  # untrained networks, each at one image at least
 VALUES = 2**26  # numbers in the gradients of more images than that (512 MiB)
 
-ROUNDING = 1e-5  # part of the largest output up to which outputs differ by rounding alone
-
-WRAPPERS = {"module", "_orig_mod", "model", "net", "network", "state_dict"}
-"""What DataParallel, torch.compile, Lightning and training scripts put into weights' names."""
+Weights = dict[str, torch.Tensor]
 
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint:
-    """A trained network at test images of the set `images`, of which it classifies the fraction
-    `accuracy` of `tested` right; answers: number of classes that it gives; count: images at which
-    its gradients are taken.
+    """A trained network at test images.
 
-    before, after: the response of untrained networks and of this one by their gradients at these
-    images. C is the mean over images of Σ ∇f_k ∇f_kᵀ, f the outputs less their mean: the average
-    gradient outer product (arXiv 2309.00570). notices: sentences on what may be a mistake.
+    C is the mean over images of Σ ∇f_k ∇f_kᵀ, f the outputs less their mean: the average gradient
+    outer product (arXiv 2309.00570).
+
+    Attributes:
+        images: Name of the set of images.
+        classes: Number of its classes.
+        tested: Number of test images.
+        accuracy: Test accuracy.
+        answers: Number of classes that the network predicts.
+        count: Number of images at which gradients are taken.
+        before: Response of untrained networks, by their gradients at these images.
+        after: Response of the trained network.
+        notices: Sentences on what may be a mistake.
     """
 
     images: str
+    classes: int
     tested: int
     accuracy: float
     answers: int
@@ -52,100 +59,161 @@ class Checkpoint:
     notices: list[str]
 
     def directions(self, count: int) -> np.ndarray:
-        """The first `count` eigenvectors (K, D) of C after training, or all if there are fewer."""
-        rows, side = self.after.rows, min(self.after.rows.shape)
-        if count >= side:
-            return np.linalg.svd(rows, full_matrices=False)[2][:count]
-        return svds(rows, count, v0=np.ones(side))[2][::-1]  # of all of them the SVD takes a minute
+        """Return the first eigenvectors (K, D) of C, `count` of them or fewer."""
+        rows = self.after.rows
+        side = min(rows.shape)
+        # Of these few directions only, since a whole SVD takes a minute.
+        return svds(rows, min(count, side - 1), v0=np.ones(side))[2][::-1]
 
 
-def of_file(
-    specification: Specification, shape: Shape, weights: str, images: str, device: str
+def measure(
+    specification: Specification, shape: Shape, weights: str, images: str, device: torch.device
 ) -> Checkpoint:
-    """The network whose weights are in a safetensors file, at the images of a path.
+    """Measure a trained network at images.
 
-    Images reach it as they do the pipeline's networks, in grey if it has one channel. Raises
-    InputError for weights that are not this network's.
+    Images reach it as they reach the pipeline's networks, in grey if it has one channel.
+
+    Args:
+        specification: The network.
+        shape: (C, H, W) of one input.
+        weights: Path of its weights.
+        images: Path of the images.
+        device: Where the network is run.
+
+    Raises:
+        InputError: If the weights are not this network's.
     """
-    try:
-        stored = safetensors.torch.load_file(weights)
-    except OSError as error:
-        raise InputError(f"--weights {weights} cannot be read: {error}") from None
-    except safetensors.SafetensorError:
-        with open(weights, "rb") as file:
-            kind = substitute(file.read(1000))
-        raise InputError(
-            f"--weights {weights} {kind or 'is no safetensors file'}; `safetensors.torch.save_file("
-            "{name: value.contiguous().clone() for name, value in network.state_dict().items()}, "
-            "'weights.safetensors')` makes one"
-        ) from None
-    if not all(value.isfinite().all() for value in stored.values()):
-        raise InputError(f"--weights {weights} holds values that are not finite")
+    stored = read_weights(weights)
     found = sources.read(images, shape[1:])
     build = functools.partial(networks.build, specification, shape[0], len(found.classes))
-    network, notices = build(0), list(found.notices)
-    state = network.state_dict()
-    names = {name: _meant(name, state) for name in stored}
-    wrapped = [name for name in names if names[name] != name]
-    if wrapped and len(set(names.values())) == len(names):
-        stored = {names[name]: value for name, value in stored.items()}
-        meant = f"{names[wrapped[0]]}, one of {len(wrapped)} such names"
-        notices.append(f"{wrapped[0]} in {weights} is taken as {meant}")
-    try:
-        lacking, unknown = network.load_state_dict(stored, strict=False)
-        # Of a tensor that has two names a file may hold one.
-        tensor = lambda name: (state[name].data_ptr(), state[name].numel())
-        given = {tensor(name) for name in state.keys() & stored.keys()}
-        lacking = [name for name in lacking if tensor(name) not in given]
-        names = [", ".join(keys[:3]) or "nothing" for keys in (lacking, unknown)]
-        wrong = "it lacks {} and has {} besides".format(*names) if lacking or unknown else ""
-        same = lambda name: torch.equal(state[name], stored[name].to(state[name].dtype))
-        if twice := [name for name in state.keys() & stored.keys() if not same(name)]:
-            wrong = f"it has another value for {min(twice)} than for what the network ties to it"
-    except RuntimeError as error:
-        wrong = textwrap.shorten(str(error), 300)  # PyTorch names every shape that is wrong
-    if wrong:
-        raise InputError(
-            f"--weights {weights} does not hold the weights of this network with "
-            f"{len(found.classes)} outputs, one for each class of the images: {wrong}"
-        )
+    network = build(0)
+    notices = [*found.notices, *load(network, stored, weights)]
     test = {"test_images": found.images["test"], "test_labels": found.labels["test"]}
     chosen, labels = pictures.chosen(seeds.stream("profile", "images"), test, "test", IMAGES)
     statistics = dict(zip(("mean", "deviation"), found.statistics()))
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
-    x = training.channels_last(x.mean(1, keepdim=True) if shape[0] == 1 else x, device)
-    labels = torch.as_tensor(labels, device=device)
-    outputs = training.logits(network, x)
-    answers, relative = outputs.argmax(1), outputs - outputs.mean(1, keepdim=True)
-    constant = (relative - relative[:1]).abs().max() <= ROUNDING * outputs.abs().max()
-    tested, accuracy = len(x), float((answers == labels).float().mean())
+    if shape[0] == 1:
+        x = x.mean(1, keepdim=True)
+    x = training.channels_last(x, device)
+    outputs = training.logits(network, x).cpu()
+    answers = outputs.argmax(1).numpy()
     count = max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes)))
-    x = x[:: -(-tested // count)]  # which are sorted by content
-    after = _response([(network, part) for part in x.split(training.BATCH)])
+    some = x[:: math.ceil(len(x) / count)]  # images are sorted by content
+    after = _response((network, part) for part in some.split(training.BATCH))
     if not math.isfinite(after.mean):
-        raise InputError(f"--weights {weights} give gradients at these images that are not finite")
-    if constant:
-        after = Response(0 * after.rows, shape)
-    seed = functools.partial(seeds.derive, "profile", "weights")
-    untrained = (build(seed(number)).to(device) for number in range(UNTRAINED))
-    before = _response(zip(untrained, x.tensor_split(UNTRAINED)))
-    counts = tested, accuracy, 1 if constant else len(answers.unique()), len(x)
-    return Checkpoint(found.name, *counts, before, after, notices)
-
-
-def _meant(name: str, known: Iterable[str]) -> str:
-    """The known name of a weight that a file names as some wrapper does, or else `name`."""
-    if name in known:
-        return name
-    bare = lambda name: [part for part in name.split(".") if part not in WRAPPERS]
-    alike = [each for each in known if bare(each) == bare(name)]
-    return max(alike, key=lambda each: (name.endswith(each), len(each)), default=name)
+        raise InputError(
+            f"the gradients of {weights} at these images are not finite; look for weights that "
+            "are not, or give the images with which it was trained"
+        )
+    untrained = (build(seeds.derive("profile", "weights", n)).to(device) for n in range(UNTRAINED))
+    return Checkpoint(
+        images=found.name,
+        classes=len(found.classes),
+        tested=len(x),
+        accuracy=float((answers == labels).mean()),
+        answers=len(np.unique(answers)),
+        count=len(some),
+        before=_response(zip(untrained, some.tensor_split(UNTRAINED))),
+        after=after,
+        notices=notices,
+    )
 
 
 def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:
-    """The response of networks, each at images (N, C, H, W) of its own."""
-    rows, count = [], 0
+    """Return the response of networks, each at images (N, C, H, W) of its own."""
+    rows = []
+    count = 0
     for network, x in pairs:
-        rows += [gradient.flatten(1).cpu().double() for gradient in of_outputs(network, x)]
-        count, shape = count + len(x), tuple(x.shape[1:])
-    return Response(torch.cat(rows).numpy() / count**0.5, shape)
+        for gradient in of_outputs(network, x):
+            rows.append(gradient.flatten(1).cpu().double())
+        count += len(x)
+    return Response(torch.cat(rows).numpy() / count**0.5, tuple(x.shape[1:]))
+
+
+def read_weights(path: str) -> Weights:
+    """Read weights by name from a safetensors file or one of `torch.save`.
+
+    Nothing in the file is run: a pickle may hold tensors and plain values only.
+
+    Raises:
+        InputError: If the file cannot be read so.
+    """
+    try:
+        stored = safetensors.torch.load_file(path)
+    except OSError as error:
+        raise InputError(f"--weights {path} cannot be read: {error}") from None
+    except safetensors.SafetensorError:
+        try:
+            stored = torch.load(path, map_location="cpu", weights_only=True)
+        except Exception as error:  # files of other kinds raise errors of many kinds
+            reason = str(error).partition("\n")[0]
+            raise InputError(
+                f"--weights {path} is neither a safetensors file nor a state dict of torch.save "
+                f"({reason}); where you can load the network, save its weights with "
+                "`torch.save(network.state_dict(), 'weights.pt')`"
+            ) from None
+    tensors = _find_tensors(stored)
+    if not tensors:
+        raise InputError(f"--weights {path} holds no weights by name; save network.state_dict()")
+    return tensors
+
+
+def _find_tensors(stored: Any) -> Weights:
+    """Return the tensors of a state dict, which training scripts put beside their own values."""
+    if not isinstance(stored, dict):
+        return {}
+    tensors = {}
+    inner = []
+    for name, value in stored.items():
+        if isinstance(name, str) and isinstance(value, torch.Tensor):
+            tensors[name] = value
+        inner.append(_find_tensors(value))
+    return max([tensors, *inner], key=len)
+
+
+def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
+    """Load stored weights into a network.
+
+    Args:
+        network: The network.
+        stored: Its weights by name. Names may have one common prefix, as wrappers add.
+        path: The file's path, for messages.
+
+    Returns:
+        A notice where the prefix of the names was changed.
+
+    Raises:
+        InputError: If the weights are not this network's.
+    """
+    state = network.state_dict()
+    prefix = _common_prefix(stored)
+    wanted = _common_prefix(state)
+    notices = []
+    if prefix != wanted and not stored.keys() <= state.keys():
+        notices.append(f"names in {path} begin with {prefix!r}, which is taken as {wanted!r}")
+        stored = {wanted + name.removeprefix(prefix): value for name, value in stored.items()}
+    # Of tied weights, a file may hold one.
+    tied = {_place(state[name]): value for name, value in stored.items() if name in state}
+    given = {name: tied[_place(value)] for name, value in state.items() if _place(value) in tied}
+    try:
+        network.load_state_dict(given | stored)
+        for name, value in stored.items():
+            if not torch.allclose(state[name], value.to(state[name]), 0, 0, equal_nan=True):
+                raise RuntimeError(f"{name} is tied to weights with other values")
+    except RuntimeError as error:
+        raise InputError(
+            f"--weights {path} are not those of this network: {textwrap.shorten(str(error), 400)}. "
+            "Give the arguments with which it was trained, its channels in --input CxHxW, and "
+            "--images with one class for each output"
+        ) from None
+    return notices
+
+
+def _common_prefix(names: Iterable[str]) -> str:
+    """Return the modules in which all names are, such as 'module.'."""
+    prefix = os.path.commonprefix([name[: name.rfind(".") + 1] for name in names])
+    return prefix[: prefix.rfind(".") + 1]
+
+
+def _place(tensor: torch.Tensor) -> tuple[int, int]:
+    return tensor.data_ptr(), tensor.numel()

@@ -18,8 +18,10 @@ from pipeline.cells.fourier import fourier
 class Response:
     """The response by an estimate of C as a sum of squares: C = Σ r_k r_kᵀ.
 
-    rows: r, (n, D): the NADs times √λ where all D are known, or else the sampled vectors over √N
-    for N networks; shape: (C, H, W) of one input.
+    Attributes:
+        rows: r, (n, D): the NADs times √λ where all D are known, else the sampled derivatives over
+            √N for N networks. (n, H·W) where C is the same in each channel, and 0 between two.
+        shape: (C, H, W) of one input.
     """
 
     rows: np.ndarray
@@ -32,8 +34,9 @@ class Response:
         return float(squares.sum(dtype=np.float64)) / self.rows.shape[1]
 
     def along(self, directions: np.ndarray) -> np.ndarray:
-        """The response (K,) along unit vectors v (K, D)."""
-        return np.sqrt(((self.rows @ directions.T) ** 2).sum(0) / (self.mean or 1))
+        """Return the response (K,) along unit vectors v (K, D)."""
+        parts = directions.reshape(len(directions), -1, self.rows.shape[1])
+        return np.sqrt(((parts @ self.rows.T) ** 2).sum((1, 2)) / (self.mean or 1))
 
     @functools.cached_property
     def waves(self) -> np.ndarray:
@@ -45,7 +48,7 @@ class Response:
         """
         total = np.zeros(self.shape[1:])
         for row in self.rows:
-            transform = np.fft.fft2(row.reshape(self.shape), norm="ortho")
+            transform = np.fft.fft2(row.reshape(-1, *self.shape[1:]), norm="ortho")
             total += (np.abs(transform) ** 2).mean(0)
         return np.sqrt(np.fft.fftshift(total) / (self.mean or 1))
 
@@ -58,27 +61,29 @@ class Response:
 
     @functools.cached_property
     def frequencies(self) -> pd.DataFrame:
-        """The response along each plane wave, weakest first, equal ones in the order of their
-        places and not of their last bits; columns: k_row, k_col, response."""
+        """The response along each plane wave, weakest first; columns: k_row, k_col, response.
+
+        Equal responses are in the order of their frequencies, not of their last bits.
+        """
         places = np.argwhere(self.half) - np.array(self.half.shape) // 2
         table = pd.DataFrame(places, columns=["k_row", "k_col"])
         table["response"] = self.waves[self.half]
-        rounded = {"key": lambda responses: responses.round(6), "kind": "stable"}
-        return table.sort_values("response", ignore_index=True, **rounded)
+        rounded = table["response"].round(6)
+        return table.loc[rounded.sort_values(kind="stable").index].reset_index(drop=True)
 
     @functools.cached_property
-    def bands(self) -> dict[str, tuple[np.ndarray, float | None]]:
-        """Coarse waves, of up to a quarter of the finest frequency, and fine ones, of more than
-        three quarters: (H, W) booleans, and the root mean square of the response along them, None
-        of inputs of one pixel, which have no fine ones."""
+    def bands(self) -> dict[str, float]:
+        """The root mean square of the response along coarse waves, of up to a quarter of the finest
+        frequency, and along fine ones, of more than three quarters, which inputs of one pixel lack.
+        """
         finest = np.array(self.shape[1:]).reshape(2, 1, 1) // 2
-        reach = (abs(np.indices(self.shape[1:]) - finest) / np.maximum(finest, 1)).max(0)
-        mean = lambda at: np.sqrt((self.waves[at] ** 2).mean()) if at.any() else None
-        bands = {"coarse": reach <= 0.25, "fine": reach > 0.75}
-        return {name: (at, mean(at)) for name, at in bands.items()}
+        offset = abs(np.indices(self.shape[1:]) - finest) / np.maximum(finest, 1)
+        reach = offset.max(0)
+        bands = {"coarse": self.waves[reach <= 0.25], "fine": self.waves[reach > 0.75]}
+        return {name: np.sqrt((at**2).mean()) for name, at in bands.items() if at.size}
 
 
 def wave(row: int, column: int, shape: tuple[int, int, int]) -> np.ndarray:
-    """The unit vector (D,) of a plane wave, the same in every channel."""
+    """Return the unit vector (D,) of a plane wave, the same in every channel."""
     channels, *size = shape
     return np.tile(fourier(row, column, size), channels) / channels**0.5

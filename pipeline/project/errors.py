@@ -47,18 +47,21 @@ def notice(text: str) -> None:
 def check_unchanged(kept: str = KEPT) -> None:
     """Raise InputError if a source file was edited since this process started.
 
-    Source files are the modules of this package and of own/ that are loaded, and the files of
-    `WATCHED`. The check guards the cache, as keys are digests of the files before the run. It also
-    guards dvc.lock, as DVC reads a stage's dependencies after the stage has ended.
+    Source files are the loaded modules of this package and those below the current folder, and the
+    files of `WATCHED`. The check guards the cache, as keys are digests of the files before the run.
+    It also guards dvc.lock, as DVC reads a stage's dependencies after the stage has ended.
 
     Args:
         kept: What the command leaves, as the end of the sentence.
     """
-    own = os.path.join(os.getcwd(), "own", "")
+    here = os.path.join(os.getcwd(), "")
     paths = set(WATCHED)
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
-        if path and (name.split(".")[0] in ("pipeline", "__main__") or path.startswith(own)):
+        if not path:
+            continue
+        below = path.startswith(here) and "site-packages" not in path
+        if below or name.split(".")[0] in ("pipeline", "__main__"):
             paths.add(path)
     for path in paths:
         # The inode's time of change, since a file moved here keeps its time of modification.

@@ -148,11 +148,16 @@ def finding(run: Report) -> Finding | None:
     return Finding(name, text, f"{nads['networks']:,} untrained networks")
 
 
-def explorer(run: Report) -> Rows:
-    """The NADs of every network for the page, at the indices of which it has pictures."""
+def explorer(run: Report, shown: Iterable[int] = SHOWN) -> Rows:
+    """The NADs of every network for the page.
+
+    Args:
+        run: The networks and their NADs.
+        shown: Indices of the NADs of which the page has pictures, in increasing order.
+    """
     for name, nads in run.nads.items():
         shape = nads["shape"].tolist()
-        indices = [index for index in SHOWN if index < len(nads["directions"])]
+        indices = [index for index in shown if index < len(nads["directions"])]
         source, columns = sprite(nads["directions"][indices], shape)
         network = {"key": name, "name": run.labels[name], "shape": shape, "columns": columns}
         network |= {"sprite": source, "indices": indices, "last": len(nads["directions"]) - 1}
@@ -202,8 +207,13 @@ def published_of(run: Report) -> dict[str, pd.Series]:
     }
 
 
-def section(run: Report) -> Section:
-    """The section of the NADs; where no direction comes first, there is no gallery."""
+def section(run: Report, shown: Iterable[int] = SHOWN) -> Section:
+    """The section of the NADs; where no direction comes first, there is no gallery.
+
+    Args:
+        run: The networks and their NADs.
+        shown: As in `explorer`.
+    """
     estimator, members = run.plan.estimator, run.plan.members
     estimates = [name for name, nads in run.nads.items() if nads["networks"]]
     published, text = published_of(run), caption(run)
@@ -224,5 +234,5 @@ def section(run: Report) -> Section:
         for name in ordered
         if len(members[name].source.estimators(estimator)) > 1
     }
-    rows, live = [*table(run, others, published)], [*explorer(run)]
+    rows, live = [*table(run, others, published)], [*explorer(run, shown)]
     return Section(None, text, rows, pictures, finding(run), live)

@@ -53,8 +53,9 @@ class Evaluated:
     """One experiment that was run: its plan and its tables.
 
     folder: of the tables, seen from reports/; results, summary: results.csv and summary.csv;
-    images: data/images/about.json; files: those of NADs made elsewhere, by architecture; title,
-    says: of a run that is kept, which networks it is of, and in a sentence what it says.
+    images: data/images/about.json, empty where there are none; files: those of NADs made elsewhere,
+    by architecture; title, says: of a run that is kept, which networks it is of, and in a sentence
+    what it says.
     """
 
     folder: str
@@ -69,7 +70,7 @@ class Evaluated:
     @property
     def notice(self) -> str | None:
         """The line in every figure that names images other than CIFAR-10."""
-        name = self.images["name"]
+        name = self.images.get("name", "CIFAR-10")
         return None if name == "CIFAR-10" else f"images of this run: {name}"
 
     @functools.cached_property

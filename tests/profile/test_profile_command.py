@@ -1,17 +1,20 @@
-"""The command `profile`: networks in a folder outside the repository get their pages, and mistakes
-end in a sentence."""
+"""The command `profile` in a folder outside the repository: its page, its cache, and mistakes."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 import tomllib
 
-import numpy as np
 import pandas as pd
 import pytest
+import safetensors.torch
+from small_images import class_folders
 from structure import ROOT
 
-from pipeline.nads import NADs
+from pipeline import networks
 from pipeline.profile import __main__ as profile
 from pipeline.project.errors import InputError
 
@@ -36,63 +39,83 @@ def lazy(channels, outputs):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of somebody's own, with a network in a file that imports another one."""
+    """A folder of somebody's own, with a network in a file that imports another one, and a package
+    of the name of ours."""
     (tmp_path / "my_networks.py").write_text(NETWORK)
     (tmp_path / "my_parts.py").write_text("def squashed(x):\n    return x.relu()\n")
+    (tmp_path / "pipeline").mkdir()
+    (tmp_path / "pipeline/__init__.py").write_text("")
     return tmp_path
 
 
-def ran(folder, *words):
-    """The command, run in a folder by the script that `pip install` makes of it."""
+def start(folder, *words):
+    """Start the command in a folder by the script that `pip install` makes of it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     module, function = project["scripts"]["profile"].split(":")
     script = folder / "bin" / "profile"
-    script.parent.mkdir()
+    script.parent.mkdir(exist_ok=True)
     start = f"import sys\nsys.path.append({str(ROOT)!r})\nfrom {module} import {function}\n"
     script.write_text(f"{start}if __name__ == '__main__':\n    sys.exit({function}())\n")
-    command = [sys.executable, str(script), *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
+    environment.pop("DVC_ROOT", None)
+    return subprocess.Popen(
+        [sys.executable, str(script), *words],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 @pytest.mark.slow
-def test_networks_in_any_folder_get_a_page_each_and_one_that_compares_them(folder):
+def test_a_stopped_command_resumes_in_any_folder(folder):
     words = ("my_networks:Small", "width=5", "logreg", "side=8", "--input", "2x8x8")
-    words += ("--minutes", "0.1")
-    done = ran(folder, *words)
-    assert (done.returncode, done.stderr) == (0, "")
-    counts = re.findall(r"([\d,]+) untrained networks.*?(\d+) networks\n", done.stdout, re.S)
-    made = {path.name for path in folder.iterdir() if path.suffix != ".py"} - {"__pycache__", "bin"}
-    assert made == {"profile-Small-width-5-LogReg-8-8"}
-    profiled = folder / made.pop()
-    compared = (profiled / "index.html").read_text(encoding="utf-8")
-    assert "What does one of Small (width 5) and LogReg, 8×8 see" in compared
-    assert f"<pre>python -m pipeline.profile {' '.join(words)}</pre>" in compared
-    estimands = set()
-    for name, (untrained, trained) in zip(("Small-width-5", "LogReg-8-8"), counts, strict=True):
-        assert f'<a href="{name}/index.html">' in compared
-        own = (profiled / name / "index.html").read_text(encoding="utf-8")
-        assert f"from {untrained} untrained networks" in own and "2×8×8" in own
-        rows = pd.read_csv(profiled / name / "networks.csv")
-        assert len(rows) == int(trained) >= 2
-        assert {"NAD 0", "NAD 127"} <= set(rows["direction"])
-        nads = NADs.load(profiled / name / "nads.npz")
-        assert nads.networks == int(untrained.replace(",", "")) >= 4
-        estimands.add(nads.estimand)
-        np.testing.assert_allclose(nads.directions @ nads.directions.T, np.eye(128), atol=1e-6)
-    assert len(estimands) == 1
-    # Stride 2 leaves out the last row and column: nothing there reaches the output, and the last
-    # NAD lies there.
-    last = NADs.load(profiled / "Small-width-5" / "nads.npz").directions[-1].reshape(2, 8, 8)
-    assert (last[:, 7] ** 2).sum() + (last[:, :7, 7] ** 2).sum() == pytest.approx(1, abs=1e-6)
+    words += ("--minutes", "0.5", "--output", "page")
+    command = start(folder, *words)
+    cached = folder / "cache/neural-anisotropy/.cells"
+    deadline = time.monotonic() + 300
+    while len(list(cached.glob("*/*"))) < 6 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    command.send_signal(signal.SIGTERM)
+    _, said = command.communicate()
+    assert command.returncode == 130 and "cache/neural-anisotropy/.cells" in said
+    before = {path: path.stat().st_mtime_ns for path in cached.glob("*/*")}
+
+    command = start(folder, *words)
+    out, said = command.communicate()
+    assert (command.returncode, said) == (0, "")
+    assert int(re.search(r"cached: (\d+)", out)[1]) == len(before) - 2  # NADs of two networks
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert out.splitlines()[-1].startswith("trust: Small") and "LogReg" in out.splitlines()[-1]
+    results = pd.read_csv(folder / "page/results.csv")
+    assert results["architecture"].nunique() == 2 and results["index"].max() == 127
+    made = {path.name for path in folder.iterdir() if path.suffix != ".py"} - {"__pycache__"}
+    assert made == {"page", "pipeline", "cache", "bin"}
+
+
+@pytest.mark.slow
+def test_a_trained_network_has_a_part_of_the_page(folder):
+    images = class_folders(folder / "mine", size=(8, 8))
+    state = networks.build(networks.specification({"network": "logreg", "side": 8}), 1, 3, 0)
+    safetensors.torch.save_file(state.state_dict(), folder / "net.safetensors")
+    words = ("logreg", "side=8", "--input", "1x8x8", "--minutes", "0.01", "--weights")
+    command = start(folder, *words, "net.safetensors", "--images", str(images))
+    _, said = command.communicate()
+    assert (command.returncode, said) == (0, "")
+    text = (folder / "profile-LogReg-1-8-8/index.html").read_text(encoding="utf-8")
+    assert "Your trained network" in text and "9 images of mine" in text
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("width=2", "lenet"), "the network 'width=2' is unknown"),
-        (("lenet", "2side=8"), "got an unexpected keyword argument '2side'"),
-        (("logreg", "my_networks:Small"), "my_networks:Small: forward pass"),  # reads 8×8 pixels
-        (("my_networks:lazy",), "1.weight"),
+        (("width=2", "lenet"), "'width=2'"),
+        (("lenet", "2side=8"), "'2side'"),
+        (("logreg", "my_networks:Small"), "my_networks:Small"),  # reads 8×8 pixels
+        (("my_networks:lazy",), "lazy"),
+        (("logreg", "lenet", "--weights", "w", "--images", "i"), "--weights"),
+        (("lenet", "--weights", "w"), "--images"),
     ],
 )
 def test_a_network_that_cannot_be_profiled_is_refused_before_any_work(
@@ -101,7 +124,7 @@ def test_a_network_that_cannot_be_profiled_is_refused_before_any_work(
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
     with pytest.raises(InputError, match=re.escape(sentence)):
-        profile.main(profile.parsed(list(words)))
+        profile.main(profile.parse(list(words)))
     assert capsys.readouterr().out == "" and not list(folder.glob("profile-*"))
 
 
@@ -109,10 +132,10 @@ def test_arguments_belong_to_the_network_before_them_and_names_are_apart():
     words = ["old:Net", "depth=4", "lenet", "new:Net", "depth=4"]
     words += ["new:Net", "hidden=[100, 20]", "width=0.125", "skip=false", "scale=1e-6"]
     values = {"hidden": [100, 20], "width": 0.125, "skip": False, "scale": 1e-6}
-    *first, (_, last) = profile.named(words).items()
+    *first, (_, last) = profile.parse_networks(words, (1, 32, 32)).items()
     assert first == [
-        ("Net (depth 4) of old", {"network": "old:Net", "depth": 4}),
+        ("Net-depth-4", {"network": "old:Net", "depth": 4}),
         ("LeNet", {"network": "pipeline.networks.lenet:LeNet"}),
-        ("Net (depth 4) of new", {"network": "new:Net", "depth": 4}),
+        ("Net-depth-4-new", {"network": "new:Net", "depth": 4}),
     ]
     assert last == {"network": "new:Net"} | values, "as in params.yaml"

@@ -1,189 +1,138 @@
-"""The pages: their numbers against a response that is known, their sentences, the tables behind
-them, and that they need nothing else."""
+"""The page: its sentences against a response that is known, the tables behind it, its slider, and
+that it needs nothing else."""
 
 import dataclasses
 import html
 import re
-from unittest import mock
 
 import numpy as np
 import pandas as pd
 import pytest
+from browser import browse, needed
 
 from pipeline.nads import NADs
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimation import Estimation
-from pipeline.nads.estimator import Estimator
 from pipeline.nads.jacobian import Sampler
-from pipeline.nads.leading import Leading
-from pipeline.profile import page, words
+from pipeline.profile import page, plan, words
+from pipeline.profile.checkpoint import Checkpoint
+from pipeline.profile.page import Profile
+from pipeline.profile.plan import Sizes
 from pipeline.profile.response import Response, wave
-from pipeline.profile.result import Result
-from pipeline.profile.trained import Course
 
-COLUMNS = ["direction", "seed", "accuracy", "train_accuracy"]
-DIVERGED = pd.DataFrame([("NAD 0", 0, np.nan, np.nan)], columns=COLUMNS)
+SHAPE = (1, 8, 8)
+MLP = {"network": "pipeline.networks.mlp:MLP", "hidden": [8]}
+ACCURACIES = {0: 1.0, 18: 0.97, 63: 0.52}
 
 
-def profile(complete=True, shape=(1, 8, 8), **others):
-    """A profile of 40 networks whose response falls along the pixels, and of networks trained along
-    two of its NADs."""
-    dimension = int(np.prod(shape))
-    rng, fall = np.random.default_rng(0), np.geomspace(1, 0.05, dimension)
-    samples = [(fall * rng.standard_normal((4, dimension))).astype(np.float32) for _ in range(40)]
-    estimator = Estimator("gradient", "plain", 100.0, "many", False, False)
-    networks = Sampler(None, shape, (0, "profile"), estimator)
-    estimation = Estimation(networks, Covariance(shape) if complete else Leading(shape, 10), 40)
-    for sample in samples:
-        estimation.accumulator.add(sample)
-    nads = estimation.nads()
-    rows = np.sqrt(nads.eigenvalues)[:, None] * nads.directions
-    if not complete:
-        rows = np.concatenate(samples) / np.sqrt(40)
-    last = f"NAD {len(nads.directions) - 1}"
-    cells = [("NAD 0", 0, 1.0, 1.0), ("NAD 0", 1, 0.96, 1.0), (last, 0, 0.55, 0.6)]
-    whole = dict(
-        name="My <net>",
-        command="python profile my_networks:Net",
-        parameters=1234,
-        nads=nads,
-        response=Response(rows, shape),
-        directions={"NAD 0": nads.directions[0], last: nads.directions[-1]},
-        course=Course({}, shape, 1000, 500, 0.5, "cpu"),
-        trained=pd.DataFrame(cells, columns=COLUMNS),
-        notices=[],
+def profile(label="Net", accuracies=ACCURACIES, train_accuracy=1.0, **known):
+    """A network whose response falls along the pixels, with accuracies by NAD index."""
+    fall = np.geomspace(1, 0.05, 64)
+    estimator = plan.plan_nads({"net": MLP}, SHAPE, "secant", 40, {}).estimator
+    estimation = Estimation(Sampler(None, SHAPE, (0, "profile"), estimator), Covariance(SHAPE), 40)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        estimation.accumulator.add((fall * rng.standard_normal((4, 64))).astype(np.float32))
+    nads = dataclasses.replace(estimation.nads(), **known)
+    response = Response(np.sqrt(nads.eigenvalues)[:, None] * nads.directions, SHAPE)
+    rows = pd.DataFrame({"index": accuracies.keys(), "accuracy": accuracies.values()})
+    rows = rows.assign(
+        architecture="net", estimand="secant", test_set="all", seed=0, train_accuracy=train_accuracy
     )
-    return Result(**whole | others)
+    return Profile(label, nads, response, rows)
 
 
-def text(document):
-    """What a reader sees of a page."""
-    body = re.sub(r"<style\b.*?</style>", "", document, flags=re.S)
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
-
-
-def page_of(result):
-    """What a reader sees of a network's page, whose figures are not drawn to the end."""
-    with mock.patch.object(page, "shown", lambda figure, text, caption: caption):
-        return text(page.rendered("page.html.j2", [result]))
-
-
-def test_the_summary_holds_mean_spread_n_and_how_many_were_fitted():
-    summary = profile().summary
-    assert summary.index.tolist() == ["NAD 0", "NAD 63"]
-    first, last = summary.loc["NAD 0"], summary.loc["NAD 63"]
-    assert first["response"] == pytest.approx(profile().relative[0], rel=1e-5)
-    assert (first["mean"], first["seeds"], first["fitted"]) == (pytest.approx(0.98), 2, 2)
-    assert first["std"] == pytest.approx(0.04 / np.sqrt(2), abs=1e-6)
-    assert np.isnan(last["std"]) and (last["seeds"], last["fitted"]) == (1, 0)
+def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
+    some = profile(error=0.1)
+    first = np.sqrt(some.nads.eigenvalues[0] / some.nads.eigenvalues.mean())
+    assert f"{words.times(first)} to its first NAD" in words.sees(some)
+    assert "NAD 0, 18" in words.sees(some) and "63" not in words.sees(some)
+    assert "NAD 63 (networks are fitted along 1 of 1)" in words.may_miss(some)
+    assert "strides" in words.what_to_do(some)
+    assert "NAD none" in words.may_miss(profile(accuracies={0: 1.0}))
     assert [words.times(value) for value in (0.0312, 14.2, 1e-9)] == ["×0.031", "×14", "×0"]
-    seen = page_of(profile())
-    assert "see 1 (90% or more right on new samples): NAD 0; they do not see 1" in seen
-    assert "98.0 ± 2.8 % (2)" in seen and "55.0 % (1)" in seen and "try another --lr" not in seen
-
-
-def test_networks_that_diverged_or_were_not_fitted_are_counted_and_no_accuracy_is_made_up():
-    some = profile(trained=DIVERGED)
-    assert some.summary.loc["NAD 0", "diverged"] == 1 and some.tried.empty
-    assert re.search(r"NAD 0 ×[\d.]+ – – 0 of 0 1 ", page_of(some))
-    assert "trained at the learning rate 0.5 diverged" in page_of(some)
-    rows = pd.DataFrame([("NAD 0", 0, 0.6, 0.7)], columns=COLUMNS)
-    assert "try another --lr" in words.trained(profile(trained=rows)), "none was fitted"
-
-
-def test_the_weakest_and_the_strongest_waves_are_those_of_the_response():
-    """C = e eᵀ of one wave, and a little of everything."""
-    rows = np.stack([10 * wave(2, -1, (1, 8, 8)), *np.eye(64)])
-    some = profile(response=Response(rows, (1, 8, 8)))
-    # 4 frequencies of 64 are their own mirror images.
-    assert len(some.response.frequencies) == 34
-    *weak, strongest = some.response.frequencies.itertuples(index=False)
-    assert strongest == (2, -1, pytest.approx(np.sqrt(51 / (164 / 64))))
-    assert all(each.response == pytest.approx(np.sqrt(64 / 164)) for each in weak)
-    assert "of all waves most to (2, −1) (×4.5)" in page_of(some)
-
-
-def known(name, vectors, error=0.0, agreement=1.0):
-    """A profile of inputs 1×8×8 with C = 1 and 100 more along each of some orthonormal vectors,
-    whose eigenvalues have a relative standard error."""
-    some = profile(name=name)
-    directions = np.linalg.qr(np.concatenate([vectors, np.eye(64)]).T)[0].T
-    values = np.where(np.arange(64) < len(vectors), 101.0, 1.0)
-    nads = dataclasses.replace(
-        some.nads,
-        directions=directions,
-        eigenvalues=values,
-        standard_errors=error * values,
-        overlap=np.full(64, agreement),
-    )
-    rows = np.sqrt(values)[:, None] * directions
-    return dataclasses.replace(some, nads=nads, response=Response(rows, (1, 8, 8)))
-
-
-COARSE, FLAT = known("Coarse", wave(1, 0, (1, 8, 8))[None]), known("Flat", np.zeros((0, 64)))
-
-
-def test_what_one_network_responds_to_and_another_hardly_does_is_counted():
-    """The wave (1, 0) has half the energy of `wave`: √((50 + 1)/(164/64)) = 4.5."""
-    assert words.stronger(COARSE, FLAT) == (
-        "Coarse responds at least twice as strongly as Flat to 1 of 34 waves, 1 of the 5 coarse "
-        "ones and 0 of the 9 fine ones among them, most so to (1, 0) (×4.5 against ×1); and of the "
-        "first 6 NADs of Coarse to 1: NAD 0 (×6.3 against ×1)."
-    )
-    # √(1/(164/64)) = 0.62 is more than half.
-    assert words.stronger(FLAT, COARSE) == (
-        "Flat responds at least twice as strongly as Coarse to 0 of 34 waves; and of the first 6 "
-        "NADs of Flat to 0: none."
-    )
-    # Its NADs are arbitrary, and the other network may respond to some of them by chance.
-    blind = dataclasses.replace(COARSE, response=Response(np.eye(64)[8:], (1, 8, 8)))
-    assert (blind.response.along(FLAT.nads.directions[:6]) == 0).all()
-    assert words.stronger(FLAT, blind).endswith("NADs of Flat to 0: none.")
-    # Single NADs of a network whose halves disagree are mostly chance.
-    some = known("Coarse", wave(1, 0, (1, 8, 8))[None], agreement=0.49)
-    sentences = words.stronger(some, FLAT)
-    assert "Single NADs of Coarse are mostly chance" in sentences and "NAD 0" not in sentences
-
-
-@pytest.mark.parametrize(("error", "count"), [(0.78, 1), (0.9, 0)])
-def test_a_ratio_counts_where_it_exceeds_two_by_two_standard_errors(error, count):
-    """That of eigenvalues is twice that of responses: ratios of 4.5 and 6.3, and 2·e^(2·0.45) = 4.9
-    or 2·e^(2·0.39) = 4.4. The errors of both networks count alike."""
-    some = known("Coarse", wave(1, 0, (1, 8, 8))[None], error)
-    sentences = words.stronger(some, FLAT)
-    assert f"to {count} of 34 waves" in sentences and "Coarse to 1: NAD 0" in sentences
-    other = known("Flat", np.zeros((0, 64)), error)
-    assert f"to {count} of 34 waves" in words.stronger(COARSE, other)
 
 
 @pytest.mark.parametrize(
-    ("shape", "complete"),
-    [((1, 8, 8), True), ((3, 6, 8), False), ((2, 5, 5), True), ((20, 1, 1), True)],
+    ("error", "train_accuracy", "advice", "trusted"),
+    [
+        (0.1, 1.0, "strides", "known (relative error of C 0.10); accuracies show"),
+        (0.3, 1.0, "strides", "single later ones are not (relative error of C 0.30)"),
+        (0.6, 1.0, "--minutes", "noise (relative error of C 0.60)"),
+        (0.1, 0.7, "--lr", "longer training (fitted: 0 of 3)"),
+        (0.1, [1.0, 1.0, 0.7], "strides", "where it is fitted (fitted: 2 of 3)"),
+    ],
 )
-def test_pages_say_what_the_tables_beside_them_hold_and_ask_for_nothing_else(
-    shape, complete, tmp_path
-):
-    some = profile(complete, shape, notices=["Mind this."])
-    page.write([some], tmp_path)
-    tables = {path.name for path in tmp_path.iterdir()}
-    assert tables == {"index.html", "nads.npz", "networks.csv", "directions.csv", "waves.csv"}
-    document = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "What does My &lt;net&gt; see" in document and "<net>" not in document
-    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:)""", document)
-    seen = text(document)
-    for part in ("Mind this.", "1,234 weights", "python profile my_networks:Net"):
-        assert part in seen
-    assert not re.search(r"\bnan\b|\binf\b", seen)
-    assert ("times to those beyond three quarters" in seen) == (shape[1:] != (1, 1))
-    assert ("The last NADs are not known here" in seen) != complete
+def test_what_the_page_can_be_trusted_for(error, train_accuracy, advice, trusted):
+    some = profile(error=error, train_accuracy=train_accuracy)
+    assert advice in words.what_to_do(some) and trusted in words.trust(some)
+    count = int(train_accuracy == 1.0)
+    assert f"fitted along {count} of 1" in words.may_miss(some)
 
-    for row in pd.read_csv(tmp_path / "directions.csv").itertuples():
-        accuracy = f"{100 * row.mean:.1f}" + (
-            "" if np.isnan(row.std) else f" ± {100 * row.std:.1f}"
-        )
-        assert f"{row.direction} {words.times(row.response)} {accuracy} % ({row.seeds})" in seen
-    waves = pd.read_csv(tmp_path / "waves.csv")
-    for word, row in (("most", waves.iloc[-1]), ("least", waves.iloc[0])):
-        place = f"({row.k_row:.0f}, {row.k_col:.0f}) ({words.times(row.response)})"
-        assert f"{word} to {place.replace('-', '−')}" in seen
-    np.testing.assert_array_equal(NADs.load(tmp_path / "nads.npz").directions, some.nads.directions)
+
+def test_of_two_networks_the_waves_are_counted_to_which_one_responds_twice_as_strongly():
+    some = profile("Coarse")
+    coarse = dataclasses.replace(some, response=Response(wave(1, 0, SHAPE)[None], SHAPE))
+    flat = dataclasses.replace(some, label="Flat", response=Response(np.eye(64), SHAPE))
+    assert "1 of 34 waves, relatively most to (1, 0): ×5.7 and ×1" in words.compare(coarse, flat)
+    assert "33 of 34 waves" in words.compare(flat, coarse)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The folder of a page on two networks, one of them trained."""
+    folder = tmp_path_factory.mktemp("page")
+    profiles = {"a": profile("My <net>"), "b": profile("Other")}
+    for name, each in profiles.items():
+        each.rows["architecture"] = name
+    estimates = plan.plan_nads(dict.fromkeys(profiles, MLP), SHAPE, "secant", 40, {})
+    sweep = plan.plan_sweep(estimates, {"a": 64, "b": 64}, Sizes("secant", 40, 3, 1, 512), 0.5)
+    one, other = Response(np.eye(64), SHAPE), Response(np.eye(64)[:30], SHAPE)
+    trained = Checkpoint("mine", 3, 9, 2 / 3, 2, 9, one, other, [])
+    about = {"checkpoint": trained, "command": "profile mine:Net", "notices": ["Mind this."]}
+    page.write(folder, profiles, estimates, sweep, **about)
+    return folder
+
+
+def test_the_page_says_what_the_tables_hold_and_asks_for_nothing_else(written):
+    tables = {path.name for path in written.iterdir()}
+    assert tables == {
+        "index.html",
+        "figures",
+        "nads-a.npz",
+        "nads-b.npz",
+        "results.csv",
+        "summary.csv",
+    }
+    document = (written / "index.html").read_text(encoding="utf-8")
+    assert "My &lt;net&gt;" in document and "<net>" not in document
+    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:)""", document)
+    body = re.sub(r"<(style|script)\b.*?</\1>", "", document, flags=re.S)
+    text = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
+    titles = re.findall(r'<a href="#(\w+)">', document)
+    assert titles == ["sweep", "nads", "patterns", "trained", "trust"]
+    places = [text.index(part) for part in ("Sees", "May miss", "What to do", "Each point")]
+    assert places == sorted(places)
+    for part in ("Mind this.", "profile mine:Net", "66.7% on 9 images", "with 2 of 3 answers"):
+        assert part in text
+    assert not re.search(r"\bnan\b|\binf\b", text)
+    assert pd.read_csv(written / "summary.csv")["mean"].tolist() == [*ACCURACIES.values()] * 2
+    assert NADs.load(written / "nads-a.npz").networks == 40
+
+
+@needed
+def test_the_slider_goes_through_all_nads_and_the_curve_through_the_trained_ones(written, tmp_path):
+    document = (written / "index.html").read_text(encoding="utf-8")
+    action = """
+    out.networks = [...$("nads-network").options].map((each) => each.text);
+    change("nads-slider", $("nads-slider").max, "input");
+    await wait();
+    out.last = $("nads-read").textContent;
+    change("sweep-slider", 2, "input");
+    await wait();
+    out.accuracy = $("sweep-read").textContent;
+    out.shown = !$("sweep-tile").hidden;
+    """
+    out = browse(document, action, tmp_path)
+    assert len(out["networks"]) == 2 and "63 of 0 to 63" in out["last"]
+    assert "52.0 %" in out["accuracy"] and out["shown"]

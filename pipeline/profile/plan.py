@@ -1,0 +1,261 @@
+"""The plan of a profile: how many networks fit into about the given minutes."""
+
+import dataclasses
+import json
+import math
+import os
+import sys
+import sysconfig
+import time
+import timeit
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from pipeline import networks
+from pipeline.cells import training
+from pipeline.cells.training import BATCH, Training
+from pipeline.experiments.nad_sweep import Settings, Sweep
+from pipeline.experiments.plan import Member, Plan
+from pipeline.machine import code, workers
+from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
+from pipeline.nads.task import tasks
+from pipeline.networks import Shape, Specification
+from pipeline.project.artifacts import file_digest
+
+ESTIMATE = 0.4
+"""Part of the time in which NADs are estimated; the rest is for training."""
+
+LARGEST = 4096
+"""Number of values of an input up to which all NADs are estimated. The eigenvectors of a
+larger matrix take too long."""
+
+FIRST = 100  # NADs of larger inputs, at most
+VALUES = 2**25  # numbers in a training set at most (128 MiB)
+
+ERROR = 0.05  # relative error of C at which an estimate stops
+UNTRAINED = (8, 10_000)  # untrained networks of an estimate
+
+EPOCHS = 6
+SIGMA = 1.0  # noise of D(v)
+INDICES = (3, 12)  # NADs along which networks are trained
+SEEDS = (1, 3)  # networks along each NAD
+SAMPLES = (512, 10_000)  # training samples
+TESTS = 4_000  # test samples, at most
+
+REACH = (10_000 / 1023) ** 0.5
+"""ε²√(n/(D − 1))/σ² for paper 1's LeNet: n = 10,000 samples, D = 1024, ε = σ = 1."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """The numbers that decide how long a profile takes, the same for all its networks.
+
+    Attributes:
+        estimand: 'secant', as in the papers, or 'gradient', which needs fewer passes.
+        untrained: Untrained networks of each architecture, at most.
+        indices: NADs along which networks are trained, at most.
+        seeds: Networks along each NAD.
+        samples: Training samples of each network.
+    """
+
+    estimand: str
+    untrained: int
+    indices: int
+    seeds: int
+    samples: int
+
+
+def choose_sizes(
+    architectures: Mapping[str, Specification],
+    shape: Shape,
+    minutes: float,
+    device: torch.device,
+) -> Sizes:
+    """Choose the sizes of a profile that takes about the given time on this machine.
+
+    Args:
+        architectures: Specifications by name.
+        shape: (C, H, W) of one input.
+        minutes: Time for all networks together.
+        device: Where the work is done.
+
+    Returns:
+        The sizes, which are never below the least at which anything can be said.
+    """
+    here = local(device)
+    dimension = math.prod(shape)
+    slots = workers.slots(device)
+    seconds = 60 * minutes * slots
+    step = sum(seconds_per_sample(each, shape, here) for each in architectures.values())
+    gradient, adding = seconds_per_estimate(architectures, shape, here)
+    # Two forward passes for each value of an input; a forward pass is a third of a step.
+    estimand = "secant"
+    each = max(2 * dimension * step / 3 + adding, slots * adding)
+    if UNTRAINED[0] * each > ESTIMATE * seconds:
+        estimand = "gradient"
+        each = max(gradient + adding, slots * adding)
+    untrained = _between(UNTRAINED, ESTIMATE * seconds / each)
+    if dimension > LARGEST:  # whose sampled derivatives are kept, 8 of a network at most
+        untrained = min(untrained, 512, max(UNTRAINED[0], VALUES // dimension))
+    seconds *= 1 - ESTIMATE
+    sample = (EPOCHS + 1) * step  # with the tests
+    indices = _between(INDICES, seconds / (SAMPLES[0] * sample))
+    samples = _between(SAMPLES, seconds / (indices * sample))
+    samples = max(1, min(samples, VALUES // dimension) // BATCH) * BATCH
+    seeds = _between(SEEDS, seconds / (indices * samples * sample))
+    return Sizes(estimand, untrained, indices, seeds, samples)
+
+
+def local(device: torch.device) -> torch.device:
+    """Return a device of this machine; with Ray a GPU may be on another one."""
+    return device if torch.accelerator.is_available() else torch.device("cpu")
+
+
+def _between(limits: tuple[int, int], value: float) -> int:
+    return int(np.clip(value, *limits))
+
+
+def seconds_per_sample(specification: Specification, shape: Shape, device: torch.device) -> float:
+    """Return the seconds of a core, or of the GPU, that a step takes per sample."""
+    network = networks.build(specification, shape[0], 2, 0)
+    x = training.channels_last(torch.randn(BATCH, *shape), device)
+    y = torch.arange(BATCH, device=device) % 2
+    how = Training(1, 1e-6, 0.0, 0.0)
+    seconds = timeit.repeat(lambda: training.train(network, x, y, how, 0), number=1, repeat=3)
+    return min(seconds) / BATCH  # the first one takes longer
+
+
+def seconds_per_estimate(
+    architectures: Mapping[str, Specification], shape: Shape, device: torch.device
+) -> tuple[float, float]:
+    """Return the seconds in which one untrained network of each architecture is differentiated
+    (the gradient), and in which this process alone adds the results to the estimates."""
+    gradient = 0.0
+    adding = 0.0
+    for task in tasks(plan_nads(architectures, shape, "gradient", UNTRAINED[0], {}), device):
+        started = time.perf_counter()
+        jacobian = task.estimation.sampler(0)
+        sampled = time.perf_counter()
+        task.estimation.add(0, jacobian)
+        gradient += sampled - started
+        adding += time.perf_counter() - sampled
+    return gradient, adding
+
+
+def load_or_choose(
+    path: Path,
+    architectures: Mapping[str, Specification],
+    shape: Shape,
+    minutes: float,
+    device: torch.device,
+) -> Sizes:
+    """Return the sizes in a file, or choose and write them if it is of another request.
+
+    A command that runs again does the same work, so that the cache has it.
+    """
+    request = {"networks": dict(architectures), "input": list(shape)}
+    request |= {"minutes": minutes, "device": device.type}
+    if path.exists():
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["request"] == request:
+            return Sizes(**document["sizes"])
+    sizes = choose_sizes(architectures, shape, minutes, device)
+    document = {"request": request, "sizes": dataclasses.asdict(sizes)}
+    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    return sizes
+
+
+def plan_nads(
+    architectures: Mapping[str, Specification],
+    shape: Shape,
+    estimand: str,
+    untrained: int,
+    own: Mapping[str, str],
+) -> NADsPlan:
+    """Return the plan of the estimates.
+
+    Args:
+        architectures: Specifications by name.
+        shape: (C, H, W) of one input.
+        estimand: 'secant' or 'gradient'.
+        untrained: Untrained networks of each architecture, at most.
+        own: Digests by path of the files of your own networks.
+    """
+    method = "readout"
+    first = None
+    if math.prod(shape) > LARGEST:  # many networks tell more than many features of few
+        method = "plain"
+        first = min(FIRST, untrained)
+    point = "normal" if estimand == "secant" else "many"
+    estimator = Estimator(estimand, method, 100.0, point, True, False)
+    source = Source(untrained, ERROR, shape, first)
+    requests = {}
+    for name, specification in architectures.items():
+        of_the_table = specification["network"] in networks.NETWORKS.values()
+        files = {} if of_the_table else dict(own)
+        requests[name] = Request(specification, source, files)
+    return NADsPlan("profile", 0, estimator, requests)
+
+
+def plan_sweep(estimates: NADsPlan, counts: Mapping[str, int], sizes: Sizes, lr: float) -> Plan:
+    """Return the plan of `nad_sweep` on the networks of a plan of NADs.
+
+    Args:
+        estimates: The plan of the NADs.
+        counts: Number of NADs by architecture.
+        sizes: Sizes of the profile.
+        lr: Learning rate of the first step.
+    """
+    how = Training(EPOCHS, lr, 0.0, 0.0, "linear")
+    members: dict[str, Any] = {}
+    for name, request in estimates.members.items():
+        members[name] = Member(
+            request.specification,
+            how,
+            Sweep(choose_indices(counts[name], sizes.indices)),
+            (estimates.estimator.estimand,),
+            input=request.source.input,
+            own=request.own,
+        )
+    dimension = math.prod(request.source.input)
+    settings = Settings(amplitude(dimension, sizes.samples), dict.fromkeys(members, SIGMA))
+    tests = max(1, min(TESTS, VALUES // dimension))
+    seeds = tuple(range(sizes.seeds))
+    return Plan("nad_sweep", "profile", seeds, sizes.samples, tests, settings, members)
+
+
+def choose_indices(count: int, most: int) -> tuple[int, ...]:
+    """Choose indices of `count` NADs, half of them even on a logarithmic axis, on which
+    accuracy begins to drop, and half on a linear one, on which most NADs are far out."""
+    half = INDICES[1] // 2
+    logarithmic = np.geomspace(1, count, half) - 1
+    linear = np.linspace(0, count - 1, half + 2)
+    indices = np.unique(np.rint([*logarithmic, *linear]).astype(int))
+    chosen = np.linspace(0, len(indices) - 1, min(most, len(indices)))
+    return tuple(indices[np.rint(chosen).astype(int)].tolist())
+
+
+def amplitude(dimension: int, samples: int) -> float:
+    """Return the ε at which D(v) is as easy as in paper 1, whatever the input's size.
+
+    After n training samples, the difference of the class means classifies new samples
+    correctly with probability Φ(ε²√(n/(D − 1))/σ²) = Φ(3.13) = 99.9 %.
+    """
+    return SIGMA * (REACH * ((dimension - 1) / samples) ** 0.5) ** 0.5
+
+
+def digest_own_files() -> dict[str, str]:
+    """Return the sha256, by path, of the loaded modules that are not installed."""
+    installed = (code.PACKAGE, Path(sysconfig.get_path("stdlib")))
+    digests = {}
+    for name, module in sorted(sys.modules.items()):
+        path = Path(getattr(module, "__file__", None) or code.PACKAGE)
+        known = any(path.is_relative_to(folder) for folder in installed)
+        other = "site-packages" in path.parts or name == "__main__"
+        if path.is_file() and not (known or other):
+            digests[os.path.relpath(path)] = file_digest(path)
+    return digests

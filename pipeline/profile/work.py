@@ -1,0 +1,135 @@
+"""The work of a profile: NADs and trained networks, by the project's own code and cache."""
+
+import contextlib
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+import torch
+
+from pipeline import experiments
+from pipeline.cells.training import Diverged
+from pipeline.experiments.plan import Plan
+from pipeline.grid import evaluation, run
+from pipeline.grid.data import DataInMemory
+from pipeline.grid.jobs import of_cells
+from pipeline.machine.store import Store, default_folder
+from pipeline.nads import NADs
+from pipeline.nads.estimator import NADsPlan
+from pipeline.nads.leading import Leading
+from pipeline.nads.task import Task, by_workers, tasks
+from pipeline.profile.response import Response
+from pipeline.project.errors import InputError, check_unchanged
+
+MINUTE = 60.0  # seconds between two lines of progress
+
+
+@contextlib.contextmanager
+def progress(what: str, total: int, count: Callable[[], int]) -> Iterator[None]:
+    """Context that prints a line a minute if there is no terminal to draw a bar on.
+
+    Args:
+        what: The things that are done.
+        total: Number of things to do, at most.
+        count: Returns the number of things that are done.
+    """
+    ended = threading.Event()
+    started = time.monotonic()
+    before = count()
+
+    def print_lines() -> None:
+        while not ended.wait(MINUTE):
+            done = count()
+            minutes = (time.monotonic() - started) / 60
+            left = math.ceil(minutes * (total - done) / max(1, done - before))
+            print(f"  {what}: {done:,} of {total:,}, about {left:,} min left")
+
+    thread = threading.Thread(target=print_lines)
+    if not sys.stderr.isatty():
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        if thread.ident:
+            thread.join()
+
+
+def estimate(plan: NADsPlan, device: torch.device) -> dict[str, tuple[NADs, Response]]:
+    """Estimate NADs and the response along any direction.
+
+    Args:
+        plan: The plan of the NADs.
+        device: Where networks are run.
+
+    Returns:
+        NADs and response by architecture.
+    """
+    results = {}
+    for task in tasks(plan, device):
+        nads, response = _estimate_one(task)
+        print(
+            f"{task.name}: {len(nads.directions):,} NADs ({nads.estimand}) from "
+            f"{nads.networks:,} untrained networks, relative error of C {nads.error:.2f}"
+        )
+        results[task.name] = nads, response
+    return results
+
+
+def _estimate_one(task: Task) -> tuple[NADs, Response]:
+    estimation = task.estimation
+    accumulator = estimation.accumulator
+    what = f"untrained networks of {task.name}"
+    with progress(what, estimation.networks, lambda: accumulator.count):
+        if not isinstance(accumulator, Leading):
+            nads = task.nads()
+            rows = np.sqrt(np.maximum(nads.eigenvalues, 0))[:, None] * nads.directions
+        else:  # the cache would hold the first NADs, not the response to all others
+            estimation.fill(by_workers, desc=what, total=estimation.networks)
+            nads = estimation.nads()
+            rows = accumulator.rows / np.float32(nads.networks**0.5)
+    return nads, Response(rows, nads.shape)
+
+
+def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.DataFrame:
+    """Train the networks of a plan that the cache does not hold, and test all.
+
+    Args:
+        plan: A plan of `nad_sweep`.
+        nads: NADs by architecture.
+        device: Where networks are trained.
+
+    Returns:
+        The rows of results.csv, as the stage `evaluate` writes them.
+
+    Raises:
+        InputError: If a network diverged.
+        Exception: What ended a training otherwise.
+    """
+    experiment = experiments.find(plan.experiment)
+    vectors = experiment.directions(plan, lambda name, estimand: vars(nads[name]))
+    data = DataInMemory(experiment, plan, vectors)
+    store = Store(default_folder())
+    cells = experiment.cells(plan)
+    jobs = list(of_cells(plan, data, cells, device))
+    check_unchanged()  # the keys are digests of the present files
+    missing = [job for job in jobs if store.get(job.key) is None]
+    print(f"networks to train: {len(missing)}; cached: {len(jobs) - len(missing)}")
+    with progress("trained networks", len(jobs), lambda: sum(store.holds(job.key) for job in jobs)):
+        _, failed = run.train(missing, plan.train_samples, data, device, store)
+    for job, error in failed:
+        if isinstance(error, Diverged):
+            raise InputError(f"{job.cell['architecture']}: {error}; set it with --lr")
+        raise error
+    outcomes = {job.key: store.get(job.key) for job in jobs}
+    trained = run.tables(jobs, outcomes, experiment.coordinates)["training"]
+    evaluated = []
+    for job in jobs:
+        stored = job.cell, job.specification, str(store.path(job.key))
+        rows, _ = evaluation.evaluate_one(device, data, stored)
+        evaluated.append(rows)
+    return evaluation.tables(cells, evaluated, trained, experiment)["results"]

@@ -1,0 +1,73 @@
+"""The work of a profile on small networks: what the cache has, large inputs, failures, progress."""
+
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from pipeline.cells.training import Diverged
+from pipeline.grid import jobs
+from pipeline.profile import plan, work
+from pipeline.profile.plan import Sizes
+from pipeline.project.errors import InputError
+
+CPU = torch.device("cpu")
+SIZES = Sizes("secant", 8, 3, 1, 256)
+MLP = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4]}
+
+
+def profile(side, sizes=SIZES):
+    """NADs and response of a small network, and the results of its trained networks."""
+    architectures = {"mlp": MLP | {"side": side}}
+    estimates = plan.plan_nads(architectures, (1, side, side), "secant", sizes.untrained, {})
+    found = work.estimate(estimates, CPU)
+    nads = {"mlp": found["mlp"][0]}
+    sweep = plan.plan_sweep(estimates, {"mlp": len(nads["mlp"].directions)}, sizes, 0.5)
+    return *found["mlp"], work.train(sweep, nads, CPU)
+
+
+def test_finished_work_comes_from_the_cache(folder, in_this_process, monkeypatch):
+    nads, response, results = profile(8)
+    assert response.mean == pytest.approx(nads.eigenvalues.mean())
+    assert results["index"].tolist() == [0, 18, 63]
+    for function in ("train", "logits"):
+        monkeypatch.setattr(jobs.training, function, None)
+    again, _, rows = profile(8)
+    np.testing.assert_array_equal(again.directions, nads.directions)
+    assert rows.equals(results)
+
+
+def test_of_large_inputs_the_first_nads_and_the_response_to_all_waves(folder, in_this_process):
+    nads, response, results = profile(72)
+    assert (nads.method, nads.networks, len(nads.directions)) == ("plain", 8, 8)
+    squares = response.along(nads.directions) ** 2 * response.mean
+    np.testing.assert_allclose(squares, nads.eigenvalues, rtol=1e-4)
+    assert response.waves.shape == (72, 72) and len(results) == 3
+
+
+def test_a_network_that_diverges_says_what_to_do_and_other_failures_are_raised(
+    folder, in_this_process, monkeypatch
+):
+    def diverge(*_):
+        raise Diverged("the loss became nan")
+
+    monkeypatch.setattr(jobs.training, "train", diverge)
+    with pytest.raises(InputError, match="--lr"):
+        profile(8)
+    monkeypatch.setattr(jobs.training, "train", lambda *_: {}["loss"])
+    with pytest.raises(KeyError):
+        profile(8)
+
+
+def test_without_a_terminal_progress_is_told_in_lines(monkeypatch, capsys):
+    monkeypatch.setattr(work, "MINUTE", 0.05)
+    counts = iter([0, *range(3, 100)])
+    with work.progress("networks", 100, lambda: next(counts)):
+        time.sleep(0.5)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) >= 2 and "3 of 100" in lines[0] and "min left" in lines[0]
+    monkeypatch.setattr(work.sys.stderr, "isatty", lambda: True)
+    with work.progress("networks", 100, lambda: 0):
+        time.sleep(0.2)
+    assert capsys.readouterr().out == ""
