@@ -60,7 +60,7 @@ def test_runs_of_one_experiment_share_a_chapter(laid, rendered, tmp_path):
     assert text.count("<td>again</td>") == text.count("<td>LeNet and another</td>") > 4
     assert "dvc repro evaluate" not in text
     data = json.loads(re.search('id="data">(.*?)</script>', text, re.S)[1])
-    assert [*data["pairs"]] == ["LeNet", "ResNet-18 ⅛", "ResNet-18, published"]
+    assert [*data["pairs"]] == ["ResNet-18 ⅛", "LeNet", "ResNet-18, published"]
     assert {"lenet", "resnet18", "vit", "torchvision_resnet18"} < set(data["nads"])
 
 
