@@ -6,12 +6,14 @@ again first: after a run was added to reports/kept, or when the code of a figure
 
 import argparse
 import dataclasses
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import pandas as pd
+from markupsafe import Markup
 
 from pipeline.project.errors import one_sentence
 from pipeline.render import PARTS, save
@@ -24,7 +26,20 @@ HERE = Path(__file__).parent
 KEPT = Path("reports/kept")
 PAGE = Path("docs/index.html")
 
-CHAPTERS = ("problem", "waves", "nads", "sweep", "photographs", "pairs", "unasked", "yours")
+CHAPTERS = (
+    "training",
+    "problem",
+    "waves",
+    "nads",
+    "sweep",
+    "photographs",
+    "pairs",
+    "unasked",
+    "yours",
+)
+
+# Code of the networks that train in the browser: for its workers, and for the page itself.
+ENGINE = ("network.js", "nads.js", "worker.js")
 
 
 def read_runs(folder: Path) -> dict[str, list[Section]]:
@@ -92,9 +107,28 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
     environment.globals |= {
         "rows": lambda table, **where: rows_of(folder / table, where),
         "wave": lambda name: waves[name]["cells"]["8,8"],
+        "measured": json.loads((HERE / "measured.json").read_text(encoding="utf-8")),
     }
     environment.globals["findings"] = environment.get_template("findings.html.j2").module
     return environment
+
+
+def training_files(*names: str) -> Markup:
+    """Files of docs/site/training, one after the other."""
+    texts = [(HERE / "training" / name).read_text(encoding="utf-8") for name in names]
+    return Markup("\n".join(texts))
+
+
+def compose_article(environment: jinja2.Environment) -> str:
+    """The article from the templates of `templates_of`."""
+    return compose(
+        environment,
+        "article.html.j2",
+        CHAPTERS,
+        training_style=training_files("training.css"),
+        training_engine=training_files(*ENGINE),
+        training_script=training_files("training.js"),
+    )
 
 
 def build(folder: Path, redraw: bool) -> str:
@@ -107,7 +141,7 @@ def build(folder: Path, redraw: bool) -> str:
     runs = read_runs(folder)
     if redraw:
         draw_figures(runs, folder)
-    return compose(templates_of(runs, folder), "article.html.j2", CHAPTERS)
+    return compose_article(templates_of(runs, folder))
 
 
 if __name__ == "__main__":

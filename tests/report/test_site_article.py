@@ -6,6 +6,7 @@ import shutil
 from html import unescape
 from pathlib import Path
 
+import browser
 import pandas as pd
 import pytest
 import small_run
@@ -59,7 +60,7 @@ def test_runs_of_one_experiment_share_a_chapter(laid, rendered, tmp_path):
     assert text.count("<td>again</td>") == text.count("<td>LeNet and another</td>") > 4
     assert "dvc repro evaluate" not in text
     data = json.loads(re.search('id="data">(.*?)</script>', text, re.S)[1])
-    assert [*data["pairs"]] == ["LeNet", "ResNet-18 ⅛", "ResNet-18, published"]
+    assert [*data["pairs"]] == ["ResNet-18 ⅛", "LeNet", "ResNet-18, published"]
     assert {"lenet", "resnet18", "vit", "torchvision_resnet18"} < set(data["nads"])
 
 
@@ -127,3 +128,29 @@ def test_a_sentence_has_one_parenthesis_and_a_finding_two_numbers(committed):
     for finding in findings:
         measured = re.findall(r"[\d.,]+(?: ±[ \d.]+)? (?:%|times|points)|= −?[\d.]+", finding)
         assert 1 <= len(measured) <= 2, finding
+
+
+@pytest.mark.slow
+@browser.needed
+def test_the_first_chapter_starts_in_a_browser(committed, tmp_path):
+    action = """
+      out.hidden = [$("live-training").hidden, $("live-forecast").hidden];
+      out.charts = $("training-learners").querySelectorAll("svg").length;
+      out.called = $("training-called").textContent;
+      const before = grey("training-v");
+      change("training-down", 4, "input"); out.moved = $("training-called").textContent;
+      out.drawn = grey("training-v").some((value, n) => value !== before[n]);
+      $("training-bet-pooled").click();
+      out.bet = $("training-bet-pooled").getAttribute("aria-pressed");
+      out.across = $("training-across").value;
+    """
+    found = browser.browse(committed, action, tmp_path)
+    assert found == {
+        "hidden": [False, False],
+        "charts": 3,
+        "called": "the pattern v: the wave (2, 2)",
+        "moved": "the pattern v: the wave (4, 2)",
+        "drawn": True,
+        "bet": "true",
+        "across": "4",
+    }

@@ -24,7 +24,7 @@ def browse(rendered, tmp_path_factory):
 
 def test_a_nad_is_shown_with_its_energy_and_its_eigenvalue(browse, whole):
     found = browse("""
-      change("nads-network", 1); await wait(); change("nads-slider", 7, "input");
+      pick("nads-network", "LeNet"); await wait(); change("nads-slider", 7, "input");
       out.read = $("nads-read").innerText; out.number = $("nads-number").value;
       out.pixels = grey("nads-pixels"); out.energy = grey("nads-energy");
       change("nads-number", "10", "input"); await wait(); out.slider = $("nads-slider").value;
@@ -44,15 +44,15 @@ def test_a_nad_is_shown_with_its_energy_and_its_eigenvalue(browse, whole):
 
 def test_pointing_and_arrow_keys_choose_a_frequency(browse):
     found = browse("""
-      out.start = $("fourier-read").innerText;
-      change("fourier-network", 0); out.count = cells("fourier-grid").length;
+      pick("fourier-network", "LeNet"); out.start = $("fourier-read").innerText;
+      out.count = cells("fourier-grid").length;
       point(cells("fourier-grid")[0]); out.pointed = $("fourier-read").innerText;
       out.others = $("fourier-others").textContent;
       cells("fourier-grid")[0].focus(); press("ArrowRight"); press("ArrowDown");
       out.moved = $("fourier-read").innerText; out.wave = grey("fourier-wave");
       press("ArrowDown"); press("ArrowDown");
       out.focus = document.activeElement.getAttribute("aria-label");
-      out.pooled = grey("fourier-pooled"); change("fourier-network", 1);
+      out.pooled = grey("fourier-pooled"); pick("fourier-network", "LeNet, published");
       out.published = cells("fourier-grid").length;
     """)
     best = "wave\n(0, 0)\naccuracy\n52.9 ± 0.1 %"  # for (8, 8) was not trained along
@@ -71,7 +71,7 @@ def test_pointing_and_arrow_keys_choose_a_frequency(browse):
 def test_a_pair_shows_its_boundary_and_numbers(browse):
     found = browse("""
       out.start = $("pairs-read").innerText;
-      change("pairs-network", 0); point(cells("pairs-grid")[2]);
+      pick("pairs-network", "LeNet"); point(cells("pairs-grid")[2]);
       out.pointed = $("pairs-read").innerText; out.plane = grey("pairs-plane").length;
       change("pairs-test", "all"); out.all = cells("pairs-grid").map((cell) => cell.textContent);
       out.same = $("pairs-read").innerText;
@@ -103,7 +103,8 @@ def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole):
       out.read = $("problem-read").innerText;
       out.bars = [...document.querySelectorAll("#problem-plot rect")]
         .map((bar) => +bar.getAttribute("y") + +bar.getAttribute("height"));
-      change("problem-direction", 2); change("problem-index", 10, "input"); await wait();
+      pick("problem-direction", "a NAD of LeNet");
+      change("problem-index", 10, "input"); await wait();
       out.nad = canvases(); out.index = $("problem-called").textContent;
       out.along = $("problem-read").innerText;
       change("problem-row", 0, "input"); change("problem-column", 0, "input");

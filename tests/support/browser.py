@@ -31,6 +31,9 @@ ACT = """<script>
     $(id).value = value;
     $(id).dispatchEvent(new Event(kind));
   };
+  const pick = (id, name) => {
+    change(id, [...$(id).options].findIndex((option) => option.text === name));
+  };
   const grey = (id) => {
     const canvas = $(id), { width, height } = canvas;
     const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);

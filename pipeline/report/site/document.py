@@ -75,11 +75,11 @@ def offered(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any
     return by_name
 
 
-def found_label(sections: Sequence[Section]) -> str | None:
-    """The label of the network that the finding of the first section is about."""
+def found_network(sections: Sequence[Section]) -> str | None:
+    """The architecture that the finding of the first section is about."""
     if not sections or not sections[0].finding:
         return None
-    return sections[0].record.labels[sections[0].finding.network]
+    return sections[0].finding.network
 
 
 def ordered(sections: Sequence[Section]) -> list[Mapping[str, Any]]:
@@ -88,7 +88,8 @@ def ordered(sections: Sequence[Section]) -> list[Mapping[str, Any]]:
     The explorer opens on the first, which is the network that the text's finding is about. The
     networks of `FIRST` follow, then the others; published values come after measured ones.
     """
-    opening = found_label(sections)
+    found = found_network(sections)
+    opening = sections[0].record.labels[found] if found else None
 
     def place(network: Mapping[str, Any]) -> tuple[bool, int, bool]:
         name = network["name"]
@@ -105,6 +106,7 @@ def ordered(sections: Sequence[Section]) -> list[Mapping[str, Any]]:
 def explorers(runs: Runs) -> dict[str, dict[str, Mapping[str, Any]]]:
     """The data of the explorers by their names: what each offers, by name."""
     nads = [network for section in runs["nads"] for network in section.explorer]
+    nads.sort(key=lambda network: network["key"] != found_network(runs["nads"]))
     return {
         "fourier": offered(ordered(runs["fourier"])),
         "nads": {network["key"]: network for network in nads},
