@@ -106,7 +106,7 @@ def test_the_page_says_what_the_tables_hold_and_asks_for_nothing_else(written):
     }
     document = (written / "index.html").read_text(encoding="utf-8")
     assert "My &lt;net&gt;" in document and "<net>" not in document
-    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:)""", document)
+    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:|#)""", document)
     body = re.sub(r"<(style|script)\b.*?</\1>", "", document, flags=re.S)
     text = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
     titles = re.findall(r'<a href="#(\w+)">', document)
