@@ -76,9 +76,9 @@ class Estimation:
         for number, jacobian in tqdm(results, unit="network", disable=None, **bar):
             if isinstance(jacobian, Exception):
                 raise jacobian
+            # The loop runs to its end, which keeps the workers for the next estimate. Networks
+            # that were under way when no further was needed are left out.
             self.add(number, jacobian)
-            if self.finished:
-                break
 
     def nads(self) -> NADs:
         """The NADs of the networks so far; raises InputError if C is zero or not finite."""
