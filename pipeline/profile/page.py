@@ -98,7 +98,7 @@ def write(
         figures |= draw_checkpoint(about["checkpoint"], next(iter(profiles.values())))
     for sections in runs.values():
         figures |= {picture.name: picture.figure for picture in sections[0].pictures}
-    with artifacts.output(folder / "figures", sealed=False) as place:
+    with artifacts.output(folder / "figures") as place:
         for name, figure in figures.items():
             style.save(figure, place, name)
     environment = document.prepare(runs, folder / "figures", HERE)

@@ -92,12 +92,13 @@ def choose_sizes(
     seconds = 60 * minutes * slots
     step = sum(seconds_per_sample(each, shape, here) for each in architectures.values())
     gradient, adding = seconds_per_estimate(architectures, shape, here)
-    # Two forward passes for each value of an input; a forward pass is a third of a step.
     estimand = "secant"
-    each = max(2 * dimension * step / 3 + adding, slots * adding)
-    if UNTRAINED[0] * each > ESTIMATE * seconds:
+    # Two forward passes for each value of an input; a forward pass is a third of a step.
+    sampling = 2 * dimension * step / 3
+    if UNTRAINED[0] * sampling > ESTIMATE * seconds:
         estimand = "gradient"
-        each = max(gradient + adding, slots * adding)
+        sampling = gradient
+    each = max(sampling + adding, slots * adding)
     untrained = _between(UNTRAINED, ESTIMATE * seconds / each)
     if dimension > LARGEST:  # whose sampled derivatives are kept, 8 of a network at most
         untrained = min(untrained, 512, max(UNTRAINED[0], VALUES // dimension))
