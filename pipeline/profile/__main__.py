@@ -132,7 +132,7 @@ def parse(given: list[str]) -> argparse.Namespace:
     add("--input", **shape, help="shape of one input (%(default)s)")
     add("--minutes", type=float, default=10, help="about how long it takes (%(default)s)")
     add("--lr", type=float, default=0.5, help="learning rate of the first step (%(default)s)")
-    add("--weights", metavar="FILE", help="a trained network's: safetensors, or of torch.save")
+    add("--weights", metavar="FILE", help="weights of a trained network, as safetensors")
     add("--images", metavar="PATH", help="its images: CIFAR-10's archive, or class folders")
     add("--output", metavar="FOLDER", help="where everything goes (profile-NETWORK)")
     return parser.parse_intermixed_args(given)

@@ -6,7 +6,6 @@ import math
 import os
 import textwrap
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import safetensors.torch
@@ -131,44 +130,23 @@ def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:
 
 
 def read_weights(path: str) -> Weights:
-    """Read weights by name from a safetensors file or one of `torch.save`.
+    """Read weights by name from a safetensors file.
 
-    Nothing in the file is run: a pickle may hold tensors and plain values only.
+    Files of `torch.save` are pickles, which are never read.
 
     Raises:
-        InputError: If the file cannot be read so.
+        InputError: If the file cannot be read.
     """
     try:
-        stored = safetensors.torch.load_file(path)
+        return safetensors.torch.load_file(path)
     except OSError as error:
         raise InputError(f"--weights {path} cannot be read: {error}") from None
-    except safetensors.SafetensorError:
-        try:
-            stored = torch.load(path, map_location="cpu", weights_only=True)
-        except Exception as error:  # files of other kinds raise errors of many kinds
-            reason = str(error).partition("\n")[0]
-            raise InputError(
-                f"--weights {path} is neither a safetensors file nor a state dict of torch.save "
-                f"({reason}); where you can load the network, save its weights with "
-                "`torch.save(network.state_dict(), 'weights.pt')`"
-            ) from None
-    tensors = _find_tensors(stored)
-    if not tensors:
-        raise InputError(f"--weights {path} holds no weights by name; save network.state_dict()")
-    return tensors
-
-
-def _find_tensors(stored: Any) -> Weights:
-    """Return the tensors of a state dict, which training scripts put beside their own values."""
-    if not isinstance(stored, dict):
-        return {}
-    tensors = {}
-    inner = []
-    for name, value in stored.items():
-        if isinstance(name, str) and isinstance(value, torch.Tensor):
-            tensors[name] = value
-        inner.append(_find_tensors(value))
-    return max([tensors, *inner], key=len)
+    except safetensors.SafetensorError as error:
+        raise InputError(
+            f"--weights {path} is not a safetensors file ({error}); where you can load the "
+            "network, write one with `safetensors.torch.save_file({name: value.contiguous()"
+            ".clone() for name, value in network.state_dict().items()}, 'weights.safetensors')`"
+        ) from None
 
 
 def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
