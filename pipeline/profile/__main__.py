@@ -86,8 +86,7 @@ def main(given: argparse.Namespace) -> None:
     trained = None
     if given.weights:
         (specification,) = architectures.values()
-        here = plan.local(device)
-        trained = checkpoint.measure(specification, shape, given.weights, given.images, here)
+        trained = checkpoint.measure(specification, shape, given.weights, given.images, device)
         notices += trained.notices
     folder = Path(given.output or f"profile-{'-'.join(architectures)}")
     folder.mkdir(parents=True, exist_ok=True)

@@ -86,12 +86,11 @@ def choose_sizes(
     Returns:
         The sizes, which are never below the least at which anything can be said.
     """
-    here = local(device)
     dimension = math.prod(shape)
     slots = workers.slots(device)
     seconds = 60 * minutes * slots
-    step = sum(seconds_per_sample(each, shape, here) for each in architectures.values())
-    gradient, adding = seconds_per_estimate(architectures, shape, here)
+    step = sum(seconds_per_sample(each, shape, device) for each in architectures.values())
+    gradient, adding = seconds_per_estimate(architectures, shape, device)
     estimand = "secant"
     # Two forward passes for each value of an input; a forward pass is a third of a step.
     sampling = 2 * dimension * step / 3
@@ -109,11 +108,6 @@ def choose_sizes(
     samples = max(1, min(samples, VALUES // dimension) // BATCH) * BATCH
     seeds = _between(SEEDS, seconds / (indices * samples * sample))
     return Sizes(estimand, untrained, indices, seeds, samples)
-
-
-def local(device: torch.device) -> torch.device:
-    """Return a device of this machine; with Ray a GPU may be on another one."""
-    return device if torch.accelerator.is_available() else torch.device("cpu")
 
 
 def _between(limits: tuple[int, int], value: float) -> int:
