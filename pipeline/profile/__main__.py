@@ -106,8 +106,7 @@ def main(given: argparse.Namespace) -> None:
     nads_plan = plan.plan_nads(architectures, shape, sizes.estimand, sizes.untrained, own)
     estimates = work.estimate(nads_plan, device)
     nads = {name: estimate for name, (estimate, _) in estimates.items()}
-    counts = {name: len(estimate.directions) for name, estimate in nads.items()}
-    sweep = plan.plan_sweep(nads_plan, counts, sizes, given.lr)
+    sweep = plan.plan_sweep(nads_plan, nads, sizes, given.lr)
     results = work.train(sweep, nads, device)
     profiles = {}
     for name, specification in architectures.items():

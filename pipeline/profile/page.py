@@ -24,8 +24,7 @@ from pipeline.project import artifacts
 from pipeline.report import nad_sweep, style
 from pipeline.report import nads as nads_report
 from pipeline.report.fourier import DIRECTION, pair
-from pipeline.report.page import Picture, Section
-from pipeline.report.run import Evaluated, Report, not_fitted
+from pipeline.report.run import Evaluated, Report
 from pipeline.report.site import document
 
 HERE = Path(__file__).parent
@@ -86,13 +85,13 @@ def write(
     for name, each in profiles.items():
         each.nads.save(folder / f"nads-{name}.npz")
         nads[name] = vars(each.nads) | {"shape": np.array(each.nads.shape)}
-        shown.update(np.linspace(0, len(each.nads.directions) - 1, 256, dtype=int).tolist())
-        shown.update(plan.members[name].grid.indices)
+        shown |= {*np.linspace(0, len(each.nads.directions) - 1, 256, dtype=int).tolist()}
+        shown |= {*plan.members[name].grid.indices}
     experiment = Evaluated("nad_sweep", plan, results, accuracies, {}, {})
     report = Report(nads_plan, nads, {"nad_sweep": experiment})
     runs = collections.defaultdict(list)
     runs["nads"].append(nads_report.section(report, sorted(shown)))
-    runs["nad_sweep"].append(section(report))
+    runs["nad_sweep"].append(nad_sweep.section(report, compared=False))
     figures = draw(profiles)
     if about["checkpoint"]:
         figures |= draw_checkpoint(about["checkpoint"], next(iter(profiles.values())))
@@ -105,22 +104,6 @@ def write(
     environment.globals |= {"words": words, "profiles": profiles, **about}
     text = document.compose(environment, "profile.html.j2", CHAPTERS)
     (folder / "index.html").write_text(text, encoding="utf-8")
-
-
-def section(report: Report) -> Section:
-    """Return the section of `nad_sweep` without published values, whose data are others."""
-    experiment = report.experiments["nad_sweep"]
-    caption = f"{experiment.sizes()} · {experiment.science()}"
-    figure = nad_sweep.sweep(experiment, {}, f"{caption}\n{not_fitted('hollow')}")
-    curves = nad_sweep.explorer(experiment, {}, report.nads)
-    return Section(
-        experiment,
-        caption,
-        list(nad_sweep.table(experiment, {})),
-        [Picture("nad_sweep", figure)],
-        nad_sweep.finding(report),
-        [curve for curve in curves if curve["cells"]],
-    )
 
 
 def draw(profiles: Mapping[str, Profile]) -> dict[str, Figure]:

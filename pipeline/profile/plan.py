@@ -21,6 +21,7 @@ from pipeline.cells.training import BATCH, Training
 from pipeline.experiments.nad_sweep import Settings, Sweep
 from pipeline.experiments.plan import Member, Plan
 from pipeline.machine import code, workers
+from pipeline.nads import NADs
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.task import tasks
 from pipeline.networks import Shape, Specification
@@ -196,12 +197,12 @@ def plan_nads(
     return NADsPlan("profile", 0, estimator, requests)
 
 
-def plan_sweep(estimates: NADsPlan, counts: Mapping[str, int], sizes: Sizes, lr: float) -> Plan:
+def plan_sweep(estimates: NADsPlan, nads: Mapping[str, NADs], sizes: Sizes, lr: float) -> Plan:
     """Return the plan of `nad_sweep` on the networks of a plan of NADs.
 
     Args:
         estimates: The plan of the NADs.
-        counts: Number of NADs by architecture.
+        nads: NADs by architecture.
         sizes: Sizes of the profile.
         lr: Learning rate of the first step.
     """
@@ -211,7 +212,7 @@ def plan_sweep(estimates: NADsPlan, counts: Mapping[str, int], sizes: Sizes, lr:
         members[name] = Member(
             request.specification,
             how,
-            Sweep(choose_indices(counts[name], sizes.indices)),
+            Sweep(choose_indices(len(nads[name].directions), sizes.indices)),
             (estimates.estimator.estimand,),
             input=request.source.input,
             own=request.own,

@@ -122,12 +122,19 @@ def explorer(
         yield {"name": theirs.name, "cells": {}, "published": theirs.curve} | own
 
 
-def section(run: Report) -> Section:
-    """The section of `nad_sweep`."""
+def section(run: Report, compared: bool = True) -> Section:
+    """The section of `nad_sweep`.
+
+    Args:
+        run: The run.
+        compared: Whether published values are shown, whose data have ε = 1 and 10,000 samples.
+    """
     experiment = run.experiments["nad_sweep"]
     published = experiment.beside(published_table("nad_sweep").set_index("index"))
+    published = published if compared else {}
     caption = f"{experiment.sizes()} · {experiment.science()}"
     figure = sweep(experiment, published, f"{caption}\n{not_fitted('hollow')}")
     picture = Picture("nad_sweep", figure)
     rows, live = [*table(experiment, published)], [*explorer(experiment, published, run.nads)]
+    live = [curve for curve in live if compared or curve["cells"]]
     return Section(experiment, caption, rows, [picture], finding(run), live)

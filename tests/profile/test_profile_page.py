@@ -86,7 +86,8 @@ def written(tmp_path_factory):
     for name, each in profiles.items():
         each.rows["architecture"] = name
     estimates = plan.plan_nads(dict.fromkeys(profiles, MLP), SHAPE, "secant", 40, {})
-    sweep = plan.plan_sweep(estimates, {"a": 64, "b": 64}, Sizes("secant", 40, 3, 1, 512), 0.5)
+    nads = {name: each.nads for name, each in profiles.items()}
+    sweep = plan.plan_sweep(estimates, nads, Sizes("secant", 40, 3, 1, 512), 0.5)
     one, other = Response(np.eye(64), SHAPE), Response(np.eye(64)[:30], SHAPE)
     trained = Checkpoint("mine", 3, 9, 2 / 3, 2, 9, one, other, [])
     about = {"checkpoint": trained, "command": "profile mine:Net", "notices": ["Mind this."]}

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from pipeline import experiments, networks
+from pipeline.nads import imported
 from pipeline.profile import plan
 from pipeline.profile.plan import Sizes
 
@@ -18,7 +19,8 @@ def sweep_of(shape, samples):
     """The plan of trained networks for inputs of a shape."""
     estimates = plan.plan_nads(SMALL, shape, "secant", 8, {})
     sizes = Sizes("secant", 8, 12, 1, samples)
-    return plan.plan_sweep(estimates, {"mlp": math.prod(shape)}, sizes, 0.5)
+    nads = {"mlp": imported(np.eye(math.prod(shape)), shape)}
+    return plan.plan_sweep(estimates, nads, sizes, 0.5)
 
 
 @pytest.mark.parametrize(("shape", "samples"), [((1, 16, 16), 300), ((3, 8, 8), 1000)])

@@ -46,13 +46,10 @@ def test_the_response_along_waves_is_that_along_their_cosines_and_sines_averaged
     assert (response.waves**2).mean() == pytest.approx(1), "Parseval"
 
 
-@pytest.mark.parametrize(
-    ("size", "fine"), [((1, 1), False), ((3, 3), True), ((1, 20), True), ((8, 8), True)]
-)
-def test_every_size_but_one_pixel_has_fine_waves(size, fine):
-    rows = np.random.default_rng(0).standard_normal((9, size[0] * size[1]))
-    bands = Response(rows, (1, *size)).bands
-    assert bands["coarse"] > 0 and ("fine" in bands) == fine
+def test_every_size_but_one_pixel_has_fine_waves():
+    for size, bands in (((1, 1), {"coarse"}), ((1, 20), {"coarse", "fine"})):
+        rows = np.random.default_rng(0).standard_normal((9, size[0] * size[1]))
+        assert Response(rows, (1, *size)).bands.keys() == bands
 
 
 def test_waves_of_one_response_are_in_the_order_of_their_places_whatever_the_last_bits():

@@ -23,7 +23,7 @@ def profile(side, sizes=SIZES):
     estimates = plan.plan_nads(architectures, (1, side, side), "secant", sizes.untrained, {})
     found = work.estimate(estimates, CPU)
     nads = {"mlp": found["mlp"][0]}
-    sweep = plan.plan_sweep(estimates, {"mlp": len(nads["mlp"].directions)}, sizes, 0.5)
+    sweep = plan.plan_sweep(estimates, nads, sizes, 0.5)
     return *found["mlp"], work.train(sweep, nads, CPU)
 
 
