@@ -2,8 +2,6 @@
 
 from pipeline.report.run import Evaluated, Report
 
-DIGITS = 4
-
 NAMED_BY_COORDINATE = {"flip": "images", "learning": "data"}
 """The coordinate that names an experiment's numbers where the test set says less."""
 
@@ -45,4 +43,5 @@ def _accuracies(experiment: Evaluated) -> dict[str, dict[str, float]]:
 
 
 def _rounded(value: float) -> float:
-    return round(float(value), DIGITS)
+    """A number with four significant digits."""
+    return float(f"{value:.4g}")
