@@ -1,11 +1,12 @@
-"""How much faster training steps are with a worker's memory settings than with one thread alone.
+"""How much faster training steps are with a worker's memory settings than with one
+thread alone.
 
     python -m benchmarks.allocation [--rounds 5]
 
-A worker (`pipeline.machine.worker.ENVIRONMENT`) allocates in huge pages and keeps freed memory.
-Each round trains every network in two processes, one after the other, with and without these
-settings. Ratios are of processor times, as other programs disturb these less: median over the
-rounds, with the range.
+A worker (`pipeline.machine.worker.ENVIRONMENT`) allocates in huge pages and keeps freed
+memory. Each round trains every network in two processes, one after the other, with and
+without these settings. Ratios are of processor times, as other programs disturb these
+less: median over the rounds, with the range.
 """
 
 import argparse
@@ -45,7 +46,11 @@ def measure(name: str, environment: dict[str, str]) -> float:
     """Run `seconds_per_step` in a process with these environment variables."""
     command = [sys.executable, "-m", "benchmarks.allocation", "--process", name]
     done = subprocess.run(
-        command, env=os.environ | environment, check=True, capture_output=True, text=True
+        command,
+        env=os.environ | environment,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return float(done.stdout)
 

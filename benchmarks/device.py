@@ -1,12 +1,14 @@
-"""What a step of training takes on an accelerator: alone, in stacks, and beside other processes.
+"""What a step of training takes on an accelerator: alone, in stacks, and beside other
+processes.
 
     python -m benchmarks.device [--networks lenet resnet18 …] [--device auto]
 
-*Alone* is `pipeline.cells.training` with one network. *Kernels* is the same step recorded as a CUDA
-graph and played back, which is what the device itself needs; the rest is the host's. *Stack* is
-`pipeline.cells.stack`, where the network suits it, by the network. *Processes* is that of several
-which share the device, each with one network, by the network. Milliseconds, one measurement each;
-ratios of two that stand in one line say more than either.
+*Alone* is `pipeline.cells.training` with one network. *Kernels* is the same step
+recorded as a CUDA graph and played back, which is what the device itself needs; the
+rest is the host's. *Stack* is `pipeline.cells.stack`, where the network suits it, by
+the network. *Processes* is that of several which share the device, each with one
+network, by the network. Milliseconds, one measurement each; ratios of two that stand in
+one line say more than either.
 """
 
 import argparse
@@ -64,7 +66,8 @@ def wait(device: torch.device) -> float:
 
 def alone(name: str, precision: str, device: torch.device, steps: int) -> float:
     """Seconds of a step of one network, from the second epoch on."""
-    (x, y), times = data(steps), []
+    (x, y) = data(steps)
+    times = []
     training.train(
         *built(name, 1),
         training.channels_last(x, device),
@@ -78,20 +81,27 @@ def alone(name: str, precision: str, device: torch.device, steps: int) -> float:
 
 def kernels(name: str, precision: str, device: torch.device, steps: int) -> float:
     """Seconds of a step of one network that is recorded and played back."""
-    (network,), (x, y) = built(name, 1), data(1)
+    (network,) = built(name, 1)
+    (x, y) = data(1)
     network.to(device, memory_format=torch.channels_last).train()
-    x, y, parameters = training.channels_last(x, device), y.to(device), [*network.parameters()]
+    x = training.channels_last(x, device)
+    y = y.to(device)
+    parameters = [*network.parameters()]
     optimiser = training.optimiser_of(parameters, TRAINING(1))
 
     def step() -> None:
         optimiser.zero_grad(set_to_none=False)
-        with torch.autocast("cuda", torch.bfloat16, precision == "bfloat16", cache_enabled=False):
+        with torch.autocast(
+            "cuda", torch.bfloat16, precision == "bfloat16", cache_enabled=False
+        ):
             output = network(x)
         F.cross_entropy(output.float(), y).backward()
         nn.utils.clip_grad_norm_(parameters, training.CLIP)
         optimiser.step()
 
-    aside = torch.cuda.Stream()  # a first few steps, of which PyTorch wants none on the main one
+    aside = (
+        torch.cuda.Stream()
+    )  # a first few steps, of which PyTorch wants none on the main one
     with torch.cuda.stream(aside):
         for _ in range(4):
             step()
@@ -107,19 +117,33 @@ def kernels(name: str, precision: str, device: torch.device, steps: int) -> floa
 
 def stacked(name: str, device: torch.device, steps: int) -> float:
     """Seconds of a step of a stack in float32, by the network."""
-    count, times = NETWORKS[name][1], []
-    networks, (x, y) = built(name, count), data(steps)
+    count = NETWORKS[name][1]
+    times = []
+    networks = built(name, count)
+    (x, y) = data(steps)
     for epochs in (1, 1, 3):  # the first has starts in it
         started = wait(device)
-        stack.train(networks, [(x.to(device), y.to(device))] * count, TRAINING(epochs), [0] * count)
+        stack.train(
+            networks,
+            [(x.to(device), y.to(device))] * count,
+            TRAINING(epochs),
+            [0] * count,
+        )
         times.append(wait(device) - started)
     return (times[2] - times[1]) / (2 * steps * count)
 
 
-def process(name: str, precision: str, device: torch.device, steps: int, start: float) -> None:
-    """Train one network over and over, and print its steps in `SECONDS` from `start` on."""
-    (network,), (x, y), done = built(name, 1), data(steps), 0
-    how, x, y = TRAINING(1, precision=precision), training.channels_last(x, device), y.to(device)
+def process(
+    name: str, precision: str, device: torch.device, steps: int, start: float
+) -> None:
+    """Train one network over and over, and print its steps in `SECONDS` from `start`
+    on."""
+    (network,) = built(name, 1)
+    (x, y) = data(steps)
+    done = 0
+    how = TRAINING(1, precision=precision)
+    x = training.channels_last(x, device)
+    y = y.to(device)
     training.train(network, x, y, how, 0)
     time.sleep(max(0, start - time.time()))
     while time.time() < start + SECONDS:
@@ -132,10 +156,19 @@ def process(name: str, precision: str, device: torch.device, steps: int, start: 
 def processes(name: str, precision: str, device: torch.device, steps: int) -> float:
     """Seconds of a step of several processes that share the device, by the network."""
     start = time.time() + 20  # by when all of them have loaded PyTorch
-    words = ["--device", device.type, "--steps", str(steps), "--process", name, precision]
+    words = [
+        "--device",
+        device.type,
+        "--steps",
+        str(steps),
+        "--process",
+        name,
+        precision,
+    ]
     command = [sys.executable, "-m", "benchmarks.device", *words, str(start)]
     running = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(PROCESSES)
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        for _ in range(PROCESSES)
     ]
     return 1 / sum(float(each.communicate()[0]) for each in running)
 
@@ -149,14 +182,18 @@ def lines(name: str, device: torch.device, steps: int) -> Iterator[str]:
         if precision == "float32" and (count := NETWORKS[name][1]) > 1:
             found[f"stack of {count}"] = stacked(name, device, steps)
         found[f"{PROCESSES} processes"] = processes(name, precision, device, steps)
-        times = ", ".join(f"{label} {1e3 * value:.3g}" for label, value in found.items())
+        times = ", ".join(
+            f"{label} {1e3 * value:.3g}" for label, value in found.items()
+        )
         yield f"{name} {precision}: {times}"
 
 
 def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS))
+    parser.add_argument(
+        "--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS)
+    )
     parser.add_argument("--steps", type=int, default=40, help="of an epoch")
     parser.add_argument("--device", default="auto", help="as in params.yaml")
     parser.add_argument("--process", nargs=3, help=argparse.SUPPRESS)

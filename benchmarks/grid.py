@@ -1,17 +1,20 @@
-"""Throughput of the grid engine against the usual training loop, interleaved in one call.
+"""Throughput of the grid engine against the usual training loop, interleaved in one
+call.
 
     python -m benchmarks.grid [--networks lenet mlp resnet18] [--rounds 3] [--device auto]
 
-The usual loop, written after the habits of published training code: a DataLoader with two workers
-that stacks samples one by one, the network in PyTorch's default layout, all cores for one network,
-SGD and clipping at each step, `.item()` at each step for the running loss, and a test pass after
-each epoch. Ours: `pipeline.machine.workers` with `pipeline.cells.training`, one process per core, a
-test at the end; on a GPU `pipeline.cells.stack` where the network suits it. Both train the same
-cells on the same device: same data, initial weights, order of samples, schedule; their test
-accuracies are printed beside each other.
+The usual loop, written after the habits of published training code: a DataLoader with
+two workers that stacks samples one by one, the network in PyTorch's default layout, all
+cores for one network, SGD and clipping at each step, `.item()` at each step for the
+running loss, and a test pass after each epoch. Ours: `pipeline.machine.workers` with
+`pipeline.cells.training`, one process per core, a test at the end; on a GPU
+`pipeline.cells.stack` where the network suits it. Both train the same cells on the same
+device: same data, initial weights, order of samples, schedule; their test accuracies
+are printed beside each other.
 
-A grid takes time to start and then a time per cell: two sizes of grids give both. Ratios are
-medians over rounds with their range. Printed at the end is one block, to be pasted as it is.
+A grid takes time to start and then a time per cell: two sizes of grids give both.
+Ratios are medians over rounds with their range. Printed at the end is one block, to be
+pasted as it is.
 """
 
 import argparse
@@ -39,11 +42,17 @@ from pipeline.machine import workers
 
 NETWORKS = {
     "lenet": (table.specification({"network": "lenet"}), 5000, 2, (1, 16)),
-    "mlp": (table.specification({"network": "mlp", "hidden": [100, 20]}), 5000, 4, (1, 16)),
+    "mlp": (
+        table.specification({"network": "mlp", "hidden": [100, 20]}),
+        5000,
+        4,
+        (1, 16),
+    ),
     "resnet18": (table.specification({"network": "resnet18"}), 256, 1, (1, 4)),
 }
-"""Name → specification, samples of either split, epochs, and the sizes of two grids in units of the
-cells that run at once: smaller than the papers' cells, with the same batches of 128."""
+"""Name → specification, samples of either split, epochs, and the sizes of two grids in
+units of the cells that run at once: smaller than the papers' cells, with the same
+batches of 128."""
 
 TRAINING = functools.partial(Training, lr=0.1, momentum=0.9, weight_decay=0.0)
 USUAL_CELLS = 2
@@ -55,7 +64,8 @@ Sets = list[tuple[torch.Tensor, torch.Tensor]]
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One training: its network, its hyperparameters, the seed of its weights and of its order."""
+    """One training: its network, its hyperparameters, the seed of its weights and of
+    its order."""
 
     specification: table.Specification
     training: Training
@@ -66,7 +76,8 @@ class Order(Sampler):
     """The order of samples that `training.train` takes, epoch by epoch."""
 
     def __init__(self, count: int, seed: int) -> None:
-        self.count, self.generator = count, torch.Generator().manual_seed(seed)
+        self.count = count
+        self.generator = torch.Generator().manual_seed(seed)
 
     def __len__(self) -> int:
         return self.count
@@ -77,9 +88,12 @@ class Order(Sampler):
 
 def usual(cell: Cell, sets: Sets, device: torch.device) -> float:
     """Train one network the usual way; returns its test accuracy after the last epoch."""
-    how, (x, y) = cell.training, sets[0]
+    how = cell.training
+    (x, y) = sets[0]
     network = table.build(cell.specification, 1, 2, cell.seed).to(device)
-    loader = DataLoader(TensorDataset(x, y), BATCH, sampler=Order(len(x), cell.seed), num_workers=2)
+    loader = DataLoader(
+        TensorDataset(x, y), BATCH, sampler=Order(len(x), cell.seed), num_workers=2
+    )
     test_loader = DataLoader(TensorDataset(*sets[1]), BATCH, num_workers=2)
     rates = iter(training.SCHEDULES[how.schedule](how.epochs * len(loader), how.lr))
     optimiser = torch.optim.SGD(
@@ -90,7 +104,8 @@ def usual(cell: Cell, sets: Sets, device: torch.device) -> float:
         loss_sum = correct = 0
         for inputs, targets in loader:
             optimiser.param_groups[0]["lr"] = float(next(rates))
-            inputs, targets = inputs.to(device), targets.to(device)
+            inputs = inputs.to(device)
+            targets = targets.to(device)
             outputs = network(inputs)
             loss = F.cross_entropy(outputs, targets)
             optimiser.zero_grad()
@@ -103,7 +118,8 @@ def usual(cell: Cell, sets: Sets, device: torch.device) -> float:
         with torch.no_grad():
             right = 0
             for inputs, targets in test_loader:
-                inputs, targets = inputs.to(device), targets.to(device)
+                inputs = inputs.to(device)
+                targets = targets.to(device)
                 right += (network(inputs).max(1)[1] == targets).sum().item()
     return right / len(sets[1][1])
 
@@ -114,13 +130,16 @@ def data(count: int) -> Sets:
     for split in ("train", "test"):
         rng = np.random.default_rng([0, split == "test"])
         y = separable.labels(rng, count)
-        x = separable.linearly_separable(separable.normal(rng, count), y, fourier(0, -2), 1.0, 1.0)
+        x = separable.linearly_separable(
+            separable.normal(rng, count), y, fourier(0, -2), 1.0, 1.0
+        )
         sets.append((x, torch.as_tensor(y > 0).long()))
     return sets
 
 
 def train_group(device: torch.device, sets: Sets, cells: list[Cell]) -> list[float]:
-    """Test accuracies of cells of our grid, trained alone or in a stack; runs in a worker."""
+    """Test accuracies of cells of our grid, trained alone or in a stack; runs in a
+    worker."""
     (x, y), (test_x, test_y) = sets
     networks = [table.build(cell.specification, 1, 2, cell.seed) for cell in cells]
     if len(cells) == 1:
@@ -130,24 +149,29 @@ def train_group(device: torch.device, sets: Sets, cells: list[Cell]) -> list[flo
         seeds = [cell.seed for cell in cells]
         pair = x.to(device), y.to(device)
         stack.train(networks, [pair] * len(cells), cells[0].training, seeds)
-    test_x, test_y = training.channels_last(test_x, device), test_y.to(device)
-    return [training.accuracy(network.to(device), test_x, test_y) for network in networks]
+    test_x = training.channels_last(test_x, device)
+    test_y = test_y.to(device)
+    return [
+        training.accuracy(network.to(device), test_x, test_y) for network in networks
+    ]
 
 
 def ours(name: str, count: int, device: torch.device) -> tuple[float, list[float]]:
-    """Time of a grid of `count` cells from its start to its end, and their test accuracies."""
+    """Time of a grid of `count` cells from its start to its end, and their test
+    accuracies."""
     specification, samples, epochs, _ = NETWORKS[name]
     cells = [Cell(specification, TRAINING(epochs), seed) for seed in range(count)]
     size = together(specification, device)
     groups = [cells[start : start + size] for start in range(0, count, size)]
-    started, make_data = time.perf_counter(), functools.partial(data, samples)
+    started = time.perf_counter()
+    make_data = functools.partial(data, samples)
     accuracies = {}
     for group, result in workers.run(
         functools.partial(train_group, device), groups, make_data, device
     ):
         if isinstance(result, Exception):
             raise result
-        accuracies |= zip((cell.seed for cell in group), result)
+        accuracies |= zip((cell.seed for cell in group), result, strict=True)
     return time.perf_counter() - started, [accuracies[seed] for seed in range(count)]
 
 
@@ -161,16 +185,27 @@ def together(specification: table.Specification, device: torch.device) -> int:
 def one_network(name: str, rounds: int, device: torch.device) -> Iterator[str]:
     """The lines of the block that the rounds give for one network."""
     specification, samples, epochs, multiples = NETWORKS[name]
-    at_once = workers.cores() if device.type == "cpu" else together(specification, device)
+    at_once = (
+        workers.cores() if device.type == "cpu" else together(specification, device)
+    )
     small, large = (multiple * at_once for multiple in multiples)
-    sets, ratios, both = data(samples), {}, []
+    sets = data(samples)
+    ratios = {}
+    both = []
     for number in range(rounds):
-        started, theirs = time.perf_counter(), {}
+        started = time.perf_counter()
+        theirs = {}
         for seed in range(number * USUAL_CELLS, (number + 1) * USUAL_CELLS):
-            theirs[seed] = usual(Cell(specification, TRAINING(epochs), seed), sets, device)
+            theirs[seed] = usual(
+                Cell(specification, TRAINING(epochs), seed), sets, device
+            )
         each = (time.perf_counter() - started) / USUAL_CELLS
-        (few, _), (many, accuracies) = (ours(name, size, device) for size in (small, large))
-        both += [(accuracies[seed], other) for seed, other in theirs.items() if seed < large]
+        (few, _), (many, accuracies) = (
+            ours(name, size, device) for size in (small, large)
+        )
+        both += [
+            (accuracies[seed], other) for seed, other in theirs.items() if seed < large
+        ]
         for label, ratio in {
             "per further cell": each / ((many - few) / (large - small)),
             f"a grid of {small} with its start": each * small / few,
@@ -180,7 +215,9 @@ def one_network(name: str, rounds: int, device: torch.device) -> Iterator[str]:
         print(f"{name}: round {number + 1} of {rounds} done", file=sys.stderr)
     yield f"{name}: {samples:,} samples, {epochs} epochs; throughput, ours ÷ usual"
     for label, values in ratios.items():
-        median, low, high = statistics.median(values), min(values), max(values)
+        median = statistics.median(values)
+        low = min(values)
+        high = max(values)
         yield f"  {label:40s}{median:8.3g}   ({low:.3g} to {high:.3g})"
     pairs = ", ".join(f"{100 * one:.1f} / {100 * other:.1f}" for one, other in both)
     yield f"  test accuracies of the same cells, ours / usual: {pairs}"
@@ -189,13 +226,17 @@ def one_network(name: str, rounds: int, device: torch.device) -> Iterator[str]:
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS))
+    parser.add_argument(
+        "--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS)
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--device", default="auto", help="as in params.yaml")
     chosen = parser.parse_args()
     device = workers.device_of(chosen.device)
     torch.set_num_threads(workers.cores())
-    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()
+    commit = subprocess.check_output(
+        ["git", "rev-parse", "--short", "HEAD"], text=True
+    ).strip()
     where = f"{workers.place(device)}, {platform.machine()}, torch {torch.__version__}, float32"
     lines = [f"benchmarks.grid at {commit}, {chosen.rounds} rounds: {where}"]
     for name in chosen.networks:

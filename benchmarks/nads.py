@@ -1,18 +1,21 @@
-"""Cost of NADs at equal error: the procedure of the papers against ours, network by network.
+"""Cost of NADs at equal error: the procedure of the papers against ours, network by
+network.
 
     python -m benchmarks.nads [lenet|resnet18] [rounds] [networks per round]
 
-Reference, written after paper 1's description: a network in PyTorch's default layout, ReLU before
-pooling, its secant at one standard-normal image from 2 × 1,024 perturbed images in two passes, one
-vector d per network. Ours: `pipeline.nads` with the read-out averaged exactly, then also over the
-network's symmetries, accumulated into C in float64. One thread each.
+Reference, written after paper 1's description: a network in PyTorch's default layout,
+ReLU before pooling, its secant at one standard-normal image from 2 × 1,024 perturbed
+images in two passes, one vector d per network. Ours: `pipeline.nads` with the read-out
+averaged exactly, then also over the network's symmetries, accumulated into C in
+float64. One thread each.
 
-Both are unbiased, so their relative Frobenius error after n networks is √(V/n) with V = E‖S‖²/‖C‖²
-− 1, S one network's sample of C (d dᵀ for the reference). ‖C‖² comes from products of different
-networks' samples, E‖d‖⁴ from its closed form over read-outs: with a uniform, E‖Jᵀa‖⁴ = s⁴((tr G)² +
-2‖G‖² − 1.2 Σ G_ii²) for G = JJᵀ (the reference's own vectors are too few to give it well; they are
-timed only). The cost of equal error is V times the time of one network. Printed are medians over
-rounds and their range; the decompositions at the end are left out.
+Both are unbiased, so their relative Frobenius error after n networks is √(V/n) with V =
+E‖S‖²/‖C‖² − 1, S one network's sample of C (d dᵀ for the reference). ‖C‖² comes from
+products of different networks' samples, E‖d‖⁴ from its closed form over read-outs: with
+a uniform, E‖Jᵀa‖⁴ = s⁴((tr G)² + 2‖G‖² − 1.2 Σ G_ii²) for G = JJᵀ (the reference's own
+vectors are too few to give it well; they are timed only). The cost of equal error is V
+times the time of one network. Printed are medians over rounds and their range; the
+decompositions at the end are left out.
 """
 
 import argparse
@@ -63,18 +66,23 @@ def reference(name: str, number: int) -> np.ndarray:
 
 
 def plain_fourth_moment(jacobian: np.ndarray) -> float:
-    """E‖d‖⁴ over read-outs with uniform weights, from the Jacobian s J (F, D) of one network."""
+    """E‖d‖⁴ over read-outs with uniform weights, from the Jacobian s J (F, D) of one
+    network."""
     gram = jacobian.astype(np.float64) @ jacobian.T.astype(np.float64)
     return np.trace(gram) ** 2 + 2 * (gram**2).sum() - 1.2 * (np.diag(gram) ** 2).sum()
 
 
 def one_round(name: str, numbers: Sequence[int]) -> tuple[list[float], list[float]]:
-    """Seconds per network of both sides (medians), and V of plain, read-out, with symmetries."""
+    """Seconds per network of both sides (medians), and V of plain, read-out, with
+    symmetries."""
     specification = networks.specification({"network": name})
     build = functools.partial(networks.build, specification, 1, 1)
     symmetry = networks.symmetry(specification).square
     covariance = Covariance(SHAPE, symmetry)
-    times, fourth, own, averaged = ([], []), [], [], []
+    times = ([], [])
+    fourth = []
+    own = []
+    averaged = []
     for number in numbers:
         started = time.perf_counter()
         reference(name, number)
@@ -104,7 +112,8 @@ def main(name: str, rounds: int, per_round: int) -> None:
         for label, value in {
             "time of one network, reference ÷ ours": usual / ours,
             "networks for equal error, plain ÷ read-out": plain / readout,
-            "networks for equal error, plain ÷ read-out and symmetries": plain / symmetric,
+            "networks for equal error, plain ÷ read-out and symmetries": plain
+            / symmetric,
             "COST OF EQUAL ERROR, reference ÷ read-out": usual / ours * plain / readout,
             "COST OF EQUAL ERROR, reference ÷ read-out and symmetries": usual
             * plain

@@ -1,12 +1,14 @@
-"""Networks that score anisotropy directions need, and what the symmetries of the square save.
+"""Networks that score anisotropy directions need, and what the symmetries of the square
+save.
 
     python -m benchmarks.outputs [rounds] [networks per round]
 
-C = E[F Fᵀ] of a small untrained U-Net on 1×32×32, F one output a network for a new standard-normal
-image each, as arXiv 2510.22899 takes 1,000,000 of them; as it is, and averaged over the symmetries
-of the square. The relative error of C after n networks is √(V/n), V from the networks' spread; the
-cost of equal error is V times the time of one network. Both sides in turns, on one thread; printed
-are medians over rounds and their range; the decompositions at the end are left out.
+C = E[F Fᵀ] of a small untrained U-Net on 1×32×32, F one output a network for a new
+standard-normal image each, as arXiv 2510.22899 takes 1,000,000 of them; as it is, and
+averaged over the symmetries of the square. The relative error of C after n networks is
+√(V/n), V from the networks' spread; the cost of equal error is V times the time of one
+network. Both sides in turns, on one thread; printed are medians over rounds and their
+range; the decompositions at the end are left out.
 """
 
 import functools
@@ -29,7 +31,8 @@ OUTPUT = Estimator("output", "plain", 100.0, "many", True, False)
 
 
 class UNet(nn.Module):
-    """A U-Net of three sizes with average pooling, nearest upsampling and skip connections."""
+    """A U-Net of three sizes with average pooling, nearest upsampling and skip
+    connections."""
 
     def __init__(self, channels: int = 1, width: int = 16) -> None:
         super().__init__()
@@ -53,7 +56,10 @@ class UNet(nn.Module):
 
 def one_round(numbers: range) -> tuple[list[float], list[float]]:
     """Seconds per network, and V, without and with the symmetries."""
-    build = lambda seed: initialised(UNet, seed)
+
+    def build(seed):
+        return initialised(UNet, seed)
+
     sides = [(Covariance(INPUT, symmetry), []) for symmetry in ("none", "square")]
     for number in numbers:
         for covariance, times in sides:
@@ -61,7 +67,9 @@ def one_round(numbers: range) -> tuple[list[float], list[float]]:
             covariance.add(Sampler(build, INPUT, (0, "benchmark"), OUTPUT)(number))
             times.append(time.perf_counter() - started)
     seconds = [statistics.median(times) for _, times in sides]
-    return seconds, [covariance.error() ** 2 * covariance.count for covariance, _ in sides]
+    return seconds, [
+        covariance.error() ** 2 * covariance.count for covariance, _ in sides
+    ]
 
 
 def main(rounds: int = 5, per_round: int = 1000) -> None:
@@ -74,10 +82,14 @@ def main(rounds: int = 5, per_round: int = 1000) -> None:
             "error of C after 1,000 networks": (plain / 1000) ** 0.5,
             "error of C after 1,000,000 networks": (plain / 1e6) ** 0.5,
             "networks for equal error, plain ÷ symmetries": plain / averaged,
-            "COST OF EQUAL ERROR, plain ÷ symmetries": plain * seconds[0] / (averaged * seconds[1]),
+            "COST OF EQUAL ERROR, plain ÷ symmetries": plain
+            * seconds[0]
+            / (averaged * seconds[1]),
         }.items():
             figures.setdefault(label, []).append(value)
-    print(f"U-Net, {rounds} rounds of {per_round} networks, one thread, torch {torch.__version__}")
+    print(
+        f"U-Net, {rounds} rounds of {per_round} networks, one thread, torch {torch.__version__}"
+    )
     for label, values in figures.items():
         extremes = f"({min(values):.3g} to {max(values):.3g})"
         print(f"{label:50s} {statistics.median(values):10.3g}   {extremes}")

@@ -2,8 +2,8 @@
 
     python -m benchmarks.overnight nad_sweep/patches
 
-The run's run.json has the settings of its experiment and of its NADs; at scale `overnight` all
-other experiments then have scale `smoke`'s few networks.
+The run's run.json has the settings of its experiment and of its NADs; at scale
+`overnight` all other experiments then have scale `smoke`'s few networks.
 """
 
 import argparse
@@ -15,14 +15,24 @@ from ruamel.yaml import YAML
 from pipeline.project.errors import InputError, one_sentence
 from pipeline.report.run import abouts
 
-RUNS, PARAMS = Path("reports/kept"), Path("params.yaml")
+RUNS = Path("reports/kept")
+PARAMS = Path("params.yaml")
 
-OF_A_LINE = ("epochs", "lr", "momentum", "weight_decay", "clip", "optimiser", "schedule")
+OF_A_LINE = (
+    "epochs",
+    "lr",
+    "momentum",
+    "weight_decay",
+    "clip",
+    "optimiser",
+    "schedule",
+)
 """What of a network's training stands in its line."""
 
 
 def put(document: dict[str, Any], folder: Path) -> str:
-    """Put the settings of a folder's run into the contents of params.yaml; returns the experiment.
+    """Put the settings of a folder's run into the contents of params.yaml; returns the
+    experiment.
 
     Raises InputError for a folder of no experiment.
     """
@@ -32,7 +42,9 @@ def put(document: dict[str, Any], folder: Path) -> str:
         raise InputError(f"{folder} is no run of an experiment; these are: {named}")
     about = runs[folder]
     plan = about["plan"]
-    name, members, scales = plan["experiment"], plan["members"], document["scales"]
+    name = plan["experiment"]
+    members = plan["members"]
+    scales = document["scales"]
     lines = {
         architecture: member["grid"]
         | {key: value for key, value in member["training"].items() if key in OF_A_LINE}
@@ -48,8 +60,11 @@ def put(document: dict[str, Any], folder: Path) -> str:
     for key, value in plan["settings"].items():
         place = document[name] if key in document[name] else document
         place[key] = place[key] | value if isinstance(value, dict) else value
-    document["precision"], *_ = {member["training"]["precision"] for member in members.values()}
-    document["scale"], document["seed"] = "overnight", plan["seeds"][0]
+    document["precision"], *_ = {
+        member["training"]["precision"] for member in members.values()
+    }
+    document["scale"] = "overnight"
+    document["seed"] = plan["seeds"][0]
     document["estimator"] |= {"compare": False} | about.get("estimator", {})
     return name
 
@@ -58,12 +73,15 @@ def main() -> None:
     """Rewrite params.yaml, and print the commands that train the networks."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", help="of reports/kept/, for example fourier/lenet")
-    given, yaml = parser.parse_args(), YAML()
+    given = parser.parse_args()
+    yaml = YAML()
     document = yaml.load(PARAMS)
     name = put(document, RUNS / given.folder)
     yaml.dump(document, PARAMS)
     print("for stage in plan download estimate; do python -m pipeline.$stage; done")
-    print(f"for stage in generate train evaluate; do python -m pipeline.$stage {name}; done")
+    print(
+        f"for stage in generate train evaluate; do python -m pipeline.$stage {name}; done"
+    )
     print(f"{PARAMS} is of this run now; `git checkout {PARAMS}` brings it back")
 
 

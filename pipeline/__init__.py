@@ -1,8 +1,9 @@
-"""Neural anisotropy directions (NADs): which directions of its input a network prefers, before it
-has seen any data.
+"""Neural anisotropy directions (NADs): which directions of its input a network prefers,
+before it has seen any data.
 
-Two papers as one DVC pipeline: "Neural Anisotropy Directions" (NeurIPS 2020, paper 1) and "A neural
-anisotropic view of underspecification in deep learning" (ICLR workshop 2021, paper 2).
+Two papers as one DVC pipeline: "Neural Anisotropy Directions" (NeurIPS 2020, paper 1)
+and "A neural anisotropic view of underspecification in deep learning" (ICLR workshop
+2021, paper 2).
 
     plan                   params.yaml, checked           -> data/plan/
     download               images                         -> data/images/
@@ -12,16 +13,18 @@ anisotropic view of underspecification in deep learning" (ICLR workshop 2021, pa
     evaluate  EXPERIMENT   accuracies, boundaries         -> reports/{experiment}/
     render                 figures and two pages          -> reports/
 
-Stages are verbs and run as `python -m pipeline.train linear_pairs`; the rooms hold nouns, which
-never import a verb. `profile` and `verify` are commands that no stage needs.
+Stages are verbs and run as `python -m pipeline.train linear_pairs`; the rooms hold
+nouns, which never import a verb. `profile` and `verify` are commands that no stage
+needs.
 
-Rooms, from the ground up: project (files and their places, errors); cells (the making of one
-trained network); networks, machine, images and measures; nads; experiments; grid (an experiment's
-cells, their keys and what they take); settings (params.yaml); report. Each imports earlier ones.
+Rooms, from the ground up: project (files and their places, errors); cells (the making
+of one trained network); networks, machine, images and measures; nads; experiments; grid
+(an experiment's cells, their keys and what they take); settings (params.yaml); report.
+Each imports earlier ones.
 
-Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds; *cell*: one training
-run; *grid*: all cells of an experiment; *direction*: a unit vector v; *index*: the place of a NAD,
-0 first; *draw*: the standard-normal images of one seed.
+Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds; *cell*:
+one training run; *grid*: all cells of an experiment; *direction*: a unit vector v;
+*index*: the place of a NAD, 0 first; *draw*: the standard-normal images of one seed.
 """
 
 import sys
@@ -29,7 +32,8 @@ import time
 from importlib.util import find_spec
 
 STARTED = time.time()
-"""Time, in seconds since 1970, before this process read any other file of the package."""
+"""Time, in seconds since 1970, before this process read any other file of the package.
+"""
 
 if sys.version_info[:2] not in ((3, 11), (3, 12)):
     raise ImportError(

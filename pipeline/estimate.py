@@ -1,8 +1,9 @@
-"""Stage `estimate`: the NADs of the scale's architectures -> data/nads/{architecture}.npz.
+"""Stage `estimate`: the NADs of the scale's architectures ->
+data/nads/{architecture}.npz.
 
 With `estimator.compare` also the NADs of the other estimand ->
-data/nads/{architecture}.{estimand}.npz. Finished estimates come from the store, also after a run
-that was killed.
+data/nads/{architecture}.{estimand}.npz. Finished estimates come from the store, also
+after a run that was killed.
 """
 
 import time
@@ -22,7 +23,10 @@ from pipeline.project.errors import at, one_sentence
 
 def metrics_of(nads: NADs) -> dict[str, Any]:
     """One estimate's entry in reports/nads.json: its first singular value is √λ₀."""
-    rounded = lambda number, digits: float(f"{number:.{digits}g}")
+
+    def rounded(number, digits):
+        return float(f"{number:.{digits}g}")
+
     return {
         "relative_error": rounded(nads.error, 3),
         "split_half": rounded(nads.split_half, 3),
@@ -38,7 +42,8 @@ def main() -> None:
     """Estimate or import, and write the NADs, architecture by architecture."""
     plan = artifacts.planned("nads", NADsPlan)
     device = workers.device_of(artifacts.planned("machine", dict)["device"])
-    from_files, metrics = {}, {}
+    from_files = {}
+    metrics = {}
     for name, request in plan.members.items():
         if (file := request.source.file) is not None:
             with at(f"nads.{name}: "):
@@ -47,9 +52,12 @@ def main() -> None:
     with artifacts.output(artifacts.NADS) as folder:
         for name, nads in from_files.items():
             nads.save(folder / f"{name}.npz")
-            print(f"{name}: {len(nads.directions)} NADs from {plan.members[name].source.file}")
+            print(
+                f"{name}: {len(nads.directions)} NADs from {plan.members[name].source.file}"
+            )
         while estimates:  # each leaves the list, as its sums are most of the memory
-            task, started = estimates.pop(0), time.monotonic()
+            task = estimates.pop(0)
+            started = time.monotonic()
             nads = task.nads()
             minutes = (time.monotonic() - started) / 60
             nads.save(folder / f"{task.name}.npz")

@@ -1,10 +1,12 @@
-"""Stage `evaluate EXPERIMENT`: the reliance of each trained network -> reports/{experiment}/.
+"""Stage `evaluate EXPERIMENT`: the reliance of each trained network ->
+reports/{experiment}/.
 
-results.csv: accuracy on every test set, for two classes also at the best threshold of the logit,
-beside the row of models/{experiment}/training.csv; summary.csv: mean and standard deviation over
-seeds; run.json: the images and the plan. An experiment with a plane has boundaries.csv, tilt and
-margins of the decision boundary, and cross_sections.npz, class-1 probability in the plane. One that
-looks at networks in the course of training has course.csv.
+results.csv: accuracy on every test set, for two classes also at the best threshold of
+the logit, beside the row of models/{experiment}/training.csv; summary.csv: mean and
+standard deviation over seeds; run.json: the images and the plan. An experiment with a
+plane has boundaries.csv, tilt and margins of the decision boundary, and
+cross_sections.npz, class-1 probability in the plane. One that looks at networks in the
+course of training has course.csv.
 """
 
 import dataclasses
@@ -25,28 +27,40 @@ from pipeline.project.errors import one_sentence
 
 def main(name: str) -> None:
     """Evaluate every cell and write the tables."""
-    experiment, models = experiments.find(name), artifacts.MODELS / name
+    experiment = experiments.find(name)
+    models = artifacts.MODELS / name
     device = workers.device_of(artifacts.planned("machine", dict)["device"])
     plan = Plan.read(experiment)
-    cells, grid = Data(experiment).cells(plan), artifacts.trained(name, "grid.json")
+    cells = Data(experiment).cells(plan)
+    grid = artifacts.trained(name, "grid.json")
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
     specifications = [grid["architectures"][cell["architecture"]] for cell in cells]
     files = [str(models / f"{cell_name}.safetensors") for cell_name in names]
-    work, outcomes = list(zip(cells, specifications, files)), {}
+    work = list(zip(cells, specifications, files, strict=True))
+    outcomes = {}
     function = functools.partial(evaluation.evaluate_one, device)
     make_data = functools.partial(Data, experiment)
     if experiment.needs_networks:
         results = workers.run(function, work, make_data, device)
     else:
-        # Outputs on the test sets are on disk: reading them takes less than starting a process.
+        # Outputs on the test sets are on disk: reading them takes less than starting a
+        # process.
         results = workers.run_here(function, work, make_data)
-    for (*_, file), result in tqdm(results, f"evaluate {name}", len(work), disable=None):
+    for (*_, file), result in tqdm(
+        results, f"evaluate {name}", len(work), disable=None
+    ):
         if isinstance(result, Exception):
             raise result
         outcomes[file] = result
-    rows, sections = zip(*(outcomes[file] for file in files))
-    tables = evaluation.tables(cells, rows, artifacts.trained(name, "training.csv"), experiment)
-    sections = {name: each for name, each in zip(names, sections) if each is not None}
+    rows, sections = zip(*(outcomes[file] for file in files), strict=True)
+    tables = evaluation.tables(
+        cells, rows, artifacts.trained(name, "training.csv"), experiment
+    )
+    sections = {
+        name: each
+        for name, each in zip(names, sections, strict=True)
+        if each is not None
+    }
     with artifacts.output(artifacts.REPORTS / name) as folder:
         for table, frame in tables.items():
             frame.to_csv(folder / f"{table}.csv", index=False)
@@ -55,7 +69,10 @@ def main(name: str) -> None:
         if sections:
             np.savez_compressed(folder / "cross_sections.npz", **sections)
         pictures = artifacts.about_pictures(name)
-        about = {"images": pictures and pictures["name"], "plan": dataclasses.asdict(plan)}
+        about = {
+            "images": pictures and pictures["name"],
+            "plan": dataclasses.asdict(plan),
+        }
         artifacts.write_json(folder / "run.json", about)
 
 

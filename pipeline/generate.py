@@ -1,8 +1,10 @@
-"""Stage `generate EXPERIMENT`: cells, directions and draws -> data/datasets/{experiment}/.
+"""Stage `generate EXPERIMENT`: cells, directions and draws ->
+data/datasets/{experiment}/.
 
-cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.{array}.npy (labels,
-standard-normal images, pictures) together determine each training set bit for bit, so that no
-training set is written. images.json: name, classes and digest of the pictures' images.
+cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.{array}.npy
+(labels, standard-normal images, pictures) together determine each training set bit for
+bit, so that no training set is written. images.json: name, classes and digest of the
+pictures' images.
 """
 
 import functools
@@ -26,7 +28,8 @@ def main(name: str) -> None:
         chosen = plan.members[architecture].estimands[0]
         return artifacts.nads(architecture, None if estimand == chosen else estimand)
 
-    cells, directions = experiment.cells(plan), experiment.directions(plan, nads)
+    cells = experiment.cells(plan)
+    directions = experiment.directions(plan, nads)
     images = artifacts.images() if experiment.needs_images else None
     with artifacts.output(artifacts.DATASETS / name) as folder:
         pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
@@ -37,11 +40,17 @@ def main(name: str) -> None:
             draw = experiment.draw(plan, seed, images)
             artifacts.write_draw(folder, seed, draw)
     for split in ("train", "test"):
-        asked, made = getattr(plan, f"{split}_samples"), len(draw[f"{split}_labels"])
+        asked = getattr(plan, f"{split}_samples")
+        made = len(draw[f"{split}_labels"])
         if made < asked:
-            notice(f"{name} has {made} {split} samples, not {asked}: there are no more images")
+            notice(
+                f"{name} has {made} {split} samples, not {asked}: there are no more images"
+            )
     counts = {"cell": len(cells), "direction": len(directions)}
-    print(f"{name}: " + ", ".join(f"{n} {noun}{'s' * (n != 1)}" for noun, n in counts.items()))
+    print(
+        f"{name}: "
+        + ", ".join(f"{n} {noun}{'s' * (n != 1)}" for noun, n in counts.items())
+    )
 
 
 if __name__ == "__main__":

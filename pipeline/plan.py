@@ -1,9 +1,11 @@
-"""Stage `plan`: params.yaml, checked at every scale -> data/plan/; prints what will run.
+"""Stage `plan`: params.yaml, checked at every scale -> data/plan/; prints what will
+run.
 
-No other stage reads params.yaml. data/plan/ holds the chosen scale: images.json, nads.json and
-{experiment}.json, with the digests of a person's own files, and machine.json, the device. A mistake
-at any scale ends the stage with one sentence, and several mistakes with one sentence each; of the
-networks, those of the chosen scale alone are tried.
+No other stage reads params.yaml. data/plan/ holds the chosen scale: images.json,
+nads.json and {experiment}.json, with the digests of a person's own files, and
+machine.json, the device. A mistake at any scale ends the stage with one sentence, and
+several mistakes with one sentence each; of the networks, those of the chosen scale
+alone are tried.
 """
 
 import dataclasses
@@ -25,7 +27,8 @@ def main() -> None:
     torch.set_num_threads(1)
     digest = artifacts.params_digest()
     plans, *_ = settings.plans(settings.read()).values()  # the chosen scale's
-    device, scale = workers.device_of(plans.device), plans.nads.scale
+    device = workers.device_of(plans.device)
+    scale = plans.nads.scale
     try_out(plans)
     if plans.images.path is not None:
         existing(plans.images.path)
@@ -38,8 +41,12 @@ def main() -> None:
     table.loc["all"] = table.sum(skipna=False)
     print(f"params.yaml is sound; scale {scale} on {workers.place(device)}:")
     print(table.to_string(float_format="{:,.0f}".format, na_rep="unknown"))
-    if left_out := [name for name, plan in plans.experiments.items() if not plan.members]:
-        others = " ".join(f"evaluate@{name}" for name in plans.experiments if name not in left_out)
+    if left_out := [
+        name for name, plan in plans.experiments.items() if not plan.members
+    ]:
+        others = " ".join(
+            f"evaluate@{name}" for name in plans.experiments if name not in left_out
+        )
         notice(
             f"scale {scale} leaves {', '.join(left_out)} out; `dvc repro {others}` runs the rest"
         )

@@ -1,4 +1,5 @@
-"""Stage `render`: tables of reports/ -> its figures/, report.md, index.html and metrics.json."""
+"""Stage `render`: tables of reports/ -> its figures/, report.md, index.html and
+metrics.json."""
 
 import importlib
 from collections.abc import Iterable
@@ -12,9 +13,17 @@ from pipeline.report.metrics import metrics
 from pipeline.report.page import Picture, page
 from pipeline.report.site.document import document
 
-# The report's sections, as the story is told: the NADs, what is learned along a direction, which
-# of two, what images make of it.
-ORDER = ("nads", "nad_sweep", "fourier", "colours", "convergence", "learning", "linear_pairs")
+# The report's sections, as the story is told: the NADs, what is learned along a
+# direction, which of two, what images make of it.
+ORDER = (
+    "nads",
+    "nad_sweep",
+    "fourier",
+    "colours",
+    "convergence",
+    "learning",
+    "linear_pairs",
+)
 ORDER += ("image_pairs", "poison", "flip")
 PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in ORDER}
 
@@ -37,7 +46,9 @@ def main() -> None:
         (artifacts.REPORTS / name).write_text(text, encoding="utf-8")
     artifacts.write_json(artifacts.REPORTS / "metrics.json", metrics(report))
     count = sum(len(section.pictures) for section in sections.values())
-    print(f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}")
+    print(
+        f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}"
+    )
 
 
 def save(pictures: Iterable[Picture], folder: Path) -> None:

@@ -1,17 +1,19 @@
-"""Does a prediction change when a few NADs are altered in an image, and the image by how much?
+"""Does a prediction change when a few NADs are altered in an image, and the image by
+how much?
 
     python -m studies.altered
 
-Networks are trained on images as in `flip` (paper 1, table 1). They are tested on images in which a
-set of directions was altered, in each colour channel: removed (`removed`), given the opposite sign
-(`negated`), or, so that the image changes by the same amount for every set, moved by a random
-vector within the set whose length is half of the image's (`moved`). The sets are the eight bands of
-128 NADs, 128 random directions, and each of the first eight NADs by itself.
+Networks are trained on images as in `flip` (paper 1, table 1). They are tested on
+images in which a set of directions was altered, in each colour channel: removed
+(`removed`), given the opposite sign (`negated`), or, so that the image changes by the
+same amount for every set, moved by a random vector within the set whose length is half
+of the image's (`moved`). The sets are the eight bands of 128 NADs, 128 random
+directions, and each of the first eight NADs by itself.
 
-results.csv has, by network, seed, alteration and set, the fraction of the test images whose
-prediction changed, the mean of ‖Δx‖²/‖x‖², and the former divided by the root of the latter: an
-image has most of its energy in low NADs, so removing these changes it most. The NADs are each
-network's own, which `python -m pipeline.estimate` writes.
+results.csv has, by network, seed, alteration and set, the fraction of the test images
+whose prediction changed, the mean of ‖Δx‖²/‖x‖², and the former divided by the root of
+the latter: an image has most of its energy in low NADs, so removing these changes it
+most. The NADs are each network's own, which `python -m pipeline.estimate` writes.
 """
 
 import dataclasses
@@ -44,27 +46,38 @@ LENGTH = 0.5  # of what moves an image, as a part of the image's
 
 
 def sets(basis: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields (name, orthonormal rows) of every set of directions; basis: NADs as rows, (D, D)."""
+    """Yields (name, orthonormal rows) of every set of directions; basis: NADs as rows,
+    (D, D)."""
     for first in range(0, len(basis), BAND):
         yield f"NADs {first}–{first + BAND - 1}", basis[first : first + BAND]
-    normal = torch.randn(basis.shape[1], BAND, generator=torch.Generator().manual_seed(1))
+    normal = torch.randn(
+        basis.shape[1], BAND, generator=torch.Generator().manual_seed(1)
+    )
     yield "random", torch.linalg.qr(normal)[0].T
     for index in range(SINGLE):
         yield f"NAD {index}", basis[index : index + 1]
 
 
-def alterations(x: torch.Tensor, rows: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+def alterations(
+    x: torch.Tensor, rows: torch.Tensor
+) -> Iterator[tuple[str, torch.Tensor]]:
     """Yields (name, altered x); x: (N, C, H, W); rows: orthonormal directions (K, D)."""
     flat = x.reshape(len(x), -1, rows.shape[1])
     within = flat @ rows.T
     steps = torch.randn(within.shape, generator=torch.Generator().manual_seed(0))
     wanted = LENGTH * flat.flatten(1).norm(dim=1) / steps.flatten(1).norm(dim=1)
-    changes = {"removed": -within, "negated": -2 * within, "moved": steps * wanted[:, None, None]}
+    changes = {
+        "removed": -within,
+        "negated": -2 * within,
+        "moved": steps * wanted[:, None, None],
+    }
     for name, change in changes.items():
         yield name, (flat + change @ rows).reshape(x.shape)
 
 
-def rows_of(network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor, basis) -> Iterator[dict]:
+def rows_of(
+    network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor, basis
+) -> Iterator[dict]:
     """Yields a row of the table for each set and alteration, without its network."""
 
     def predictions(x):
@@ -90,20 +103,28 @@ def rows_of(network: torch.nn.Module, x: torch.Tensor, y: torch.Tensor, basis) -
 
 def trained(plan: Plan, cell: Cell) -> list[dict]:
     """The rows of one network; runs in a worker."""
-    name, experiment = cell["architecture"], experiments.find("flip")
-    directions, images = artifacts.nads(name)["directions"], artifacts.images()
+    name = cell["architecture"]
+    experiment = experiments.find("flip")
+    directions = artifacts.nads(name)["directions"]
+    images = artifacts.images()
     draw = experiment.draw(plan, cell["seed"], images)
     x, y = experiment.dataset(cell, "train", draw, [directions])
-    network, outcome, _ = in_memory.trained(experiment, plan, cell, x, y, len(images["classes"]))
+    network, outcome, _ = in_memory.trained(
+        experiment, plan, cell, x, y, len(images["classes"])
+    )
     x, y = experiment.dataset(cell, "test", draw, [directions])
-    place = {"architecture": name, "seed": cell["seed"], "train_accuracy": outcome.accuracy}
+    place = {
+        "architecture": name,
+        "seed": cell["seed"],
+        "train_accuracy": outcome.accuracy,
+    }
     basis = torch.as_tensor(directions, dtype=torch.float32)
     return [place | row for row in rows_of(network, x, y, basis)]
 
 
 def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
-    """Draw, for each network, the predictions that change per norm removed, and those that a move
-    of fixed length changes."""
+    """Draw, for each network, the predictions that change per norm removed, and those
+    that a move of fixed length changes."""
     bands = [name for name in table["band"].unique() if "–" in name or name == "random"]
     panels = (
         (
@@ -111,15 +132,23 @@ def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
             "changed_per_norm",
             "fraction of predictions changed\nper relative norm removed",
         ),
-        ("moved", "changed", "fraction of predictions changed\nby a move of half the image's norm"),
+        (
+            "moved",
+            "changed",
+            "fraction of predictions changed\nby a move of half the image's norm",
+        ),
     )
     figure, axes = style.new(1, len(panels), 9.6, 4.2)
-    for panel, (alteration, column, label_of_axis) in zip(axes[0], panels):
-        for (name, title), look in zip(names.items(), style.CURVES):
-            chosen = table[(table["architecture"] == name) & (table["alteration"] == alteration)]
+    for panel, (alteration, column, label_of_axis) in zip(axes[0], panels, strict=True):
+        for (name, title), look in zip(names.items(), style.CURVES, strict=True):
+            chosen = table[
+                (table["architecture"] == name) & (table["alteration"] == alteration)
+            ]
             of_band = chosen.groupby("band")[column].agg(["mean", "std"]).loc[bands]
             look = look | {"markersize": 5, "linewidth": 1.3, "capsize": 2.5}
-            panel.errorbar(range(len(bands)), of_band["mean"], of_band["std"], label=title, **look)
+            panel.errorbar(
+                range(len(bands)), of_band["mean"], of_band["std"], label=title, **look
+            )
         ticks = [name.removeprefix("NADs ") for name in bands]
         panel.set_xticks(range(len(bands)), ticks, rotation=45, ha="right")
         panel.set(xlabel="altered NADs, or 128 random directions", ylabel=label_of_axis)
@@ -131,12 +160,16 @@ def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
 
 
 def main() -> None:
-    """Train, alter, and write the table and the figure; images must have been downloaded."""
+    """Train, alter, and write the table and the figure; images must have been
+    downloaded."""
     plan = settings.plans(settings.read())["overnight"].experiments["flip"]
     line = dataclasses.replace(plan.members["lenet"], grid=Maps(("plain",)))
     members = {
         name: dataclasses.replace(
-            line, specification=networks.specification(settings.read()["architectures"][name])
+            line,
+            specification=networks.specification(
+                settings.read()["architectures"][name]
+            ),
         )
         for name in NETWORKS
     }
@@ -146,7 +179,8 @@ def main() -> None:
         for cell in experiments.find("flip").cells(plan)
         if cell["images"] == "plain" and cell["seed"] < NETWORKS[cell["architecture"]]
     ]
-    rows, make = [], functools.partial(dataclasses.replace, plan)
+    rows = []
+    make = functools.partial(dataclasses.replace, plan)
     work = workers.run(trained, cells, make, torch.device("cpu"))
     for _, result in work:
         if isinstance(result, Exception):

@@ -1,16 +1,19 @@
-"""Why does a network fail along a direction: not seen, summed away, or started at nearly nothing?
+"""Why does a network fail along a direction: not seen, summed away, or started at
+nearly nothing?
 
     python -m studies.anatomy
 
-Networks are trained on D(v) along a few NADs of the architecture, as `nad_sweep` does, with
-different initial constants and different optimisers. Beside each accuracy are two numbers of the
-untrained network:
+Networks are trained on D(v) along a few NADs of the architecture, as `nad_sweep` does,
+with different initial constants and different optimisers. Beside each accuracy are two
+numbers of the untrained network:
 
-- response: √(vᵀCv / λ₀), with the covariance C of the secants and the same λ₀ for all variants of
-  an architecture. It says how much the network's *function* depends on the direction.
-- alignment: ‖Σᵢ yᵢ ∇_θ f(xᵢ)‖² / Σᵢ ‖∇_θ f(xᵢ)‖² over D(v), the alignment yᵀKy / tr K of the
-  labels with the empirical neural tangent kernel K (arXiv 2106.06770). It is 1 if the labels are no
-  better than random ones. It says how much a step of *training* depends on the direction.
+- response: √(vᵀCv / λ₀), with the covariance C of the secants and the same λ₀ for all
+  variants of an architecture. It says how much the network's *function* depends on the
+  direction.
+- alignment: ‖Σᵢ yᵢ ∇_θ f(xᵢ)‖² / Σᵢ ‖∇_θ f(xᵢ)‖² over D(v), the alignment yᵀKy / tr K
+  of the labels with the empirical neural tangent kernel K (arXiv 2106.06770). It is 1
+  if the labels are no better than random ones. It says how much a step of *training*
+  depends on the direction.
 
 results.csv has a row per network, and response.csv one per variant and direction.
 """
@@ -41,7 +44,12 @@ FOLDER = Path("reports/kept/anatomy/initial_scale")
 OPTIMISERS = {
     "SGD": {},
     "SGD with momentum": {"lr": 0.1, "momentum": 0.9},
-    "AdamW": {"optimiser": "adamw", "lr": 1e-3, "weight_decay": 0.05, "schedule": "cosine"},
+    "AdamW": {
+        "optimiser": "adamw",
+        "lr": 1e-3,
+        "weight_decay": 0.05,
+        "schedule": "cosine",
+    },
 }
 """What each optimiser changes in the training that `nad_sweep` plans."""
 
@@ -57,7 +65,8 @@ INDICES = (1000, 400, 200)
 SEEDS = (0, 1)
 
 SHIPPED = ("convnext", "lenet")
-"""The architectures whose NADs come with the package; those of the others are estimated."""
+"""The architectures whose NADs come with the package; those of the others are
+estimated."""
 
 KERNEL_SAMPLES = 2_000
 KERNEL_NETWORKS = 3
@@ -122,8 +131,8 @@ def train_variant(plan: Plan, job: Job) -> dict[str, float]:
         job: The network to train.
 
     Returns:
-        Training accuracy, test accuracy, and the step at which the training set was learned, NaN
-        if it never was.
+        Training accuracy, test accuracy, and the step at which the training set was
+        learned, NaN if it never was.
     """
     experiment = experiments.find("nad_sweep")
     place = job.variant.architecture, job.seed, job.index
@@ -150,7 +159,9 @@ def train_variant(plan: Plan, job: Job) -> dict[str, float]:
     x, y = experiment.dataset(cell, "test", noise, [job.direction])
     return {
         "train_accuracy": round(outcome.accuracy, 5),
-        "accuracy": round(training.accuracy(network, training.channels_last(x, "cpu"), y), 5),
+        "accuracy": round(
+            training.accuracy(network, training.channels_last(x, "cpu"), y), 5
+        ),
         "steps": np.nan if outcome.steps is None else outcome.steps,
     }
 
@@ -183,7 +194,9 @@ def alignment(variant: Variant, v: np.ndarray, seed: int) -> float:
     y = separable.labels(rng, KERNEL_SAMPLES)
     noise = separable.normal(rng, KERNEL_SAMPLES)
     x = separable.linearly_separable(noise, y, v, 1.0, 1.0)
-    network = networks.build(variant.specification, 1, 2, seeds.derive(seed, "anatomy")).eval()
+    network = networks.build(
+        variant.specification, 1, 2, seeds.derive(seed, "anatomy")
+    ).eval()
     weights = dict(network.named_parameters())
 
     def output(weights, x):
@@ -192,15 +205,23 @@ def alignment(variant: Variant, v: np.ndarray, seed: int) -> float:
     labels = torch.as_tensor(y, dtype=torch.float32)
     total = torch.func.grad(lambda weights: labels @ output(weights, x))(weights)
     of_each = torch.func.vmap(
-        torch.func.grad(lambda weights, x: output(weights, x[None]).sum()), in_dims=(None, 0)
+        torch.func.grad(lambda weights, x: output(weights, x[None]).sum()),
+        in_dims=(None, 0),
     )
     some = x[: KERNEL_SAMPLES // 20]
-    squares = sum(float(g.detach().square().sum()) for g in of_each(weights, some).values())
-    return float(sum(g.detach().square().sum() for g in total.values())) / (20 * squares)
+    squares = sum(
+        float(g.detach().square().sum()) for g in of_each(weights, some).values()
+    )
+    return float(sum(g.detach().square().sum() for g in total.values())) / (
+        20 * squares
+    )
 
 
-def measure_untrained(chosen: list[Variant], directions: dict[str, np.ndarray]) -> pd.DataFrame:
-    """The response and the alignment of every variant along the NADs of its architecture."""
+def measure_untrained(
+    chosen: list[Variant], directions: dict[str, np.ndarray]
+) -> pd.DataFrame:
+    """The response and the alignment of every variant along the NADs of its
+    architecture."""
     rows = []
     for variant in tqdm(chosen, "untrained", disable=None):
         nads = untrained_nads(variant, RESPONSE_NETWORKS)
@@ -221,11 +242,14 @@ def measure_untrained(chosen: list[Variant], directions: dict[str, np.ndarray]) 
 
 
 def planned(architectures: list[str]) -> Plan:
-    """The plan of `nad_sweep` at scale overnight, with these architectures and `INDICES`."""
+    """The plan of `nad_sweep` at scale overnight, with these architectures and
+    `INDICES`."""
     plan = settings.plans(settings.read())["overnight"].experiments["nad_sweep"]
     line = plan.members["convnext"]
     grid = dataclasses.replace(line.grid, indices=INDICES)
-    members = {name: dataclasses.replace(line, grid=grid, seeds=None) for name in architectures}
+    members = {
+        name: dataclasses.replace(line, grid=grid, seeds=None) for name in architectures
+    }
     sigma = dict.fromkeys(architectures, 1.0)
     values = dataclasses.replace(plan.settings, sigma=sigma)
     return dataclasses.replace(plan, settings=values, members=members, seeds=SEEDS)
@@ -240,15 +264,23 @@ def main() -> None:
     directions = {}
     for name in asked.networks:
         base = next(variant for variant in chosen if variant.architecture == name)
-        nads = load(name) if name in SHIPPED else untrained_nads(base, 2 * RESPONSE_NETWORKS)
+        nads = (
+            load(name)
+            if name in SHIPPED
+            else untrained_nads(base, 2 * RESPONSE_NETWORKS)
+        )
         directions[name] = nads.directions.astype(np.float32)
     FOLDER.mkdir(parents=True, exist_ok=True)
     untrained = measure_untrained(chosen, directions)
     untrained.to_csv(FOLDER / "response.csv", index=False, float_format="%.5g")
     rows = in_memory.Rows(FOLDER / "results.csv", keys=5)
     left = []
-    for seed, index, variant, optimiser in itertools.product(SEEDS, INDICES, chosen, OPTIMISERS):
-        job = Job(variant, optimiser, index, seed, directions[variant.architecture][index])
+    for seed, index, variant, optimiser in itertools.product(
+        SEEDS, INDICES, chosen, OPTIMISERS
+    ):
+        job = Job(
+            variant, optimiser, index, seed, directions[variant.architecture][index]
+        )
         if not rows.holds(*job.key.values()):
             left.append(job)
     make = functools.partial(planned, asked.networks)

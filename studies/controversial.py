@@ -70,7 +70,11 @@ NETWORKS = (
 )
 """Architectures of params.yaml, the cheapest training first."""
 
-FIRST_PAIRS = (("lenet", "convmixer"), ("lenet", "convnext"), ("lenet", "lenet_strided"))
+FIRST_PAIRS = (
+    ("lenet", "convmixer"),
+    ("lenet", "convnext"),
+    ("lenet", "lenet_strided"),
+)
 
 EXPERIMENT = experiments.find("nad_sweep")
 EPS = 1.0
@@ -87,7 +91,9 @@ def pairs_of(names: Sequence[str]) -> list[tuple[str, str]]:
     Args:
         names: networks, the cheapest first.
     """
-    pairs = sorted(itertools.combinations(names, 2), key=lambda pair: names.index(pair[1]))
+    pairs = sorted(
+        itertools.combinations(names, 2), key=lambda pair: names.index(pair[1])
+    )
     first = [pair for pair in FIRST_PAIRS if pair in pairs]
     return first + [pair for pair in pairs if pair not in first]
 
@@ -104,7 +110,9 @@ def planned(names: Sequence[str], scale: str) -> Plan:
         block["nads"].setdefault(name, 2)
         block["nad_sweep"]["networks"].setdefault(name, {"indices": [0]})
     plan = settings.plans(document)[scale].experiments[EXPERIMENT.name]
-    return dataclasses.replace(plan, members={name: plan.members[name] for name in names})
+    return dataclasses.replace(
+        plan, members={name: plan.members[name] for name in names}
+    )
 
 
 def nads_of(name: str, specification: networks.Specification, folder: Path) -> NADs:
@@ -214,8 +222,13 @@ def work(
 
 def cell_of(network: str, direction: str, seed: int) -> Cell:
     """A cell of `nad_sweep` that has a direction's name in place of the index."""
-    place = {"architecture": network, "seed": seed, "estimand": "secant", "index": direction}
-    return place | {"eps": EPS, "sigma": SIGMA} | dict(zip(SHAPE, INPUT))
+    place = {
+        "architecture": network,
+        "seed": seed,
+        "estimand": "secant",
+        "index": direction,
+    }
+    return place | {"eps": EPS, "sigma": SIGMA} | dict(zip(SHAPE, INPUT, strict=True))
 
 
 def train_cell(plan: Plan, job: tuple[Cell, np.ndarray, float]) -> dict[str, Any]:
@@ -226,8 +239,17 @@ def train_cell(plan: Plan, job: tuple[Cell, np.ndarray, float]) -> dict[str, Any
         job: the cell, its direction v (D,), and the untrained network's response.
     """
     cell, v, response = job
-    row = {"network": cell["architecture"], "direction": cell["index"], "seed": cell["seed"]}
-    row |= {"response": response, "train_accuracy": None, "steps": None, "accuracy": None}
+    row = {
+        "network": cell["architecture"],
+        "direction": cell["index"],
+        "seed": cell["seed"],
+    }
+    row |= {
+        "response": response,
+        "train_accuracy": None,
+        "steps": None,
+        "accuracy": None,
+    }
     draw = EXPERIMENT.draw(plan, cell["seed"], None)
     x, y = EXPERIMENT.dataset(cell, "train", draw, [v])
     try:
@@ -238,13 +260,21 @@ def train_cell(plan: Plan, job: tuple[Cell, np.ndarray, float]) -> dict[str, Any
         return row
     ((_, x, y),) = EXPERIMENT.test_sets(cell, draw, [v])
     accuracy = training.accuracy(network, training.channels_last(x, "cpu"), y)
-    measured = {"train_accuracy": outcome.accuracy, "steps": outcome.steps, "accuracy": accuracy}
+    measured = {
+        "train_accuracy": outcome.accuracy,
+        "steps": outcome.steps,
+        "accuracy": accuracy,
+    }
     return row | measured
 
 
-def train_all(plan: Plan, names: Sequence[str], seeds: int, folder: Path) -> pd.DataFrame:
+def train_all(
+    plan: Plan, names: Sequence[str], seeds: int, folder: Path
+) -> pd.DataFrame:
     """Train all networks that results.csv in `folder` lacks; returns the table."""
-    nads = {name: nads_of(name, plan.members[name].specification, folder) for name in names}
+    nads = {
+        name: nads_of(name, plan.members[name].specification, folder) for name in names
+    }
     directions = Directions(folder / "directions.npz")
     places, own_nads = work(pairs_of(names), nads, directions)
     own_nads.to_csv(folder / "own_nads.csv", index=False)
@@ -282,7 +312,9 @@ def bars(
         pair: the network that should learn the direction, and the other one.
     """
     panel.axhline(50, color="black", linewidth=0.8, linestyle=":", zorder=3)
-    for place, (network, colour) in enumerate(zip(pair, (style.BLUE, style.ORANGE))):
+    for place, (network, colour) in enumerate(
+        zip(pair, (style.BLUE, style.ORANGE), strict=True)
+    ):
         of_network = table[table["network"] == network]
         rows = of_network[of_network["direction"] == direction]
         if rows.empty:
@@ -314,8 +346,10 @@ def pairs_figure(
     ]
     figure, axes = style.new(len(pairs), 4, 8.4, 2.1 * len(pairs) + 1.1)
     style.bare(axes[:, ::2].flat)
-    for row, pair in zip(axes, pairs):
-        for picture, panel, (a, b) in zip(row[::2], row[1::2], (pair, pair[::-1])):
+    for row, pair in zip(axes, pairs, strict=True):
+        for picture, panel, (a, b) in zip(
+            row[::2], row[1::2], (pair, pair[::-1]), strict=True
+        ):
             direction = f"{a}_not_{b}"
             pixels = vectors[direction].reshape(SIDE, SIDE)
             bound = np.abs(pixels).max()
@@ -330,7 +364,9 @@ def pairs_figure(
         "network's own NAD with the nearest vᵀCv · dotted: chance · ± standard deviation over "
         "seeds · ε = σ = 1"
     )
-    return style.finish(figure, "Directions that one network learns and another does not", caption)
+    return style.finish(
+        figure, "Directions that one network learns and another does not", caption
+    )
 
 
 def matrix_figure(table: pd.DataFrame) -> Figure:
@@ -339,7 +375,7 @@ def matrix_figure(table: pd.DataFrame) -> Figure:
     titles = [title_of(name) for name in names]
     cells = percents(table, ["network", "direction"])
     figure, (panels,) = style.new(1, 2, 11, 5.6)
-    for panel, learns in zip(panels, (True, False)):
+    for panel, learns in zip(panels, (True, False), strict=True):
         maps = {}
         for column in ("mean", "std", "fitted"):
             values = np.full((len(names), len(names)), np.nan)
@@ -355,7 +391,9 @@ def matrix_figure(table: pd.DataFrame) -> Figure:
         "Test accuracy (%) on D(v), v the controversial direction for A, not B · "
         f"{not_fitted('hatched')} · ± standard deviation over seeds · ε = σ = 1"
     )
-    return style.finish(figure, "Directions that network A learns and network B does not", caption)
+    return style.finish(
+        figure, "Directions that network A learns and network B does not", caption
+    )
 
 
 def draw(folder: Path) -> None:
@@ -373,9 +411,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--scale", choices=settings.read()["scales"], default="overnight")
+    parser.add_argument(
+        "--scale", choices=settings.read()["scales"], default="overnight"
+    )
     parser.add_argument("--out", type=Path, help="by default a folder of reports/kept")
-    parser.add_argument("--draw", action="store_true", help="draw the figures, train nothing")
+    parser.add_argument(
+        "--draw", action="store_true", help="draw the figures, train nothing"
+    )
     asked = parser.parse_args()
     names = [name for name in NETWORKS if name in asked.networks]
     folder = asked.out or KEPT / asked.scale
@@ -387,5 +429,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with one_sentence("results.csv keeps the trained networks, and the same command resumes"):
+    with one_sentence(
+        "results.csv keeps the trained networks, and the same command resumes"
+    ):
         main()

@@ -1,12 +1,14 @@
-"""Which derivative predicts the Fourier directions that a network learns, secant or gradient?
+"""Which derivative predicts the Fourier directions that a network learns, secant or
+gradient?
 
     python -m studies.definitions
 
-The frequencies of a kept Fourier map are ranked by the untrained network's response along them,
-√(vᵀCv), with C of either estimand. A third ranking needs no network: low frequencies first. The
-area under the ROC curve says how well a ranking separates the frequencies learned to 60 % or 75 %
-from the others: 1 for a perfect separation, 0.5 by chance. It needs no fitted network, as long as
-the map's networks were all trained alike. Writes reports/kept/definitions/waves/results.csv.
+The frequencies of a kept Fourier map are ranked by the untrained network's response
+along them, √(vᵀCv), with C of either estimand. A third ranking needs no network: low
+frequencies first. The area under the ROC curve says how well a ranking separates the
+frequencies learned to 60 % or 75 % from the others: 1 for a perfect separation, 0.5 by
+chance. It needs no fitted network, as long as the map's networks were all trained
+alike. Writes reports/kept/definitions/waves/results.csv.
 """
 
 from collections.abc import Iterable
@@ -26,10 +28,18 @@ from pipeline.report.labels import label
 from pipeline.report.run import abouts
 
 KEPT = Path("reports/kept")
-FOLDER, SHAPE = KEPT / "definitions/waves", (1, SIDE, SIDE)
+FOLDER = KEPT / "definitions/waves"
+SHAPE = (1, SIDE, SIDE)
 
-RUNS = {"lenet": 256, "vgg11_quarter": 96, "resnet18_quarter": 40, "vit_small": 64, "convmixer": 64}
-"""Runs of `fourier`, each of one network, and the untrained networks of each estimate."""
+RUNS = {
+    "lenet": 256,
+    "vgg11_quarter": 96,
+    "resnet18_quarter": 40,
+    "vit_small": 64,
+    "convmixer": 64,
+}
+"""Runs of `fourier`, each of one network, and the untrained networks of each estimate.
+"""
 
 THRESHOLDS = (0.60, 0.75)
 """Accuracies from which on a frequency counts as learned."""
@@ -54,14 +64,16 @@ def of_waves(
 
 
 def ranking_row(response: np.ndarray, accuracy: pd.Series) -> dict[str, float]:
-    """How well a ranking predicts accuracies: Spearman's ρ, and the area under the ROC curve.
+    """How well a ranking predicts accuracies: Spearman's ρ, and the area under the ROC
+    curve.
 
     Args:
         response: What ranks the frequencies, the largest first, (K,).
         accuracy: Accuracies by frequency, (K,).
 
     Returns:
-        Columns of the table. An area is NaN where all or none of the frequencies are learned.
+        Columns of the table. An area is NaN where all or none of the frequencies are
+        learned.
     """
     row = {"rank_correlation": spearman(response, accuracy)}
     for threshold in THRESHOLDS:
@@ -80,9 +92,13 @@ def main() -> None:
         specification, accuracy = accuracies(name)
         about = {"network": label(specification), "waves": len(accuracy)}
         squares = np.square(accuracy.index.to_frame()).sum(axis=1).to_numpy()
-        rows.append(about | {"ranking": "low frequency first"} | ranking_row(-squares, accuracy))
+        rows.append(
+            about | {"ranking": "low frequency first"} | ranking_row(-squares, accuracy)
+        )
         for estimand in ("secant", "gradient"):
-            nads, response = of_waves(specification, accuracy.index, count, estimand=estimand)
+            nads, response = of_waves(
+                specification, accuracy.index, count, estimand=estimand
+            )
             row = about | {"ranking": estimand, "networks": count, "error": nads.error}
             rows.append(row | ranking_row(response, accuracy))
             print(rows[-1], flush=True)

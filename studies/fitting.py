@@ -1,14 +1,15 @@
-"""What does the training that paper 2 leaves open do along late NADs: does a network fit D(v₁) ⊕
-D(v₂), and what does it learn?
+"""What does the training that paper 2 leaves open do along late NADs: does a network
+fit D(v₁) ⊕ D(v₂), and what does it learn?
 
     python -m studies.fitting [--seeds 3] [--network lenet] [--ways stated "rate 0.1" ...]
     [--pairs 1000,1000 ...] [--scale paper]
 
-Cells of `linear_pairs` with the samples and epochs of a scale of params.yaml, along NADs of
-data/nads, are trained in each of the `WAYS`. The stated one has for LeNet maximum rate 0.2,
-momentum 0.9, clipping at norm 0.5 and one triangle that peaks at 2/5; each of the others
-changes one thing of it. Prints CSV, one row per cell: training loss and accuracy of the last
-epoch, and test accuracies with both channels, with only the first and with only the second.
+Cells of `linear_pairs` with the samples and epochs of a scale of params.yaml, along
+NADs of data/nads, are trained in each of the `WAYS`. The stated one has for LeNet
+maximum rate 0.2, momentum 0.9, clipping at norm 0.5 and one triangle that peaks at 2/5;
+each of the others changes one thing of it. Prints CSV, one row per cell: training loss
+and accuracy of the last epoch, and test accuracies with both channels, with only the
+first and with only the second.
 """
 
 import argparse
@@ -33,8 +34,8 @@ from studies.in_memory import Grid
 TEST_SAMPLES = 4000
 PAIRS = ((1000, 1000), (512, 800), (800, 256))
 STATED = {"clip": training.CLIP}
-"""What params.yaml has otherwise for LeNet than paper 2 and the group's code; the rest is as
-there."""
+"""What params.yaml has otherwise for LeNet than paper 2 and the group's code; the rest
+is as there."""
 
 WAYS = {
     "stated": STATED,
@@ -50,23 +51,31 @@ WAYS = {
 def planned(
     scale: str, name: str, pairs: tuple[tuple[int, int], ...], seeds: int
 ) -> Callable[[], Grid]:
-    """What makes the grid of one network at these pairs of indices, with the sizes of a scale."""
+    """What makes the grid of one network at these pairs of indices, with the sizes of a
+    scale."""
     plan = settings.plans(settings.read())[scale].experiments["linear_pairs"]
     indices = Indices(tuple(sorted({index for pair in pairs for index in pair})))
     members = {name: dataclasses.replace(plan.members[name], grid=indices, seeds=seeds)}
     tests = min(TEST_SAMPLES, plan.test_samples)
     return functools.partial(
         Grid,
-        dataclasses.replace(plan, members=members, seeds=tuple(range(seeds)), test_samples=tests),
+        dataclasses.replace(
+            plan, members=members, seeds=tuple(range(seeds)), test_samples=tests
+        ),
     )
 
 
 def train_cell(grid: Grid, job: tuple[Cell, str]) -> dict[str, float]:
-    """How the training of a cell in one way went, and its test accuracies; runs in a worker."""
+    """How the training of a cell in one way went, and its test accuracies; runs in a
+    worker."""
     cell, way = job
-    # The seeds are those of the stage `train`, so that the stated way is what it trains.
+    # The seeds are those of the stage `train`, so that the stated way is what it
+    # trains.
     outcome, accuracies, _ = grid.train(cell, "linear_pairs", **WAYS[way])
-    result = {"train_loss": outcome.losses[-1], "train_accuracy": outcome.accuracy} | accuracies
+    result = {
+        "train_loss": outcome.losses[-1],
+        "train_accuracy": outcome.accuracy,
+    } | accuracies
     return {name: round(value, 5) for name, value in result.items()}
 
 
@@ -84,12 +93,16 @@ def main() -> None:
     artifacts.present(artifacts.NADS, "estimate")
     pairs = tuple(tuple(map(int, pair.split(","))) for pair in asked.pairs)
     make = planned(asked.scale, asked.network, pairs, asked.seeds)
-    cells = [cell for cell in make().cells if (cell["index_1"], cell["index_2"]) in pairs]
+    cells = [
+        cell for cell in make().cells if (cell["index_1"], cell["index_2"]) in pairs
+    ]
     jobs = [(cell, way) for way in asked.ways for cell in cells]
     rows = []
     work = workers.run(train_cell, jobs, make, torch.device("cpu"))
     for (cell, way), result in tqdm(work, "cells in each way", len(jobs), disable=None):
-        place = {name: cell[name] for name in ("architecture", "seed", "index_1", "index_2")}
+        place = {
+            name: cell[name] for name in ("architecture", "seed", "index_1", "index_2")
+        }
         if isinstance(result, training.Diverged):
             result = {"train_loss": float("inf")}
         elif isinstance(result, Exception):

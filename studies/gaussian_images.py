@@ -1,10 +1,12 @@
-"""Class folders of Gaussian images, with each class's mean and covariance (paper 1, review 3).
+"""Class folders of Gaussian images, with each class's mean and covariance (paper 1,
+review 3).
 
     python -m studies.gaussian_images FOLDER
 
-If figure 7 looks the same for these images, it says nothing about what is special in photographs.
-Reads data/images/. Writes FOLDER/train/CLASS/*.png and FOLDER/test/CLASS/*.png, as many images as
-each class has, which `CIFAR10=FOLDER dvc repro` takes. Values are clipped to 0 … 255.
+If figure 7 looks the same for these images, it says nothing about what is special in
+photographs. Reads data/images/. Writes FOLDER/train/CLASS/*.png and
+FOLDER/test/CLASS/*.png, as many images as each class has, which `CIFAR10=FOLDER dvc
+repro` takes. Values are clipped to 0 … 255.
 """
 
 import argparse
@@ -32,10 +34,13 @@ def gaussian(images: np.ndarray, count: int, rng: np.random.Generator) -> np.nda
     """
     vectors = images.reshape(len(images), -1).astype(np.float64)
     mean = vectors.mean(0)
-    # Mixtures of the centred images have exactly their covariance, without a D×D factor.
+    # Mixtures of the centred images have exactly their covariance, without a D×D
+    # factor.
     mixing = rng.standard_normal((count, len(vectors))) / np.sqrt(len(vectors) - 1)
     drawn = mean + mixing @ (vectors - mean)
-    return np.rint(drawn).clip(0, 255).astype(np.uint8).reshape(count, *images.shape[1:])
+    return (
+        np.rint(drawn).clip(0, 255).astype(np.uint8).reshape(count, *images.shape[1:])
+    )
 
 
 def main() -> None:
@@ -48,11 +53,15 @@ def main() -> None:
         originals = images["train_images"][images["train_labels"] == number]
         for split in ("train", "test"):
             count = int((images[f"{split}_labels"] == number).sum())
-            pictures = gaussian(originals, count, stream(0, "gaussian images", name, split))
+            pictures = gaussian(
+                originals, count, stream(0, "gaussian images", name, split)
+            )
             place = folder / split / name
             place.mkdir(parents=True)
             for position, picture in enumerate(pictures):
-                Image.fromarray(picture.transpose(1, 2, 0)).save(place / f"{position:05}.png")
+                Image.fromarray(picture.transpose(1, 2, 0)).save(
+                    place / f"{position:05}.png"
+                )
 
 
 if __name__ == "__main__":

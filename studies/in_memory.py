@@ -30,11 +30,12 @@ def trained(
     specification: networks.Specification | None = None,
     **changes: Any,
 ) -> tuple[nn.Module, training.Outcome, float]:
-    """A cell's network, trained as the stage trains it, how its training went, and its seconds.
+    """A cell's network, trained as the stage trains it, how its training went, and its
+    seconds.
 
-    x (N, C, H, W), y (N,): its training set; name: of the experiment from which the seeds derive,
-    if another; specification: of the network, if another; changes: fields of its training that are
-    not as planned.
+    x (N, C, H, W), y (N,): its training set; name: of the experiment from which the
+    seeds derive, if another; specification: of the network, if another; changes: fields
+    of its training that are not as planned.
     """
     member = plan.members[cell["architecture"]]
     coordinates = (cell[coordinate] for coordinate in experiment.coordinates)
@@ -43,7 +44,8 @@ def trained(
     specification = specification or member.specification
     network = networks.build(specification, x.shape[1], outputs, weights)
     how = dataclasses.replace(member.training, **changes)
-    x, started = training.channels_last(x, "cpu"), time.perf_counter()
+    x = training.channels_last(x, "cpu")
+    started = time.perf_counter()
     outcome = training.train(network, x, y, how, order)
     return network, outcome, time.perf_counter() - started
 
@@ -63,7 +65,8 @@ class Rows:
 
     def holds(self, *key: Any) -> bool:
         """Whether there is a row with these values in its first columns."""
-        # Texts alone compare alike in memory and after reading (an empty one is read as NaN).
+        # Texts alone compare alike in memory and after reading (an empty one is read as
+        # NaN).
         wanted = [self._text(value) for value in key]
         found = ([*map(self._text, row.values())][: self.keys] for row in self._rows)
         return wanted in found
@@ -80,26 +83,37 @@ class Rows:
 
 
 class Grid:
-    """The cells and the data of a plan of `linear_pairs`, along NADs of data/nads; each worker
-    makes its own."""
+    """The cells and the data of a plan of `linear_pairs`, along NADs of data/nads; each
+    worker makes its own."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan, self.experiment = plan, experiments.find("linear_pairs")
+        self.plan = plan
+        self.experiment = experiments.find("linear_pairs")
         self.cells = self.experiment.cells(plan)
         self.data = Data(self.experiment)
         nads = functools.lru_cache(1)(artifacts.nads)
         self.data.vectors = self.experiment.directions(plan, nads)
-        draw = lambda seed: self.experiment.draw(plan, seed, None)
+
+        def draw(seed):
+            return self.experiment.draw(plan, seed, None)
+
         self.data.draw = functools.lru_cache(1)(draw)
 
     def train(
         self, cell: Cell, name: str, **changes: Any
     ) -> tuple[training.Outcome, dict[str, float], float]:
-        """How a cell's training went, its test accuracies by test set, and the seconds (see
-        `trained`)."""
+        """How a cell's training went, its test accuracies by test set, and the seconds
+        (see `trained`)."""
         x, y = self.data.dataset(cell, "train")
         network, outcome, seconds = trained(
-            self.experiment, self.plan, cell, x, y, self.data.outputs, name=name, **changes
+            self.experiment,
+            self.plan,
+            cell,
+            x,
+            y,
+            self.data.outputs,
+            name=name,
+            **changes,
         )
         accuracies = {
             test_set: training.accuracy(network, training.channels_last(x, "cpu"), y)

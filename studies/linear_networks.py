@@ -1,12 +1,14 @@
-"""Two ways in which even a linear network prefers directions (paper 1, figure 4 and its lemmas).
+"""Two ways in which even a linear network prefers directions (paper 1, figure 4 and its
+lemmas).
 
     python -m studies.linear_networks
 
-Pooling *loses* information: after 2×2 average pooling only a share s of the energy of a direction v
-is left, and the best accuracy on D(v) of any later layer is Φ((ε/σ)·√(s/(1 − s))). Conditioning
-*slows* training: scaling the input along v by a factor a loses nothing, yet gradient descent needs
-about 1/a² times as many steps. Linear networks are trained on D(v) with the project's own loop.
-Writes two tables and a figure into reports/kept/linear_networks/two_mechanisms/.
+Pooling *loses* information: after 2×2 average pooling only a share s of the energy of a
+direction v is left, and the best accuracy on D(v) of any later layer is Φ((ε/σ)·√(s/(1
+− s))). Conditioning *slows* training: scaling the input along v by a factor a loses
+nothing, yet gradient descent needs about 1/a² times as many steps. Linear networks are
+trained on D(v) with the project's own loop. Writes two tables and a figure into
+reports/kept/linear_networks/two_mechanisms/.
 """
 
 from collections.abc import Iterator
@@ -32,7 +34,9 @@ SEEDS = (0, 1)
 POOLED = Training(epochs=30, lr=0.5, momentum=0.0, weight_decay=0.0, schedule="linear")
 SIGMA = 3.0  # as in paper 1, figure 1
 
-SCALED = Training(epochs=100, lr=0.5, momentum=0.0, weight_decay=0.0, schedule="linear", clip=1e9)
+SCALED = Training(
+    epochs=100, lr=0.5, momentum=0.0, weight_decay=0.0, schedule="linear", clip=1e9
+)
 FACTORS = (1.0, 0.5, 0.25, 0.125)
 
 
@@ -78,9 +82,13 @@ def train_on(
     for split in ("train", "test"):
         rng = seeds.stream(seed, "linear networks", split)
         y = separable.labels(rng, SAMPLES)
-        x = separable.linearly_separable(separable.normal(rng, SAMPLES), y, v, 1.0, sigma)
+        x = separable.linearly_separable(
+            separable.normal(rng, SAMPLES), y, v, 1.0, sigma
+        )
         sets.append((x, torch.as_tensor(y > 0).long()))
-    outcome = training.train(network, *sets[0], how, seeds.derive(seed, "linear networks"))
+    outcome = training.train(
+        network, *sets[0], how, seeds.derive(seed, "linear networks")
+    )
     return outcome, training.accuracy(network, *sets[1])
 
 
@@ -109,7 +117,8 @@ def conditioning_rows() -> Iterator[dict]:
     for factor in FACTORS:
         for seed in SEEDS:
             network = training.initialised(
-                lambda factor=factor: ScaledLinear(v, factor), seeds.derive(seed, "scaled")
+                lambda factor=factor: ScaledLinear(v, factor),
+                seeds.derive(seed, "scaled"),
             )
             outcome, accuracy = train_on(network, v, 1.0, SCALED, seed)
             yield {
@@ -135,14 +144,21 @@ def draw(pooling: pd.DataFrame, conditioning: pd.DataFrame) -> None:
         markersize=4,
         label="trained, 21 frequencies",
     )
-    left.set(xlabel="energy of v left by 2×2 average pooling", ylabel="test accuracy (%)")
+    left.set(
+        xlabel="energy of v left by 2×2 average pooling", ylabel="test accuracy (%)"
+    )
     left.set_title("Pooling loses information")
     left.legend(frameon=False)
     cells = conditioning.groupby("factor")["steps"].agg(["mean", "std"])
     look = {"color": style.BLUE, "marker": "o", "linestyle": "none", "capsize": 2.5}
     right.errorbar(cells.index, cells["mean"], cells["std"], label="trained", **look)
     factors = np.array(FACTORS)
-    right.plot(factors, cells["mean"][1.0] / factors**2, color="0.5", label="proportional to 1/a²")
+    right.plot(
+        factors,
+        cells["mean"][1.0] / factors**2,
+        color="0.5",
+        label="proportional to 1/a²",
+    )
     right.set_xscale("log", base=2)
     right.set_yscale("log")
     right.set_xticks(FACTORS, ["1", "1/2", "1/4", "1/8"])
@@ -150,7 +166,9 @@ def draw(pooling: pd.DataFrame, conditioning: pd.DataFrame) -> None:
     right.set(ylabel="steps until D(v) is learned")
     right.set_title("Bad conditioning slows training")
     right.legend(frameon=False)
-    caption = f"{SAMPLES:,} samples · {len(SEEDS)} seeds · σ = {SIGMA:g} (left), 1 (right)"
+    caption = (
+        f"{SAMPLES:,} samples · {len(SEEDS)} seeds · σ = {SIGMA:g} (left), 1 (right)"
+    )
     title = "Two ways in which a linear network prefers directions"
     style.save(style.finish(figure, title, caption), FOLDER, "linear_networks")
 

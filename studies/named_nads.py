@@ -1,12 +1,13 @@
-"""Make the NADs that `pipeline.nads.load` gives by name, `pipeline/named_nads/{name}.npz`, again.
+"""Make the NADs that `pipeline.nads.load` gives by name,
+`pipeline/named_nads/{name}.npz`, again.
 
     python -m studies.named_nads lenet resnet18
 
-Names are those of params.yaml's architectures, whose `estimator` and `seed` hold as in a stage. A
-finished estimate is in the store, so that a killed run goes on with the next name. Directions are
-written as float16, other arrays as float32; beside what `NADs.save` writes, a file holds `commit`,
-at which its networks were drawn, and `minutes`, of one core, which they took (NaN: they were in the
-store).
+Names are those of params.yaml's architectures, whose `estimator` and `seed` hold as in
+a stage. A finished estimate is in the store, so that a killed run goes on with the next
+name. Directions are written as float16, other arrays as float32; beside what
+`NADs.save` writes, a file holds `commit`, at which its networks were drawn, and
+`minutes`, of one core, which they took (NaN: they were in the store).
 """
 
 import argparse
@@ -39,16 +40,20 @@ SOURCES = {
     "convnext": Source(128),
     "torchvision_resnet18": Source(64, input=(3, 32, 32)),
 }
-"""Untrained networks by architecture, for a relative error of C of about 0.1 or less; in colour it
-is 0.3, of the networks along whose NADs scale `overnight` trains. DenseNet-121's error looks like
-0.07 after four networks, and rises when others unlike them arrive."""
+"""Untrained networks by architecture, for a relative error of C of about 0.1 or less;
+in colour it is 0.3, of the networks along whose NADs scale `overnight` trains.
+DenseNet-121's error looks like 0.07 after four networks, and rises when others unlike
+them arrive."""
 
-WHOLE, FIRST = 1024, 256
-"""The number D of an input's values up to which all directions are written, and how many else."""
+WHOLE = 1024
+FIRST = 256
+"""The number D of an input's values up to which all directions are written, and how
+many else."""
 
 
 def arrays_of(nads: NADs) -> dict[str, object]:
-    """The arrays of a small file: of many directions the first, of each number fewer digits."""
+    """The arrays of a small file: of many directions the first, of each number fewer
+    digits."""
     count = len(nads.directions)
     kept = count if count <= WHOLE else FIRST
     small = {
@@ -61,7 +66,8 @@ def arrays_of(nads: NADs) -> dict[str, object]:
 
 
 def core_minutes() -> float:
-    """Minutes of processor time that this process and its workers, which have ended, took."""
+    """Minutes of processor time that this process and its workers, which have ended,
+    took."""
     for worker in multiprocessing.active_children():
         worker.join()
     return sum(os.times()[:4]) / 60
@@ -73,22 +79,29 @@ def numbers(name: str) -> str:
     nads = NADs.load(path)
     with np.load(path) as arrays:
         minutes = arrays["minutes"]
-    directions, networks = f"{len(nads.directions):,}", f"{nads.networks:,}"
+    directions = f"{len(nads.directions):,}"
+    networks = f"{nads.networks:,}"
     return f"{as_text(nads.shape)} | {directions} | {networks} | {nads.error:.3f} | {minutes:.1f}"
 
 
 def main(names: list[str]) -> None:
-    """Estimate what is not in the store, write a file for each name, and print its numbers."""
-    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()
+    """Estimate what is not in the store, write a file for each name, and print its
+    numbers."""
+    commit = subprocess.check_output(
+        ["git", "rev-parse", "--short", "HEAD"], text=True
+    ).strip()
     params = read()
     estimator = Estimator(**params["estimator"] | {"compare": False})
     kept = store.Store(store.default_folder())
     for name in names:
-        architecture = {k: v for k, v in params["architectures"][name].items() if k != "input"}
+        architecture = {
+            k: v for k, v in params["architectures"][name].items() if k != "input"
+        }
         request = Request(networks.specification(architecture), SOURCES[name])
         plan = NADsPlan("named", params["seed"], estimator, {name: request})
         (task,) = tasks(plan, torch.device("cpu"))
-        known, started = kept.holds(task.key), core_minutes()
+        known = kept.holds(task.key)
+        started = core_minutes()
         nads = task.nads()
         minutes = np.nan if known else core_minutes() - started
         about = arrays_of(nads) | {"commit": commit, "minutes": minutes}

@@ -1,10 +1,12 @@
-"""Which part of the bias is the optimiser's? Accuracy along each network's own NADs, by optimiser.
+"""Which part of the bias is the optimiser's? Accuracy along each network's own NADs, by
+optimiser.
 
     python -m studies.optimisers
 
-Where the architecture loses information along a direction, no optimiser learns it. Where training
-is merely ill-conditioned along it, an optimiser that rescales its steps does. Reads the kept runs
-that `RUNS` names; writes a figure and a table into reports/kept/optimisers/own_nads/.
+Where the architecture loses information along a direction, no optimiser learns it.
+Where training is merely ill-conditioned along it, an optimiser that rescales its steps
+does. Reads the kept runs that `RUNS` names; writes a figure and a table into
+reports/kept/optimisers/own_nads/.
 """
 
 from pathlib import Path
@@ -29,8 +31,8 @@ RUNS = {
     "convmixer": ("patches", "convmixer_adamw"),
     "resnet18_quarter": ("resnet18_quarter", "resnet18_quarter_adamw"),
 }
-"""The runs of `nad_sweep` in which each network is trained, along the same NADs. Of two runs by one
-optimiser the later one's cells count."""
+"""The runs of `nad_sweep` in which each network is trained, along the same NADs. Of two
+runs by one optimiser the later one's cells count."""
 
 OPTIMISERS = ("SGD", "SGD with momentum", "AdamW")
 
@@ -43,9 +45,11 @@ def optimiser(training: dict[str, Any]) -> str:
 
 
 def table() -> pd.DataFrame:
-    """Accuracies in per cent by network, optimiser and index: mean and std over seeds, the mean of
-    the training accuracy, the number of seeds, and whether all were fitted."""
-    plans, tables = abouts(KEPT), []
+    """Accuracies in per cent by network, optimiser and index: mean and std over seeds,
+    the mean of the training accuracy, the number of seeds, and whether all were fitted.
+    """
+    plans = abouts(KEPT)
+    tables = []
     for name, runs in RUNS.items():
         for run in runs:
             folder = KEPT / "nad_sweep" / run
@@ -58,7 +62,16 @@ def table() -> pd.DataFrame:
             names = {"network": label(member["specification"])}
             names |= {"optimiser": optimiser(member["training"])}
             tables.append(cells.reset_index().assign(**names))
-    order = ["network", "optimiser", "index", "mean", "std", "train_accuracy", "seeds", "fitted"]
+    order = [
+        "network",
+        "optimiser",
+        "index",
+        "mean",
+        "std",
+        "train_accuracy",
+        "seeds",
+        "fitted",
+    ]
     return pd.concat(tables)[order].drop_duplicates(order[:3], keep="last")
 
 
@@ -68,10 +81,12 @@ def draw(rows: pd.DataFrame) -> None:
     rows_of_panels = -(-len(networks) // 2)
     size = 9.6, 2.3 * rows_of_panels + 1.2
     figure, axes = style.new(rows_of_panels, 2, *size, sharex=True, sharey=True)
-    looks = dict(zip(OPTIMISERS, style.CURVES))
-    for panel, network in zip(axes.flat, networks):
+    looks = dict(zip(OPTIMISERS, style.CURVES, strict=True))
+    for panel, network in zip(axes.flat, networks, strict=True):
         panel.axhline(50, color="0.6", linewidth=0.8)
-        for name, cells in rows[rows["network"] == network].groupby("optimiser", sort=False):
+        for name, cells in rows[rows["network"] == network].groupby(
+            "optimiser", sort=False
+        ):
             cells = cells.set_index("index")
             look = looks[name] | {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
             style.over_indices(panel, cells, label=name, **look)
@@ -82,7 +97,9 @@ def draw(rows: pd.DataFrame) -> None:
         panel.remove()
     for panel in axes[:, 0]:
         panel.set_ylabel("test accuracy (%)")
-    axes[0, 0].legend(loc="center left", frameon=False)  # LeNet was trained by all three
+    axes[0, 0].legend(
+        loc="center left", frameon=False
+    )  # LeNet was trained by all three
     caption = f"10,000 samples · grey: guessing · {not_fitted('hollow')} · ± standard deviation "
     caption += "over seeds · VGG-11: the authors' NADs"
     title = "Accuracy on D(u) along a network's NADs u, by optimiser"

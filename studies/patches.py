@@ -1,18 +1,20 @@
-"""The NADs of networks that cut their inputs into patches of p×p pixels, one row a network.
+"""The NADs of networks that cut their inputs into patches of p×p pixels, one row a
+network.
 
     python -m studies.patches
 
-With weights that are alike in law at every patch and at every place in it, an untrained network
-hardly tells patches apart: its first p² NADs are the patterns that repeat in each patch, and its
-response √λ falls after them. Tables and figure go into reports/kept/patches/four_networks/.
+With weights that are alike in law at every patch and at every place in it, an untrained
+network hardly tells patches apart: its first p² NADs are the patterns that repeat in
+each patch, and its response √λ falls after them. Tables and figure go into
+reports/kept/patches/four_networks/.
 
-networks.csv: `repeating` is the part of the first p² NADs' span in patterns that repeat (by chance
-p²/1024); k_row, k_col and least are the plane wave that is seen least and the response to it, as a
-multiple of that to a random pattern. spectra.csv, at some indices: 100 √λ with its standard error,
-and the response of as many other networks along the same directions (held_out). The last
-eigenvalues of an estimate are too small, since its directions are chosen for that, and the response
-of other networks along them is too large, since they are not quite the last. The truth lies
-between.
+networks.csv: `repeating` is the part of the first p² NADs' span in patterns that repeat
+(by chance p²/1024); k_row, k_col and least are the plane wave that is seen least and
+the response to it, as a multiple of that to a random pattern. spectra.csv, at some
+indices: 100 √λ with its standard error, and the response of as many other networks
+along the same directions (held_out). The last eigenvalues of an estimate are too small,
+since its directions are chosen for that, and the response of other networks along them
+is too large, since they are not quite the last. The truth lies between.
 """
 
 from pathlib import Path
@@ -29,16 +31,24 @@ from pipeline.profile.response import Response
 from pipeline.report import style
 from pipeline.report.labels import label
 
-FOLDER, SHAPE = Path("reports/kept/patches/four_networks"), (1, SIDE, SIDE)
+FOLDER = Path("reports/kept/patches/four_networks")
+SHAPE = (1, SIDE, SIDE)
 
-PATCHES = {"vit": (4, 64), "mixer": (4, 64), "convmixer": (4, 128), "convnext": (16, 128)}
-"""Height of a patch (of ConvNeXt: the product of its strides), and number of untrained networks."""
+PATCHES = {
+    "vit": (4, 64),
+    "mixer": (4, 64),
+    "convmixer": (4, 128),
+    "convnext": (16, 128),
+}
+"""Height of a patch (of ConvNeXt: the product of its strides), and number of untrained
+networks."""
 
 INDICES = [0, 4, 8, 15, 16, 32, 64, 100, 200, 400, 800, 1000]
 
 
 def repeating(directions: np.ndarray, patch: int) -> float:
-    """The part of the span of orthonormal directions (K, D) in patterns that repeat every patch."""
+    """The part of the span of orthonormal directions (K, D) in patterns that repeat
+    every patch."""
     tiles = directions.reshape(-1, SIDE // patch, patch, SIDE // patch, patch)
     mean = tiles.mean((1, 3))
     return float(np.square(mean).sum() * (SIDE // patch) ** 2 / len(directions))
@@ -51,18 +61,25 @@ def along(nads: NADs, others: NADs) -> np.ndarray:
 
 def drawn(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figure:
     """The spectra of all networks, and pictures of some NADs of each."""
-    figure, axes = style.new(len(found), 10, 13, 5.6)  # four columns for spectra, six of pictures
+    figure, axes = style.new(
+        len(found), 10, 13, 5.6
+    )  # four columns for spectra, six of pictures
     spectra = figure.add_subplot(axes[0, 0].get_gridspec()[:, :4])
     for panel in axes[:, :4].flat:
         panel.remove()
     style.bare(axes[:, 4:].flat)
-    for (name, nads), row, colour in zip(found.items(), axes[:, 4:], style.COLOURS):
-        patch, title = PATCHES[name][0], label(networks.specification({"network": name}))
+    for (name, nads), row, colour in zip(
+        found.items(), axes[:, 4:], style.COLOURS, strict=True
+    ):
+        patch = PATCHES[name][0]
+        title = label(networks.specification({"network": name}))
         values = nads.eigenvalues**0.5
         spectra.plot(np.arange(len(values)) + 1, values, color=colour, label=title)
         look = {"color": colour, "linestyle": ":", "linewidth": 1}
         spectra.plot(np.arange(len(values)) + 1, held_out[name], **look)
-        for panel, index in zip(row, (0, 1, patch**2 - 1, patch**2, 512, 1000), strict=True):
+        for panel, index in zip(
+            row, (0, 1, patch**2 - 1, patch**2, 512, 1000), strict=True
+        ):
             picture = nads.directions[index].reshape(SIDE, SIDE)
             bound = np.abs(picture).max()
             panel.imshow(picture, cmap="gray", vmin=-bound, vmax=bound)
@@ -79,23 +96,35 @@ def drawn(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figure:
 def main() -> None:
     """Estimate, and write tables and figure."""
     FOLDER.mkdir(exist_ok=True)
-    rows, spectra, found, held_out = [], [], {}, {}
+    rows = []
+    spectra = []
+    found = {}
+    held_out = {}
     for name, (patch, count) in PATCHES.items():
         specification = networks.specification({"network": name})
         make = networks.constructor(specification["network"])
         nads, others = (
-            estimate(lambda: make(1, 1), SHAPE, networks=count, symmetry="square", seed=seed)  # noqa: B023
+            estimate(
+                lambda: make(1, 1), SHAPE, networks=count, symmetry="square", seed=seed
+            )  # noqa: B023
             for seed in (0, 1)
         )
-        found[name], held_out[name] = nads, along(nads, others)
-        values, directions = np.sqrt(nads.eigenvalues), nads.directions
+        found[name] = nads
+        held_out[name] = along(nads, others)
+        values = np.sqrt(nads.eigenvalues)
+        directions = nads.directions
         least = Response(values[:, None] * directions, SHAPE).frequencies.iloc[0]
-        row = {"network": name, "weights": sum(each.numel() for each in make(1, 2).parameters())}
+        row = {
+            "network": name,
+            "weights": sum(each.numel() for each in make(1, 2).parameters()),
+        }
         row |= {"patch": patch, "networks": count, "error": nads.error}
         row |= {"repeating": repeating(directions[: patch**2], patch)}
         row |= {"k_row": int(least["k_row"]), "k_col": int(least["k_col"])}
         rows.append(row | {"least": least["response"]})
-        table = pd.DataFrame({"network": name, "index": sorted({*INDICES, patch**2 - 1, patch**2})})
+        table = pd.DataFrame(
+            {"network": name, "index": sorted({*INDICES, patch**2 - 1, patch**2})}
+        )
         table["value"] = 100 * values[table["index"]]
         errors = 50 * nads.standard_errors / values  # of 100 √λ
         table["standard_error"] = errors[table["index"]]

@@ -1,16 +1,17 @@
-"""Whether bfloat16 changes what is learned, and how fast: a grid of `linear_pairs` trained in both
-precisions, cell by cell.
+"""Whether bfloat16 changes what is learned, and how fast: a grid of `linear_pairs`
+trained in both precisions, cell by cell.
 
     python -m studies.precision [--networks lenet mlp_100_20 resnet18_narrow] [--seeds 3]
 
-Cells are those of the laptop scale (its NADs, indices, epochs and schedules; 5,000 training
-samples), each trained from the same weights on the same data in the same order in float32 and in
-bfloat16, and tested in float32 on both channels and on each alone. A rounding error grows during
-training, so single cells differ; what is asked is whether they differ on average. Printed are, per
-network, the mean difference bfloat16 − float32 over cells, seeds and test sets with its 95 %
-interval (bootstrap over the trainings), and beside it the standard deviation between the seeds of
-one cell in float32; last, how many times as fast a training is in bfloat16 (median and range over
-the trainings; the two of one cell run side by side on two cores).
+Cells are those of the laptop scale (its NADs, indices, epochs and schedules; 5,000
+training samples), each trained from the same weights on the same data in the same order
+in float32 and in bfloat16, and tested in float32 on both channels and on each alone. A
+rounding error grows during training, so single cells differ; what is asked is whether
+they differ on average. Printed are, per network, the mean difference bfloat16 − float32
+over cells, seeds and test sets with its 95 % interval (bootstrap over the trainings),
+and beside it the standard deviation between the seeds of one cell in float32; last, how
+many times as fast a training is in bfloat16 (median and range over the trainings; the
+two of one cell run side by side on two cores).
 """
 
 import argparse
@@ -34,8 +35,8 @@ RESAMPLED = 10_000
 
 
 def train_cell(grid: Grid, job: tuple[Cell, str]) -> tuple[dict[str, float], float]:
-    """Test accuracies of one cell in one precision, by test set, and the seconds of its training;
-    runs in a worker."""
+    """Test accuracies of one cell in one precision, by test set, and the seconds of its
+    training; runs in a worker."""
     cell, precision = job
     return grid.train(cell, "precision", precision=precision)[1:]
 
@@ -43,10 +44,11 @@ def train_cell(grid: Grid, job: tuple[Cell, str]) -> tuple[dict[str, float], flo
 def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
     """Rows of the comparison, one per network.
 
-    table: float32 and bfloat16 by architecture, seed, cell and test_set, accuracies. seconds: the
-    same by architecture, seed and cell, times of the training.
+    table: float32 and bfloat16 by architecture, seed, cell and test_set, accuracies.
+    seconds: the same by architecture, seed and cell, times of the training.
     """
-    rows, rng = [], np.random.default_rng(0)
+    rows = []
+    rng = np.random.default_rng(0)
     for name, part in table.groupby("architecture", sort=False):
         difference = part["bfloat16"] - part["float32"]
         trainings = difference.groupby([part["cell"], part["seed"]]).mean().to_numpy()
@@ -65,7 +67,9 @@ def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
                 "to": 100 * high,
                 "largest": 100 * difference.abs().max(),
                 "between seeds": 100
-                * float(part.groupby(["cell", "test_set"])["float32"].var().mean() ** 0.5),
+                * float(
+                    part.groupby(["cell", "test_set"])["float32"].var().mean() ** 0.5
+                ),
                 "times as fast": faster.median(),
                 "at least": faster.min(),
                 "at most": faster.max(),
@@ -77,17 +81,25 @@ def compared(table: pd.DataFrame, seconds: pd.DataFrame) -> list[dict]:
 def main() -> None:
     """Train the grid in both precisions and print the comparison."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--networks", nargs="+", default=["lenet", "mlp_100_20", "resnet18_narrow"])
+    parser.add_argument(
+        "--networks", nargs="+", default=["lenet", "mlp_100_20", "resnet18_narrow"]
+    )
     parser.add_argument("--seeds", type=int, default=3)
     asked = parser.parse_args()
     artifacts.present(artifacts.NADS, "estimate")
     plan = settings.plans(settings.read())["laptop"].experiments["linear_pairs"]
-    members, seeds = {name: plan.members[name] for name in asked.networks}, range(asked.seeds)
+    members = {name: plan.members[name] for name in asked.networks}
+    seeds = range(asked.seeds)
     changes = {"members": members, "seeds": tuple(seeds), "train_samples": SAMPLES}
     make = functools.partial(Grid, dataclasses.replace(plan, **changes))
     grid = make()
-    jobs = [(cell, precision) for cell in grid.cells for precision in ("float32", "bfloat16")]
-    tested, times = {}, {}
+    jobs = [
+        (cell, precision)
+        for cell in grid.cells
+        for precision in ("float32", "bfloat16")
+    ]
+    tested = {}
+    times = {}
     work = workers.run(train_cell, jobs, make, torch.device("cpu"))
     for (cell, precision), result in tqdm(
         work, "cells in both precisions", len(jobs), disable=None
@@ -110,7 +122,9 @@ def main() -> None:
     )
     seconds = pd.Series(times).apply(pd.Series)
     print(f"{SAMPLES:,} training samples, torch {torch.__version__}; percentages")
-    pd.DataFrame(compared(table, seconds)).to_csv(sys.stdout, index=False, float_format="%.2f")
+    pd.DataFrame(compared(table, seconds)).to_csv(
+        sys.stdout, index=False, float_format="%.2f"
+    )
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
     python -m studies.prediction
 
-The covariance C of a network's derivative is compared with the directions that separate CIFAR-10's
-classes, in grey: the differences of the classes' means, and Fisher's discriminants. Does their
-alignment rank `NETWORKS` by the accuracy that they come to, and better than the alignment with the
-images' principal components, the number of weights, or a training of one epoch? Tables and figure
-go into reports/kept/prediction/seventeen_networks/, where networks that are trained already are
+The covariance C of a network's derivative is compared with the directions that separate
+CIFAR-10's classes, in grey: the differences of the classes' means, and Fisher's
+discriminants. Does their alignment rank `NETWORKS` by the accuracy that they come to,
+and better than the alignment with the images' principal components, the number of
+weights, or a training of one epoch? Tables and figure go into
+reports/kept/prediction/seventeen_networks/, where networks that are trained already are
 not trained again; images are those of the last run.
 """
 
@@ -38,7 +39,8 @@ from pipeline.report import style
 from pipeline.report.labels import label
 
 FOLDER = Path("reports/kept/prediction/seventeen_networks")
-SHAPE, CPU = (1, 32, 32), torch.device("cpu")
+SHAPE = (1, 32, 32)
+CPU = torch.device("cpu")
 
 NETWORKS = (
     {"network": "logreg"},
@@ -75,7 +77,8 @@ PREDICTORS = {
     "weights": "number of weights",
     "one_epoch": "accuracy after one epoch (%)",
 }
-"""What shall rank the networks: alignments of C, times a random direction's, and two rivals."""
+"""What shall rank the networks: alignments of C, times a random direction's, and two
+rivals."""
 
 RESAMPLED = 10_000
 """Resamplings of the networks, from which the intervals of rank correlations come."""
@@ -89,14 +92,16 @@ def images() -> dict[str, tuple[torch.Tensor, np.ndarray]]:
     """
     whole = artifacts.images()
     grey = {
-        s: in_unit_range(np.array(whole[f"{s}_images"])).mean(1, True) for s in ("train", "test")
+        s: in_unit_range(np.array(whole[f"{s}_images"])).mean(1, True)
+        for s in ("train", "test")
     }
     deviation, mean = torch.std_mean(grey["train"])
     return {s: ((x - mean) / deviation, whole[f"{s}_labels"]) for s, x in grey.items()}
 
 
 def class_means(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The differences (classes, D) between the classes' means and the mean of inputs x (N, D)."""
+    """The differences (classes, D) between the classes' means and the mean of inputs x
+    (N, D)."""
     return np.stack([x[y == c].mean(0) for c in np.unique(y)]) - x.mean(0)
 
 
@@ -105,7 +110,11 @@ def fisher(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
     The covariance within classes is that of Ledoit and Wolf.
     """
-    found = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto").fit(x, y).scalings_.T
+    found = (
+        LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto")
+        .fit(x, y)
+        .scalings_.T
+    )
     found = found[: len(np.unique(y)) - 1]
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
@@ -130,28 +139,39 @@ def aligned(vectors: dict[str, np.ndarray], architecture: dict) -> dict:
 
 
 def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
-    """The row of one network that a worker trains; job: architecture, training images, seed,
-    epochs."""
-    (architecture, count, seed, epochs), started = job, time.monotonic()
+    """The row of one network that a worker trains; job: architecture, training images,
+    seed, epochs."""
+    (architecture, count, seed, epochs) = job
+    started = time.monotonic()
     specification = networks.specification(architecture)
     rng = seeds.stream("prediction", count, seed)
     (x, y), (x_test, y_test) = images().values()
     x, y = chosen(rng, {"train_images": x.numpy(), "train_labels": y}, "train", count)
-    row = {"network": label(specification), "images": count, "seed": seed, "epochs": epochs}
+    row = {
+        "network": label(specification),
+        "images": count,
+        "seed": seed,
+        "epochs": epochs,
+    }
     test = training.channels_last(x_test, CPU), torch.as_tensor(y_test).long()
     identity = ("prediction", row["network"], count, seed)
     network = networks.build(specification, 1, 10, seeds.derive(*identity, "weights"))
     course = Training(epochs, **SGD)
-    x, y = training.channels_last(torch.as_tensor(x), CPU), torch.as_tensor(y).long()
+    x = training.channels_last(torch.as_tensor(x), CPU)
+    y = torch.as_tensor(y).long()
     outcome = training.train(network, x, y, course, seeds.derive(*identity, "order"))
-    row |= {"accuracy": training.accuracy(network, *test), "train_accuracy": outcome.accuracy}
+    row |= {
+        "accuracy": training.accuracy(network, *test),
+        "train_accuracy": outcome.accuracy,
+    }
     return row | {"seconds": time.monotonic() - started}
 
 
 def completed(
     table: Path, function: Callable, jobs: Mapping[tuple, Any], make_context: Callable
 ) -> pd.DataFrame:
-    """The rows of jobs in a file; those that it lacks are made by workers and added at once.
+    """The rows of jobs in a file; those that it lacks are made by workers and added at
+    once.
 
     jobs: by the values in the first columns of their rows.
     """
@@ -164,7 +184,9 @@ def completed(
         if isinstance(row, Exception):
             raise row
         line = pd.DataFrame([row])
-        line.to_csv(table, mode="a", header=not table.exists(), index=False, float_format="%.5g")
+        line.to_csv(
+            table, mode="a", header=not table.exists(), index=False, float_format="%.5g"
+        )
         print(line.to_string(header=False, index=False), flush=True)
     return pd.read_csv(table)
 
@@ -181,19 +203,27 @@ def rank_correlation(
     a, b = (each - each.mean(1, keepdims=True) for each in ranks)
     with np.errstate(invalid="ignore"):  # where all of a sample are one network
         sampled = (a * b).sum(1) / np.sqrt((a * a).sum(1) * (b * b).sum(1))
-    return stats.spearmanr(predictor, accuracy).statistic, *np.nanquantile(sampled, (0.025, 0.975))
+    return stats.spearmanr(predictor, accuracy).statistic, *np.nanquantile(
+        sampled, (0.025, 0.975)
+    )
 
 
 def correlations(table: pd.DataFrame) -> pd.DataFrame:
-    """Rank correlation of each predictor with accuracy, and its interval, at each number of images.
+    """Rank correlation of each predictor with accuracy, and its interval, at each
+    number of images.
 
     table: mean over seeds by network and number of images.
     """
-    rows, rng = [], np.random.default_rng(0)
+    rows = []
+    rng = np.random.default_rng(0)
     for count, cells in table.groupby("images"):
         for name in PREDICTORS:
-            rho, low, high = rank_correlation(cells[name].values, cells["accuracy"].values, rng)
-            rows.append({"images": count, "predictor": name, "networks": len(cells), "rho": rho})
+            rho, low, high = rank_correlation(
+                cells[name].values, cells["accuracy"].values, rng
+            )
+            rows.append(
+                {"images": count, "predictor": name, "networks": len(cells), "rho": rho}
+            )
             rows[-1] |= {"low": low, "high": high}
     return pd.DataFrame(rows)
 
@@ -205,12 +235,12 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
     """
     figure, panels = style.new(len(SIZES), len(PREDICTORS), 13, 6.4, sharey="row")
     names = list(table["network"].unique())
-    for row, (count, cells) in zip(panels, table.groupby("images")):
+    for row, (count, cells) in zip(panels, table.groupby("images"), strict=True):
         accuracy = 100 * cells["accuracy"]
-        for panel, (name, text) in zip(row, PREDICTORS.items()):
+        for panel, (name, text) in zip(row, PREDICTORS.items(), strict=True):
             percent = 100 if "%" in text else 1
             places = percent * cells[name], accuracy, cells["network"], cells["fitted"]
-            for x, y, network, of_seeds in zip(*places):
+            for x, y, network, of_seeds in zip(*places, strict=True):
                 panel.plot(x, y, "none")
                 look = {"ha": "center", "va": "center", "fontsize": 8}
                 look |= {"color": style.BLACK if of_seeds == 1 else style.BLUE}
@@ -218,8 +248,12 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
             if cells[name].max() > 10 * cells[name].min():
                 panel.set_xscale("log")
             panel.set_xlabel(text)
-            one = ranked[(ranked["images"] == count) & (ranked["predictor"] == name)].iloc[0]
-            interval = f"ρ = {one['rho']:+.2f} ({one['low']:+.2f} to {one['high']:+.2f})"
+            one = ranked[
+                (ranked["images"] == count) & (ranked["predictor"] == name)
+            ].iloc[0]
+            interval = (
+                f"ρ = {one['rho']:+.2f} ({one['low']:+.2f} to {one['high']:+.2f})"
+            )
             panel.set_title(interval.replace("-", "−"))
         row[0].set_ylabel(f"test accuracy (%), {count:,} images")
     courses = [
@@ -254,12 +288,15 @@ def main() -> None:
         for name, each in by_label.items()
     }
     table = completed(FOLDER / "networks.csv", trained, jobs, dict)
-    keys, one = ["network", "images"], table["epochs"] == 1
+    keys = ["network", "images"]
+    one = table["epochs"] == 1
     whole = table[~one].assign(fitted=fitted(table)).groupby(keys, as_index=False)
     means = whole.agg({"accuracy": "mean", "fitted": "min"}).merge(alignments)
     short = table[one].rename(columns={"accuracy": "one_epoch"})
     means = means.merge(short.groupby(keys, as_index=False)["one_epoch"].mean())
-    means = means.sort_values("network", key=lambda names: names.map(list(by_label).index))
+    means = means.sort_values(
+        "network", key=lambda names: names.map(list(by_label).index)
+    )
     ranked = correlations(means)
     ranked.to_csv(FOLDER / "correlations.csv", index=False, float_format="%.6f")
     drawn(means, ranked).savefig(FOLDER / "prediction.png", metadata={"Software": None})

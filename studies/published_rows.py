@@ -1,17 +1,19 @@
-"""How many networks a published spectrum was made from: the number n of rows of its matrix.
+"""How many networks a published spectrum was made from: the number n of rows of its
+matrix.
 
     python -m studies.published_rows data/nads/resnet18.npz
     python -m studies.published_rows ResNet18_NADs.npy ResNet18_eigenvals.npy
 
-The authors' matrices have one network's secant a row, and their files hold right singular vectors
-and singular values s. The first command compares s with singular values of n normal rows that have
-our eigenvalues λ: s ≈ √(nλ) at the head of a spectrum, and less towards its tail, where n rows in
-1,024 dimensions spread their own eigenvalues (Marchenko and Pastur). A common factor of all
-published values looks much like another n, so the ratios are evidence and no proof. The second
-command uses nothing of ours: a network whose law is the same under transposition has a C that is
-the same too, and the part of the authors' C that is not is the sampling error of n rows. Their
-files are those of the folder NADs/ of the repository LTS4/neural-anisotropy-directions; the values
-below are columns eig_rn, eig_vgg and eig_dn of its docs/data/nads.csv.
+The authors' matrices have one network's secant a row, and their files hold right
+singular vectors and singular values s. The first command compares s with singular
+values of n normal rows that have our eigenvalues λ: s ≈ √(nλ) at the head of a
+spectrum, and less towards its tail, where n rows in 1,024 dimensions spread their own
+eigenvalues (Marchenko and Pastur). A common factor of all published values looks much
+like another n, so the ratios are evidence and no proof. The second command uses nothing
+of ours: a network whose law is the same under transposition has a C that is the same
+too, and the part of the authors' C that is not is the sampling error of n rows. Their
+files are those of the folder NADs/ of the repository LTS4/neural-anisotropy-directions;
+the values below are columns eig_rn, eig_vgg and eig_dn of its docs/data/nads.csv.
 """
 
 import argparse
@@ -71,34 +73,44 @@ ROWS = (2500, 4000, 5000, 6000, 8000, 10_000)
 
 
 def ratios(
-    eigenvalues: np.ndarray, published: dict[int, float], rows: int, rng: np.random.Generator
+    eigenvalues: np.ndarray,
+    published: dict[int, float],
+    rows: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
-    """The ratios of simulated to published singular values, for a matrix of `rows` rows.
+    """The ratios of simulated to published singular values, for a matrix of `rows`
+    rows.
 
     eigenvalues: (D,) of our C; published: index → singular value.
     """
-    matrix = rng.standard_normal((rows, len(eigenvalues))) * np.sqrt(np.maximum(eigenvalues, 0))
+    matrix = rng.standard_normal((rows, len(eigenvalues))) * np.sqrt(
+        np.maximum(eigenvalues, 0)
+    )
     values = np.linalg.svd(matrix, compute_uv=False)
     return np.array([values[index] / value for index, value in published.items()])
 
 
 def odd_part(matrix: np.ndarray, shape: tuple[int, ...]) -> float:
-    """The relative size ‖C − PCPᵀ‖ / 2‖C‖ of the part of C that changes sign under transposition.
+    """The relative size ‖C − PCPᵀ‖ / 2‖C‖ of the part of C that changes sign under
+    transposition.
 
-    matrix: C, (D, D); shape: (C, H, W) of one input, H = W; P: the transposition of its pixels.
+    matrix: C, (D, D); shape: (C, H, W) of one input, H = W; P: the transposition of its
+    pixels.
     """
     odd = matrix - symmetrised("transposition", matrix, shape)
     return float(np.linalg.norm(odd) / np.linalg.norm(matrix))
 
 
 def expected_odd_part(matrix: np.ndarray, shape: tuple[int, ...], rows: int) -> float:
-    """The `odd_part` that an estimate C from n independent normal rows is expected to have by
-    chance, where the rows' true covariance has none: √(((tr C)² − (tr PC)²) / 2n) / ‖C‖.
+    """The `odd_part` that an estimate C from n independent normal rows is expected to
+    have by chance, where the rows' true covariance has none: √(((tr C)² − (tr PC)²) /
+    2n) / ‖C‖.
 
-    The odd part of one row's r rᵀ is A = (r rᵀ − P r rᵀ Pᵀ)/2, with ‖A‖² = (‖r‖⁴ − ⟨r, Pr⟩²)/2. Its
-    mean over the law is 0, so that of n rows has the mean square E‖A‖²/n. A normal r is even plus
-    odd, e + o, with e and o independent: E[‖r‖⁴ − ⟨r, Pr⟩²] = 4 E‖e‖² E‖o‖² = (tr C)² − (tr PC)²,
-    for which the estimate's own traces stand without bias.
+    The odd part of one row's r rᵀ is A = (r rᵀ − P r rᵀ Pᵀ)/2, with ‖A‖² = (‖r‖⁴ − ⟨r,
+    Pr⟩²)/2. Its mean over the law is 0, so that of n rows has the mean square E‖A‖²/n.
+    A normal r is even plus odd, e + o, with e and o independent: E[‖r‖⁴ − ⟨r, Pr⟩²] = 4
+    E‖e‖² E‖o‖² = (tr C)² − (tr PC)², for which the estimate's own traces stand without
+    bias.
 
     matrix: the estimate, (D, D); rows: n.
     """
@@ -109,23 +121,31 @@ def expected_odd_part(matrix: np.ndarray, shape: tuple[int, ...], rows: int) -> 
 
 
 def by_transposition(directions: np.ndarray, values: np.ndarray) -> None:
-    """Print the odd part of a published C, and the one expected for each number of rows.
+    """Print the odd part of a published C, and the one expected for each number of
+    rows.
 
-    directions: (K, 1024), right singular vectors as rows; values: (K,), singular values.
+    directions: (K, 1024), right singular vectors as rows; values: (K,), singular
+    values.
     """
     matrix = (directions.T * values.astype(np.float64) ** 2) @ directions
     shape = (1, SIDE, SIDE)
-    print(f"part of C that changes sign under transposition: {odd_part(matrix, shape):.4f}")
+    print(
+        f"part of C that changes sign under transposition: {odd_part(matrix, shape):.4f}"
+    )
     for rows in ROWS:
-        print(f"expected of {rows:6d} rows: {expected_odd_part(matrix, shape, rows):.4f}")
+        print(
+            f"expected of {rows:6d} rows: {expected_odd_part(matrix, shape, rows):.4f}"
+        )
 
 
 def by_spectrum(path: Path) -> None:
-    """Print the `ratios` for each number of rows, and the number for which they are nearest to 1.
+    """Print the `ratios` for each number of rows, and the number for which they are
+    nearest to 1.
 
     path: the NADs of an architecture of `PUBLISHED`, which names the file.
     """
-    name, nads = path.stem, NADs.load(path)
+    name = path.stem
+    nads = NADs.load(path)
     print(
         f"{name}: our C from {nads.networks} networks, relative error {nads.error:.3f}; "
         "simulated ÷ published singular values"
@@ -134,7 +154,9 @@ def by_spectrum(path: Path) -> None:
     print(f"rows    {header}   rms of log")
     distances = {}
     for rows in ROWS:
-        values = ratios(nads.eigenvalues, PUBLISHED[name], rows, np.random.default_rng(rows))
+        values = ratios(
+            nads.eigenvalues, PUBLISHED[name], rows, np.random.default_rng(rows)
+        )
         distances[rows] = float(np.sqrt((np.log(values) ** 2).mean()))
         columns = "".join(f"{ratio:8.3f}" for ratio in values)
         print(f"{rows:6d}  {columns}{distances[rows]:13.3f}")

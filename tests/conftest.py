@@ -1,5 +1,5 @@
-"""What tests of several rooms share: one thread, as in the workers (more would fight over the
-cores), one seed, params.yaml, pictures, and a folder to run stages in."""
+"""What tests of several rooms share: one thread, as in the workers (more would fight
+over the cores), one seed, params.yaml, pictures, and a folder to run stages in."""
 
 import copy
 import linecache
@@ -18,17 +18,21 @@ from pipeline.project.errors import WATCHED
 from pipeline.settings import read
 
 torch.set_num_threads(1)
-os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a GPU's sums come in no order, and tests compare bytes
+os.environ["CUDA_VISIBLE_DEVICES"] = (
+    ""  # a GPU's sums come in no order, and tests compare bytes
+)
 
 SHIPPED = read(ROOT / "params.yaml")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Shared by several processes, files of slow tests come first: else one process would end
-    minutes after the others."""
+    """Shared by several processes, files of slow tests come first: else one process
+    would end minutes after the others."""
     if hasattr(config, "workerinput"):
         slow = {
-            item.path for item in items if item.getparent(pytest.Module).get_closest_marker("slow")
+            item.path
+            for item in items
+            if item.getparent(pytest.Module).get_closest_marker("slow")
         }
         items.sort(key=lambda item: item.path not in slow)
 
@@ -41,7 +45,8 @@ def shipped():
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread():
-    """NumPy's own threads would fight over the cores, with those of other processes too."""
+    """NumPy's own threads would fight over the cores, with those of other processes
+    too."""
     with threadpoolctl.threadpool_limits(1):
         yield
 
@@ -71,7 +76,11 @@ def images():
     """Sixty training and twenty test pictures of four classes, at random, as
     `pipeline.project.artifacts.images` gives them."""
     rng = np.random.default_rng(0)
-    found = {"classes": list("abcd"), "mean": [0.5, 0.4, 0.3], "deviation": [0.2, 0.25, 0.3]}
+    found = {
+        "classes": list("abcd"),
+        "mean": [0.5, 0.4, 0.3],
+        "deviation": [0.2, 0.25, 0.3],
+    }
     for split, count in (("train", 60), ("test", 20)):
         pictures = rng.integers(0, 256, (count, 3, 32, 32))
         found[f"{split}_images"] = pictures.astype(np.uint8)
@@ -81,9 +90,11 @@ def images():
 
 @pytest.fixture
 def normalised(images):
-    """From uint8 pictures (N, 3, 32, 32) to the same in [0, 1], less their mean and divided by
-    their deviation, float64."""
-    mean, deviation = (np.reshape(images[key], (1, 3, 1, 1)) for key in ("mean", "deviation"))
+    """From uint8 pictures (N, 3, 32, 32) to the same in [0, 1], less their mean and
+    divided by their deviation, float64."""
+    mean, deviation = (
+        np.reshape(images[key], (1, 3, 1, 1)) for key in ("mean", "deviation")
+    )
     return lambda pictures: (pictures / 255 - mean) / deviation
 
 
@@ -97,14 +108,15 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch, request):
-    """An empty repository as the current folder, with own/ in it, whose modules each test imports
-    anew."""
+    """An empty repository as the current folder, with own/ in it, whose modules each
+    test imports anew."""
     root = tmp_path / "repository"
     (root / "own").mkdir(parents=True)
     monkeypatch.chdir(root)
     monkeypatch.setattr(sys, "path", list(sys.path))
     loaded = set(sys.modules)
-    # PyTorch reads the source of all that is being called when it sets a seed, this test's as well.
+    # PyTorch reads the source of all that is being called when it sets a seed, this
+    # test's as well.
     linecache.getlines(str(request.path))
     yield root
     for name in set(sys.modules) - loaded:

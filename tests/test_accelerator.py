@@ -1,4 +1,5 @@
-"""All that runs on a device runs on an accelerator as on the CPU, and leaves no tensor behind."""
+"""All that runs on a device runs on an accelerator as on the CPU, and leaves no tensor
+behind."""
 
 import contextlib
 import dataclasses
@@ -39,7 +40,8 @@ FAMILIES = {
 
 @pytest.fixture
 def on_both(monkeypatch):
-    """Calls a function of a device on the CPU and on the accelerator, where the stages find it."""
+    """Calls a function of a device on the CPU and on the accelerator, where the stages
+    find it."""
 
     def run(function):
         results = []
@@ -56,14 +58,19 @@ def trained_twice(device, specification, how):
     """The outcome and the weights of a network trained for two epochs."""
     network = networks.build(specification, 1, 2, 3)
     x = torch.randn(24, 1, 32, 32, generator=torch.Generator().manual_seed(0))
-    x, y = training.channels_last(x, device), (torch.arange(24) % 2).to(device)
+    x = training.channels_last(x, device)
+    y = (torch.arange(24) % 2).to(device)
     STATE.waits = 0
     outcome = training.train(network, x, y, how, 5)
     again = any(isinstance(module, training.DROPOUTS) for module in network.modules())
     assert STATE.waits <= 2 + again, "once in a training, and not once in a step"
     training.logits(networks.build(specification, 1, 2, 4), x)
-    assert {value.device.type for value in network.state_dict().values()} == {device.type}
-    return outcome, {name: value.cpu().numpy() for name, value in network.state_dict().items()}
+    assert {value.device.type for value in network.state_dict().values()} == {
+        device.type
+    }
+    return outcome, {
+        name: value.cpu().numpy() for name, value in network.state_dict().items()
+    }
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
@@ -72,7 +79,9 @@ def test_every_family_trains_in_both_precisions(name, precision, on_both):
     assert FAMILIES.keys() == networks.NETWORKS.keys()
     specification = networks.specification({"network": name} | FAMILIES[name])
     how = dataclasses.replace(HOW, precision=precision)
-    (ours, weights), (there, others) = on_both(lambda d: trained_twice(d, specification, how))
+    (ours, weights), (there, others) = on_both(
+        lambda d: trained_twice(d, specification, how)
+    )
     assert there.losses == pytest.approx(ours.losses, rel=1e-5)
     for key, value in weights.items():
         np.testing.assert_allclose(others[key], value, atol=1e-6)
@@ -96,18 +105,26 @@ def lay_down(name, images, architecture="lenet"):
 
 def left(name):
     """Tables and arrays that `train` and `evaluate` have left."""
-    models, reports = artifacts.MODELS / name, artifacts.REPORTS / name
-    arrays = {path.stem: safetensors.torch.load_file(path) for path in models.glob("*.safe*")}
+    models = artifacts.MODELS / name
+    reports = artifacts.REPORTS / name
+    arrays = {
+        path.stem: safetensors.torch.load_file(path) for path in models.glob("*.safe*")
+    }
     if (file := reports / "cross_sections.npz").exists():
-        arrays["sections"] = {key: torch.from_numpy(a) for key, a in np.load(file).items()}
+        arrays["sections"] = {
+            key: torch.from_numpy(a) for key, a in np.load(file).items()
+        }
     tables = {
-        path.name: pd.read_csv(path) for path in [*models.glob("*.csv"), *reports.glob("*.csv")]
+        path.name: pd.read_csv(path)
+        for path in [*models.glob("*.csv"), *reports.glob("*.csv")]
     }
     return arrays, tables
 
 
 @pytest.mark.parametrize("name", ["linear_pairs", "learning", "fourier"])
-def test_every_experiment_is_trained_and_evaluated(name, folder, images, on_both, in_this_process):
+def test_every_experiment_is_trained_and_evaluated(
+    name, folder, images, on_both, in_this_process
+):
     lay_down(name, images)
 
     def run(device):
@@ -150,7 +167,7 @@ def test_networks_of_a_stack_bring_their_buffers(on_both):
         return outcomes
 
     ours, there = on_both(run)
-    for one, other in zip(ours, there):
+    for one, other in zip(ours, there, strict=True):
         assert other.losses == pytest.approx(one.losses, rel=1e-5)
 
 
@@ -159,7 +176,8 @@ def test_a_stack_that_has_no_room_is_halved_and_its_sets_arrive_one_by_one(
 ):
     """Room for the inputs of two of the four cells, of 40 samples of two channels each."""
     lay_down("linear_pairs", images, "mlp")
-    tried, real = [], stack.train
+    tried = []
+    real = stack.train
 
     def watched(networks, sets, *rest):
         sets = list(sets)
@@ -181,7 +199,8 @@ def test_a_stack_that_has_no_room_is_halved_and_its_sets_arrive_one_by_one(
 
 @pytest.mark.parametrize("estimand", ["secant", "gradient"])
 def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypatch):
-    passes, real = {"cpu": [], NAME: []}, jacobian.images_per_pass
+    passes = {"cpu": [], NAME: []}
+    real = jacobian.images_per_pass
 
     def watched(network, shape):
         images = real(network, shape)
@@ -192,12 +211,16 @@ def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypa
     small = {"width": 0.125, "side": 8}
     specifications = {
         "resnet18": networks.specification({"network": "resnet18"} | small),
-        "vit": networks.specification({"network": "vit", "width": 16, "depth": 1, "side": 8}),
+        "vit": networks.specification(
+            {"network": "vit", "width": 16, "depth": 1, "side": 8}
+        ),
     }
     estimator = Estimator(estimand, "readout", 100.0, "many", True, False)
     source = Source(2, input=(1, 8, 8))
     members = {name: Request(each, source) for name, each in specifications.items()}
-    lay_down_plans(nads=NADsPlan("smoke", 0, estimator, members), machine={"device": "cpu"})
+    lay_down_plans(
+        nads=NADsPlan("smoke", 0, estimator, members), machine={"device": "cpu"}
+    )
 
     def run(device):
         estimate.main()
@@ -205,35 +228,64 @@ def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypa
 
     both = on_both(run)
     assert len(passes["cpu"]) == len(passes[NAME]) == 4
-    assert max(passes["cpu"]) == 128 < 2000 < min(passes[NAME]), "by a cache, and by memory"
-    for ours, there in zip(*both):
-        np.testing.assert_allclose(there.eigenvalues, ours.eigenvalues, rtol=1e-3, atol=1e-9)
-        assert abs(there.directions[0] @ ours.directions[0]) == pytest.approx(1, abs=1e-4)
+    assert max(passes["cpu"]) == 128 < 2000 < min(passes[NAME]), (
+        "by a cache, and by memory"
+    )
+    for ours, there in zip(*both, strict=True):
+        np.testing.assert_allclose(
+            there.eigenvalues, ours.eigenvalues, rtol=1e-3, atol=1e-9
+        )
+        assert abs(there.directions[0] @ ours.directions[0]) == pytest.approx(
+            1, abs=1e-4
+        )
 
 
 def test_the_output_of_a_network_from_images_to_images_comes_back(on_both):
-    estimator, point = Estimator("output", "plain", 100.0, "many", False, False), np.ones(64, "f4")
-    made = lambda: training.initialised(lambda: torch.nn.Conv2d(1, 1, 3, padding=1), 0)
-    run = lambda device: jacobian.jacobian_of(made().to(device), estimator, point, (1, 8, 8))
+    estimator = Estimator("output", "plain", 100.0, "many", False, False)
+    point = np.ones(64, "f4")
+
+    def made():
+        return training.initialised(lambda: torch.nn.Conv2d(1, 1, 3, padding=1), 0)
+
+    def run(device):
+        return jacobian.jacobian_of(made().to(device), estimator, point, (1, 8, 8))
+
     np.testing.assert_allclose(*on_both(run), atol=1e-6)
 
 
 def test_a_profile_with_weights(folder, on_both, in_this_process):
-    """Each part of a profile gives the same numbers, and the command puts them together."""
-    specification, shape = networks.specification({"network": "logreg", "side": 8}), (1, 8, 8)
+    """Each part of a profile gives the same numbers, and the command puts them
+    together."""
+    specification = networks.specification({"network": "logreg", "side": 8})
+    shape = (1, 8, 8)
     pictures = str(class_folders(folder / "mine", ("ape", "bee", "cat"), size=(8, 8)))
     weights = str(folder / "net.safetensors")
-    safetensors.torch.save_file(networks.build(specification, 1, 3, 0).state_dict(), weights)
+    safetensors.torch.save_file(
+        networks.build(specification, 1, 3, 0).state_dict(), weights
+    )
 
     def run(device):
-        found = checkpoint.measure(specification, shape, weights, pictures, torch.device(device))
+        found = checkpoint.measure(
+            specification, shape, weights, pictures, torch.device(device)
+        )
         assert plan.seconds_per_sample(specification, shape, torch.device(device)) > 0
         return [found.accuracy, found.answers], found.before.rows, found.after.rows
 
-    for ours, there in zip(*on_both(run)):
+    for ours, there in zip(*on_both(run), strict=True):
         np.testing.assert_allclose(there, ours, atol=1e-5)
-    words = ["logreg", "side=8", "--input", "1x8x8", "--minutes", "0.001", "--output", "page"]
+    words = [
+        "logreg",
+        "side=8",
+        "--input",
+        "1x8x8",
+        "--minutes",
+        "0.001",
+        "--output",
+        "page",
+    ]
     with Accelerator():
-        profile.main(profile.parse([*words, "--weights", weights, "--images", pictures]))
+        profile.main(
+            profile.parse([*words, "--weights", weights, "--images", pictures])
+        )
     request = json.loads((folder / "page/plan.json").read_text())["request"]
     assert request["device"] == NAME and (folder / "page/index.html").exists()

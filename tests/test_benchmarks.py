@@ -1,5 +1,5 @@
-"""The numbers that the benchmarks print, of the smallest sizes or of times that are made up; what
-this machine takes is never tested."""
+"""The numbers that the benchmarks print, of the smallest sizes or of times that are
+made up; what this machine takes is never tested."""
 
 import itertools
 
@@ -16,7 +16,8 @@ from pipeline.networks.lenet import LeNet
 
 
 def printed(text):
-    """Median, least and most of each printed line that has all three, by the line's words."""
+    """Median, least and most of each printed line that has all three, by the line's
+    words."""
     found = {}
     for line in text.splitlines():
         words, bracket, rest = line.rpartition("(")
@@ -33,7 +34,9 @@ def test_the_fourth_moment_of_a_plain_derivative():
     torch.manual_seed(0)
     weights = nn.Linear(6, 200_000).weight.detach().double().numpy()
     sampled = (((weights @ jacobian) ** 2).sum(1) ** 2).mean()
-    assert nads.plain_fourth_moment(jacobian / np.sqrt(18)) == pytest.approx(sampled, rel=0.01)
+    assert nads.plain_fourth_moment(jacobian / np.sqrt(18)) == pytest.approx(
+        sampled, rel=0.01
+    )
 
 
 def test_the_reference_is_the_same_function():
@@ -46,13 +49,15 @@ def test_the_reference_is_the_same_function():
 
 
 def test_the_symmetries_of_a_lenet_save_five_to_eight_of_its_networks():
-    """Eight elements of the square, less what the samples of one network have in common."""
+    """Eight elements of the square, less what the samples of one network have in
+    common."""
     _, (plain, readout, symmetric) = nads.one_round("lenet", range(4))
     assert plain > 10 * readout and 5 < readout / symmetric < 8
 
 
 def test_the_cost_of_equal_error_is_of_time_and_networks(monkeypatch, capsys):
-    """A network of the reference takes 3 or 4 times as long, and there are 100 or 60 times more."""
+    """A network of the reference takes 3 or 4 times as long, and there are 100 or 60
+    times more."""
     rounds = iter([([3.0, 1.0], [600.0, 20.0, 6.0]), ([2.0, 0.5], [600.0, 40.0, 10.0])])
     monkeypatch.setattr(nads, "one_round", lambda *_: next(rounds))
     nads.main("lenet", 2, 24)
@@ -65,9 +70,13 @@ def test_the_cost_of_equal_error_is_of_time_and_networks(monkeypatch, capsys):
 
 
 def test_what_symmetries_save_of_networks_from_images_to_images(monkeypatch, capsys):
-    """V = E‖S‖²/‖C‖² − 1 of a round is that of its networks; of the rounds the cost is printed."""
-    added, add = [], outputs.Covariance.add
-    monkeypatch.setattr(outputs.Covariance, "add", lambda c, f: added.append(f) or add(c, f))
+    """V = E‖S‖²/‖C‖² − 1 of a round is that of its networks; of the rounds the cost is
+    printed."""
+    added = []
+    add = outputs.Covariance.add
+    monkeypatch.setattr(
+        outputs.Covariance, "add", lambda c, f: added.append(f) or add(c, f)
+    )
     _, (plain, averaged) = outputs.one_round(range(6))
     rows = np.concatenate(added[::2]).astype(float)  # of either side
     products = (rows @ rows.T) ** 2
@@ -82,7 +91,9 @@ def test_what_symmetries_save_of_networks_from_images_to_images(monkeypatch, cap
     assert found["error of C after 1,000 networks"] == [0.25, 0.2, 0.3]
 
 
-def test_steps_with_and_without_the_settings_are_compared_in_each_round(monkeypatch, capsys):
+def test_steps_with_and_without_the_settings_are_compared_in_each_round(
+    monkeypatch, capsys
+):
     times = iter([0.3, 0.1, 0.2, 0.2])
     monkeypatch.setattr(allocation, "STEPS", {"lenet": 20})
     monkeypatch.setattr(allocation, "measure", lambda *_: next(times))
@@ -100,11 +111,14 @@ def test_a_process_measures_the_processor_time_of_one_step(monkeypatch):
 
 
 def test_a_grids_throughput_is_that_of_the_usual_loop_over_ours(monkeypatch, capsys):
-    """The usual loop takes 6 seconds a cell; a grid starts in 4, and takes half a second a cell."""
+    """The usual loop takes 6 seconds a cell; a grid starts in 4, and takes half a
+    second a cell."""
     clock = itertools.count(0, 6 * throughput.USUAL_CELLS)
     monkeypatch.setattr(throughput.time, "perf_counter", lambda: next(clock))
     monkeypatch.setattr(throughput, "usual", lambda cell, *_: cell.seed / 8)
-    monkeypatch.setattr(throughput, "ours", lambda _, n, device: (4 + n / 2, np.arange(n) / 4))
+    monkeypatch.setattr(
+        throughput, "ours", lambda _, n, device: (4 + n / 2, np.arange(n) / 4)
+    )
     monkeypatch.setattr(workers, "cores", lambda: 2)
     words = ["grid", "--networks", "mlp", "--rounds", "2", "--device", "cpu"]
     monkeypatch.setattr("sys.argv", words)
@@ -119,7 +133,8 @@ def test_a_grids_throughput_is_that_of_the_usual_loop_over_ours(monkeypatch, cap
 
 
 def test_a_step_of_a_stack_is_told_by_the_network(monkeypatch):
-    """A network's epochs end every 4 seconds; stacks of 1, 1, 3 epochs take 1, 1 and 10."""
+    """A network's epochs end every 4 seconds; stacks of 1, 1, 3 epochs take 1, 1 and
+    10."""
     clock = iter([0, 4, 8, 12, 0, 1, 2, 3, 4, 14, 0, 4, 8, 12])
     monkeypatch.setattr(device, "wait", lambda _: next(clock))
     monkeypatch.setattr(device, "processes", lambda *_: 0.25)
@@ -131,10 +146,15 @@ def test_a_step_of_a_stack_is_told_by_the_network(monkeypatch):
 
 @pytest.mark.slow
 def test_every_way_trains_the_same_cells():
-    """One at a time, together, and the usual loop: same data, weights, order and schedule."""
+    """One at a time, together, and the usual loop: same data, weights, order and
+    schedule."""
     specification = networks.specification({"network": "mlp", "hidden": [6, 4]})
-    cells = [throughput.Cell(specification, throughput.TRAINING(1), seed) for seed in range(3)]
-    sets, cpu = throughput.data(200), torch.device("cpu")
+    cells = [
+        throughput.Cell(specification, throughput.TRAINING(1), seed)
+        for seed in range(3)
+    ]
+    sets = throughput.data(200)
+    cpu = torch.device("cpu")
     found = [throughput.train_group(cpu, sets, [cell])[0] for cell in cells]
     assert throughput.train_group(cpu, sets, cells) == pytest.approx(found, abs=0.01)
     assert throughput.usual(cells[0], sets, cpu) == pytest.approx(found[0], abs=0.01)

@@ -1,5 +1,5 @@
-"""Mistakes that people make, the likeliest of each kind first, with the words that each must be
-answered with: one sentence, no traceback."""
+"""Mistakes that people make, the likeliest of each kind first, with the words that each
+must be answered with: one sentence, no traceback."""
 
 import runpy
 import sys
@@ -22,7 +22,9 @@ from pipeline.project.errors import InputError
 
 def table(columns, *rows):
     """A test of every row of a table, whose first column is its name."""
-    return pytest.mark.parametrize(columns, [pytest.param(*row, id=name) for name, *row in rows])
+    return pytest.mark.parametrize(
+        columns, [pytest.param(*row, id=name) for name, *row in rows]
+    )
 
 
 def answer(action, *arguments):
@@ -33,7 +35,8 @@ def answer(action, *arguments):
     return str(caught.value)
 
 
-# How it is started -------------------------------------------------------------------------------
+# How it is started
+# -------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -50,7 +53,9 @@ def test_the_files_of_a_zip_which_is_moved_after_a_run_and_named_by_a_link(tmp_p
     assert ran(copy.dvc("repro", "train@fourier")) == []
     copy.root = tmp_path / "link"
     copy.root.symlink_to("moved")
-    assert "0 cells trained, 4 reused, 0 failed" in copy.stage("train", "fourier").stdout
+    assert (
+        "0 cells trained, 4 reused, 0 failed" in copy.stage("train", "fourier").stdout
+    )
 
 
 @pytest.mark.parametrize("version", [(3, 10, 13), (3, 13, 0)])
@@ -61,12 +66,15 @@ def test_another_python_is_told_which_is_needed(version, monkeypatch):
 
 
 def test_outside_the_environment_the_missing_package_is_named(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "torch" else name)
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: None if name == "torch" else name
+    )
     with pytest.raises(ImportError, match="package torch is not installed"):
         runpy.run_path(str(ROOT / "pipeline" / "__init__.py"))
 
 
-# Images ------------------------------------------------------------------------------------------
+# Images
+# ------------------------------------------------------------------------------------------
 
 
 def alone(name, data):
@@ -84,8 +92,16 @@ PAGE = b"<!doctype html><title>404 Not Found</title>" + bytes(2000)
 
 @table(
     "make, words",
-    ("a wrong path", lambda root: root / "nowhere", "nowhere does not exist; name a folder"),
-    ("a web page in the archive's place", alone("cifar.tar.gz", PAGE), "download it again"),
+    (
+        "a wrong path",
+        lambda root: root / "nowhere",
+        "nowhere does not exist; name a folder",
+    ),
+    (
+        "a web page in the archive's place",
+        alone("cifar.tar.gz", PAGE),
+        "download it again",
+    ),
     ("CIFAR-100", cifar100, "docs/extending.md"),
     ("a table", alone("0.parquet", b"PAR1"), "docs/extending.md"),
     ("an array", alone("x.npy", b"some"), "docs/extending.md"),
@@ -94,7 +110,8 @@ def test_images(make, words, tmp_path):
     assert words in answer(sources.read, make(tmp_path / "birds"))
 
 
-# params.yaml -------------------------------------------------------------------------------------
+# params.yaml
+# -------------------------------------------------------------------------------------
 
 LINEAR = "scales/laptop/linear_pairs"
 LENET = f"{LINEAR}/networks/lenet"
@@ -105,10 +122,25 @@ LENET = f"{LINEAR}/networks/lenet"
     ("a misspelt key", "epz2", 0.3, "unknown key 'epz2'; did you mean 'eps2'?"),
     ("a misspelt scale", "scale", "lapptop", "scale 'lapptop' is"),
     ("a misspelt network", "architectures/lenet/network", "lenett", "mean 'lenet'?"),
-    ("a misspelt architecture", "scales/laptop/nads/lenett", 8, "did you mean 'lenet'?"),
-    ("a misspelt device", "device", "gpu", "must be 'auto', 'cpu', 'cuda', 'mps' or 'xpu', not"),
+    (
+        "a misspelt architecture",
+        "scales/laptop/nads/lenett",
+        8,
+        "did you mean 'lenet'?",
+    ),
+    (
+        "a misspelt device",
+        "device",
+        "gpu",
+        "must be 'auto', 'cpu', 'cuda', 'mps' or 'xpu', not",
+    ),
     ("half precision", "precision", "float16", "must be 'float32' or 'bfloat16'"),
-    ("an index out of range", f"{LENET}/indices", [1, 1024], "index 1024 is out of range"),
+    (
+        "an index out of range",
+        f"{LENET}/indices",
+        [1, 1024],
+        "index 1024 is out of range",
+    ),
     ("a negative index", f"{LENET}/indices", [-1], "index -1 is out of range"),
     ("one index without a list", f"{LENET}/indices", 1, "must be a valid array"),
     ("no index", f"{LENET}/indices", [], "indices is empty"),
@@ -118,14 +150,34 @@ LENET = f"{LINEAR}/networks/lenet"
     ("no number", "eps2", None, "eps2 must be a valid number, not None"),
     ("a negative amplitude", "eps2", -0.5, "eps2 must be greater than or equal to 0"),
     ("no noise", "sigma", 0, "sigma must be greater than 0"),
-    ("a fraction of an epoch", f"{LINEAR}/training/epochs", 1.5, "must be a valid integer"),
+    (
+        "a fraction of an epoch",
+        f"{LINEAR}/training/epochs",
+        1.5,
+        "must be a valid integer",
+    ),
     ("a power of ten", f"{LINEAR}/train_samples", 1e4, "must be a valid integer"),
     ("no seeds", f"{LINEAR}/seeds", 0, "seeds must be greater than 0"),
-    ("more seeds", f"{LINEAR}/networks/lenet/seeds", 9, "seeds is 9, and the experiment has"),
+    (
+        "more seeds",
+        f"{LINEAR}/networks/lenet/seeds",
+        9,
+        "seeds is 9, and the experiment has",
+    ),
     ("a key that was removed", "eps2", GONE, "the key 'eps2' is missing"),
-    ("no learning rate", "training/lr", GONE, "params.yaml: training: the key 'lr' is missing"),
+    (
+        "no learning rate",
+        "training/lr",
+        GONE,
+        "params.yaml: training: the key 'lr' is missing",
+    ),
     ("no sigma", "image_pairs/sigma/default", GONE, "sigma has no value for lenet"),
-    ("symmetry of one gradient", "estimator/estimand", "gradient", "set symmetry: false"),
+    (
+        "symmetry of one gradient",
+        "estimator/estimand",
+        "gradient",
+        "set symmetry: false",
+    ),
 )
 def test_values_of_params(path, value, words, shipped):
     with pytest.raises(InputError) as caught:
@@ -149,7 +201,8 @@ def test_the_text_of_params(old, new, words, tmp_path, monkeypatch):
     assert words in said and said.startswith("params.yaml")
 
 
-# Networks of one's own ---------------------------------------------------------------------------
+# Networks of one's own
+# ---------------------------------------------------------------------------
 
 NETWORKS = """
 import torch
@@ -210,8 +263,16 @@ def own(repository):
     ("its name is not there", "nets:linaer", "did you mean 'linear'"),
     ("a point for the colon", "nets.linear", "Name your own network module:name"),
     ("a file", "own/nets.py:linear", "Name your own network module:name"),
-    ("a model for its class", "nets:MODEL", "is a Sequential; name a class or a function"),
-    ("outputs alone", "nets:of_classes", "of_classes() takes from 0 to 1 positional arguments"),
+    (
+        "a model for its class",
+        "nets:MODEL",
+        "is a Sequential; name a class or a function",
+    ),
+    (
+        "outputs alone",
+        "nets:of_classes",
+        "of_classes() takes from 0 to 1 positional arguments",
+    ),
     ("wrong outputs", "nets:of_ten", "(2, 10), not (2, 2)"),
     ("(N,)", "nets:flat", "(2,), not (2, 2)"),
     ("a syntax error", "broken:net", "SyntaxError"),
@@ -228,7 +289,9 @@ def test_networks_of_ones_own(place, words, own):
     )
 
 
-def test_words_of_the_command_are_no_options_of_a_module_that_reads_some(own, monkeypatch):
+def test_words_of_the_command_are_no_options_of_a_module_that_reads_some(
+    own, monkeypatch
+):
     monkeypatch.setattr(sys, "argv", given := ["train", "linear_pairs", "--width=5"])
     dry_run(networks.specification({"network": "defaults:linear"}), (1, 32, 32), 2)
     assert sys.modules["defaults"].WIDTH == 3 and sys.argv is given
@@ -240,7 +303,8 @@ def test_a_misspelt_argument_of_a_network():
     assert "unexpected keyword argument 'widht'" in said
 
 
-# NADs --------------------------------------------------------------------------------------------
+# NADs
+# --------------------------------------------------------------------------------------------
 
 
 def linear():
@@ -252,18 +316,48 @@ MODEL = linear()
 
 @table(
     "make, keywords, words",
-    ("a model for its constructor", MODEL, {}, "builds a new network, such as `lambda: Net"),
+    (
+        "a model for its constructor",
+        MODEL,
+        {},
+        "builds a new network, such as `lambda: Net",
+    ),
     ("its name", "people:flat", {}, "`lambda: Net()`, not a str"),
     ("its class alone", nn.Linear, {}, "the network cannot be built: TypeError"),
-    ("one that raises", lambda: 1 / 0, {}, "the network cannot be built: ZeroDivisionError"),
+    (
+        "one that raises",
+        lambda: 1 / 0,
+        {},
+        "the network cannot be built: ZeroDivisionError",
+    ),
     ("one model again and again", lambda: MODEL, {}, "the same under two seeds"),
-    ("ten outputs", lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), {}, "(2, 10)"),
-    ("no batch", lambda: nn.Sequential(linear(), nn.Flatten(0)), {}, "returns (2,), not (2, 1)"),
+    (
+        "ten outputs",
+        lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)),
+        {},
+        "(2, 10)",
+    ),
+    (
+        "no batch",
+        lambda: nn.Sequential(linear(), nn.Flatten(0)),
+        {},
+        "returns (2,), not (2, 1)",
+    ),
     ("other inputs", linear, {"shape": (1, 16, 16)}, "1×16×16"),
-    ("no channels in the shape", linear, {"shape": (8, 8)}, "[channels, height, width]"),
+    (
+        "no channels in the shape",
+        linear,
+        {"shape": (8, 8)},
+        "[channels, height, width]",
+    ),
     ("one network", linear, {"networks": 1}, "networks must be at least 2"),
     ("a misspelt estimand", linear, {"estimand": "secants"}, "one of secant, gradient"),
-    ("a misspelt symmetry", linear, {"symmetry": "squares"}, "none, transposition, square"),
+    (
+        "a misspelt symmetry",
+        linear,
+        {"symmetry": "squares"},
+        "none, transposition, square",
+    ),
 )
 def test_estimate(make, keywords, words):
     given = {"shape": (1, 8, 8), "networks": 4} | keywords
@@ -281,7 +375,8 @@ def test_nads_made_elsewhere(rows, words):
     assert words in answer(lambda: nads.imported(rows, (1, 8, 8), "my.npy"))
 
 
-# Stages by hand, and the machine -----------------------------------------------------------------
+# Stages by hand, and the machine
+# -----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -289,24 +384,39 @@ def planned(folder, shipped):
     """A folder in which the stage `plan` has run at smoke scale."""
     (folder / "params.yaml").write_text(yaml.safe_dump(shipped | {"scale": "smoke"}))
     plans = settings.plans(settings.read())["smoke"]
-    documents = {"images": plans.images, "machine": {"device": plans.device}, "nads": plans.nads}
+    documents = {
+        "images": plans.images,
+        "machine": {"device": plans.device},
+        "nads": plans.nads,
+    }
     lay_down_plans(**documents, **plans.experiments)
     return folder
 
 
-@pytest.mark.parametrize(("stage", "before"), [(generate, "estimate"), (train, "generate flip")])
-def test_a_stage_before_its_inputs_names_the_one_that_makes_them(stage, before, planned):
+@pytest.mark.parametrize(
+    ("stage", "before"), [(generate, "estimate"), (train, "generate flip")]
+)
+def test_a_stage_before_its_inputs_names_the_one_that_makes_them(
+    stage, before, planned
+):
     name = before.partition(" ")[2] or "linear_pairs"
     said = answer(stage.main, name)
-    assert f"is missing; `python -m pipeline.{before}` makes it (`dvc repro` runs all" in said
+    assert (
+        f"is missing; `python -m pipeline.{before}` makes it (`dvc repro` runs all"
+        in said
+    )
 
 
 def test_a_stage_before_the_plan(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "is missing; `python -m pipeline.plan` makes it" in answer(train.main, "flip")
+    assert "is missing; `python -m pipeline.plan` makes it" in answer(
+        train.main, "flip"
+    )
     assert "params.yaml is missing; run from the root" in answer(settings.read)
 
 
 def test_a_stage_after_an_edit_of_params_without_a_plan(planned, shipped):
     (planned / "params.yaml").write_text(yaml.safe_dump(shipped | {"eps2": 0.3}))
-    assert "params.yaml was edited since it was planned" in answer(train.main, "linear_pairs")
+    assert "params.yaml was edited since it was planned" in answer(
+        train.main, "linear_pairs"
+    )

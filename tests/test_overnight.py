@@ -12,14 +12,17 @@ from pipeline.project.errors import InputError
 from pipeline.report.run import abouts
 
 RUNS = {
-    path: about["plan"] for path, about in abouts(ROOT / overnight.RUNS).items() if "plan" in about
+    path: about["plan"]
+    for path, about in abouts(ROOT / overnight.RUNS).items()
+    if "plan" in about
 }
 
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: "/".join(folder.parts[-2:]))
 def test_a_kept_run_is_planned_again(folder, monkeypatch, shipped):
     monkeypatch.setattr(overnight, "RUNS", ROOT / overnight.RUNS)
-    name, kept = overnight.put(shipped, folder), RUNS[folder]
+    name = overnight.put(shipped, folder)
+    kept = RUNS[folder]
     shipped["scales"] = {"overnight": shipped["scales"]["overnight"]}
     plan = settings.plans(shipped)["overnight"].experiments[name]
     again = json.loads(json.dumps(dataclasses.asdict(plan)))
@@ -33,10 +36,14 @@ def test_a_kept_run_is_planned_again(folder, monkeypatch, shipped):
         assert new["seeds"] == (member["seeds"] or len(kept["seeds"]))
     for key, value in kept["settings"].items():
         if isinstance(value, dict):
-            value = {architecture: value[architecture] for architecture in kept["members"]}
+            value = {
+                architecture: value[architecture] for architecture in kept["members"]
+            }
         assert again["settings"][key] == value
 
 
 def test_a_folder_that_is_no_run_is_named():
-    with pytest.raises(InputError, match="nad_sweep/patch is no run of an experiment; these are:"):
+    with pytest.raises(
+        InputError, match="nad_sweep/patch is no run of an experiment; these are:"
+    ):
         overnight.put({}, overnight.RUNS / "nad_sweep/patch")

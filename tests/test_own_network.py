@@ -1,5 +1,6 @@
-"""A new user's network, partly linked from elsewhere, and folders of images of its inputs' size,
-through DVC: what comes of them, and that every edit of the network is seen."""
+"""A new user's network, partly linked from elsewhere, and folders of images of its
+inputs' size, through DVC: what comes of them, and that every edit of the network is
+seen."""
 
 import contextlib
 import json
@@ -52,8 +53,8 @@ TARGET = "train@linear_pairs"
 
 
 def write_folders(root):
-    """Thirty training and ten test pictures of each class, every class with a colour of its own in
-    noise."""
+    """Thirty training and ten test pictures of each class, every class with a colour of
+    its own in noise."""
     rng = np.random.default_rng(0)
     for split, count in (("train", 30), ("test", 10)):
         for label, name in enumerate(CLASSES):
@@ -82,7 +83,8 @@ def prepare(copy):
     smoke = document["scales"]["smoke"]
     smoke["nads"] = {"mine": 2, "lenet": 2}
     for name in experiments.names():
-        one, lenet = smoke[name]["networks"], "lenet_colour" if name == "colours" else "lenet"
+        one = smoke[name]["networks"]
+        lenet = "lenet_colour" if name == "colours" else "lenet"
         smoke[name]["networks"] = NETWORKS.get(name, {lenet: one[lenet]})
     copy.write("params.yaml", yaml.safe_dump(document, sort_keys=False))
 
@@ -91,7 +93,8 @@ def prepare(copy):
 def own(tmp_path_factory):
     """A copy of the repository in which the network has gone through these experiments."""
     write_folders(birds := tmp_path_factory.mktemp("elsewhere") / "birds")
-    where, targets = tmp_path_factory.mktemp("own") / "repository", [TARGET, "evaluate@image_pairs"]
+    where = tmp_path_factory.mktemp("own") / "repository"
+    targets = [TARGET, "evaluate@image_pairs"]
     return Copy(where, prepare, targets, environment={"CIFAR10": str(birds)})
 
 
@@ -118,11 +121,20 @@ def test_they_have_their_rows_beside_the_images(own):
 
 
 def test_every_edit_is_seen_and_trains_its_cells_and_no_others(own):
-    """Of a file that the network reads, and of a linked module that it imports under `try`."""
-    files = lambda: json.loads(own.read("data/plan/linear_pairs.json"))["members"]["mine"]["own"]
+    """Of a file that the network reads, and of a linked module that it imports under
+    `try`."""
+
+    def files():
+        return json.loads(own.read("data/plan/linear_pairs.json"))["members"]["mine"][
+            "own"
+        ]
+
     before = files()
     with contextlib.ExitStack() as edits:
-        for edit in (("own/fields.txt", "4", "2"), ("../research/parts/slow.py", "ReLU", "Tanh")):
+        for edit in (
+            ("own/fields.txt", "4", "2"),
+            ("../research/parts/slow.py", "ReLU", "Tanh"),
+        ):
             edits.enter_context(own.edited(*edit))
         assert re.search(r"modified: +own", own.dvc("status", "plan"))
         output = own.dvc("repro", TARGET)
@@ -130,5 +142,6 @@ def test_every_edit_is_seen_and_trains_its_cells_and_no_others(own):
         assert "linear_pairs: 1 cells trained, 1 reused" in output
         edited = {name for name, digest in files().items() if digest != before[name]}
         assert edited == {"own/fields.txt", "own/parts/slow.py"}
-    # DVC keeps no past run of `estimate`, as reports/nads.json is in git; the store has the NADs.
+    # DVC keeps no past run of `estimate`, as reports/nads.json is in git; the store has
+    # the NADs.
     assert ran(own.dvc("repro", TARGET)) == ["estimate"], "going back trains nothing"

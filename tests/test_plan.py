@@ -1,4 +1,5 @@
-"""The stage `plan`: what it writes, what it forecasts, and what it says of what cannot be run."""
+"""The stage `plan`: what it writes, what it forecasts, and what it says of what cannot
+be run."""
 
 import functools
 import json
@@ -36,8 +37,8 @@ def tried_once(specification, shape, outputs, steps):
 
 @pytest.fixture
 def folder(repository, monkeypatch):
-    """An empty repository in which every network of the table is tried once by all tests
-    together."""
+    """An empty repository in which every network of the table is tried once by all
+    tests together."""
     monkeypatch.setenv("DVC_ROOT", str(repository))
 
     def once(specification, *use):
@@ -55,7 +56,10 @@ def run(document):
     with open("params.yaml", "w", encoding="utf-8") as file:
         yaml.safe_dump(document, file, sort_keys=False)
     plan.main()
-    return {path.stem: json.loads(path.read_text()) for path in artifacts.PLAN.glob("*.json")}
+    return {
+        path.stem: json.loads(path.read_text())
+        for path in artifacts.PLAN.glob("*.json")
+    }
 
 
 @pytest.fixture
@@ -78,10 +82,13 @@ def with_own(folder, smoke):
     return smoke
 
 
-def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(folder, shipped, capsys):
+def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
+    folder, shipped, capsys
+):
     (folder / "data/plan/old").mkdir(parents=True)
     written = run(document := shipped | {"scale": "paper", "device": "cpu"})
-    asked, names = settings.plans(document)["paper"], experiments.names()
+    asked = settings.plans(document)["paper"]
+    names = experiments.names()
     assert set(written) == {"images", "machine", "nads", *names}
     assert not (folder / "data/plan/old").exists()
     for name in names:
@@ -91,7 +98,7 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(folde
     assert head == "params.yaml is sound; scale paper on 2 cores:"
     assert columns.split() == "networks cached minutes left".split()
     total = 0
-    for row, name in zip(table, names):
+    for row, name in zip(table, names, strict=True):
         grid = asked.experiments[name]
         cells = experiments.find(name).cells(grid)
         assert row.split() == [name, f"{len(cells):,}", "0", "unknown"]
@@ -110,7 +117,9 @@ def test_an_experiment_that_the_scale_leaves_out_is_named_and_its_stages_say_so(
     assert "`dvc repro evaluate@flip evaluate@fourier` runs the rest" in told.err
     assert "poison 0 0 0" in " ".join(told.out.split())
     assert list(Plan.read(experiments.find("flip")).members) == ["lenet"]
-    with pytest.raises(InputError, match="scale smoke leaves poison out; `dvc repro evaluate@X`"):
+    with pytest.raises(
+        InputError, match="scale smoke leaves poison out; `dvc repro evaluate@X`"
+    ):
         Plan.read(experiments.find("poison"))
 
 
@@ -130,11 +139,19 @@ def test_a_mistake_ends_it_and_what_an_earlier_plan_wrote_stays(folder, with_own
 def test_a_network_of_ones_own_is_tried_in_every_use_and_one_of_the_table_in_one(
     folder, with_own, monkeypatch
 ):
-    calls, once = [], trial.dry_run
-    monkeypatch.setattr(trial, "dry_run", lambda *call: calls.append(call) or once(*call))
+    calls = []
+    once = trial.dry_run
+    monkeypatch.setattr(
+        trial, "dry_run", lambda *call: calls.append(call) or once(*call)
+    )
     run(with_own)
-    uses = lambda network: [use for given, *use, _ in calls if given == network]
-    assert uses(LENET) == [[(3, 32, 32), 2], [(4, 32, 32), 2]], "lenet_colour, and lenet"
+
+    def uses(network):
+        return [use for given, *use, _ in calls if given == network]
+
+    assert uses(LENET) == [[(3, 32, 32), 2], [(4, 32, 32), 2]], (
+        "lenet_colour, and lenet"
+    )
     assert uses({"network": "own_net:net"}) == [
         [(1, 32, 32), 1],
         [(1, 32, 32), 2],
@@ -142,9 +159,14 @@ def test_a_network_of_ones_own_is_tried_in_every_use_and_one_of_the_table_in_one
     ]
 
 
-def test_files_of_ones_own_stand_in_the_plans_that_use_them_with_their_digests(folder, with_own):
+def test_files_of_ones_own_stand_in_the_plans_that_use_them_with_their_digests(
+    folder, with_own
+):
     written = run(with_own)
-    digests = lambda *paths: {path: artifacts.file_digest(path) for path in paths}
+
+    def digests(*paths):
+        return {path: artifacts.file_digest(path) for path in paths}
+
     net = digests("own/own_net.py", "own/helper.py", "own/my.npy")
     for stage, architecture, own in (
         ("linear_pairs", "mine", net),
@@ -160,8 +182,13 @@ def test_images_other_than_those_that_the_variable_names_get_a_notice(
 ):
     """DVC does not know of the variable, so that it runs `download` no second time."""
     artifacts.IMAGES.mkdir(parents=True)
-    artifacts.write_json(artifacts.REPORTS / "images.json", {"source": "class folders in birds/"})
+    artifacts.write_json(
+        artifacts.REPORTS / "images.json", {"source": "class folders in birds/"}
+    )
     for path, notices in (("elsewhere/birds", 0), ("elsewhere/fish.zip", 1)):
         monkeypatch.setenv("CIFAR10", path)
         run(smoke)
-        assert capsys.readouterr().err.count("holds images from class folders in birds/") == notices
+        assert (
+            capsys.readouterr().err.count("holds images from class folders in birds/")
+            == notices
+        )

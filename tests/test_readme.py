@@ -1,5 +1,5 @@
-"""README.md, docs/ and the pages of folders against the code: their links, paths, commands, names
-and programs are so."""
+"""README.md, docs/ and the pages of folders against the code: their links, paths,
+commands, names and programs are so."""
 
 import itertools
 import re
@@ -38,14 +38,20 @@ def code(page, language):
 
 def every(pattern):
     """(page, what the pattern's group holds) wherever a page matches."""
-    return [(page, found) for page, text in PAGES.items() for found in re.findall(pattern, text)]
+    return [
+        (page, found)
+        for page, text in PAGES.items()
+        for found in re.findall(pattern, text)
+    ]
 
 
 def anchors(path):
     """The anchors of a page's headings, as GitHub makes them."""
     allowed = f"-_ {string.ascii_lowercase}{string.digits}"
     for heading in re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M):
-        yield "#" + "".join(c for c in heading.lower() if c in allowed).replace(" ", "-")
+        yield "#" + "".join(c for c in heading.lower() if c in allowed).replace(
+            " ", "-"
+        )
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -59,11 +65,22 @@ def test_links_and_pictures_of_a_page_lead_somewhere(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_paths_that_a_page_names_exist(page):
-    named = re.findall(r"`((?:pipeline|tests|benchmarks|studies|reports)/[\w./-]+)`", PAGES[page])
+    named = re.findall(
+        r"`((?:pipeline|tests|benchmarks|studies|reports)/[\w./-]+)`", PAGES[page]
+    )
     # The page of a run is an output that DVC keeps and git does not.
-    made = {out for stage in STAGES.values() for out in stage["outs"] if isinstance(out, str)}
+    made = {
+        out
+        for stage in STAGES.values()
+        for out in stage["outs"]
+        if isinstance(out, str)
+    }
     # An `X` in a path stands for every experiment.
-    paths = {path.replace("/X/", f"/{name}/") for path in named for name in experiments.names()}
+    paths = {
+        path.replace("/X/", f"/{name}/")
+        for path in named
+        for name in experiments.names()
+    }
     missing = [path for path in paths - made if not (ROOT / path).exists()]
     assert [path for path in missing if EXAMPLE not in path] == []
 
@@ -74,13 +91,19 @@ def test_modules_that_are_run_exist():
     modules = {found for page, found in commands if page != "reports/kept/README.md"}
     assert {"pipeline.train", "pipeline.verify", "studies.fitting"} <= modules
     for path in (module.replace(".", "/") for module in modules):
-        assert (ROOT / f"{path}.py").exists() or (ROOT / path / "__main__.py").exists(), path
+        assert (ROOT / f"{path}.py").exists() or (
+            ROOT / path / "__main__.py"
+        ).exists(), path
 
 
 def all_stages():
     """Names of all stages, those of a matrix written out."""
     for name, stage in STAGES.items():
-        yield from (f"{name}@{e}" for e in experiments.names()) if "matrix" in stage else [name]
+        yield from (
+            (f"{name}@{e}" for e in experiments.names())
+            if "matrix" in stage
+            else [name]
+        )
 
 
 def test_names_of_stages_are_those_of_dvc_and_the_readme_has_them_all():
@@ -93,17 +116,23 @@ def test_names_of_stages_are_those_of_dvc_and_the_readme_has_them_all():
 def experiment_runs():
     """(page, words) of every `dvc exp run` command of the pages."""
     for page, text in PAGES.items():
-        for command in re.findall(r"dvc exp run(?:\\\n|'[^']*'|[^`#\n']|\n(?= +-S ))*", text):
+        for command in re.findall(
+            r"dvc exp run(?:\\\n|'[^']*'|[^`#\n']|\n(?= +-S ))*", text
+        ):
             yield page, shlex.split(command.replace("\\\n", " "))[3:]
 
 
 @pytest.mark.parametrize(("page", "words"), list(experiment_runs()))
-def test_commands_set_what_the_plan_accepts_and_ask_for_stages_that_exist(page, words, tmp_path):
+def test_commands_set_what_the_plan_accepts_and_ask_for_stages_that_exist(
+    page, words, tmp_path
+):
     overrides = [word for option, word in itertools.pairwise(words) if option == "-S"]
     targets = [word for word in words if word[0] != "-" and word not in overrides]
     assert overrides and set(targets) <= set(all_stages())
     path = tmp_path / "params.yaml"
-    path.write_text((ROOT / "params.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    path.write_text(
+        (ROOT / "params.yaml").read_text(encoding="utf-8"), encoding="utf-8"
+    )
     # As DVC does it: an unknown key is refused unless the override begins with a plus.
     apply_overrides(str(path), overrides)
     settings.plans(settings.read(path))
@@ -113,7 +142,8 @@ def test_commands_set_what_the_plan_accepts_and_ask_for_stages_that_exist(page, 
 def test_the_readmes_program_takes_a_network_to_a_picture_of_its_nads(
     tmp_path, monkeypatch, capsys
 ):
-    """The program as it stands, but for two of the networks, which are most of its time."""
+    """The program as it stands, but for two of the networks, which are most of its
+    time."""
     program = code("README.md", "python")[0]
     assert program.count("networks=64") == 1
     monkeypatch.chdir(tmp_path)
@@ -123,9 +153,13 @@ def test_the_readmes_program_takes_a_network_to_a_picture_of_its_nads(
     assert picture.stat().st_size > 20_000
 
 
-def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(tmp_path, monkeypatch, shipped):
-    """Also when `dvc exp run -S` has written them anew, without the quotes around its name."""
-    program, params = code("docs/extending.md", "python")[0], tmp_path / "params.yaml"
+def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(
+    tmp_path, monkeypatch, shipped
+):
+    """Also when `dvc exp run -S` has written them anew, without the quotes around its
+    name."""
+    program = code("docs/extending.md", "python")[0]
+    params = tmp_path / "params.yaml"
     (tmp_path / "own").mkdir()
     for folder in (tmp_path, tmp_path / "own"):
         (folder / "my_networks.py").write_text(program)
@@ -141,7 +175,9 @@ def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(tmp_path, mon
             network = networks.build(member.specification, channels, outputs, 0)
             x = torch.randn(3, channels, 32, 32)
             assert network(x).shape == (3, outputs)
-            assert not torch.equal(network(x), network(x.flip(-1))), "the picture decides"
+            assert not torch.equal(network(x), network(x.flip(-1))), (
+                "the picture decides"
+            )
     for name in [name for name in sys.modules if name.split(".")[-1] == "my_networks"]:
         del sys.modules[name]  # another test's may be another
 
@@ -151,19 +187,35 @@ def test_the_example_experiment_can_be_run(shipped):
     names = {"__name__": f"pipeline.experiments.{EXAMPLE}"}
     exec(compile(program, "docs/extending.md", "exec"), names)
     experiment = names["Pixels"]()
-    (lines,) = (lines for lines in code("docs/extending.md", "yaml") if f"{EXAMPLE}:" in lines)
+    (lines,) = (
+        lines for lines in code("docs/extending.md", "yaml") if f"{EXAMPLE}:" in lines
+    )
     document = yaml.safe_load(lines)
-    block, sizes = document[EXAMPLE], document["scales"]["laptop"][EXAMPLE]
-    training = Training(**shipped["training"] | sizes["training"], schedule=experiment.schedule)
+    block = document[EXAMPLE]
+    sizes = document["scales"]["laptop"][EXAMPLE]
+    training = Training(
+        **shipped["training"] | sizes["training"], schedule=experiment.schedule
+    )
     members = {
         name: Member({"network": "lenet"}, training, Indices(tuple(line["indices"])))
         for name, line in sizes["networks"].items()
     }
-    plan = Plan(EXAMPLE, "laptop", (0,), 200, 50, Amplitude(block["eps"], block["sigma"]), members)
-    cells, directions = experiment.cells(plan), experiment.directions(plan, None)
+    plan = Plan(
+        EXAMPLE,
+        "laptop",
+        (0,),
+        200,
+        50,
+        Amplitude(block["eps"], block["sigma"]),
+        members,
+    )
+    cells = experiment.cells(plan)
+    directions = experiment.directions(plan, None)
     assert [cell["index"] for cell in cells] == sizes["networks"]["lenet"]["indices"]
     draw = experiment.draw(plan, 0, None)
-    for cell, (split, count) in itertools.product(cells, (("train", 200), ("test", 50))):
+    for cell, (split, count) in itertools.product(
+        cells, (("train", 200), ("test", 50))
+    ):
         (name,) = experiment.uses(cell)
         x, y = experiment.dataset(cell, split, draw, [directions[name]])
         assert x.shape == (count, 1, 32, 32)

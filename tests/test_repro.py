@@ -1,5 +1,5 @@
-"""The whole DAG at smoke scale on handwritten digits: what runs, what is run again after an edit,
-what a killed run loses, and what is noticed that nobody was told of."""
+"""The whole DAG at smoke scale on handwritten digits: what runs, what is run again
+after an edit, what a killed run loses, and what is noticed that nobody was told of."""
 
 import json
 import os
@@ -52,7 +52,9 @@ def test_an_edit_of_a_figure_touches_render_alone(smoke):
         assert re.findall(r"^([\w@]+):$", smoke.dvc("status"), re.M) == ["render"]
 
 
-def test_a_changed_epsilon_and_one_more_index_rerun_their_parts_and_going_back_costs_nothing(smoke):
+def test_a_changed_epsilon_and_one_more_index_rerun_their_parts_and_going_back_costs_nothing(
+    smoke,
+):
     key = "scales.smoke.nad_sweep.networks.lenet.indices"
     output = smoke.dvc("exp", "run", "-S", "eps2=0.3", "-S", f"{key}=[0,10,11,1000]")
     both = [
@@ -64,7 +66,9 @@ def test_a_changed_epsilon_and_one_more_index_rerun_their_parts_and_going_back_c
     assert "linear_pairs: 9 cells trained, 0 reused" in output
     assert "nad_sweep: 2 cells trained, 8 reused" in output
     targets = "train@linear_pairs", "train@nad_sweep"
-    back = smoke.dvc("exp", "run", "-S", "eps2=0.5", "-S", f"{key}=[0,10,1000]", *targets)
+    back = smoke.dvc(
+        "exp", "run", "-S", "eps2=0.5", "-S", f"{key}=[0,10,1000]", *targets
+    )
     assert not trained(back)
 
 
@@ -79,28 +83,43 @@ def test_an_edit_of_an_experiment_trains_its_cells_and_no_others(smoke):
 def test_an_edit_of_a_network_trains_its_cells_and_no_others(smoke):
     change = "layers = [nn.Flatten()]", "layers = [nn.Flatten(1)]"
     with smoke.edited("pipeline/networks/mlp.py", *change):
-        assert "4 cells trained, 5 reused, 0 failed" in smoke.stage("train", "linear_pairs").stdout
-    assert "0 cells trained, 9 reused, 0 failed" in smoke.stage("train", "linear_pairs").stdout
+        assert (
+            "4 cells trained, 5 reused, 0 failed"
+            in smoke.stage("train", "linear_pairs").stdout
+        )
+    assert (
+        "0 cells trained, 9 reused, 0 failed"
+        in smoke.stage("train", "linear_pairs").stdout
+    )
 
 
 def test_a_wrong_value_ends_a_named_target_too(smoke):
     command = [sys.executable, "-m", "dvc", "repro", "evaluate@fourier"]
     with smoke.edited("params.yaml", "eps2: 0.5 ", "eps2: half "):
         done = subprocess.run(
-            command, cwd=smoke.root, text=True, capture_output=True, env=smoke.environment
+            command,
+            cwd=smoke.root,
+            text=True,
+            capture_output=True,
+            env=smoke.environment,
         )
-    assert done.returncode != 0 and "error: params.yaml: eps2 must be a valid number" in done.stderr
+    assert (
+        done.returncode != 0
+        and "error: params.yaml: eps2 must be a valid number" in done.stderr
+    )
     smoke.dvc("repro", "plan")  # a stage that fails has no outputs any more
 
 
 def test_a_kill_loses_no_finished_cell_and_two_trainings_at_once_share_the_rest(smoke):
     """tests/machine/test_stopping.py shows the other ways to stop one."""
-    models, laid_out = smoke.models(), smoke.root / "models/linear_pairs"
+    models = smoke.models()
+    laid_out = smoke.root / "models/linear_pairs"
     for path in smoke.cells():
         if path.read_bytes() in models.values():
             path.unlink()
     shutil.rmtree(laid_out)
-    others, process = len(smoke.cells()), smoke.started("train", "linear_pairs")
+    others = len(smoke.cells())
+    process = smoke.started("train", "linear_pairs")
     while len(smoke.cells()) == others and process.poll() is None:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGKILL)

@@ -1,5 +1,5 @@
-"""The structure of the code and of dvc.yaml, drawn from the imports: what each stage depends on,
-and which rooms import which."""
+"""The structure of the code and of dvc.yaml, drawn from the imports: what each stage
+depends on, and which rooms import which."""
 
 import pytest
 import yaml
@@ -20,12 +20,13 @@ FLOORS = (
     {"report"},
     {"profile", "verify", *VERBS},
 )
-"""Rooms, and the verbs, from the ground up: each imports those of lower floors alone."""
+"""Rooms, and the verbs, from the ground up: each imports those of lower floors alone.
+"""
 
 
 def instances():
-    """(verb, experiment or None, stage with the experiment's name in place) of every stage that DVC
-    makes of dvc.yaml."""
+    """(verb, experiment or None, stage with the experiment's name in place) of every
+    stage that DVC makes of dvc.yaml."""
     for verb, stage in DAG["stages"].items():
         for name in NAMES if "matrix" in stage else [None]:
             text = yaml.safe_dump(stage).replace("${item.experiment}", str(name))
@@ -33,9 +34,11 @@ def instances():
 
 
 def needs(verb, name):
-    """Files of the package that a stage imports, as well as experiments, and the report's parts for
-    render, which are found by name."""
-    every = experiments.names() if verb in ("plan", "render") else [name] if name else []
+    """Files of the package that a stage imports, as well as experiments, and the
+    report's parts for render, which are found by name."""
+    every = (
+        experiments.names() if verb in ("plan", "render") else [name] if name else []
+    )
     by_name = [f"pipeline/experiments/{one}.py" for one in every]
     by_name += files("report") if verb == "render" else []
     return closure(f"pipeline/{verb}.py", *by_name)
@@ -43,38 +46,51 @@ def needs(verb, name):
 
 def test_download_alone_imports_torchvision_which_takes_seconds():
     of_verbs = {verb: closure(f"pipeline/{verb}.py") for verb in VERBS}
-    assert [v for v, read in of_verbs.items() if "pipeline/images/datasets.py" in read] == [
-        "download"
-    ]
+    assert [
+        v for v, read in of_verbs.items() if "pipeline/images/datasets.py" in read
+    ] == ["download"]
 
 
 @pytest.mark.parametrize("verb", DAG["stages"])
 def test_a_stage_depends_on_the_rooms_of_the_code_it_imports_and_on_no_other(verb):
-    used, listed = set(), set()
+    used = set()
+    listed = set()
     for _, name, stage in (instance for instance in instances() if instance[0] == verb):
-        assert stage["cmd"] == f"python -m pipeline.{verb}" + (f" {name}" if name else "")
+        assert stage["cmd"] == f"python -m pipeline.{verb}" + (
+            f" {name}" if name else ""
+        )
         dependencies = {path for path in stage["deps"] if path.startswith("pipeline")}
         cover = {
-            path: [dep for dep in dependencies if path == dep or path.startswith(f"{dep}/")]
+            path: [
+                dep for dep in dependencies if path == dep or path.startswith(f"{dep}/")
+            ]
             for path in needs(verb, name)
         }
         assert [path for path, found in cover.items() if not found] == []
         listed |= dependencies
         used |= {dep for found in cover.values() for dep in found}
-    # The stages of a matrix share their list, so a room counts that one of the experiments needs.
+    # The stages of a matrix share their list, so a room counts that one of the
+    # experiments needs.
     assert listed == used
 
 
 def test_every_experiment_has_its_stages_and_one_file_holds_the_metrics_of_all():
     assert sorted(NAMES) == experiments.names()
-    metrics = [stage["metrics"] for stage in DAG["stages"].values() if "metrics" in stage]
-    assert metrics == [[{"reports/metrics.json": {"cache": False}}]] and "metrics" not in DAG
+    metrics = [
+        stage["metrics"] for stage in DAG["stages"].values() if "metrics" in stage
+    ]
+    assert (
+        metrics == [[{"reports/metrics.json": {"cache": False}}]]
+        and "metrics" not in DAG
+    )
     assert {f"reports/{name}" for name in NAMES} <= set(DAG["stages"]["render"]["deps"])
     assert all(stage["desc"] for stage in DAG["stages"].values())
 
 
 def test_params_are_read_by_the_plan_alone():
-    assert [name for name, stage in DAG["stages"].items() if "params" in stage] == ["plan"]
+    assert [name for name, stage in DAG["stages"].items() if "params" in stage] == [
+        "plan"
+    ]
     readers = {room(path) for path in files() if "settings" in map(room, imports(path))}
     assert readers - {"settings"} == {"plan"}
 
@@ -88,10 +104,14 @@ def test_no_room_imports_from_above_or_beside():
         if room(other) != room(path)
     }
     assert {one for one, *_ in arrows} <= set(floors)
-    assert [arrow for arrow in sorted(arrows) if floors[arrow[1]] >= floors[arrow[0]]] == []
+    assert [
+        arrow for arrow in sorted(arrows) if floors[arrow[1]] >= floors[arrow[0]]
+    ] == []
 
 
 def test_experiments_import_no_other_experiment():
     for name in NAMES:
-        others = {f"pipeline/experiments/{other}.py" for other in NAMES if other != name}
+        others = {
+            f"pipeline/experiments/{other}.py" for other in NAMES if other != name
+        }
         assert not closure(f"pipeline/experiments/{name}.py") & others

@@ -34,11 +34,14 @@ def test_the_part_of_a_span_that_repeats_in_every_patch():
 
 
 def test_the_number_of_rows_of_a_spectrum_is_found_again():
-    rng, eigenvalues = np.random.default_rng(1), np.geomspace(1, 1e-3, 256)
+    rng = np.random.default_rng(1)
+    eigenvalues = np.geomspace(1, 1e-3, 256)
     rows = rng.standard_normal((600, 256)) * np.sqrt(eigenvalues)
     published = dict(enumerate(np.linalg.svd(rows, compute_uv=False)))
     spread = {
-        rows: np.abs(np.log(published_rows.ratios(eigenvalues, published, rows, rng))).mean()
+        rows: np.abs(
+            np.log(published_rows.ratios(eigenvalues, published, rows, rng))
+        ).mean()
         for rows in (400, 600, 900)
     }
     assert min(spread, key=spread.get) == 600 and spread[600] < 0.05
@@ -46,11 +49,13 @@ def test_the_number_of_rows_of_a_spectrum_is_found_again():
 
 def test_the_part_of_a_covariance_that_breaks_transposition_tells_the_number_of_rows():
     """Of normal rows of a law that transposition leaves as it is, on 1×6×6 inputs."""
-    rng, shape = np.random.default_rng(2), (1, 6, 6)
+    rng = np.random.default_rng(2)
+    shape = (1, 6, 6)
     root = symmetrised("transposition", rng.standard_normal((36, 36)), shape)
     assert published_rows.odd_part(root @ root.T, shape) == pytest.approx(0, abs=1e-12)
     for rows in (100, 400):
-        sizes, expected = [], []
+        sizes = []
+        expected = []
         for _ in range(40):
             sample = rng.standard_normal((rows, 36)) @ root
             matrix = sample.T @ sample / rows
@@ -64,7 +69,9 @@ def test_the_part_of_a_covariance_that_breaks_transposition_tells_the_number_of_
 
 def test_the_alignment_of_c_with_directions_is_their_response_over_a_random_one():
     directions = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
-    c = types.SimpleNamespace(directions=directions, eigenvalues=np.array([4.0, 2.0, 1.0, 1.0]))
+    c = types.SimpleNamespace(
+        directions=directions, eigenvalues=np.array([4.0, 2.0, 1.0, 1.0])
+    )
     assert prediction.alignment(c, directions) == pytest.approx(1)
     assert prediction.alignment(c, -3 * directions[:1]) == pytest.approx(2)
     two = np.stack([directions[0], 2 * directions[3]])
@@ -72,13 +79,19 @@ def test_the_alignment_of_c_with_directions_is_their_response_over_a_random_one(
 
 
 def test_the_directions_that_separate_classes():
-    """Classes at (±1, ±1, 0) with noise along (1, −1): the means differ along (1, 1, 0) alone."""
-    rng, y = np.random.default_rng(0), np.arange(4000) % 2
+    """Classes at (±1, ±1, 0) with noise along (1, −1): the means differ along (1, 1, 0)
+    alone."""
+    rng = np.random.default_rng(0)
+    y = np.arange(4000) % 2
     x = np.outer(2 * y - 1, [1.0, 1, 0]) + rng.standard_normal((4000, 3)) * [1, 0.2, 1]
-    np.testing.assert_allclose(prediction.class_means(x, y), [[-1, -1, 0], [1, 1, 0]], atol=0.05)
+    np.testing.assert_allclose(
+        prediction.class_means(x, y), [[-1, -1, 0], [1, 1, 0]], atol=0.05
+    )
     (fisher,) = prediction.fisher(x, y)
     # S_W⁻¹(μ₁ − μ₀), with S_W = diag(1, 0.04, 1)
-    assert np.abs(fisher @ [0.04, 1, 0]) / np.hypot(0.04, 1) == pytest.approx(1, abs=2e-3)
+    assert np.abs(fisher @ [0.04, 1, 0]) / np.hypot(0.04, 1) == pytest.approx(
+        1, abs=2e-3
+    )
 
 
 @pytest.fixture
@@ -98,31 +111,45 @@ def test_a_cell_trained_in_memory_is_what_the_stage_trains(grid):
     outcome, accuracies, seconds = grid.train(job.cell, "linear_pairs")
     assert outcome == result.outcome and seconds > 0
     assert list(accuracies) == ["all", "first", "second", "conflict"]
-    network = jobs.restored(data, job.cell, job.specification, result.tensors, torch.device("cpu"))
+    network = jobs.restored(
+        data, job.cell, job.specification, result.tensors, torch.device("cpu")
+    )
     for name, x, y in data.test_sets(job.cell):
         assert accuracies[name] == training.accuracy(network, x, y)
     row = fitting.train_cell(grid, (job.cell, "stated"))
-    expected = {"train_loss": outcome.losses[-1], "train_accuracy": outcome.accuracy} | accuracies
+    expected = {
+        "train_loss": outcome.losses[-1],
+        "train_accuracy": outcome.accuracy,
+    } | accuracies
     assert row == pytest.approx(expected, abs=1e-5)
     assert fitting.train_cell(grid, (job.cell, "clip 0.1")) != row
 
 
 def test_both_precisions_of_a_cell_begin_alike(grid):
     (cell,) = grid.cells
-    exact, rounded = (precision.train_cell(grid, (cell, n))[0] for n in ("float32", "bfloat16"))
-    assert exact == grid.train(cell, "precision")[1] != grid.train(cell, "linear_pairs")[1]
+    exact, rounded = (
+        precision.train_cell(grid, (cell, n))[0] for n in ("float32", "bfloat16")
+    )
+    assert (
+        exact == grid.train(cell, "precision")[1] != grid.train(cell, "linear_pairs")[1]
+    )
     assert rounded == pytest.approx(exact, abs=0.2)
 
 
 def test_the_mean_difference_of_two_precisions_is_over_trainings():
-    """Two seeds of one cell: bfloat16 is 1 point worse in one training and 3 better in another."""
+    """Two seeds of one cell: bfloat16 is 1 point worse in one training and 3 better in
+    another."""
     tested = [("a", 0, "c", "all", 0.8, 0.78), ("a", 0, "c", "first", 0.6, 0.6)]
     tested += [("a", 1, "c", "all", 0.9, 0.95), ("a", 1, "c", "first", 0.6, 0.61)]
     columns = ["architecture", "seed", "cell", "test_set", "float32", "bfloat16"]
     places = pd.MultiIndex.from_tuples([("a", 0, "c"), ("a", 1, "c")])
-    seconds = pd.DataFrame({"float32": [3.0, 4.0], "bfloat16": [2.0, 2.0]}, index=places)
+    seconds = pd.DataFrame(
+        {"float32": [3.0, 4.0], "bfloat16": [2.0, 2.0]}, index=places
+    )
     (row,) = precision.compared(pd.DataFrame(tested, columns=columns), seconds)
-    shown = {key: round(float(value), 6) for key, value in row.items() if key != "network"}
+    shown = {
+        key: round(float(value), 6) for key, value in row.items() if key != "network"
+    }
     assert shown == {
         "cells": 1,
         "seeds": 2,
@@ -142,7 +169,9 @@ def test_the_mean_difference_of_two_precisions_is_over_trainings():
 
 def test_the_response_of_other_networks_along_directions():
     """C = diag(4, 1), along its own eigenvectors and along their diagonal."""
-    others = types.SimpleNamespace(directions=np.eye(2), eigenvalues=np.array([4.0, 1.0]))
+    others = types.SimpleNamespace(
+        directions=np.eye(2), eigenvalues=np.array([4.0, 1.0])
+    )
     turned = np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2)
     for directions, expected in ((np.eye(2), [2, 1]), (turned, [2.5**0.5] * 2)):
         nads = types.SimpleNamespace(directions=directions)
@@ -150,10 +179,18 @@ def test_the_response_of_other_networks_along_directions():
 
 
 def test_the_interval_of_a_rank_correlation_is_over_networks():
-    accuracy, rng = np.array([1.0, 2, 3, 4, 5, 6]), np.random.default_rng(0)
-    assert prediction.rank_correlation(accuracy**3, accuracy, rng) == pytest.approx((1, 1, 1))
-    rho, low, high = prediction.rank_correlation(np.array([2.0, 1, 4, 3, 6, 5]), accuracy, rng)
-    assert rho == pytest.approx(1 - 6 * 6 / (6 * 35)) and -0.5 < low < 0.6 < rho < high == 1
+    accuracy = np.array([1.0, 2, 3, 4, 5, 6])
+    rng = np.random.default_rng(0)
+    assert prediction.rank_correlation(accuracy**3, accuracy, rng) == pytest.approx(
+        (1, 1, 1)
+    )
+    rho, low, high = prediction.rank_correlation(
+        np.array([2.0, 1, 4, 3, 6, 5]), accuracy, rng
+    )
+    assert (
+        rho == pytest.approx(1 - 6 * 6 / (6 * 35))
+        and -0.5 < low < 0.6 < rho < high == 1
+    )
 
 
 def test_simulated_runs_have_the_spread_that_they_state():
@@ -172,9 +209,16 @@ def test_simulated_runs_have_the_spread_that_they_state():
 def test_directions_are_altered_alone():
     x = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
     made = {name: y.flatten() for name, y in altered.alterations(x, torch.eye(4)[1:3])}
-    assert made["removed"].tolist() == [1, 0, 0, 4] and made["negated"].tolist() == [1, -2, -3, 4]
+    assert made["removed"].tolist() == [1, 0, 0, 4] and made["negated"].tolist() == [
+        1,
+        -2,
+        -3,
+        4,
+    ]
     step = made["moved"] - x.flatten()
-    assert step[[0, 3]].tolist() == [0, 0] and step.norm() == pytest.approx(x.norm() / 2)
+    assert step[[0, 3]].tolist() == [0, 0] and step.norm() == pytest.approx(
+        x.norm() / 2
+    )
 
 
 def test_waves_are_told_apart_by_the_parity_of_half_their_frequencies():

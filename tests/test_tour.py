@@ -1,4 +1,5 @@
-"""The program of docs/tour.ipynb, run as plain Python, and the outputs that stand in it."""
+"""The program of docs/tour.ipynb, run as plain Python, and the outputs that stand in
+it."""
 
 import json
 
@@ -22,7 +23,10 @@ def test_the_tour_was_committed_as_it_ran_from_its_first_cell_to_its_last():
 def test_the_program_of_the_tour_runs(capsys):
     """With fewer networks and samples, which are most of its time."""
     program = "\n".join(PROGRAM)
-    for whole, part in (("NETWORKS = 32", "NETWORKS = 2"), ("SAMPLES = 4000", "SAMPLES = 128")):
+    for whole, part in (
+        ("NETWORKS = 32", "NETWORKS = 2"),
+        ("SAMPLES = 4000", "SAMPLES = 128"),
+    ):
         assert program.count(whole) == 1
         program = program.replace(whole, part)
     with matplotlib.rc_context({"backend": "agg"}):

@@ -1,7 +1,8 @@
 """Build docs/index.html, the article, from the kept runs in reports/kept.
 
-The tables are read, and the figures as they were saved beside them. With `--figures` they are drawn
-again first: after a run was added to reports/kept, or when the code of a figure changed.
+The tables are read, and the figures as they were saved beside them. With `--figures`
+they are drawn again first: after a run was added to reports/kept, or when the code of a
+figure changed.
 """
 
 import argparse
@@ -38,7 +39,8 @@ CHAPTERS = (
     "yours",
 )
 
-# Code of the networks that train in the browser: for its workers, and for the page itself.
+# Code of the networks that train in the browser: for its workers, and for the page
+# itself.
 ENGINE = ("network.js", "nads.js", "worker.js")
 
 
@@ -49,14 +51,16 @@ def read_runs(folder: Path) -> dict[str, list[Section]]:
         folder: The folder of kept runs. The name of a figure is relative to it.
 
     Returns:
-        The sections by 'nads' or the name of an experiment. The run with most networks comes first,
-        except that a run with a published curve of poisoned images comes before the others.
+        The sections by 'nads' or the name of an experiment. The run with most networks
+        comes first, except that a run with a published curve of poisoned images comes
+        before the others.
     """
     records = run.read_folder(folder, list(PARTS))
     known = nads.named()
     runs: dict[str, list[Section]] = {name: [] for name in PARTS}
     runs["nads"].append(nads.listed(known))
-    # A section may compare its record with records of other experiments: with their largest runs.
+    # A section may compare its record with records of other experiments: with their
+    # largest runs.
     largest = {record.plan.experiment: record for record in reversed(records.values())}
     for name, record in records.items():
         experiment = record.plan.experiment
@@ -103,13 +107,17 @@ def templates_of(runs: Runs, folder: Path) -> jinja2.Environment:
     """
     environment = prepare(runs, folder, HERE)
     waves = environment.globals["networks"]["fourier"]
-    environment.filters["percent"] = lambda part, digits=1: f"{number(100 * part, digits)} %"
+    environment.filters["percent"] = lambda part, digits=1: (
+        f"{number(100 * part, digits)} %"
+    )
     environment.globals |= {
         "rows": lambda table, **where: rows_of(folder / table, where),
         "wave": lambda name: waves[name]["cells"]["8,8"],
         "measured": json.loads((HERE / "measured.json").read_text(encoding="utf-8")),
     }
-    environment.globals["findings"] = environment.get_template("findings.html.j2").module
+    environment.globals["findings"] = environment.get_template(
+        "findings.html.j2"
+    ).module
     return environment
 
 
@@ -145,7 +153,9 @@ def build(folder: Path, redraw: bool) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m docs.site.build", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m docs.site.build", description=__doc__
+    )
     parser.add_argument("--figures", action="store_true", help="draw the figures again")
     arguments = parser.parse_args()
     with one_sentence():

@@ -1,7 +1,8 @@
-"""Directions that need no estimate: the Fourier basis of one channel, and of each colour axis.
+"""Directions that need no estimate: the Fourier basis of one channel, and of each
+colour axis.
 
-v(r, c) ∝ cos(2π(k_row r/H + k_col c/W)). Frequencies are taken modulo the sides, and k and −k give
-the same v.
+v(r, c) ∝ cos(2π(k_row r/H + k_col c/W)). Frequencies are taken modulo the sides, and k
+and −k give the same v.
 """
 
 import itertools
@@ -19,7 +20,9 @@ def fourier(k_row: int, k_col: int, pixels: Size = SIZE) -> np.ndarray:
     height, width = pixels
     rows, columns = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
     # Whole numbers until the end: at 32×32 these are the bits of a division by 32.
-    wave = np.cos(2 * np.pi * (k_row * rows * width + k_col * columns * height) / (height * width))
+    wave = np.cos(
+        2 * np.pi * (k_row * rows * width + k_col * columns * height) / (height * width)
+    )
     return (wave / np.linalg.norm(wave)).astype(np.float32).ravel()
 
 
@@ -30,7 +33,8 @@ def coloured(wave: np.ndarray, axis: str) -> np.ndarray:
 
 
 def cosines(pixels: Size = SIZE) -> np.ndarray:
-    """The basis of the two-dimensional discrete cosine transform, from low to high frequency.
+    """The basis of the two-dimensional discrete cosine transform, from low to high
+    frequency.
 
     Args:
         pixels: Height H and width W.
@@ -57,14 +61,19 @@ def wrapped(frequency: int, side: int = SIDE) -> int:
     return (frequency + side // 2) % side - side // 2
 
 
-def frequencies(step: int, pixels: Size = SIZE, transposes: bool = True) -> list[tuple[int, int]]:
+def frequencies(
+    step: int, pixels: Size = SIZE, transposes: bool = True
+) -> list[tuple[int, int]]:
     """One (k_row, k_col) for each different v among the multiples of `step`, in order.
 
-    step: a divisor of half of both sides; transposes: whether v and its transpose, which has k_row
-    and k_col exchanged, are both listed; otherwise only the one with the larger |k_row|.
+    step: a divisor of half of both sides; transposes: whether v and its transpose,
+    which has k_row and k_col exchanged, are both listed; otherwise only the one with
+    the larger |k_row|.
     """
     different = {}
-    for k in itertools.product(*(range(-(side // 2), side // 2, step) for side in pixels)):
+    for k in itertools.product(
+        *(range(-(side // 2), side // 2, step) for side in pixels)
+    ):
         same = {k} if transposes else {k, k[::-1]}
         same |= {tuple(map(wrapped, (-row, -column), pixels)) for row, column in same}
         if same.isdisjoint(different):

@@ -1,16 +1,19 @@
-"""Orthogonal maps of pictures along a basis of NADs (paper 1, §5, table 1, and its controls).
+"""Orthogonal maps of pictures along a basis of NADs (paper 1, §5, table 1, and its
+controls).
 
-A map keeps every picture's norm and loses nothing: a linear classifier learns mapped pictures as
-well as plain ones. The paper's map reverses the order of the coefficients on the NADs. Its controls
-change one thing at a time:
+A map keeps every picture's norm and loses nothing: a linear classifier learns mapped
+pictures as well as plain ones. The paper's map reverses the order of the coefficients
+on the NADs. Its controls change one thing at a time:
 
-- `signs` gives every coefficient a random sign. Order, energy and covariance stay as they are.
-- `rotated_8` rotates the coefficients at random within blocks of 8 neighbouring NADs, `rotated`
-  all of them.
+- `signs` gives every coefficient a random sign. Order, energy and covariance stay as
+  they are.
+- `rotated_8` rotates the coefficients at random within blocks of 8 neighbouring NADs,
+  `rotated` all of them.
 - `permuted` permutes the pixels at random.
-- `aligned` puts the pictures' principal components, in decreasing variance, onto the NADs.
-  `aligned_reversed`, `aligned_cosines` and `aligned_pixels` put them onto the NADs in reverse
-  order, the two-dimensional cosines from low to high frequency, and the pixels row by row.
+- `aligned` puts the pictures' principal components, in decreasing variance, onto the
+  NADs. `aligned_reversed`, `aligned_cosines` and `aligned_pixels` put them onto the
+  NADs in reverse order, the two-dimensional cosines from low to high frequency, and the
+  pixels row by row.
 """
 
 import re
@@ -37,7 +40,9 @@ MAPS = (
 def check(name: str) -> None:
     """Raise ValueError unless `name` is the name of a map."""
     if name not in MAPS and not re.fullmatch(r"rotated_[1-9]\d*", name):
-        raise ValueError(f"maps must be among {', '.join(MAPS)} or rotated_8, not {name!r}")
+        raise ValueError(
+            f"maps must be among {', '.join(MAPS)} or rotated_8, not {name!r}"
+        )
 
 
 def needs_components(name: str) -> bool:
@@ -52,7 +57,8 @@ def principal_components(x: torch.Tensor) -> np.ndarray:
         x: Pictures, (N, C, H, W).
 
     Returns:
-        The eigenvectors of their covariance as rows, (H·W, H·W), float32, in decreasing variance.
+        The eigenvectors of their covariance as rows, (H·W, H·W), float32, in decreasing
+        variance.
     """
     vectors = x.flatten(2).flatten(0, 1).double().numpy()
     _, components = np.linalg.eigh(np.cov(vectors, rowvar=False))
@@ -70,11 +76,12 @@ def mapped(
 
     Args:
         x: Pictures, (N, C, H, W).
-        basis: NADs as rows, (D, D): of one channel, each of which is then mapped by itself, or of
-            all channels.
+        basis: NADs as rows, (D, D): of one channel, each of which is then mapped by
+            itself, or of all channels.
         name: Name of the map.
         rng: Source of random signs, rotations and permutations.
-        components: `principal_components` of the training pictures, for the maps that need them.
+        components: `principal_components` of the training pictures, for the maps that
+            need them.
 
     Returns:
         The mapped pictures, (N, C, H, W).
@@ -118,12 +125,15 @@ def _target(name: str, basis: torch.Tensor, pixels: tuple[int, int]) -> torch.Te
     return torch.eye(len(basis))
 
 
-def _rotated(coefficients: torch.Tensor, block: int, rng: np.random.Generator) -> torch.Tensor:
+def _rotated(
+    coefficients: torch.Tensor, block: int, rng: np.random.Generator
+) -> torch.Tensor:
     """Coefficients (..., D), rotated at random within blocks of neighbours."""
     parts = []
     for part in coefficients.split(block, dim=-1):
         size = part.shape[-1]
-        # The orthogonal factor of a normal matrix, its signs made unique, is uniform (Haar).
+        # The orthogonal factor of a normal matrix, its signs made unique, is uniform
+        # (Haar).
         rotation, triangle = np.linalg.qr(rng.standard_normal((size, size)))
         rotation = rotation * np.sign(np.diag(triangle))
         parts.append(part @ torch.as_tensor(rotation, dtype=torch.float32))

@@ -1,4 +1,5 @@
-"""Randomness as an argument: every seed is derived from the names of the thing it is for."""
+"""Randomness as an argument: every seed is derived from the names of the thing it is
+for."""
 
 import hashlib
 
@@ -6,7 +7,8 @@ import numpy as np
 
 
 def derive(*parts: str | int) -> int:
-    """A 63-bit seed determined by `parts` (str or int) alone, so that no two things share a stream.
+    """A 63-bit seed determined by `parts` (str or int) alone, so that no two things
+    share a stream.
 
     The same parts give the same seed on every machine and in every order of work.
     """

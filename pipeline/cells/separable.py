@@ -1,11 +1,12 @@
-"""Linearly separable data D(v), direct sums, and channels switched off (paper 2, §§2–3).
+"""Linearly separable data D(v), direct sums, and channels switched off (paper 2,
+§§2–3).
 
-D(v), paper 2 eq. 1:  x = ε y v + w,  w ~ N(0, σ²(I − v vᵀ)),  y ∈ {−1, +1},  ‖v‖ = 1. With g ~ N(0,
-I) this is x = σ g + (ε y − σ⟨g, v⟩) v, a rank-one change of one standard-normal draw g, which
-therefore serves every v, ε and σ.
+D(v), paper 2 eq. 1:  x = ε y v + w,  w ~ N(0, σ²(I − v vᵀ)),  y ∈ {−1, +1},  ‖v‖ = 1.
+With g ~ N(0, I) this is x = σ g + (ε y − σ⟨g, v⟩) v, a rank-one change of one
+standard-normal draw g, which therefore serves every v, ε and σ.
 
-With noise σ_v along v as well (not in the papers), x = σ g + (ε y + (σ_v − σ)⟨g, v⟩) v. The two
-classes then overlap, and the best classifier reaches an accuracy of Φ(ε/σ_v).
+With noise σ_v along v as well (not in the papers), x = σ g + (ε y + (σ_v − σ)⟨g, v⟩) v.
+The two classes then overlap, and the best classifier reaches an accuracy of Φ(ε/σ_v).
 """
 
 import numpy as np
@@ -57,22 +58,28 @@ def linearly_separable(
 
 
 def mislabelled(y: np.ndarray, numbers: np.ndarray, rate: float) -> np.ndarray:
-    """Labels with label noise: y (N,), inverted where uniform numbers (N,) are below `rate`."""
+    """Labels with label noise: y (N,), inverted where uniform numbers (N,) are below
+    `rate`."""
     return np.where(numbers < rate, -y, y)
 
 
 def drawn(split: str, shape: Shape) -> str:
-    """The name of a split's draw: 'train_normal', or for other inputs 'train_normal_3x64x48'."""
-    return f"{split}_normal" + ("" if shape == INPUT else "_" + "x".join(map(str, shape)))
+    """The name of a split's draw: 'train_normal', or for other inputs
+    'train_normal_3x64x48'."""
+    return f"{split}_normal" + (
+        "" if shape == INPUT else "_" + "x".join(map(str, shape))
+    )
 
 
 def direct_sum(*parts: torch.Tensor) -> torch.Tensor:
-    """D₁ ⊕ D₂ ⊕ …: channels stacked, (N, C₁ + C₂ + …, H, W), of samples paired by label."""
+    """D₁ ⊕ D₂ ⊕ …: channels stacked, (N, C₁ + C₂ + …, H, W), of samples paired by
+    label."""
     return torch.cat(parts, 1)
 
 
 def only(x: torch.Tensor, channels: slice) -> torch.Tensor:
-    """A copy of x (N, C, H, W) with all channels but those of a slice switched off (zeros)."""
+    """A copy of x (N, C, H, W) with all channels but those of a slice switched off
+    (zeros)."""
     kept = torch.zeros_like(x)
     kept[:, channels] = x[:, channels]
     return kept

@@ -1,4 +1,5 @@
-"""The training of one network, a plain function of (network, data, hyperparameters, seed)."""
+"""The training of one network, a plain function of (network, data, hyperparameters,
+seed)."""
 
 import dataclasses
 import typing
@@ -12,10 +13,12 @@ from torch import nn
 BATCH = 128  # samples of a step, in both papers
 CLIP = 0.5  # norm to which each step's gradient is clipped, in both papers
 PEAK = 2 / 5
-"""The fraction of training after which the triangular schedule peaks (the group's habit; paper 2
-does not state it)."""
+"""The fraction of training after which the triangular schedule peaks (the group's
+habit; paper 2 does not state it)."""
 
-LEARNED = 0.01  # mean loss over a window at which a training set counts as learned (choice)
+LEARNED = (
+    0.01  # mean loss over a window at which a training set counts as learned (choice)
+)
 WINDOW = 10  # batches in a row of a window (choice)
 
 DROPOUTS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
@@ -28,12 +31,13 @@ Labelled = tuple[torch.Tensor, torch.Tensor]
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """The hyperparameters of one training on the cross-entropy; by default the optimiser is SGD.
+    """The hyperparameters of one training on the cross-entropy; by default the
+    optimiser is SGD.
 
-    lr: the schedule's maximum; momentum: of SGD, in whose place AdamW has PyTorch's two betas;
-    schedule: one of `SCHEDULES`; precision: 'float32', or 'bfloat16' for the products of forward
-    and backward pass, where weights, sums over a batch and updates stay float32; clip: norm to
-    which each step's gradient is clipped.
+    lr: the schedule's maximum; momentum: of SGD, in whose place AdamW has PyTorch's two
+    betas; schedule: one of `SCHEDULES`; precision: 'float32', or 'bfloat16' for the
+    products of forward and backward pass, where weights, sums over a batch and updates
+    stay float32; clip: norm to which each step's gradient is clipped.
     """
 
     epochs: int
@@ -52,17 +56,19 @@ class Training:
         if not 0 <= self.momentum < 1:
             raise ValueError(f"momentum must lie in [0, 1), not {self.momentum}")
         if not self.weight_decay >= 0:
-            raise ValueError(f"weight_decay must not be negative, not {self.weight_decay}")
+            raise ValueError(
+                f"weight_decay must not be negative, not {self.weight_decay}"
+            )
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
     """The course of one training.
 
-    losses: mean loss of every epoch's samples; accuracy: fraction of the last epoch's samples that
-    were classified right, both in train mode, but the accuracy of a network with dropout afterwards
-    in eval mode; steps: number of steps until the training set was learned (see `LEARNED`), None if
-    it never was.
+    losses: mean loss of every epoch's samples; accuracy: fraction of the last epoch's
+    samples that were classified right, both in train mode, but the accuracy of a
+    network with dropout afterwards in eval mode; steps: number of steps until the
+    training set was learned (see `LEARNED`), None if it never was.
     """
 
     losses: list[float]
@@ -75,7 +81,8 @@ class Diverged(Exception):
 
 
 def triangular(steps: int, peak_lr: float) -> np.ndarray:
-    """Learning rates (steps,) from 0 to `peak_lr` at 2/5 of training and back to 0 (paper 2)."""
+    """Learning rates (steps,) from 0 to `peak_lr` at 2/5 of training and back to 0
+    (paper 2)."""
     return np.interp((np.arange(steps) + 0.5) / steps, [0, PEAK, 1], [0, peak_lr, 0])
 
 
@@ -85,7 +92,8 @@ def linear(steps: int, peak_lr: float) -> np.ndarray:
 
 
 def cosine(steps: int, peak_lr: float) -> np.ndarray:
-    """Learning rates (steps,) from `peak_lr` down to 0 along half a cosine, each taken mid-step."""
+    """Learning rates (steps,) from `peak_lr` down to 0 along half a cosine, each taken
+    mid-step."""
     return peak_lr * (1 + np.cos(np.pi * (np.arange(steps) + 0.5) / steps)) / 2
 
 
@@ -103,17 +111,20 @@ def optimiser_of(
 
 
 def channels_last(x: torch.Tensor, device: torch.device | str) -> torch.Tensor:
-    """x (N, C, H, W) on `device`, channels last: the layout in which convolutions are fastest."""
+    """x (N, C, H, W) on `device`, channels last: the layout in which convolutions are
+    fastest."""
     return x.to(device).contiguous(memory_format=torch.channels_last)
 
 
 def autocast(device: torch.device, precision: str) -> torch.autocast:
-    """Context in which a network multiplies in `precision` (see `Training`) on `device`."""
+    """Context in which a network multiplies in `precision` (see `Training`) on
+    `device`."""
     return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
 
 
 def steps_until_learned(losses: np.ndarray) -> int | None:
-    """The first step by which the mean of the last `WINDOW` losses is at most `LEARNED`, or None.
+    """The first step by which the mean of the last `WINDOW` losses is at most
+    `LEARNED`, or None.
 
     losses: (steps,), of every batch.
     """
@@ -127,7 +138,8 @@ def steps_until_learned(losses: np.ndarray) -> int | None:
 def outcome(losses: torch.Tensor, correct: torch.Tensor, samples: int) -> Outcome:
     """The outcome of a training with a loss of every batch (epochs, batches).
 
-    correct: the last epoch's correct answers. Raises Diverged if the last loss is not finite.
+    correct: the last epoch's correct answers. Raises Diverged if the last loss is not
+    finite.
     """
     losses = losses.cpu()  # Apple's accelerator has no float64
     batches = torch.full((losses.shape[1],), BATCH, dtype=losses.dtype)
@@ -140,7 +152,8 @@ def outcome(losses: torch.Tensor, correct: torch.Tensor, samples: int) -> Outcom
 
 
 def initialised(make: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """The untrained network that `make` builds, its weights determined by `seed`, on the CPU."""
+    """The untrained network that `make` builds, its weights determined by `seed`, on
+    the CPU."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return make()
@@ -154,11 +167,12 @@ def train(
     seed: int,
     note: Callable[[int], None] = lambda epochs: None,
 ) -> Outcome:
-    """Train `network` in place on inputs x (N, C, H, W) and class numbers y (N,), on their device.
+    """Train `network` in place on inputs x (N, C, H, W) and class numbers y (N,), on
+    their device.
 
-    seed: of the order of the samples and of dropout; note: called with the number of finished
-    epochs before training and after each epoch. Raises Diverged if the last epoch's loss is not
-    finite.
+    seed: of the order of the samples and of dropout; note: called with the number of
+    finished epochs before training and after each epoch. Raises Diverged if the last
+    epoch's loss is not finite.
     """
     network.to(x.device, memory_format=torch.channels_last).train()
     parameters = list(network.parameters())
@@ -166,7 +180,8 @@ def train(
     order = torch.Generator().manual_seed(seed)
     batches = -(-len(x) // BATCH)
     rates = iter(SCHEDULES[training.schedule](training.epochs * batches, training.lr))
-    # Losses stay on the device: reading them at every step would make the host wait for it.
+    # Losses stay on the device: reading them at every step would make the host wait for
+    # it.
     losses = torch.zeros(training.epochs, batches, device=x.device)
     accelerators = [] if x.device.type == "cpu" else [x.device]
     with torch.random.fork_rng(accelerators, device_type=x.device.type):

@@ -16,7 +16,8 @@ def names() -> list[str]:
 
 def find(name: str) -> Experiment:
     """The experiment `name`."""
-    # Only this experiment's module, so that its results do not depend on the code of others.
+    # Only this experiment's module, so that its results do not depend on the code of
+    # others.
     module = importlib.import_module(f"{__name__}.{name}")
     classes = [value for value in vars(module).values() if isinstance(value, type)]
     own = (kind for kind in classes if kind.__module__ == module.__name__)

@@ -1,7 +1,8 @@
 """`colours` (not in the papers): test accuracy on D(v) for v a wave of one colour.
 
-The Fourier directions of paper 1, §2, are of one channel. Here v is such a wave along an axis of
-colour, grey, red–green or blue–yellow: is the same wave learned better in one colour?
+The Fourier directions of paper 1, §2, are of one channel. Here v is such a wave along
+an axis of colour, grey, red–green or blue–yellow: is the same wave learned better in
+one colour?
 """
 
 from pipeline.cells.fourier import AXES, coloured

@@ -1,4 +1,5 @@
-"""An experiment: a grid of networks, the data on which each is trained, and its test sets."""
+"""An experiment: a grid of networks, the data on which each is trained, and its test
+sets."""
 
 import typing
 from collections.abc import Callable, Iterator, Sequence
@@ -11,11 +12,18 @@ from pipeline.cells.fourier import fourier, frequencies
 from pipeline.cells.seeds import stream
 from pipeline.cells.shapes import INPUT, Shape, dimension
 from pipeline.cells.training import Labelled
-from pipeline.experiments.plan import Amplitude, Frequencies, Indices, Member, Nothing, Plan
+from pipeline.experiments.plan import (
+    Amplitude,
+    Frequencies,
+    Indices,
+    Member,
+    Nothing,
+    Plan,
+)
 
 Cell = dict[str, typing.Any]
-"""One training run: its architecture, its seed, its coordinates in the grid, the settings of its
-data, and the shape of its architecture's inputs."""
+"""One training run: its architecture, its seed, its coordinates in the grid, the
+settings of its data, and the shape of its architecture's inputs."""
 
 SHAPE = ("channels", "height", "width")
 """The columns of cells.csv that hold this shape."""
@@ -29,15 +37,17 @@ def shape_of(cell: Cell) -> Shape:
 class Experiment:
     """One question put to a grid of networks: the base class of all experiments.
 
-    coordinates: the columns of cells.csv that place a cell in its grid; channels: number of input
-    channels of an architecture of one channel; colours: the numbers of channels of architectures
-    that it can train; outputs: number of the networks' outputs, None for one per class of the
-    images; schedule: of the learning rate; needs_images, needs_nads: whether the data are made from
-    images or NADs; needs_courses: whether each network's weights after 0, 1, 2, 4, … and all epochs
-    are kept for evaluation; parts: groups of channels (name → slice), of which each is also tested
-    alone with zeros in all other channels; Settings: the dataclass of the experiment's own values,
-    which params.yaml has in a block of the experiment's name or, if at_top_level, beside the
-    blocks; Grid: the dataclass of one architecture's part of the grid, with a method `nads`.
+    coordinates: the columns of cells.csv that place a cell in its grid; channels:
+    number of input channels of an architecture of one channel; colours: the numbers of
+    channels of architectures that it can train; outputs: number of the networks'
+    outputs, None for one per class of the images; schedule: of the learning rate;
+    needs_images, needs_nads: whether the data are made from images or NADs;
+    needs_courses: whether each network's weights after 0, 1, 2, 4, … and all epochs are
+    kept for evaluation; parts: groups of channels (name → slice), of which each is also
+    tested alone with zeros in all other channels; Settings: the dataclass of the
+    experiment's own values, which params.yaml has in a block of the experiment's name
+    or, if at_top_level, beside the blocks; Grid: the dataclass of one architecture's
+    part of the grid, with a method `nads`.
     """
 
     coordinates: tuple[str, ...] = ("index",)
@@ -60,7 +70,8 @@ class Experiment:
 
     @property
     def needs_networks(self) -> bool:
-        """Whether evaluation needs trained networks, for boundaries or for courses of training.
+        """Whether evaluation needs trained networks, for boundaries or for courses of
+        training.
 
         Otherwise the outputs on the test sets are stored in place of the weights.
         """
@@ -91,7 +102,7 @@ class Experiment:
             {"architecture": name, "seed": seed}
             | point
             | self.values(plan, name)
-            | dict(zip(SHAPE, member.input))
+            | dict(zip(SHAPE, member.input, strict=True))
             for name, member in plan.members.items()
             for seed in plan.seeds[: member.seeds]
             for point in self.points(member)
@@ -102,7 +113,8 @@ class Experiment:
     ) -> dict[str, np.ndarray]:
         """The vectors or bases from which the data are made, by name: the grid's NADs.
 
-        nads: from an architecture, and an estimand, to the arrays of its file in data/nads/.
+        nads: from an architecture, and an estimand, to the arrays of its file in
+        data/nads/.
         """
         return {
             f"{name}-{index}": nads(name)["directions"][index]
@@ -112,13 +124,17 @@ class Experiment:
 
     def uses(self, cell: Cell) -> list[str]:
         """The names of the directions from which one cell's data are made."""
-        return [f"{cell['architecture']}-{cell[coordinate]}" for coordinate in self.coordinates]
+        return [
+            f"{cell['architecture']}-{cell[coordinate]}"
+            for coordinate in self.coordinates
+        ]
 
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
-        """The arrays by name that, with cells and directions, determine all data sets of one seed.
+        """The arrays by name that, with cells and directions, determine all data sets
+        of one seed.
 
-        images: the dict of `pipeline.project.artifacts.images`, where the experiment needs images.
-        An array of test sets alone has a name that begins with `test`.
+        images: the dict of `pipeline.project.artifacts.images`, where the experiment
+        needs images. An array of test sets alone has a name that begins with `test`.
         """
         raise NotImplementedError
 
@@ -126,19 +142,23 @@ class Experiment:
         """Whether an array of the draw decides the data sets of a cell."""
         return True
 
-    def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
+    def dataset(
+        self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]
+    ) -> Labelled:
         """A cell's training or test set; directions: the arrays named by `uses`."""
         raise NotImplementedError
 
     def classes(self, split: str, draw: dict) -> torch.Tensor:
-        """Class numbers (N,) of a split: 0 and 1 of the labels −1 and +1, others as they are."""
+        """Class numbers (N,) of a split: 0 and 1 of the labels −1 and +1, others as
+        they are."""
         labels = draw[f"{split}_labels"]
         return torch.as_tensor(labels > 0 if self.outputs == 2 else labels).long()
 
     def test_sets(
         self, cell: Cell, draw: dict, directions: list
     ) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
-        """Yields (name, inputs, class numbers) of every test set: `all`, then each part alone."""
+        """Yields (name, inputs, class numbers) of every test set: `all`, then each part
+        alone."""
         x, y = self.dataset(cell, "test", draw, directions)
         yield "all", x, y
         for name, kept in self.parts.items():
@@ -147,24 +167,27 @@ class Experiment:
     def plane(
         self, cell: Cell, draw: dict, directions: list
     ) -> tuple[torch.Tensor, torch.Tensor] | None:
-        """Two directions (C, H, W), in whose plane the decision boundary is measured, or None."""
+        """Two directions (C, H, W), in whose plane the decision boundary is measured,
+        or None."""
         return None
 
 
 class SeparableExperiment(Experiment):
     """An experiment on D(v₁) ⊕ … ⊕ D(v_C): separable channels that share the label.
 
-    With label noise, which the papers do not have, a channel carries the opposite label in a
-    fraction η of the training samples. Test samples have none.
+    With label noise, which the papers do not have, a channel carries the opposite label
+    in a fraction η of the training samples. Test samples have none.
 
-    amplitudes: the setting that holds ε of each channel; label_noise: the setting that holds η of
-    each channel, empty where there is none.
+    amplitudes: the setting that holds ε of each channel; label_noise: the setting that
+    holds η of each channel, empty where there is none.
     """
 
     amplitudes: tuple[str, ...] = ("eps",)
     label_noise: tuple[str, ...] = ()
 
-    def carried(self, cell: Cell, split: str, draw: dict) -> list[tuple[np.ndarray, float]]:
+    def carried(
+        self, cell: Cell, split: str, draw: dict
+    ) -> list[tuple[np.ndarray, float]]:
         """What each D(v) carries: its labels (N,) and their amplitude ε."""
         carried = []
         for channel, amplitude in enumerate(self.amplitudes):
@@ -177,17 +200,23 @@ class SeparableExperiment(Experiment):
         return carried
 
     def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
-        """Labels (N,) and draws (N, parts, D) of both splits, for each of the plan's inputs.
+        """Labels (N,) and draws (N, parts, D) of both splits, for each of the plan's
+        inputs.
 
-        They do not depend on which other inputs there are. Where there is label noise, also
-        uniform numbers (N, parts) in [0, 1), one for each training sample and channel.
+        They do not depend on which other inputs there are. Where there is label noise,
+        also uniform numbers (N, parts) in [0, 1), one for each training sample and
+        channel.
         """
         arrays = {}
-        for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
+        for split, count in (
+            ("train", plan.train_samples),
+            ("test", plan.test_samples),
+        ):
             rng = stream(seed, self.name, split)
             arrays[f"{split}_labels"] = separable.labels(rng, count)
             for shape in plan.inputs:
-                name, d = separable.drawn(split, shape), dimension(shape)
+                name = separable.drawn(split, shape)
+                d = dimension(shape)
                 own = rng if shape == INPUT else stream(seed, self.name, name)
                 parts = [separable.normal(own, count, d) for _ in range(self.channels)]
                 arrays[name] = np.stack(parts, 1)
@@ -201,13 +230,19 @@ class SeparableExperiment(Experiment):
         own = [separable.drawn(split, shape_of(cell)) for split in ("train", "test")]
         return "normal" not in array or array in own
 
-    def dataset(self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]) -> Labelled:
+    def dataset(
+        self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]
+    ) -> Labelled:
         """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each D(v)."""
-        shape, carried = shape_of(cell), self.carried(cell, split, draw)
-        normal, sigma_v = draw[separable.drawn(split, shape)], cell.get("sigma_v", 0.0)
+        shape = shape_of(cell)
+        carried = self.carried(cell, split, draw)
+        normal = draw[separable.drawn(split, shape)]
+        sigma_v = cell.get("sigma_v", 0.0)
         parts = [
-            separable.linearly_separable(normal[:, part], y, v, eps, cell["sigma"], shape, sigma_v)
-            for part, (v, (y, eps)) in enumerate(zip(directions, carried))
+            separable.linearly_separable(
+                normal[:, part], y, v, eps, cell["sigma"], shape, sigma_v
+            )
+            for part, (v, (y, eps)) in enumerate(zip(directions, carried, strict=True))
         ]
         return separable.direct_sum(*parts), self.classes(split, draw)
 
@@ -222,14 +257,19 @@ class PictureExperiment(Experiment):
         return (self.channels, *shape[1:])
 
     def draw(self, plan, seed, images):
-        """Pictures (N, 3, H, W) and labels (N,) of both splits, and the mean and deviation (3,) of
-        all training images; of two sides also a draw of D(v), (N, H·W).
+        """Pictures (N, 3, H, W) and labels (N,) of both splits, and the mean and
+        deviation (3,) of all training images; of two sides also a draw of D(v), (N,
+        H·W).
 
-        N is the plan's number of samples, or the number of all images where there are fewer.
+        N is the plan's number of samples, or the number of all images where there are
+        fewer.
         """
         arrays = {key: np.array(images[key]) for key in ("mean", "deviation")}
         positive = self.positive(plan, images["classes"])
-        for split, count in (("train", plan.train_samples), ("test", plan.test_samples)):
+        for split, count in (
+            ("train", plan.train_samples),
+            ("test", plan.test_samples),
+        ):
             rng = stream(seed, self.name, split)
             chosen, labels = pictures.chosen(rng, images, split, count)
             arrays[f"{split}_pictures"] = chosen
@@ -241,24 +281,31 @@ class PictureExperiment(Experiment):
         return arrays
 
     def positive(self, plan: Plan, classes: Sequence[str]) -> Sequence[int] | None:
-        """The numbers of the classes on the positive side of two, None where all are told apart."""
+        """The numbers of the classes on the positive side of two, None where all are
+        told apart."""
         return None
 
     def pictures(self, split: str, draw: dict) -> torch.Tensor:
         """A split's pictures (N, 3, H, W), normalised."""
-        return pictures.normalised(pictures.in_unit_range(draw[f"{split}_pictures"]), draw)
+        return pictures.normalised(
+            pictures.in_unit_range(draw[f"{split}_pictures"]), draw
+        )
 
     def linear(self, cell: Cell, split: str, draw: dict, v: np.ndarray) -> torch.Tensor:
         """D(v) beside the pictures, (N, 1, H, W)."""
-        normal, y = draw[f"{split}_normal"], draw[f"{split}_labels"]
-        eps, sigma = cell["eps"], cell["sigma"]
+        normal = draw[f"{split}_normal"]
+        y = draw[f"{split}_labels"]
+        eps = cell["eps"]
+        sigma = cell["sigma"]
         return separable.linearly_separable(normal, y, v, eps, sigma, shape_of(cell))
 
 
 class BasisExperiment(PictureExperiment):
-    """An experiment on pictures of all classes, altered along a network's complete NADs.
+    """An experiment on pictures of all classes, altered along a network's complete
+    NADs.
 
-    NADs of one channel alter each of the three, those of three channels alter all as one.
+    NADs of one channel alter each of the three, those of three channels alter all as
+    one.
     """
 
     channels = 3
@@ -275,7 +322,8 @@ class BasisExperiment(PictureExperiment):
 
 
 class FrequencyExperiment(SeparableExperiment):
-    """An experiment on one linearly separable channel along each vector v of the Fourier basis.
+    """An experiment on one linearly separable channel along each vector v of the
+    Fourier basis.
 
     The frequencies k and −k give the same v, which is trained once.
     """
@@ -287,8 +335,11 @@ class FrequencyExperiment(SeparableExperiment):
     Grid = Frequencies
 
     def points(self, member):
-        """One of each k and −k, and one of each k and its transpose unless both are wanted."""
-        for row, column in frequencies(member.grid.step, member.input[1:], member.grid.transposes):
+        """One of each k and −k, and one of each k and its transpose unless both are
+        wanted."""
+        for row, column in frequencies(
+            member.grid.step, member.input[1:], member.grid.transposes
+        ):
             yield {"k_row": row, "k_col": column}
 
     def direction(self, cell: Cell) -> np.ndarray:

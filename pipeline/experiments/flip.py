@@ -1,8 +1,9 @@
-"""`flip` (paper 1, §5, table 1): images, and images with NAD coefficients in reverse order.
+"""`flip` (paper 1, §5, table 1): images, and images with NAD coefficients in reverse
+order.
 
-The flip loses nothing, but moves content from directions that the network prefers to directions
-that it neglects. The other maps of `pipeline.cells.maps`, which the paper does not have, tell how
-much of the damage needs that move.
+The flip loses nothing, but moves content from directions that the network prefers to
+directions that it neglects. The other maps of `pipeline.cells.maps`, which the paper
+does not have, tell how much of the damage needs that move.
 """
 
 import dataclasses
@@ -29,7 +30,8 @@ class Maps:
 
 
 class Flip(BasisExperiment):
-    """Pictures as they are, with their NAD coefficients in reverse order, and after other maps."""
+    """Pictures as they are, with their NAD coefficients in reverse order, and after
+    other maps."""
 
     coordinates = ("images",)
     Grid = Maps
@@ -40,8 +42,8 @@ class Flip(BasisExperiment):
             yield {"images": name}
 
     def draw(self, plan, seed, images):
-        """Also the principal components (H·W, H·W) of the training pictures, if a map needs
-        them."""
+        """Also the principal components (H·W, H·W) of the training pictures, if a map
+        needs them."""
         arrays = super().draw(plan, seed, images)
         names = [name for member in plan.members.values() for name in member.grid.maps]
         if any(map(maps.needs_components, names)):
@@ -50,17 +52,21 @@ class Flip(BasisExperiment):
         return arrays
 
     def reads(self, cell, array):
-        """Whether an array decides a cell: principal components do so for some maps only."""
+        """Whether an array decides a cell: principal components do so for some maps
+        only."""
         return array != "components" or maps.needs_components(cell["images"])
 
     def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 3, H, W) and class numbers (N,) of a cell; directions: the NADs (D, D).
+        """Inputs (N, 3, H, W) and class numbers (N,) of a cell; directions: the NADs
+        (D, D).
 
-        Pictures are normalised before they are mapped, so the mean image is mapped too. A seed has
-        one random map of each kind, the same for training and test.
+        Pictures are normalised before they are mapped, so the mean image is mapped too.
+        A seed has one random map of each kind, the same for training and test.
         """
         name = cell["images"]
         rng = stream(cell["seed"], self.name, name)
         components = draw.get("components")
-        x = maps.mapped(self.pictures(split, draw), directions[0], name, rng, components)
+        x = maps.mapped(
+            self.pictures(split, draw), directions[0], name, rng, components
+        )
         return x, self.classes(split, draw)

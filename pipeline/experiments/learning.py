@@ -1,7 +1,9 @@
-"""`learning` (not in the papers): what training does to the directions that a network responds to.
+"""`learning` (not in the papers): what training does to the directions that a network
+responds to.
 
-Networks are kept after 0, 1, 2, 4, … epochs on D(v), v a NAD of the network itself, or on images.
-Where their response lies then is measured by `pipeline.measures.gradients.course`.
+Networks are kept after 0, 1, 2, 4, … epochs on D(v), v a NAD of the network itself, or
+on images. Where their response lies then is measured by
+`pipeline.measures.gradients.course`.
 """
 
 from pipeline.experiments.experiment import BasisExperiment
@@ -12,10 +14,11 @@ IMAGES = -1
 
 
 class Learning(BasisExperiment):
-    """One channel: D(v) along a NAD, or images in grey, the two halves of whose classes are told
-    apart."""
+    """One channel: D(v) along a NAD, or images in grey, the two halves of whose classes
+    are told apart."""
 
-    channels, colours = 1, (1,)
+    channels = 1
+    colours = (1,)
     outputs = 2
     coordinates = ("data", "index")
     schedule = "linear"
@@ -33,7 +36,8 @@ class Learning(BasisExperiment):
         return range(len(classes) // 2, len(classes))
 
     def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 1, H, W) and class numbers (N,) of a cell; directions: the NADs (D, D)."""
+        """Inputs (N, 1, H, W) and class numbers (N,) of a cell; directions: the NADs
+        (D, D)."""
         if cell["data"] == "images":
             x = self.pictures(split, draw).mean(1, keepdim=True)
         else:

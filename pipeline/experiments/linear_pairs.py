@@ -1,11 +1,11 @@
 """`linear_pairs` (paper 2, §3, figs 2 and 4–8): D(v₁) ⊕ D(v₂); which channel is used?
 
-v₁ and v₂ are NADs of the network itself, at every pair of the grid's indices. The first channel has
-amplitude ε₁, the second ε₂; both have noise σ and share the label. Indices of NADs begin at 0,
-which is a choice, since paper 2 does not say.
+v₁ and v₂ are NADs of the network itself, at every pair of the grid's indices. The first
+channel has amplitude ε₁, the second ε₂; both have noise σ and share the label. Indices
+of NADs begin at 0, which is a choice, since paper 2 does not say.
 
-With label noise, which paper 2 does not have: does a network still use the preferred channel if it
-carries wrong labels?
+With label noise, which paper 2 does not have: does a network still use the preferred
+channel if it carries wrong labels?
 """
 
 import dataclasses
@@ -20,8 +20,8 @@ from pipeline.experiments.plan import Rate
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Amplitudes of the two channels, the noise of both, and the label noise η of each, at the top
-    level of params.yaml."""
+    """Amplitudes of the two channels, the noise of both, and the label noise η of each,
+    at the top level of params.yaml."""
 
     eps1: NonNegativeFloat
     eps2: NonNegativeFloat
@@ -49,9 +49,9 @@ class LinearPairs(SeparableExperiment):
     def test_sets(self, cell, draw, directions):
         """Both channels, each channel by itself, and `conflict`: the channels disagree.
 
-        In a conflict the second channel carries the opposite label, so that the accuracy is the
-        fraction of samples in which the network follows the first channel. Each channel is as in
-        training, whereas zeros do not occur there.
+        In a conflict the second channel carries the opposite label, so that the
+        accuracy is the fraction of samples in which the network follows the first
+        channel. Each channel is as in training, whereas zeros do not occur there.
         """
         yield from super().test_sets(cell, draw, directions)
         x, y = self.dataset(cell, "test", draw, directions)
@@ -63,6 +63,7 @@ class LinearPairs(SeparableExperiment):
     def plane(self, cell, draw, directions):
         """v₁⊕0 and 0⊕v₂, each (2, H, W)."""
         _, *size = shape_of(cell)
-        first, second = torch.zeros(2, *size), torch.zeros(2, *size)
+        first = torch.zeros(2, *size)
+        second = torch.zeros(2, *size)
         first[0], second[1] = (torch.as_tensor(v).reshape(size) for v in directions)
         return first, second

@@ -1,7 +1,9 @@
-"""`nad_sweep` (paper 1, §4, fig 6): test accuracy on D(uᵢ) along the network's own NADs.
+"""`nad_sweep` (paper 1, §4, fig 6): test accuracy on D(uᵢ) along the network's own
+NADs.
 
-Where both estimands' NADs are estimated (`estimator.compare`), both are swept: which of the two
-predicts training better? The loss of the first epochs tells how fast each direction is learned.
+Where both estimands' NADs are estimated (`estimator.compare`), both are swept: which of
+the two predicts training better? The loss of the first epochs tells how fast each
+direction is learned.
 """
 
 import dataclasses
@@ -14,7 +16,8 @@ from pipeline.experiments.plan import AmplitudePerArchitecture, Indices, Rate
 
 @dataclasses.dataclass(frozen=True)
 class Sweep(Indices):
-    """The indices of one architecture; compare: whether the other estimand's NADs are swept too."""
+    """The indices of one architecture; compare: whether the other estimand's NADs are
+    swept too."""
 
     compare: bool = False
 
@@ -23,8 +26,8 @@ class Sweep(Indices):
 class Settings(AmplitudePerArchitecture):
     """Amplitude ε of D(v), and its noise σ by architecture.
 
-    sigma_v: standard deviation of the noise along v, 0 in the papers; eta: fraction of the training
-    samples with the wrong label, 0 in the papers.
+    sigma_v: standard deviation of the noise along v, 0 in the papers; eta: fraction of
+    the training samples with the wrong label, 0 in the papers.
     """
 
     sigma_v: NonNegativeFloat = 0.0
@@ -53,7 +56,8 @@ class NADSweep(SeparableExperiment):
                 yield {"estimand": estimand, "index": index}
 
     def directions(self, plan, nads):
-        """NADs by '{architecture}-{estimand}-{index}', and all eigenvalues, by '…-eigenvalues'."""
+        """NADs by '{architecture}-{estimand}-{index}', and all eigenvalues, by
+        '…-eigenvalues'."""
         vectors = {}
         for name, member in plan.members.items():
             for estimand in swept(member):

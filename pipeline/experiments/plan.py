@@ -1,4 +1,5 @@
-"""The plan of one experiment at one scale: its settings, and each architecture's part of it."""
+"""The plan of one experiment at one scale: its settings, and each architecture's part
+of it."""
 
 import dataclasses
 import typing
@@ -48,22 +49,28 @@ class Indices:
 
 @dataclasses.dataclass(frozen=True)
 class Frequencies:
-    """One architecture's part of the grid: frequencies at multiples of `step` (paper 1: 2).
+    """One architecture's part of the grid: frequencies at multiples of `step` (paper 1:
+    2).
 
-    transposes: whether (k_row, k_col) and (k_col, k_row) are both trained. They are equivalent for
-    a network whose law transposition leaves unchanged.
+    transposes: whether (k_row, k_col) and (k_col, k_row) are both trained. They are
+    equivalent for a network whose law transposition leaves unchanged.
     """
 
     step: int
     transposes: bool = True
 
     def nads(self, shape: Shape) -> int:
-        """0; raises ValueError unless both sides are even and `step` divides half of each."""
+        """0; raises ValueError unless both sides are even and `step` divides half of
+        each."""
         for side in shape[1:]:
             if side % 2:
-                raise ValueError(f"sides must be even, not {side}: frequencies go up to half of it")
+                raise ValueError(
+                    f"sides must be even, not {side}: frequencies go up to half of it"
+                )
             if self.step <= 0 or side // 2 % self.step:
-                raise ValueError(f"step must divide {side // 2}, so that 0 and −{side // 2} are in")
+                raise ValueError(
+                    f"step must divide {side // 2}, so that 0 and −{side // 2} are in"
+                )
         return 0
 
 
@@ -87,10 +94,10 @@ class AmplitudePerArchitecture:
 class Member(typing.Generic[Grid]):
     """One architecture's part of an experiment.
 
-    specification: its network's place and arguments (see `pipeline.networks`); estimands: of its
-    NADs, the chosen one first; seeds: number of the plan's seeds with which it is trained, None for
-    all; input: the shape of its inputs; own: sha256, by path, of a person's own files that
-    decide its network.
+    specification: its network's place and arguments (see `pipeline.networks`);
+    estimands: of its NADs, the chosen one first; seeds: number of the plan's seeds with
+    which it is trained, None for all; input: the shape of its inputs; own: sha256, by
+    path, of a person's own files that decide its network.
     """
 
     specification: dict[str, typing.Any]
@@ -106,8 +113,8 @@ class Member(typing.Generic[Grid]):
 class Plan(typing.Generic[Settings, Grid]):
     """One experiment at one scale, with all its values from params.yaml.
 
-    train_samples, test_samples: numbers for each cell; members: by architecture, none where the
-    scale leaves the experiment out.
+    train_samples, test_samples: numbers for each cell; members: by architecture, none
+    where the scale leaves the experiment out.
     """
 
     experiment: str
@@ -124,7 +131,9 @@ class Plan(typing.Generic[Settings, Grid]):
 
         Raises InputError where the scale leaves the experiment out.
         """
-        plan = artifacts.planned(experiment.name, cls[experiment.Settings, experiment.Grid])
+        plan = artifacts.planned(
+            experiment.name, cls[experiment.Settings, experiment.Grid]
+        )
         if not plan.members:
             raise InputError(
                 f"scale {plan.scale} leaves {plan.experiment} out; `dvc repro evaluate@X` runs "

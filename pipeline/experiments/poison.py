@@ -1,7 +1,8 @@
-"""`poison` (paper 1, §5, fig 7): does a network learn images, or their class along a NAD?
+"""`poison` (paper 1, §5, fig 7): does a network learn images, or their class along a
+NAD?
 
-Each image carries its class along a NAD. A network that prefers the carrier to the content fails on
-clean images.
+Each image carries its class along a NAD. A network that prefers the carrier to the
+content fails on clean images.
 """
 
 import dataclasses
@@ -25,7 +26,8 @@ def nads_of(classes: int, shape: Shape) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Carriers:
-    """An image's coefficient on its class's carrier, of pixels in [0, 1] (paper 1: 0.05)."""
+    """An image's coefficient on its class's carrier, of pixels in [0, 1] (paper 1:
+    0.05)."""
 
     size: PositiveFloat
 
@@ -40,9 +42,11 @@ class FirstIndices(Indices):
     def nads(self, shape: Shape, classes: int = 10) -> int:
         """The number of first NADs up to the last carrier of so many classes.
 
-        Raises ValueError also where an index is too late for the carriers of all classes.
+        Raises ValueError also where an index is too late for the carriers of all
+        classes.
         """
-        last, carriers = super().nads(shape) - 1, nads_of(classes, shape)
+        last = super().nads(shape) - 1
+        carriers = nads_of(classes, shape)
         if last > (most := dimension(shape) - carriers):
             raise ValueError(
                 f"{classes} classes take {carriers} NADs, so the last index is {most}, not {last}"
@@ -63,9 +67,11 @@ class Poison(BasisExperiment):
             yield {"index": index}
 
     def draw(self, plan, seed, images):
-        """Pictures, labels (N,), and the mean and deviation (3,) of all training images.
+        """Pictures, labels (N,), and the mean and deviation (3,) of all training
+        images.
 
-        Raises InputError where there are too few NADs after the last index for all classes.
+        Raises InputError where there are too few NADs after the last index for all
+        classes.
         """
         for member in plan.members.values():
             try:
@@ -75,9 +81,10 @@ class Poison(BasisExperiment):
         return super().draw(plan, seed, images)
 
     def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 3, H, W), normalised, and class numbers (N,) of a cell; directions: the NADs
-        (D, D)."""
-        x, y = pictures.in_unit_range(draw[f"{split}_pictures"]), self.classes(split, draw)
+        """Inputs (N, 3, H, W), normalised, and class numbers (N,) of a cell;
+        directions: the NADs (D, D)."""
+        x = pictures.in_unit_range(draw[f"{split}_pictures"])
+        y = self.classes(split, draw)
         if cell["index"] != CLEAN:
             x = pictures.poisoned(x, y, directions[0][cell["index"] :], cell["size"])
         return pictures.normalised(x, draw), y

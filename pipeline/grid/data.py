@@ -1,5 +1,5 @@
-"""The data sets of an experiment's cells, made of its directions and draws, in data/datasets/ or in
-memory."""
+"""The data sets of an experiment's cells, made of its directions and draws, in
+data/datasets/ or in memory."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +16,8 @@ from pipeline.project.errors import InputError
 
 
 class Data:
-    """The data sets of an experiment's cells; files are read when they are first needed."""
+    """The data sets of an experiment's cells; files are read when they are first
+    needed."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
@@ -33,7 +34,8 @@ class Data:
     @functools.cached_property
     def outputs(self) -> int:
         """Number of outputs of the experiment's networks."""
-        name, outputs = self.experiment.name, self.experiment.outputs
+        name = self.experiment.name
+        outputs = self.experiment.outputs
         return outputs or len(artifacts.about_pictures(name)["classes"])
 
     def draw(self, seed: int) -> dict[str, np.ndarray]:
@@ -42,15 +44,18 @@ class Data:
 
     @functools.cached_property
     def digests(self) -> dict[str, dict[str, str]]:
-        """The digests, by name, of the arrays of each file: 'directions', 'draw-0' for seed 0."""
+        """The digests, by name, of the arrays of each file: 'directions', 'draw-0' for
+        seed 0."""
         digests = {"directions": store.digests(self.vectors)}
         for seed in {cell["seed"] for cell in artifacts.cells(self.experiment.name)}:
             digests[f"draw-{seed}"] = store.digests(self.draw(seed))
         return digests
 
     def cells(self, plan: Plan) -> list[Cell]:
-        """The cells of the plan; raises InputError where the data sets were made for others."""
-        name, cells = self.experiment.name, self.experiment.cells(plan)
+        """The cells of the plan; raises InputError where the data sets were made for
+        others."""
+        name = self.experiment.name
+        cells = self.experiment.cells(plan)
         if cells != artifacts.cells(name):
             raise InputError(
                 f"{artifacts.DATASETS / name} is not of the cells that are planned; "
@@ -64,11 +69,15 @@ class Data:
 
     def dataset(self, cell: Cell, split: str) -> Labelled:
         """Inputs and class numbers of the cell's training or test set."""
-        return self.experiment.dataset(cell, split, self.draw(cell["seed"]), self.directions(cell))
+        return self.experiment.dataset(
+            cell, split, self.draw(cell["seed"]), self.directions(cell)
+        )
 
     def test_sets(self, cell: Cell) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
         """Yields (name, inputs, class numbers) of every test set of the cell's network."""
-        return self.experiment.test_sets(cell, self.draw(cell["seed"]), self.directions(cell))
+        return self.experiment.test_sets(
+            cell, self.draw(cell["seed"]), self.directions(cell)
+        )
 
 
 class DataInMemory(Data):

@@ -14,13 +14,15 @@ from pipeline.machine import store, workers
 from pipeline.project import artifacts
 
 
-def forecast(experiment: Experiment, plan: Plan, device: torch.device) -> dict[str, float]:
+def forecast(
+    experiment: Experiment, plan: Plan, device: torch.device
+) -> dict[str, float]:
     """Forecast an experiment's grid: one row of the table that `plan` prints.
 
     Returns:
-        networks: the number of networks in the grid.
-        cached: the number of networks in the store.
-        minutes left: minutes until all networks are trained, NaN until each architecture
+        networks: the number of networks in the grid. cached: the number of networks in
+        the store. minutes left: minutes until all networks are trained, NaN until each
+        architecture
             with networks left has been trained once on this machine.
     """
     cells = experiment.cells(plan)

@@ -1,4 +1,5 @@
-"""The training of cells in a worker: its job, its result, and the cell's key in the store."""
+"""The training of cells in a worker: its job, its result, and the cell's key in the
+store."""
 
 import dataclasses
 import functools
@@ -27,7 +28,8 @@ from pipeline.project.errors import check_unchanged
 class Job:
     """One cell to train, without its data.
 
-    identity: the parts from which its seeds derive; key: the name of its entry in the store.
+    identity: the parts from which its seeds derive; key: the name of its entry in the
+    store.
     """
 
     cell: Cell
@@ -42,9 +44,9 @@ class Job:
 class Result:
     """One trained cell.
 
-    tensors: by name, the network's weights where a later stage needs them, its weights after some
-    epochs by '{epochs}/{name}', else its outputs (N, outputs) on each test set; outcome: the course
-    of its training; seconds: of the training.
+    tensors: by name, the network's weights where a later stage needs them, its weights
+    after some epochs by '{epochs}/{name}', else its outputs (N, outputs) on each test
+    set; outcome: the course of its training; seconds: of the training.
     """
 
     tensors: dict[str, torch.Tensor]
@@ -52,11 +54,15 @@ class Result:
     seconds: float
 
 
-def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device) -> Iterator[Job]:
-    """The jobs of cells; a key is the digest of everything that decides its result's tensors."""
+def of_cells(
+    plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
+) -> Iterator[Job]:
+    """The jobs of cells; a key is the digest of everything that decides its result's
+    tensors."""
     experiment = data.experiment
     for cell in cells:
-        member, seed = plan.members[cell["architecture"]], cell["seed"]
+        member = plan.members[cell["architecture"]]
+        seed = cell["seed"]
         network = member.specification["network"]
         coordinates = (cell[name] for name in experiment.coordinates)
         identity = (seed, plan.experiment, cell["architecture"], *coordinates)
@@ -77,15 +83,20 @@ def of_cells(plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
                 "own": member.own,
                 "device": device.type,
                 "draw": draw,
-                "directions": [data.digests["directions"][v] for v in experiment.uses(cell)],
+                "directions": [
+                    data.digests["directions"][v] for v in experiment.uses(cell)
+                ],
             }
         )
         yield Job(cell, member.specification, member.training, identity, device, key)
 
 
 @functools.cache
-def code_of(experiment: type[Experiment], network: str, own: tuple[str, ...]) -> list[typing.Any]:
-    """The digest of the package's code that decides a cell, and the versions of libraries.
+def code_of(
+    experiment: type[Experiment], network: str, own: tuple[str, ...]
+) -> list[typing.Any]:
+    """The digest of the package's code that decides a cell, and the versions of
+    libraries.
 
     network, own: as in `pipeline.networks.version`.
     """
@@ -98,17 +109,22 @@ def code_of(experiment: type[Experiment], network: str, own: tuple[str, ...]) ->
 
 
 def decisive_files(experiment: type[Experiment], network: str) -> list[Path]:
-    """The package's files that decide a cell: cells/, the experiment's classes, its network's.
+    """The package's files that decide a cell: cells/, the experiment's classes, its
+    network's.
 
     tests/grid/test_decisive.py shows that training and testing a cell reach no other.
     """
-    classes = [Path(inspect.getfile(kind)) for kind in experiment.__mro__ if kind is not object]
+    classes = [
+        Path(inspect.getfile(kind)) for kind in experiment.__mro__ if kind is not object
+    ]
     return [*code.room("cells"), *classes, *networks.files(network)]
 
 
 def rate_key(experiment: Experiment, member: Member, device: torch.device) -> str:
-    """Digest of what decides seconds per training sample: network, inputs, precision, device."""
-    shape, precision = experiment.inputs(member.input), member.training.precision
+    """Digest of what decides seconds per training sample: network, inputs, precision,
+    device."""
+    shape = experiment.inputs(member.input)
+    precision = member.training.precision
     return store.digest([member.specification, shape, precision, device.type])
 
 
@@ -125,13 +141,16 @@ def train_group(data: Data, jobs: list[Job]) -> list[Result | Exception]:
 
 
 def _trained(data: Data, jobs: list[Job]) -> list[Result | Exception]:
-    started, how, course = time.monotonic(), jobs[0].training, {}
+    started = time.monotonic()
+    how = jobs[0].training
+    course = {}
     made = [
-        _built(data, job.cell, job.specification, derive(*job.identity, "weights")) for job in jobs
+        _built(data, job.cell, job.specification, derive(*job.identity, "weights"))
+        for job in jobs
     ]
     orders = [derive(*job.identity, "order") for job in jobs]
-    # Each goes to the device by itself: all of them may be more than the host's memory. None has a
-    # name here, which would keep it until the test sets are made.
+    # Each goes to the device by itself: all of them may be more than the host's memory.
+    # None has a name here, which would keep it until the test sets are made.
     sets = (_training_set(data, job) for job in jobs)
 
     def note(epochs: int) -> None:
@@ -148,7 +167,7 @@ def _trained(data: Data, jobs: list[Job]) -> list[Result | Exception]:
         _freed(outcome)
         if isinstance(outcome, Exception)
         else Result(course or _stored(data, job, network), outcome, seconds)
-        for job, network, outcome in zip(jobs, made, outcomes)
+        for job, network, outcome in zip(jobs, made, outcomes, strict=True)
     ]
 
 
@@ -162,7 +181,9 @@ def _freed(error: Exception) -> Exception:
     return error.with_traceback(None)
 
 
-def _built(data: Data, cell: Cell, specification: networks.Specification, seed: int) -> nn.Module:
+def _built(
+    data: Data, cell: Cell, specification: networks.Specification, seed: int
+) -> nn.Module:
     channels, *_ = data.experiment.inputs(shape_of(cell))
     network = networks.build(specification, channels, data.outputs, seed)
     check_unchanged()  # the key was made before this process read the network's file
@@ -172,28 +193,40 @@ def _built(data: Data, cell: Cell, specification: networks.Specification, seed: 
 def _stored(data: Data, job: Job, network: nn.Module) -> dict[str, torch.Tensor]:
     tensors = network.state_dict()
     if not data.experiment.needs_networks:
-        # Built anew, as one read from a file is: the layout of weights decides the last bits.
+        # Built anew, as one read from a file is: the layout of weights decides the last
+        # bits.
         network = restored(data, job.cell, job.specification, tensors, job.device)
-        tensors = {name: logits(network, x, job.device) for name, x, _ in data.test_sets(job.cell)}
+        tensors = {
+            name: logits(network, x, job.device)
+            for name, x, _ in data.test_sets(job.cell)
+        }
     return _on_cpu(tensors)
 
 
 def _on_cpu(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Copies that share no memory, as a file holds them."""
+
     # A float8 cannot be pickled; float32 holds its values exactly.
-    small = lambda value: value.itemsize == 1 and value.is_floating_point()
-    exact = {name: value.float() if small(value) else value for name, value in tensors.items()}
+    def small(value):
+        return value.itemsize == 1 and value.is_floating_point()
+
+    exact = {
+        name: value.float() if small(value) else value
+        for name, value in tensors.items()
+    }
     plain = {"memory_format": torch.contiguous_format}
     return {name: value.cpu().clone(**plain) for name, value in exact.items()}
 
 
 def noted(epochs: int) -> set[int]:
-    """The numbers of epochs, 0, 1, 2, 4, … and all, after which a course of training is noted."""
+    """The numbers of epochs, 0, 1, 2, 4, … and all, after which a course of training is
+    noted."""
     return {0, epochs, *(2**power for power in range(epochs.bit_length()))}
 
 
 def course(tensors: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor]]:
-    """A network's weights by the number of finished epochs, in order; tensors: of its `Result`."""
+    """A network's weights by the number of finished epochs, in order; tensors: of its
+    `Result`."""
     states: dict[int, dict[str, torch.Tensor]] = {}
     for name, value in tensors.items():
         epochs, _, weight = name.partition("/")
@@ -215,5 +248,6 @@ def restored(
 
 
 def logits(network: nn.Module, x: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """The outputs (N, outputs), on the CPU, of a network on a device for inputs x (N, C, H, W)."""
+    """The outputs (N, outputs), on the CPU, of a network on a device for inputs x (N,
+    C, H, W)."""
     return training.logits(network, training.channels_last(x, device)).cpu()

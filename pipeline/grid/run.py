@@ -1,4 +1,5 @@
-"""The training of the cells that the store does not hold, beside other runs on the same store."""
+"""The training of the cells that the store does not hold, beside other runs on the same
+store."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -16,22 +17,29 @@ from pipeline.machine import workers
 from pipeline.machine.claims import Claims
 from pipeline.machine.store import Store
 
-# Networks in one stack on a GPU at most, and bytes of their training sets (choice, unmeasured).
-STACK, STACK_BYTES = 64, 16e9
+# Networks in one stack on a GPU at most, and bytes of their training sets (choice,
+# unmeasured).
+STACK = 64
+STACK_BYTES = 16e9
 
 
 def train(
     jobs: list[Job], samples: int, data: Data, device: torch.device, store: Store
 ) -> tuple[list[tuple[Job, float]], list[tuple[Job, Exception]]]:
-    """Train and store the cells of `jobs`, in their order, that the store does not hold.
+    """Train and store the cells of `jobs`, in their order, that the store does not
+    hold.
 
     Cells that another run is training are left to it, and waited for at the end.
-    samples: of each training set. Returns the jobs trained here with their seconds, and the failed
-    jobs with their exceptions.
+    samples: of each training set. Returns the jobs trained here with their seconds, and
+    the failed jobs with their exceptions.
     """
-    trained, failed, left = [], [], list(jobs)
+    trained = []
+    failed = []
+    left = list(jobs)
     make_data = data.recipe()
-    bar = tqdm(desc=f"train {data.experiment.name}", total=len(jobs), unit="cell", disable=None)
+    bar = tqdm(
+        desc=f"train {data.experiment.name}", total=len(jobs), unit="cell", disable=None
+    )
     with Claims(store.folder) as claims, bar:
         while left:
             claimed_elsewhere = []
@@ -50,7 +58,7 @@ def train(
             for group, results in workers.run(train_group, work, make_data, device):
                 if isinstance(results, Exception):
                     results = [results] * len(group)
-                for job, result in zip(group, results):
+                for job, result in zip(group, results, strict=True):
                     if isinstance(result, Exception):
                         failed.append((job, result))
                     else:
@@ -59,7 +67,8 @@ def train(
                     claims.release(job.key)
                     bar.update()
             if len(claimed_elsewhere) == len(left):
-                # This run has no claims now, so the other run cannot be waiting for this one.
+                # This run has no claims now, so the other run cannot be waiting for
+                # this one.
                 claims.wait(claimed_elsewhere[0].key)
             left = claimed_elsewhere
     return trained, failed
@@ -72,10 +81,16 @@ def grouped(
     if device.type == "cpu" or data.experiment.needs_courses:
         yield from ([job] for job in jobs)
         return
-    alike = lambda job: (job.specification, job.training, shape_of(job.cell))
+
+    def alike(job):
+        return (job.specification, job.training, shape_of(job.cell))
+
     for (specification, _, shape), similar in itertools.groupby(jobs, alike):
         size = 1
-        if getattr(networks.constructor(specification["network"]), "together", None) == "stack":
+        if (
+            getattr(networks.constructor(specification["network"]), "together", None)
+            == "stack"
+        ):
             each = 4 * samples * dimension(data.experiment.inputs(shape))
             size = max(1, min(STACK, int(STACK_BYTES // each)))
         while group := list(itertools.islice(similar, size)):
@@ -85,7 +100,8 @@ def grouped(
 def tables(
     jobs: list[Job], outcomes: dict[str, dict], coordinates: tuple[str, ...]
 ) -> dict[str, pd.DataFrame]:
-    """training.csv, the last epoch of each cell, and losses.csv, the loss of every epoch.
+    """training.csv, the last epoch of each cell, and losses.csv, the loss of every
+    epoch.
 
     outcomes: the `Outcome` of each cell as a dict, by key.
     """

@@ -107,7 +107,9 @@ def image_set(
     numbers = {label: number for number, label in enumerate(classes)}
     for split in SPLITS:
         # Equal images are in the order of their classes.
-        pairs = sorted(zip(pixels[split], (numbers[label] for label in names[split])))
+        pairs = sorted(
+            zip(pixels[split], (numbers[label] for label in names[split]), strict=True)
+        )
         content = b"".join(values for values, _ in pairs)
         images[split] = np.frombuffer(content, np.uint8).reshape(-1, 3, *size)
         labels[split] = np.array([number for _, number in pairs], np.int64)

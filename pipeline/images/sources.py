@@ -102,7 +102,7 @@ def digits(size: Size = SIZE) -> ImageSet:
 
     bunch = load_digits()
     pictures = []
-    for place, (grey, digit) in enumerate(zip(bunch.images, bunch.target)):
+    for place, (grey, digit) in enumerate(zip(bunch.images, bunch.target, strict=True)):
         split = "train" if place % 6 else "test"
         picture = PIL.Image.fromarray(np.rint(grey * (255 / 16)).astype(np.uint8))
         enlarged = picture.resize((SIDE, SIDE), PIL.Image.Resampling.BICUBIC)

@@ -1,1 +1,2 @@
-"""Where work runs (processes, a GPU, Dask), the store of finished work, digests of source code."""
+"""Where work runs (processes, a GPU, Dask), the store of finished work, digests of
+source code."""

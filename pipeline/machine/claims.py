@@ -6,10 +6,11 @@ from pathlib import Path
 
 
 class Claims:
-    """The locks of this process, on single bytes of a file in a store's folder; a context manager.
+    """The locks of this process, on single bytes of a file in a store's folder; a
+    context manager.
 
-    They exclude other processes alone. The operating system releases them when the process ends,
-    however it ends. On a file system without locks every claim succeeds.
+    They exclude other processes alone. The operating system releases them when the
+    process ends, however it ends. On a file system without locks every claim succeeds.
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -28,7 +29,10 @@ class Claims:
             # The first sixty bits of a key tell keys apart, and are a place in a file.
             fcntl.lockf(self.file, operation, 1, int(key[:15], 16))
         except OSError as error:
-            return error.errno not in (errno.EACCES, errno.EAGAIN)  # another process holds it
+            return error.errno not in (
+                errno.EACCES,
+                errno.EAGAIN,
+            )  # another process holds it
         return True
 
     def take(self, key: str) -> bool:

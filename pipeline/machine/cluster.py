@@ -1,10 +1,10 @@
 """`workers.run` on a Dask cluster, the workers of which may be on several machines.
 
-Every machine sees the project's folder at the same path, and reads its code and data there. Only
-the process that calls `run` writes to the cache.
+Every machine sees the project's folder at the same path, and reads its code and data
+there. Only the process that calls `run` writes to the cache.
 
-The jobs are submitted here and not by joblib's Dask backend, which waits forever for the result of
-a job whose workers were killed.
+The jobs are submitted here and not by joblib's Dask backend, which waits forever for
+the result of a job whose workers were killed.
 """
 
 import functools
@@ -60,7 +60,9 @@ def _refusal(folder: str, probe: str, version: str) -> str | None:
     try:
         check_unchanged()
     except InputError:
-        return "has loaded code that was edited since; restart the workers after an edit"
+        return (
+            "has loaded code that was edited since; restart the workers after an edit"
+        )
     return None
 
 
@@ -91,14 +93,21 @@ def run(
     executor: Executor = _client().get_executor(pure=False)
     jobs = iter(jobs)
     store.default_folder().mkdir(exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=store.default_folder(), suffix=".part") as probe:
+    with tempfile.NamedTemporaryFile(
+        dir=store.default_folder(), suffix=".part"
+    ) as probe:
         path = os.path.abspath(probe.name)
 
         def submit(job: Any) -> Future:
-            return executor.submit(_answer, os.getcwd(), path, torch.__version__, recipe, job)
+            return executor.submit(
+                _answer, os.getcwd(), path, torch.__version__, recipe, job
+            )
 
         for job, future in worker.finished(submit, lambda: next(jobs, None), slots):
             try:
                 yield job, worker.result_of(future.result())
             except distributed.KilledWorker as error:
-                yield job, InputError(f"its workers crashed, probably out of memory: {error}")
+                yield (
+                    job,
+                    InputError(f"its workers crashed, probably out of memory: {error}"),
+                )

@@ -1,10 +1,11 @@
 """The store of finished work, `.cells/`: trained cells, and NADs.
 
-A key is the digest of everything that decides a result: a cell's weights or its outputs on the test
-sets, or an architecture's NADs. Each result is one safetensors file. Writes are atomic: a process
-killed at any moment leaves a whole file or none. Every file holds a digest of its contents, which
-each reader checks; a damaged file counts as missing. Where the file system knows hard links, one
-file is a cell's entry here, its copy in models/ and its copy in DVC's cache, so it is read-only.
+A key is the digest of everything that decides a result: a cell's weights or its outputs
+on the test sets, or an architecture's NADs. Each result is one safetensors file. Writes
+are atomic: a process killed at any moment leaves a whole file or none. Every file holds
+a digest of its contents, which each reader checks; a damaged file counts as missing.
+Where the file system knows hard links, one file is a cell's entry here, its copy in
+models/ and its copy in DVC's cache, so it is read-only.
 """
 
 import contextlib
@@ -24,7 +25,8 @@ import torch
 
 from pipeline.project.errors import notice
 
-# The only key of a file's metadata: safetensors writes several in an order that varies by run.
+# The only key of a file's metadata: safetensors writes several in an order that varies
+# by run.
 NOTE = "kept"
 
 
@@ -44,12 +46,14 @@ def digests(arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
 
 
 def default_folder() -> Path:
-    """`.cells/` of the main repository, `$DVC_ROOT`, which all its DVC experiments share."""
+    """`.cells/` of the main repository, `$DVC_ROOT`, which all its DVC experiments
+    share."""
     return Path(os.environ.get("DVC_ROOT", ".")) / ".cells"
 
 
 def atomically(path: Path, write: Callable[[Path], None], mode: int = 0o644) -> None:
-    """Call `write` on a temporary file beside `path`, which then takes the place of `path`."""
+    """Call `write` on a temporary file beside `path`, which then takes the place of
+    `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -61,11 +65,13 @@ def atomically(path: Path, write: Callable[[Path], None], mode: int = 0o644) -> 
 
 
 def _note(tensors: dict[str, torch.Tensor], outcome: typing.Any, key: str) -> str:
-    """A file's metadata, as JSON: its outcome, and the sha256 of its key, its outcome, and its
-    tensors' names, types, shapes and bytes."""
+    """A file's metadata, as JSON: its outcome, and the sha256 of its key, its outcome,
+    and its tensors' names, types, shapes and bytes."""
     sha256 = hashlib.sha256(json.dumps([outcome, key]).encode())
     for name, tensor in sorted(tensors.items()):
-        sha256.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        sha256.update(
+            json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode()
+        )
         sha256.update(tensor.reshape(-1).view(torch.uint8).numpy())
     return json.dumps({"sha256": sha256.hexdigest(), "outcome": outcome})
 
@@ -81,13 +87,16 @@ class Store:
         return self.folder / key[:2] / f"{key}.safetensors"
 
     def holds(self, key: str) -> bool:
-        """Whether a cell has a file; only `get` reads it, and tells whether it is whole."""
+        """Whether a cell has a file; only `get` reads it, and tells whether it is
+        whole."""
         return self.path(key).exists()
 
     def contents(self, key: str) -> tuple[dict[str, torch.Tensor], dict] | None:
-        """The tensors and the outcome under a key, or None where its file is missing or damaged.
+        """The tensors and the outcome under a key, or None where its file is missing or
+        damaged.
 
-        Its access time becomes now, also where the disk notes none. A damaged one is removed.
+        Its access time becomes now, also where the disk notes none. A damaged one is
+        removed.
         """
         path = self.path(key)
         try:
@@ -100,8 +109,11 @@ class Store:
         except FileNotFoundError:
             return None
         except (TypeError, ValueError, safetensors.SafetensorError) as error:
-            notice(f"{path} is damaged and counts as not kept: {' '.join(str(error).split())}")
-            # The file may be one with DVC's copy, which DVC trusts until mode or time change.
+            notice(
+                f"{path} is damaged and counts as not kept: {' '.join(str(error).split())}"
+            )
+            # The file may be one with DVC's copy, which DVC trusts until mode or time
+            # change.
             path.chmod(0o644)
             os.utime(path)
             path.unlink(missing_ok=True)
@@ -112,12 +124,14 @@ class Store:
         return tensors, outcome
 
     def get(self, key: str) -> dict | None:
-        """A cell's outcome, a dict of numbers, or None where its file is missing or damaged."""
+        """A cell's outcome, a dict of numbers, or None where its file is missing or
+        damaged."""
         contents = self.contents(key)
         return contents and contents[1]
 
     def put(self, key: str, tensors: dict[str, torch.Tensor], outcome: dict) -> None:
-        """Write a result's tensors, by name, and its outcome, a dict of numbers and texts.
+        """Write a result's tensors, by name, and its outcome, a dict of numbers and
+        texts.
 
         Tensors are contiguous and share no memory.
         """
@@ -125,7 +139,8 @@ class Store:
         atomically(self.path(key), lambda file: file.write_bytes(contents), 0o444)
 
     def lay_down(self, key: str, path: Path) -> None:
-        """Make `path` a hard link to a cell's file, or a copy where no link can be made."""
+        """Make `path` a hard link to a cell's file, or a copy where no link can be
+        made."""
         try:
             os.link(self.path(key), path)
         except OSError:

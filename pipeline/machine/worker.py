@@ -1,4 +1,5 @@
-"""Jobs on their way to a worker, a process of this machine or of a Dask cluster, and back."""
+"""Jobs on their way to a worker, a process of this machine or of a Dask cluster, and
+back."""
 
 import functools
 import os
@@ -21,8 +22,9 @@ ENVIRONMENT = {
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824"
     ":glibc.malloc.trim_threshold=1073741824",
 }
-"""Environment variables of a worker: one thread, and memory in huge pages that the C library keeps,
-with which LeNet trains 1.2 times as fast (`python -m benchmarks.allocation`)."""
+"""Environment variables of a worker: one thread, and memory in huge pages that the C
+library keeps, with which LeNet trains 1.2 times as fast (`python -m
+benchmarks.allocation`)."""
 
 
 def end_with_parent(parent: int) -> None:
@@ -45,7 +47,8 @@ def end_with_parent(parent: int) -> None:
 def recipe_of(function: Callable, make_context: Callable) -> bytes:
     """Pickle what a worker needs to know about a run, apart from the jobs.
 
-    Functions of a program's `__main__` are pickled by value, as workers do not import it.
+    Functions of a program's `__main__` are pickled by value, as workers do not import
+    it.
 
     Args:
         function: Called as `function(context, job)`.
@@ -76,8 +79,8 @@ def answer(recipe: bytes, job: Any) -> bytes:
         job: Second argument of the run's function.
 
     Returns:
-        What `result_of` reads, pickled here so that a result that cannot be pickled is an
-        exception of its job.
+        What `result_of` reads, pickled here so that a result that cannot be pickled is
+        an exception of its job.
     """
     ready = False
     try:
@@ -88,7 +91,9 @@ def answer(recipe: bytes, job: Any) -> bytes:
         if isinstance(error, SystemExit):
             error = InputError(f"the code called sys.exit({error.code!r})")
         if not isinstance(error, InputError):
-            error.add_note("In a worker:\n" + "".join(traceback.format_exception(error)))
+            error.add_note(
+                "In a worker:\n" + "".join(traceback.format_exception(error))
+            )
         return cloudpickle.dumps((ready, error))
 
 
@@ -108,7 +113,9 @@ def result_of(answered: bytes) -> Any:
 
 
 def finished(
-    submit: Callable[[Any], Future], next_job: Callable[[], Any], at_once: Callable[[], int]
+    submit: Callable[[Any], Future],
+    next_job: Callable[[], Any],
+    at_once: Callable[[], int],
 ) -> Iterator[tuple[Any, Future]]:
     """Submit jobs as workers get free.
 

@@ -1,12 +1,14 @@
-"""Many independent jobs: on the cores of this machine, an accelerator, or a Dask cluster.
+"""Many independent jobs: on the cores of this machine, an accelerator, or a Dask
+cluster.
 
-Each worker makes its context, the data, once in a run and then does one job after another. The
-environment variable NADS_CLUSTER holds the address of a Dask scheduler. Without it, workers are
-processes of loky, the process pool of joblib.
+Each worker makes its context, the data, once in a run and then does one job after
+another. The environment variable NADS_CLUSTER holds the address of a Dask scheduler.
+Without it, workers are processes of loky, the process pool of joblib.
 
-`joblib.Parallel` itself is not used: it takes as many jobs again from the iterable as it has
-workers, which a grid would have to claim long before it trains them; it runs the jobs of a single
-worker in this process; and when a worker dies it drops results that were not asked for yet.
+`joblib.Parallel` itself is not used: it takes as many jobs again from the iterable as
+it has workers, which a grid would have to claim long before it trains them; it runs the
+jobs of a single worker in this process; and when a worker dies it drops results that
+were not asked for yet.
 """
 
 import importlib.util
@@ -54,8 +56,8 @@ def device_of(choice: str) -> torch.device:
     Turns off TF32, which rounds the factors of float32 products to three digits.
 
     Args:
-        choice: A device type, or 'auto', which is CUDA if this machine has it, else the CPU. A
-            cluster works on CPUs only.
+        choice: A device type, or 'auto', which is CUDA if this machine has it, else the
+            CPU. A cluster works on CPUs only.
 
     Raises:
         InputError: The device is not there.
@@ -69,10 +71,14 @@ def device_of(choice: str) -> torch.device:
             )
         return torch.device("cpu")
     found = str(torch.accelerator.current_accelerator(check_available=True) or "cpu")
-    if choice == "auto":  # Apple's and Intel's, which were never tried, must be asked for by name
+    if (
+        choice == "auto"
+    ):  # Apple's and Intel's, which were never tried, must be asked for by name
         choice = "cuda" if found == "cuda" else "cpu"
     if choice not in ("cpu", found):
-        raise InputError(f"device is {choice}, but PyTorch finds none; set device: auto or cpu")
+        raise InputError(
+            f"device is {choice}, but PyTorch finds none; set device: auto or cpu"
+        )
     return torch.device(choice)
 
 
@@ -112,13 +118,14 @@ def run(
 ) -> Iterator[tuple[Any, Any]]:
     """Do many jobs.
 
-    A job that raises an exception has it as its result. A job whose workers crash again and again
-    has an `InputError`.
+    A job that raises an exception has it as its result. A job whose workers crash again
+    and again has an `InputError`.
 
     Args:
-        function: Called as `function(context, job)`. On the CPU, function, jobs and results are
-            pickled.
-        jobs: Asked for the next job only when a worker is free, so that it may end the work early.
+        function: Called as `function(context, job)`. On the CPU, function, jobs and
+            results are pickled.
+        jobs: Asked for the next job only when a worker is free, so that it may end the
+            work early.
         make_context: Called once in each worker.
         device: Result of `device_of`.
 
@@ -153,7 +160,8 @@ def run_here(
 
 def _executor() -> loky.Executor:
     """Return the process pool, which all runs of this process share."""
-    # The pool warns when it replaces a worker that has grown by 300 MB, as data sets make it grow.
+    # The pool warns when it replaces a worker that has grown by 300 MB, as data sets
+    # make it grow.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     return loky.get_reusable_executor(
         cores(),
@@ -165,8 +173,8 @@ def _executor() -> loky.Executor:
 
 def _submit(recipe: bytes, job: Any) -> Future:
     """Give a job to the process pool."""
-    # A terminal sends Ctrl-C to all its processes. Workers inherit that it is blocked, so that
-    # only this process ends, which then ends them.
+    # A terminal sends Ctrl-C to all its processes. Workers inherit that it is blocked,
+    # so that only this process ends, which then ends them.
     resource_tracker.ensure_running()  # its start would unblock the signal
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -192,7 +200,10 @@ def _by_processes(function, jobs, make_context):
                 yield job, worker.result_of(future.result())
             except BrokenProcessPool:  # by this job, or by one that ran beside it
                 if number == 1:
-                    tqdm.write("notice: a worker crashed; unfinished jobs run again", sys.stderr)
+                    tqdm.write(
+                        "notice: a worker crashed; unfinished jobs run again",
+                        sys.stderr,
+                    )
                     lost.append((job, 2))
                 else:
                     yield job, _last_try(recipe, job)

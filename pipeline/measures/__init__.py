@@ -1,1 +1,2 @@
-"""What is measured of trained networks: boundaries, margins, input gradients, rank correlation."""
+"""What is measured of trained networks: boundaries, margins, input gradients, rank
+correlation."""

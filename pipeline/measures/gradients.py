@@ -12,8 +12,8 @@ FIRST = 10  # NADs, and principal components, that span a part of the response
 
 
 def of_outputs(network: nn.Module, x: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The gradients (N, C, H, W) at inputs x (N, C, H, W) of each output less the outputs' mean,
-    which classification ignores; in eval mode."""
+    """The gradients (N, C, H, W) at inputs x (N, C, H, W) of each output less the
+    outputs' mean, which classification ignores; in eval mode."""
     network.eval()
     x = x.detach().clone().requires_grad_()
     outputs = network(x)
@@ -24,7 +24,8 @@ def of_outputs(network: nn.Module, x: torch.Tensor) -> Iterator[torch.Tensor]:
 def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
     """C = Σ ∇f ∇fᵀ/N over inputs x (N, C, H, W), (D, D) with D = H·W.
 
-    The average gradient outer product (arXiv 2309.00570), summed over `of_outputs` and channels.
+    The average gradient outer product (arXiv 2309.00570), summed over `of_outputs` and
+    channels.
     """
     total = torch.zeros(2 * [x[0, 0].numel()], dtype=torch.float64)
     for gradient in of_outputs(network, x):
@@ -40,12 +41,14 @@ def components(x: torch.Tensor, count: int) -> np.ndarray:
     return np.linalg.eigh(covariance)[1][:, ::-1][:, :count].T
 
 
-def evolution(nads: np.ndarray, eigenvalues: np.ndarray, x: torch.Tensor, count: int) -> np.ndarray:
-    """The first eigenvectors (count, D) of G S G, towards which the response evolves early in
-    training (arXiv 2410.12025).
+def evolution(
+    nads: np.ndarray, eigenvalues: np.ndarray, x: torch.Tensor, count: int
+) -> np.ndarray:
+    """The first eigenvectors (count, D) of G S G, towards which the response evolves
+    early in training (arXiv 2410.12025).
 
-    nads, eigenvalues: (D, D) and (D,), of G, the covariance C of untrained networks; S: that of
-    inputs x (N, 1, H, W).
+    nads, eigenvalues: (D, D) and (D,), of G, the covariance C of untrained networks; S:
+    that of inputs x (N, 1, H, W).
     """
     untrained = nads.T * eigenvalues @ nads
     samples = np.cov(x.flatten(1).double().numpy(), rowvar=False)
@@ -59,13 +62,15 @@ def course(
     x: torch.Tensor,
     covariance: np.ndarray,
 ) -> dict[str, float]:
-    """The parts of tr C, a trained network's response, along what it learns and its first NADs.
+    """The parts of tr C, a trained network's response, along what it learns and its
+    first NADs.
 
-    Of a cell of `learning` on D(v): `v`, the part along v, and `nads`, the part of the rest in the
-    span of the first NADs but v. Of one on images: `components` and `evolution`, the parts in the
-    spans of the images' first principal components and of the first eigenvectors of G S G, and
-    `nads`. nads: (D, D), the architecture's; eigenvalues: (D,), of these, NaN where they were made
-    elsewhere; x: test inputs (N, 1, H, W); covariance: (D, D), of `covariance` at some of them.
+    Of a cell of `learning` on D(v): `v`, the part along v, and `nads`, the part of the
+    rest in the span of the first NADs but v. Of one on images: `components` and
+    `evolution`, the parts in the spans of the images' first principal components and of
+    the first eigenvectors of G S G, and `nads`. nads: (D, D), the architecture's;
+    eigenvalues: (D,), of these, NaN where they were made elsewhere; x: test inputs (N,
+    1, H, W); covariance: (D, D), of `covariance` at some of them.
     """
     if cell["data"] == "images":
         spans = {"components": components(x, FIRST), "nads": nads[:FIRST]}
@@ -82,5 +87,8 @@ def course(
 
 
 def part_along(covariance: np.ndarray, directions: np.ndarray) -> float:
-    """The part of tr C that lies in the span of orthonormal directions (K, D); by chance K/D."""
-    return float(np.trace(directions @ covariance @ directions.T) / np.trace(covariance))
+    """The part of tr C that lies in the span of orthonormal directions (K, D); by
+    chance K/D."""
+    return float(
+        np.trace(directions @ covariance @ directions.T) / np.trace(covariance)
+    )

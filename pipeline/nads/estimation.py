@@ -23,17 +23,21 @@ from pipeline.networks import SYMMETRIES, Symmetry, custom
 from pipeline.project.errors import InputError, at, notice
 from pipeline.project.limits import free_memory
 
-# Networks at the first look at the error, and how much their number grows between two looks.
-FIRST_LOOK, LOOK_GROWTH = 4, 1.2
+# Networks at the first look at the error, and how much their number grows between two
+# looks.
+FIRST_LOOK = 4
+LOOK_GROWTH = 1.2
 
 
 @dataclasses.dataclass
 class Estimation:
-    """One estimate of NADs under way, which adds networks in their order and stops by itself.
+    """One estimate of NADs under way, which adds networks in their order and stops by
+    itself.
 
-    accumulator: the estimate of C, or of A where C is I ⊗ A over so many `channels`; networks:
-    their number at most; target_error: the relative error of C at which fewer are enough, or None;
-    look: the number of networks at the next look at the error; reached: whether that was met.
+    accumulator: the estimate of C, or of A where C is I ⊗ A over so many `channels`;
+    networks: their number at most; target_error: the relative error of C at which fewer
+    are enough, or None; look: the number of networks at the next look at the error;
+    reached: whether that was met.
     """
 
     sampler: Sampler
@@ -61,27 +65,34 @@ class Estimation:
 
     def fill(
         self,
-        run: Callable[[Sampler, Iterable[int]], Iterator[tuple[int, np.ndarray | Exception]]],
+        run: Callable[
+            [Sampler, Iterable[int]], Iterator[tuple[int, np.ndarray | Exception]]
+        ],
         wanted: Callable[[int], bool] = lambda number: True,
         **bar: object,
     ) -> None:
         """Add networks until no further is needed.
 
-        run: yields the number of each network, of those that it takes one by one, with the result
-        of the sampler; wanted: whether the network of a number is still to be begun; bar: options
-        of tqdm's bar. Raises the exception of a network that cannot be run.
+        run: yields the number of each network, of those that it takes one by one, with
+        the result of the sampler; wanted: whether the network of a number is still to
+        be begun; bar: options of tqdm's bar. Raises the exception of a network that
+        cannot be run.
         """
-        needed = lambda number: not self.finished and wanted(number)
+
+        def needed(number):
+            return not self.finished and wanted(number)
+
         results = run(self.sampler, itertools.takewhile(needed, range(self.networks)))
         for number, jacobian in tqdm(results, unit="network", disable=None, **bar):
             if isinstance(jacobian, Exception):
                 raise jacobian
-            # The loop runs to its end, which keeps the workers for the next estimate. Networks
-            # that were under way when no further was needed are left out.
+            # The loop runs to its end, which keeps the workers for the next estimate.
+            # Networks that were under way when no further was needed are left out.
             self.add(number, jacobian)
 
     def nads(self) -> NADs:
-        """The NADs of the networks so far; raises InputError if C is zero or not finite."""
+        """The NADs of the networks so far; raises InputError if C is zero or not
+        finite."""
         estimator = self.sampler.estimator
         accumulator = self.accumulator
         with np.errstate(all="ignore"):
@@ -89,7 +100,8 @@ class Estimation:
                 accumulator, error = accumulator.choose()
             else:
                 error = accumulator.error()
-            # Relative to C itself, and so finite exactly where C is finite and not zero.
+            # Relative to C itself, and so finite exactly where C is finite and not
+            # zero.
             split_half = accumulator.split_half()
         if not np.isfinite(split_half):
             raise InputError(
@@ -98,7 +110,9 @@ class Estimation:
                 "the network does with such inputs"
             )
         spectrum = accumulator.spectrum()
-        eigenvalues, parts, sizes = spectrum.eigenvalues, spectrum.parts, spectrum.sizes
+        eigenvalues = spectrum.eigenvalues
+        parts = spectrum.parts
+        sizes = spectrum.sizes
         errors = standard_errors(eigenvalues, parts, sizes)
         nads = NADs(
             directions=spectrum.directions,
@@ -107,12 +121,17 @@ class Estimation:
             standard_errors=errors,
             nearby=nearby_of(eigenvalues, errors),
             # Even parts are of networks of even number.
-            halves=np.stack([sizes[h::2] @ parts[h::2] / sizes[h::2].sum() for h in (0, 1)]),
+            halves=np.stack(
+                [sizes[h::2] @ parts[h::2] / sizes[h::2].sum() for h in (0, 1)]
+            ),
             overlap=spectrum.overlap,
             error=error,
             split_half=split_half,
             networks=accumulator.count,
-            **{name: getattr(estimator, name) for name in ("estimand", "method", "step", "point")},
+            **{
+                name: getattr(estimator, name)
+                for name in ("estimand", "method", "step", "point")
+            },
             symmetry=accumulator.symmetry,
             asymmetry=accumulator.asymmetry(),
         )
@@ -120,20 +139,23 @@ class Estimation:
 
 
 def in_channels(nads: NADs, channels: int) -> NADs:
-    """The NADs of inputs of several channels: C is that of `nads` in each, and 0 between them.
+    """The NADs of inputs of several channels: C is that of `nads` in each, and 0
+    between them.
 
-    To each direction u of one channel belong, with one eigenvalue, u in grey, and u in the
-    differences of colours: of three channels red–green and blue–yellow.
+    To each direction u of one channel belong, with one eigenvalue, u in grey, and u in
+    the differences of colours: of three channels red–green and blue–yellow.
     """
     from scipy.linalg import helmert  # which takes a third of a second to import
 
-    count, colours = channels * len(nads.directions), helmert(channels, full=True)
+    count = channels * len(nads.directions)
+    colours = helmert(channels, full=True)
     directions = np.einsum("kd,bc->kbcd", nads.directions, colours).reshape(count, -1)
     repeated = {
         name: np.repeat(getattr(nads, name), channels, -1)
         for name in ("eigenvalues", "standard_errors", "halves")
     }
-    # The span of the first k holds as many directions in each colour, or one more in some.
+    # The span of the first k holds as many directions in each colour, or one more in
+    # some.
     k = np.arange(1, count + 1)
     of_one = np.append(0, nads.overlap * np.arange(1, len(nads.overlap) + 1))
     return dataclasses.replace(
@@ -147,26 +169,34 @@ def in_channels(nads: NADs, channels: int) -> NADs:
     )
 
 
-def in_turn(sampler: Sampler, numbers: Iterable[int]) -> Iterator[tuple[int, np.ndarray]]:
+def in_turn(
+    sampler: Sampler, numbers: Iterable[int]
+) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each number with its Jacobian, made by this process."""
     return ((number, sampler(number)) for number in numbers)
 
 
-def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") -> Estimation:
+def begun(
+    sampler: Sampler, source: Source, symmetry: Symmetry, name: str = ""
+) -> Estimation:
     """The empty estimate of a sampler's networks, by the estimator that they allow.
 
-    Raises InputError for a symmetry that such inputs cannot have, for more directions than the
-    networks' vectors span, and for what does not fit into memory. A notice of another method begins
-    with `name`.
+    Raises InputError for a symmetry that such inputs cannot have, for more directions
+    than the networks' vectors span, and for what does not fit into memory. A notice of
+    another method begins with `name`.
     """
     network = sampler.build(sampler.identity[0])
     estimator, vectors, reason = usable(network, sampler.estimator, source.input)
     if reason:
         notice(f"{name}{reason}; `plain` is used, which needs far more networks")
-    first, networks, size = source.first, source.networks, as_text(source.input)
-    channels, square = source.input[0] if symmetry.channels else 1, symmetry.square
+    first = source.first
+    networks = source.networks
+    size = as_text(source.input)
+    channels = source.input[0] if symmetry.channels else 1
+    square = symmetry.square
     shape = (source.input[0] // channels, *source.input[1:])
-    whole, dimension = math.prod(source.input), math.prod(shape)
+    whole = math.prod(source.input)
+    dimension = math.prod(shape)
     if square in ("transposition", "square") and shape[1] != shape[2]:
         raise InputError(
             f"inputs of {size} are not square, so nothing can be averaged over the symmetry "
@@ -185,7 +215,8 @@ def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") 
             raise InputError(
                 f"{networks} networks give {rows} vectors, too few for the first {first} directions"
             )
-        # Two copies of the vectors, matrices of their products, five copies of the directions.
+        # Two copies of the vectors, matrices of their products, five copies of the
+        # directions.
         needed = 8 * rows * dimension + 20 * rows**2 + 40 * first * dimension
         advice = "fewer networks or for method: plain"
     if needed > (free := free_memory()):
@@ -201,7 +232,8 @@ def begun(sampler: Sampler, source: Source, symmetry: Symmetry, name: str = "") 
 def _empty(
     shape: tuple[int, ...], square: str, first: int | None
 ) -> Covariance | Candidates | Leading:
-    """The accumulator of all directions, or of the first ones, averaged over a symmetry."""
+    """The accumulator of all directions, or of the first ones, averaged over a
+    symmetry."""
     if first is not None:
         return Leading(shape, first, "none" if square == "measured" else square)
     return Candidates(shape) if square == "measured" else Covariance(shape, square)
@@ -222,23 +254,25 @@ def estimate(
     first: int | None = None,
     seed: int = 0,
 ) -> NADs:
-    """The NADs of the untrained networks that `make()` builds (paper 1, §4); see docs/api.md.
+    """The NADs of the untrained networks that `make()` builds (paper 1, §4); see
+    docs/api.md.
 
-    make: builds a torch module from (N, C, H, W) to (N, 1), its weights drawn anew at each call;
-    shape: (C, H, W) of one input; networks: their number, at most; estimand, method, step, point:
-    see `pipeline.nads.estimator.Estimator`; symmetry: 'none', 'transposition' or 'square', over
-    which C is averaged, or 'measured', that of the least error, and with '+channels' at its end
-    also over the channels; error: relative error of C at which the estimate stops; first: number of
-    leading directions, without any D×D matrix; seed: decides weights and image.
+    make: builds a torch module from (N, C, H, W) to (N, 1), its weights drawn anew at
+    each call; shape: (C, H, W) of one input; networks: their number, at most; estimand,
+    method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry: 'none',
+    'transposition' or 'square', over which C is averaged, or 'measured', that of the
+    least error, and with '+channels' at its end also over the channels; error: relative
+    error of C at which the estimate stops; first: number of leading directions, without
+    any D×D matrix; seed: decides weights and image.
 
-    Raises InputError for values that cannot be run, for networks as `custom.check` does, for a C
-    that is zero or not finite, and for estimates that do not fit into memory.
+    Raises InputError for values that cannot be run, for networks as `custom.check`
+    does, for a C that is zero or not finite, and for estimates that do not fit into
+    memory.
 
-    >>> from torch import nn
-    >>> network = lambda: nn.Sequential(nn.Flatten(), nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 1))
-    >>> nads = estimate(network, shape=(1, 4, 4), networks=8)
-    >>> nads.directions.shape, nads.method, nads.error < 0.5
-    ((16, 16), 'readout', True)
+    >>> from torch import nn >>> network = lambda: nn.Sequential(nn.Flatten(),
+    nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 1)) >>> nads = estimate(network, shape=(1,
+    4, 4), networks=8) >>> nads.directions.shape, nads.method, nads.error < 0.5 ((16,
+    16), 'readout', True)
     """
     if isinstance(make, nn.Module) or not callable(make):
         raise InputError(
@@ -247,7 +281,8 @@ def estimate(
         )
 
     with at("", ValueError):
-        over, symmetric = Symmetry.named(symmetry), symmetry not in ("none", "measured")
+        over = Symmetry.named(symmetry)
+        symmetric = symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, float(step), point, symmetric, False)
         source = Source(networks, error, tuple(shape), first)
     wanted = source.input if estimand == "output" else (1,)
@@ -257,6 +292,8 @@ def estimate(
         build = usual
     for text in custom.check("the network", build, source.input, wanted):
         notice(text)
-    estimation = begun(Sampler(build, source.input, (seed, "library"), estimator), source, over)
+    estimation = begun(
+        Sampler(build, source.input, (seed, "library"), estimator), source, over
+    )
     estimation.fill(in_turn, desc="NADs", total=networks)
     return estimation.nads()

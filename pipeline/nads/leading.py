@@ -16,18 +16,20 @@ The decomposition works on squares in float32, whose rounding is 1e-7 of the lar
 class Leading:
     """The first K eigenvectors of the covariance C of the networks added so far.
 
-    With the Jacobians of all N networks stacked as R (n, D), C = RᵀR/N. Its eigenvectors
-    are the right singular vectors of R.
+    With the Jacobians of all N networks stacked as R (n, D), C = RᵀR/N. Its
+    eigenvectors are the right singular vectors of R.
     """
 
-    def __init__(self, shape: tuple[int, ...], first: int, symmetry: str = "none") -> None:
+    def __init__(
+        self, shape: tuple[int, ...], first: int, symmetry: str = "none"
+    ) -> None:
         """Start an empty estimate.
 
         Args:
             shape: (C, H, W) of one input.
             first: the number K of eigenvectors.
-            symmetry: one of `pipeline.networks.SYMMETRIES`. The images of each network's
-                vectors under its elements are added too.
+            symmetry: one of `pipeline.networks.SYMMETRIES`. The images of each
+                network's vectors under its elements are added too.
         """
         self.shape = tuple(shape)
         self.first = first
@@ -49,7 +51,8 @@ class Leading:
         return self._blocks[0]
 
     def _squares(self) -> np.ndarray:
-        """The squared scalar products of all rows, (n, n): their sum is ‖RRᵀ‖² = ‖RᵀR‖²."""
+        """The squared scalar products of all rows, (n, n): their sum is ‖RRᵀ‖² =
+        ‖RᵀR‖²."""
         rows = self.rows
         return (rows @ rows.T).astype(np.float64) ** 2
 

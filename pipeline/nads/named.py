@@ -1,5 +1,5 @@
-"""The NADs that are installed with the package, by name; `python -m studies.named_nads` makes
-them."""
+"""The NADs that are installed with the package, by name; `python -m studies.named_nads`
+makes them."""
 
 import dataclasses
 from pathlib import Path
@@ -11,7 +11,8 @@ FOLDER = Path(__file__).parents[1] / "named_nads"
 
 
 def load(name: str) -> NADs:
-    """The NADs of the untrained architecture `name` of params.yaml, estimated in advance.
+    """The NADs of the untrained architecture `name` of params.yaml, estimated in
+    advance.
 
     Raises InputError, which lists the names, for an architecture without such NADs.
 
@@ -21,11 +22,13 @@ def load(name: str) -> NADs:
     """
     names = sorted(path.stem for path in FOLDER.glob("*.npz"))
     if name not in names:
-        raise InputError(f"there are no NADs named {name!r}; known are: {', '.join(names)}")
+        raise InputError(
+            f"there are no NADs named {name!r}; known are: {', '.join(names)}"
+        )
     nads = NADs.load(FOLDER / f"{name}.npz")
     directions = nads.directions
-    # Rounded to float16, rows are orthonormal within 0.001. Each of these steps towards the nearest
-    # orthonormal rows about squares what is missing.
+    # Rounded to float16, rows are orthonormal within 0.001. Each of these steps towards
+    # the nearest orthonormal rows about squares what is missing.
     for _ in range(3):
         directions = 1.5 * directions - 0.5 * (directions @ directions.T) @ directions
     return dataclasses.replace(nads, directions=directions)

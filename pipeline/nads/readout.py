@@ -1,11 +1,13 @@
-"""The read-out: the linear layer that ends a network, over which C may be averaged exactly.
+"""The read-out: the linear layer that ends a network, over which C may be averaged
+exactly.
 
 One network gives, by the estimate's *method*,
 
 - `plain`: the sample d dᵀ of C, of one vector d;
-- `readout`: the expectation of that over the last linear layer. With f = aᵀφ(x) + b and the entries
-  of a independent, of zero mean and variance s², E_a[d dᵀ] = s² JᵀJ, where J holds the derivatives
-  of the features φ. PyTorch draws the weights uniformly from ±1/√F for F inputs, so s² = 1/3F.
+- `readout`: the expectation of that over the last linear layer. With f = aᵀφ(x) + b and
+  the entries of a independent, of zero mean and variance s², E_a[d dᵀ] = s² JᵀJ, where
+  J holds the derivatives of the features φ. PyTorch draws the weights uniformly from
+  ±1/√F for F inputs, so s² = 1/3F.
 """
 
 import dataclasses
@@ -19,20 +21,22 @@ from pipeline.nads.estimator import Estimator
 def inputs_of(
     layer: nn.Module, network: nn.Module, images: torch.Tensor
 ) -> tuple[list[torch.Tensor], torch.Tensor]:
-    """The inputs of each call of `layer` when `network` maps `images`, and the network's output."""
+    """The inputs of each call of `layer` when `network` maps `images`, and the
+    network's output."""
     inputs = []
     with layer.register_forward_pre_hook(lambda _, given: inputs.append(given[0])):
         return inputs, network(images)
 
 
 def readout(network: nn.Module, shape: tuple[int, ...]) -> tuple[nn.Linear, float]:
-    """The linear layer that ends `network` for inputs `shape` (C, H, W), and its variance s².
+    """The linear layer that ends `network` for inputs `shape` (C, H, W), and its
+    variance s².
 
-    s² is 1/3F where the weights are those of PyTorch's law: of at most 1/√F, and with a mean square
-    within five standard errors of it; otherwise that mean square, whose expectation is s² whatever
-    the law; 1/3F for weights that start at zero, since s² only scales C. Raises ValueError if the
-    output at large noise is not that of a linear layer, or the mean of its weights not within five
-    standard errors of 0.
+    s² is 1/3F where the weights are those of PyTorch's law: of at most 1/√F, and with a
+    mean square within five standard errors of it; otherwise that mean square, whose
+    expectation is s² whatever the law; 1/3F for weights that start at zero, since s²
+    only scales C. Raises ValueError if the output at large noise is not that of a
+    linear layer, or the mean of its weights not within five standard errors of 0.
     """
     linears = [module for module in network.modules() if isinstance(module, nn.Linear)]
     # At the image 0, what is added to the last layer's output could be 0 too.
@@ -49,7 +53,8 @@ def readout(network: nn.Module, shape: tuple[int, ...]) -> tuple[nn.Linear, floa
         )
     weights = last.weight.detach().flatten().cpu().double()
     usual = 1 / (3 * last.in_features)
-    square, error = float((weights**2).mean()), 5 / len(weights) ** 0.5
+    square = float((weights**2).mean())
+    error = 5 / len(weights) ** 0.5
     if abs(weights.mean()) > error * square**0.5:
         raise ValueError("the last layer's weights do not have zero mean")
     # Of n uniform values, the mean square varies by √(0.8/n) of itself.
@@ -63,7 +68,8 @@ def usable(
 ) -> tuple[Estimator, int, str | None]:
     """The estimator, the number F of vectors that it takes of one network, and None.
 
-    For a read-out that cannot be averaged over: the estimator with `plain`, 1, and the reason.
+    For a read-out that cannot be averaged over: the estimator with `plain`, 1, and the
+    reason.
     """
     if estimator.method == "plain" or estimator.estimand == "output":
         return dataclasses.replace(estimator, method="plain"), 1, None

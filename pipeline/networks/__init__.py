@@ -1,10 +1,12 @@
 """Networks: the table of families, the networks of libraries, and your own.
 
-A network maps images (N, C, H, W) to outputs (N, outputs). A network of the table ends in a linear
-layer, the *read-out*, and takes inputs of 32×32 unless its argument `side` says otherwise.
+A network maps images (N, C, H, W) to outputs (N, outputs). A network of the table ends
+in a linear layer, the *read-out*, and takes inputs of 32×32 unless its argument `side`
+says otherwise.
 
-`registry` names and builds networks, `custom` builds and checks networks whose code is not ours,
-`own` lists the files in own/, and `dry_run` tries a network before any work starts.
+`registry` names and builds networks, `custom` builds and checks networks whose code is
+not ours, `own` lists the files in own/, and `dry_run` tries a network before any work
+starts.
 """
 
 from pipeline.cells.shapes import Shape

@@ -4,20 +4,22 @@
 def check_choice(argument, value, choices):
     """Raise ValueError unless an argument's value is one of the choices."""
     if value not in choices:
-        raise ValueError(f"{argument} must be one of {', '.join(map(str, choices))}, not {value!r}")
+        raise ValueError(
+            f"{argument} must be one of {', '.join(map(str, choices))}, not {value!r}"
+        )
 
 
 def check_width(width):
     """Raise ValueError for a width at which some machines cannot train the network."""
     if width < 0.125:
-        # Below 8 filters a layer, the CPU library's convolution crashes in the backward pass (torch
-        # 2.15, AVX2).
+        # Below 8 filters a layer, the CPU library's convolution crashes in the backward
+        # pass (torch 2.15, AVX2).
         raise ValueError("width must be at least 0.125")
 
 
 def check_patch(patch, side):
     """Raise ValueError unless the patches tile a square input of `side` pixels."""
     if side % patch:
-        # Otherwise the last rows and columns belong to no patch, and the network loses its symmetry
-        # under flips.
+        # Otherwise the last rows and columns belong to no patch, and the network loses
+        # its symmetry under flips.
         raise ValueError(f"side must be a multiple of {patch}, not {side}")

@@ -7,11 +7,14 @@ from pipeline.networks.arguments import check_patch
 
 def activated(convolution):
     """A convolution with the GELU and the batch norm that follow each one of ConvMixer."""
-    return nn.Sequential(convolution, nn.GELU(), nn.BatchNorm2d(convolution.out_channels))
+    return nn.Sequential(
+        convolution, nn.GELU(), nn.BatchNorm2d(convolution.out_channels)
+    )
 
 
 class Block(nn.Module):
-    """ConvMixer's block: a depthwise convolution beside an identity, then a 1×1 convolution."""
+    """ConvMixer's block: a depthwise convolution beside an identity, then a 1×1
+    convolution."""
 
     def __init__(self, width, kernel):
         super().__init__()
@@ -25,15 +28,18 @@ class Block(nn.Module):
 
 
 class ConvMixer(nn.Module):
-    """ConvMixer: each patch of the input is embedded linearly, blocks mix patches and channels by
-    convolutions, and the read-out takes the mean over the patches.
+    """ConvMixer: each patch of the input is embedded linearly, blocks mix patches and
+    channels by convolutions, and the read-out takes the mean over the patches.
 
-    kernel: odd side of the depthwise filters; 5 of 8×8 patches, where the paper has 9 of 32×32.
+    kernel: odd side of the depthwise filters; 5 of 8×8 patches, where the paper has 9
+    of 32×32.
     """
 
     symmetry = "square"
 
-    def __init__(self, channels, outputs, patch=4, width=128, depth=6, kernel=5, side=32):
+    def __init__(
+        self, channels, outputs, patch=4, width=128, depth=6, kernel=5, side=32
+    ):
         super().__init__()
         check_patch(patch, side)
         self.embed = activated(nn.Conv2d(channels, width, patch, stride=patch))

@@ -14,8 +14,8 @@ class ChannelNorm(nn.LayerNorm):
 
 
 class Block(nn.Module):
-    """ConvNeXt's block: a depthwise 7×7 convolution, layer norm and an MLP on each pixel, scaled by
-    a weight for each channel and beside an identity."""
+    """ConvNeXt's block: a depthwise 7×7 convolution, layer norm and an MLP on each
+    pixel, scaled by a weight for each channel and beside an identity."""
 
     def __init__(self, width, scale):
         super().__init__()
@@ -32,15 +32,17 @@ class Block(nn.Module):
 
 
 class ConvNeXt(nn.Module):
-    """ConvNeXt: stages of blocks, the first after an embedding of patches, each later one after a
-    2×2 convolution of stride 2; the read-out takes the mean over the last maps.
+    """ConvNeXt: stages of blocks, the first after an embedding of patches, each later
+    one after a 2×2 convolution of stride 2; the read-out takes the mean over the last
+    maps.
 
-    The weights are drawn from a normal law of deviation 0.02, cut at ±2, with zero biases, as in
-    the authors' code. scale: the blocks' weights at the start; the paper's 1e-6 makes each block
-    an identity before training.
+    The weights are drawn from a normal law of deviation 0.02, cut at ±2, with zero
+    biases, as in the authors' code. scale: the blocks' weights at the start; the
+    paper's 1e-6 makes each block an identity before training.
     """
 
-    symmetry, together = "square", "stack"
+    symmetry = "square"
+    together = "stack"
 
     def __init__(
         self,
@@ -54,8 +56,11 @@ class ConvNeXt(nn.Module):
     ):
         super().__init__()
         check_patch(patch * 2 ** (len(widths) - 1), side)
-        layers = [nn.Conv2d(channels, widths[0], patch, stride=patch), ChannelNorm(widths[0])]
-        for stage, (width, depth) in enumerate(zip(widths, depths)):
+        layers = [
+            nn.Conv2d(channels, widths[0], patch, stride=patch),
+            ChannelNorm(widths[0]),
+        ]
+        for stage, (width, depth) in enumerate(zip(widths, depths, strict=True)):
             if stage:
                 fan_in = widths[stage - 1]
                 layers += [ChannelNorm(fan_in), nn.Conv2d(fan_in, width, 2, stride=2)]

@@ -1,9 +1,9 @@
 """Custom networks: import, construction and checks of networks whose code is not ours.
 
-The checks refuse what would give a wrong number without a word: weights that the seed does not
-determine or training does not reach, and outputs that are no function of one image. Each check
-raises InputError with one sentence. Any other exception of the network's code keeps its own text,
-after one line that names the network and the step.
+The checks refuse what would give a wrong number without a word: weights that the seed
+does not determine or training does not reach, and outputs that are no function of one
+image. Each check raises InputError with one sentence. Any other exception of the
+network's code keeps its own text, after one line that names the network and the step.
 """
 
 import contextlib
@@ -28,8 +28,9 @@ ROUNDING = 1e-4
 """Relative distance up to which outputs are equal."""
 
 JUMP = 0.2
-"""Relative change of eval-mode outputs by one pass in train mode that may be a jump. The first
-power iteration of `torch.nn.utils.spectral_norm` changes 99 of 100 networks by more."""
+"""Relative change of eval-mode outputs by one pass in train mode that may be a jump.
+The first power iteration of `torch.nn.utils.spectral_norm` changes 99 of 100 networks
+by more."""
 
 SQUASHING = set(
     "Tanh Sigmoid Softmax LogSoftmax LogSigmoid Hardtanh Hardsigmoid NativeLayerNorm".split()
@@ -48,15 +49,17 @@ LINEAR = {"Addmm", "Mm"}
 Build = Callable[[int], nn.Module]
 
 
-# Import and construction --------------------------------------------------------------------------
+# Import and construction
+# --------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def usual_defaults() -> Iterator[None]:
-    """Context in which PyTorch has its usual defaults, and whose changes to them are undone.
+    """Context in which PyTorch has its usual defaults, and whose changes to them are
+    undone.
 
-    Other people's code may set them for the whole process when it is imported or run. It sees no
-    arguments of the command line, which would be options of its own.
+    Other people's code may set them for the whole process when it is imported or run.
+    It sees no arguments of the command line, which would be options of its own.
     """
     dtype = torch.get_default_dtype()
     device = torch.get_default_device()
@@ -108,8 +111,11 @@ def load(module: str) -> types.ModuleType:
             return importlib.import_module(module)
 
 
-def build(make: Callable[[], nn.Module], seed: int, contiguous: bool = False) -> nn.Module:
-    """Build a network with other people's code, its weights drawn on the CPU from `seed`.
+def build(
+    make: Callable[[], nn.Module], seed: int, contiguous: bool = False
+) -> nn.Module:
+    """Build a network with other people's code, its weights drawn on the CPU from
+    `seed`.
 
     The network maps a copy of its inputs, since many networks change them in place.
 
@@ -130,26 +136,32 @@ def build(make: Callable[[], nn.Module], seed: int, contiguous: bool = False) ->
     def copy(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         return tuple(x.clone(memory_format=memory_format) for x in inputs)
 
-    nn.Module.register_forward_pre_hook(network, copy)  # scripted modules refuse their own
+    nn.Module.register_forward_pre_hook(
+        network, copy
+    )  # scripted modules refuse their own
     if contiguous:
         network.to = types.MethodType(_to, network)
     return network
 
 
 def _to(network: nn.Module, *arguments: object, **keywords: object) -> nn.Module:
-    """`nn.Module.to` without the memory format, which five-dimensional tensors do not have."""
+    """`nn.Module.to` without the memory format, which five-dimensional tensors do not
+    have."""
     keywords.pop("memory_format", None)
     return type(network).to(network, *arguments, **keywords)
 
 
-# Passes -------------------------------------------------------------------------------------------
+# Passes
+# -------------------------------------------------------------------------------------------
 
 
 def noise(count: int, shape: Shape) -> Tensor:
     """Return standard-normal images (count, C, H, W) in channels last."""
     channels, height, width = shape
     generator = torch.Generator().manual_seed(0)
-    return torch.randn(count, height, width, channels, generator=generator).movedim(3, 1)
+    return torch.randn(count, height, width, channels, generator=generator).movedim(
+        3, 1
+    )
 
 
 def run(
@@ -177,20 +189,28 @@ def run(
                 "(torchvision: aux_logits: false)"
             )
         if wanted is not None and output.shape != (len(x), *wanted):
-            raise InputError(f"it returns {tuple(output.shape)}, not {(len(x), *wanted)}")
+            raise InputError(
+                f"it returns {tuple(output.shape)}, not {(len(x), *wanted)}"
+            )
     return output.float()
 
 
 def batch_norms(network: nn.Module) -> dict[str, nn.Module]:
     """Return the batch norms of a network by name."""
     kind = nn.modules.batchnorm._BatchNorm
-    return {key: each for key, each in network.named_modules() if isinstance(each, kind)}
+    return {
+        key: each for key, each in network.named_modules() if isinstance(each, kind)
+    }
 
 
-def needs_contiguous(name: str, build: Build, build_contiguous: Build, shape: Shape) -> bool:
-    """Return whether a network does not run in channels last as in the default memory format.
+def needs_contiguous(
+    name: str, build: Build, build_contiguous: Build, shape: Shape
+) -> bool:
+    """Return whether a network does not run in channels last as in the default memory
+    format.
 
-    Examples are `view` after a convolution, `as_strided` and parameters of five dimensions.
+    Examples are `view` after a convolution, `as_strided` and parameters of five
+    dimensions.
 
     Args:
         name: Name of the network in messages.
@@ -224,7 +244,8 @@ def _try_passes(network: nn.Module, x: Tensor) -> Tensor:
 
 
 def _distance(one: Tensor, other: Tensor) -> float:
-    """Return the distance of outputs relative to the larger; NaN if they are not finite."""
+    """Return the distance of outputs relative to the larger; NaN if they are not
+    finite."""
     size = max(one.norm(), other.norm(), torch.tensor(1e-30))
     return float((one - other).norm() / size)
 
@@ -233,7 +254,8 @@ def _equal(one: Tensor, other: Tensor) -> bool:
     return one.shape == other.shape and _distance(one, other) <= ROUNDING
 
 
-# Checks -------------------------------------------------------------------------------------------
+# Checks
+# -------------------------------------------------------------------------------------------
 
 
 def check(
@@ -274,7 +296,8 @@ def check(
 def check_precision(network: nn.Module) -> None:
     """Check that weights to be trained have at least four bytes.
 
-    Differences between outputs, and so secants, are lost in the rounding of smaller types.
+    Differences between outputs, and so secants, are lost in the rounding of smaller
+    types.
     """
     for key, weight in network.named_parameters():
         if weight.requires_grad and weight.itemsize < 4:
@@ -298,7 +321,9 @@ def _differences(one: nn.Module, other: nn.Module) -> set[str]:
     state = _state(one)
     others = _state(other)
     if names := state.keys() ^ others.keys():
-        raise InputError(f"each network has other names for its weights: {_some(names)}")
+        raise InputError(
+            f"each network has other names for its weights: {_some(names)}"
+        )
     with step("comparison of weights"):
         return {key for key in state if not torch.equal(state[key], others[key])}
 
@@ -324,7 +349,8 @@ def check_seed(first: nn.Module, same: nn.Module, other: nn.Module) -> None:
 
 
 def find_fixed(first: nn.Module, other: nn.Module) -> list[str]:
-    """Return a sentence on parameters that are not constant and do not depend on the seed."""
+    """Return a sentence on parameters that are not constant and do not depend on the
+    seed."""
     drawn = _differences(first, other)
     fixed = []
     for key, value in first.named_parameters():
@@ -336,8 +362,11 @@ def find_fixed(first: nn.Module, other: nn.Module) -> list[str]:
     return [f"starts from the same {_some(fixed)} whatever the seed"] if fixed else []
 
 
-def check_first_pass(network: nn.Module, x: Tensor, wanted: tuple[int, ...] | None) -> Tensor:
-    """Check that the first pass returns finite outputs, and creates and sets nothing that remains.
+def check_first_pass(
+    network: nn.Module, x: Tensor, wanted: tuple[int, ...] | None
+) -> Tensor:
+    """Check that the first pass returns finite outputs, and creates and sets nothing
+    that remains.
 
     Args:
         network: Network in eval mode.
@@ -351,9 +380,15 @@ def check_first_pass(network: nn.Module, x: Tensor, wanted: tuple[int, ...] | No
     names = set(network.state_dict())
     output = run(network, x, wanted)
     if torch.get_default_dtype() != torch.float32:
-        raise InputError("its forward pass sets PyTorch's default dtype for all networks")
+        raise InputError(
+            "its forward pass sets PyTorch's default dtype for all networks"
+        )
     late = set(network.state_dict()) - names
-    late |= {key for key, each in network.named_parameters() if each is not parameters.get(key)}
+    late |= {
+        key
+        for key, each in network.named_parameters()
+        if each is not parameters.get(key)
+    }
     if late:
         raise InputError(_created(late))
     if not output.isfinite().all():
@@ -396,7 +431,8 @@ def check_eval_mode(network: nn.Module, x: Tensor, output: Tensor) -> None:
 
 
 def check_same_function(same: nn.Module, x: Tensor, output: Tensor) -> None:
-    """Check that a second network of one seed is the same function, whatever it saw before.
+    """Check that a second network of one seed is the same function, whatever it saw
+    before.
 
     Args:
         same: Network of the seed, before its first pass.
@@ -467,7 +503,8 @@ def check_derivatives(trained: Tensor, output: Tensor, x: Tensor) -> None:
 def check_leaves(network: nn.Module, trained: Tensor, output: Tensor) -> None:
     """Check that the weights in the graphs of two passes are parameters of the network.
 
-    A tensor that only one pass has, such as zeros with `requires_grad=True`, is no weight.
+    A tensor that only one pass has, such as zeros with `requires_grad=True`, is no
+    weight.
     """
     parameters = {id(weight) for weight in network.parameters()}
     kept = _leaves(output)
@@ -518,15 +555,22 @@ def check_end(network: nn.Module, output: Tensor, shape: Shape) -> list[str]:
     if output.dim() == 2 and function not in LINEAR:
         with torch.no_grad():  # large noise, since all ReLUs may be off at two images
             _check_lengths(run(network, 100 * noise(8, shape)))
-    linear = [(key, each) for key, each in network.named_modules() if isinstance(each, nn.Linear)]
+    linear = [
+        (key, each)
+        for key, each in network.named_modules()
+        if isinstance(each, nn.Linear)
+    ]
     for key, layer in linear[-1:]:
         if not layer.weight.any():
-            return [f"has a last layer {key} that starts at zero; its NADs are the features'"]
+            return [
+                f"has a last layer {key} that starts at zero; its NADs are the features'"
+            ]
     return []
 
 
 def _last_function(output: Tensor) -> str:
-    """Return the name of the function whose values the outputs are, up to shape and scale."""
+    """Return the name of the function whose values the outputs are, up to shape and
+    scale."""
     node = output.grad_fn
     while node is not None:
         function = node.name().partition("Backward")[0]
@@ -538,7 +582,8 @@ def _last_function(output: Tensor) -> str:
 
 
 def _check_lengths(output: Tensor) -> None:
-    """Check that outputs (N, outputs) do not all have the same length, in one norm or another."""
+    """Check that outputs (N, outputs) do not all have the same length, in one norm or
+    another."""
     norms = [output.norm(p, 1) for p in (1, 2, torch.inf)]
     lengths = torch.stack([*norms, output.exp().sum(1)])
     spread = (lengths - lengths[:, :1]).abs().amax(1)

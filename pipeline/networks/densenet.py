@@ -6,7 +6,8 @@ from torch import nn
 
 
 class Dense(nn.Module):
-    """DenseNet's bottleneck layer: its `growth` new channels are stacked onto its input's."""
+    """DenseNet's bottleneck layer: its `growth` new channels are stacked onto its
+    input's."""
 
     def __init__(self, fan_in, growth):
         super().__init__()
@@ -16,12 +17,14 @@ class Dense(nn.Module):
         self.conv2 = nn.Conv2d(4 * growth, growth, 3, padding=1, bias=False)
 
     def forward(self, x):
-        return torch.cat([self.conv2(F.relu(self.bn2(self.conv1(F.relu(self.bn1(x)))))), x], 1)
+        return torch.cat(
+            [self.conv2(F.relu(self.bn2(self.conv1(F.relu(self.bn1(x)))))), x], 1
+        )
 
 
 class DenseNet121(nn.Module):
-    """DenseNet-121 with the CIFAR stem: growth 32, reduction 0.5, blocks of 6, 12, 24 and 16
-    layers."""
+    """DenseNet-121 with the CIFAR stem: growth 32, reduction 0.5, blocks of 6, 12, 24
+    and 16 layers."""
 
     symmetry = "square"
 

@@ -11,7 +11,8 @@ from pipeline.networks.registry import CONTIGUOUS, Specification
 from pipeline.project.errors import at
 
 LAG = 0.05
-"""Largest accepted weight of the initial values in batch norms' running statistics at the end."""
+"""Largest accepted weight of the initial values in batch norms' running statistics at
+the end."""
 
 
 def dry_run(
@@ -20,7 +21,8 @@ def dry_run(
     """Try a network on inputs of a shape.
 
     Args:
-        specification: The network. It gets the item `CONTIGUOUS` if the network needs it.
+        specification: The network. It gets the item `CONTIGUOUS` if the network needs
+            it.
         shape: (C, H, W) of one input.
         outputs: Number of outputs.
         steps: Number of steps of the shortest training that follows.
@@ -51,22 +53,30 @@ def dry_run(
 
 
 def _try_custom(specification: Specification, shape: Shape, outputs: int) -> list[str]:
-    """Check a custom network, add its memory format to the specification, and return notices."""
+    """Check a custom network, add its memory format to the specification, and return
+    notices."""
     place = specification["network"]
     usual = specification | CONTIGUOUS
     build = functools.partial(registry.build, specification, shape[0], outputs)
     build_usual = functools.partial(registry.build, usual, shape[0], outputs)
     notices = []
-    if specification == usual or custom.needs_contiguous(place, build, build_usual, shape):
+    if specification == usual or custom.needs_contiguous(
+        place, build, build_usual, shape
+    ):
         specification.update(CONTIGUOUS)
-        notices.append(f"{place} runs in PyTorch's default memory format, not in channels last")
+        notices.append(
+            f"{place} runs in PyTorch's default memory format, not in channels last"
+        )
     return notices + custom.check(place, build, shape, (outputs,))
 
 
 def _find_slow_norms(place: str, network: nn.Module, steps: float) -> list[str]:
-    """Return a sentence on batch norms whose running statistics a short training leaves behind."""
+    """Return a sentence on batch norms whose running statistics a short training leaves
+    behind."""
     norms = custom.batch_norms(network).values()
-    slow = min([norm.momentum for norm in norms if norm.momentum is not None], default=1)
+    slow = min(
+        [norm.momentum for norm in norms if norm.momentum is not None], default=1
+    )
     lag = (1 - slow) ** steps
     if lag <= LAG:
         return []

@@ -7,11 +7,12 @@ from pipeline.networks.arguments import check_choice
 
 
 class LeNet(nn.Module):
-    """LeNet: two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and linear layers
-    120, 84, outputs.
+    """LeNet: two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and
+    linear layers 120, 84, outputs.
 
-    downsampling: 'pool'; 'stride', convolutions of stride 2 instead of pooling; 'none', neither of
-    them, and a first linear layer that takes the larger maps (paper 1, fig. 3).
+    downsampling: 'pool'; 'stride', convolutions of stride 2 instead of pooling; 'none',
+    neither of them, and a first linear layer that takes the larger maps (paper 1, fig.
+    3).
     """
 
     together = "stack"
@@ -20,8 +21,8 @@ class LeNet(nn.Module):
         super().__init__()
         check_choice("downsampling", downsampling, ("pool", "stride", "none"))
         if side % 4 or side < 16:
-            # Otherwise a pooling drops the last row and column, and the network loses its symmetry
-            # under flips.
+            # Otherwise a pooling drops the last row and column, and the network loses
+            # its symmetry under flips.
             raise ValueError("side must be a multiple of 4, at least 16")
         stride = 2 if downsampling == "stride" else 1
         self.pool = nn.MaxPool2d(2) if downsampling == "pool" else nn.Identity()
@@ -34,13 +35,13 @@ class LeNet(nn.Module):
 
     @staticmethod
     def symmetry(downsampling="pool", **arguments):
-        """Convolutions of stride 2 leave out the last row and column, so that transposition is the
-        only symmetry."""
+        """Convolutions of stride 2 leave out the last row and column, so that
+        transposition is the only symmetry."""
         return "transposition" if downsampling == "stride" else "square"
 
     def forward(self, x):
-        # Pooling before the ReLU is the same function (both are monotone) on a quarter of the
-        # values.
+        # Pooling before the ReLU is the same function (both are monotone) on a quarter
+        # of the values.
         x = F.relu(self.pool(self.conv1(x)))
         x = F.relu(self.pool(self.conv2(x)))
         x = F.relu(self.fc1(x.flatten(1)))

@@ -11,8 +11,8 @@ def perceptron(width, hidden):
 
 
 class Block(nn.Module):
-    """Mixer's block: an MLP over the patches of each channel, then one over the channels of each
-    patch, both after layer norm and beside an identity."""
+    """Mixer's block: an MLP over the patches of each channel, then one over the
+    channels of each patch, both after layer norm and beside an identity."""
 
     def __init__(self, patches, width):
         super().__init__()
@@ -27,20 +27,24 @@ class Block(nn.Module):
 
 
 class Mixer(nn.Module):
-    """MLP-Mixer: each patch of the input is embedded linearly, blocks mix patches and channels in
-    turn, and the read-out takes the mean over the patches.
+    """MLP-Mixer: each patch of the input is embedded linearly, blocks mix patches and
+    channels in turn, and the read-out takes the mean over the patches.
 
-    The MLPs have width/2 and 4·width hidden units, the paper's ratios. Before training all patches
-    are alike: any permutation of them leaves the law of the weights unchanged.
+    The MLPs have width/2 and 4·width hidden units, the paper's ratios. Before training
+    all patches are alike: any permutation of them leaves the law of the weights
+    unchanged.
     """
 
-    symmetry, together = "square", "stack"
+    symmetry = "square"
+    together = "stack"
 
     def __init__(self, channels, outputs, patch=4, width=128, depth=3, side=32):
         super().__init__()
         check_patch(patch, side)
         self.embed = nn.Conv2d(channels, width, patch, stride=patch)
-        self.blocks = nn.Sequential(*[Block((side // patch) ** 2, width) for _ in range(depth)])
+        self.blocks = nn.Sequential(
+            *[Block((side // patch) ** 2, width) for _ in range(depth)]
+        )
         self.norm = nn.LayerNorm(width)
         self.fc = nn.Linear(width, outputs)
 

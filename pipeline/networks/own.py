@@ -1,7 +1,8 @@
-"""The files in own/, which are in the key of everything that your own networks determine.
+"""The files in own/, which are in the key of everything that your own networks
+determine.
 
-DVC follows changes in own/ only, so a module that a network imports from elsewhere is refused.
-Other files that a network reads from outside own/ are not noticed.
+DVC follows changes in own/ only, so a module that a network imports from elsewhere is
+refused. Other files that a network reads from outside own/ are not noticed.
 """
 
 import os

@@ -1,8 +1,10 @@
-"""The table of networks, and how a network is named, built and identified in cache keys.
+"""The table of networks, and how a network is named, built and identified in cache
+keys.
 
-An architecture in params.yaml names a network (a row of `FAMILIES`, a library's network, or your
-own) and its keyword arguments: `resnet18_narrow: {network: resnet18, width: 0.125}`. It becomes a
-*specification*: {"network": "package.module:name"} and the arguments.
+An architecture in params.yaml names a network (a row of `FAMILIES`, a library's
+network, or your own) and its keyword arguments: `resnet18_narrow: {network: resnet18,
+width: 0.125}`. It becomes a *specification*: {"network": "package.module:name"} and the
+arguments.
 """
 
 import dataclasses
@@ -29,8 +31,9 @@ from pipeline.project.errors import InputError, at, nearest
 class Family:
     """A row of the table.
 
-    The class at `place` states its `symmetry`, as a word or as a function of its arguments. It
-    states `together = "stack"` if a GPU may train several networks as one (no batch norm).
+    The class at `place` states its `symmetry`, as a word or as a function of its
+    arguments. It states `together = "stack"` if a GPU may train several networks as one
+    (no batch norm).
 
     Attributes:
         place: `package.module:name` of the class, which identifies it in cache keys.
@@ -76,7 +79,8 @@ class Symmetry:
 
     Attributes:
         square: One of `SYMMETRIES`, or 'measured' if none is known.
-        channels: Whether each input channel's weights are drawn independently, with either sign.
+        channels: Whether each input channel's weights are drawn independently, with
+            either sign.
 
     Raises:
         ValueError: If `square` is any other word.
@@ -108,7 +112,8 @@ def is_custom(place: str) -> bool:
 
 
 def reads_own(specification: Specification) -> bool:
-    """Return whether a network may build on files in own/: neither the table's nor a library's."""
+    """Return whether a network may build on files in own/: neither the table's nor a
+    library's."""
     place = specification["network"]
     package = place.partition(":")[0].partition(".")[0]
     return is_custom(place) and package not in LIBRARIES
@@ -118,7 +123,8 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
     """Return the specification of an architecture in params.yaml.
 
     Raises:
-        InputError: If the name is neither in the table nor of the form `package.module:name`.
+        InputError: If the name is neither in the table nor of the form
+            `package.module:name`.
     """
     name = str(architecture.get("network"))
     module, colon, _ = name.partition(":")
@@ -134,10 +140,11 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
 
 
 def constructor(place: str) -> Callable[..., nn.Module]:
-    """Return the callable that builds a network, called with channels, outputs and arguments.
+    """Return the callable that builds a network, called with channels, outputs and
+    arguments.
 
-    The callables of `LIBRARIES` are adapted. `timm:name` is the network that timm lists under that
-    name.
+    The callables of `LIBRARIES` are adapted. `timm:name` is the network that timm lists
+    under that name.
 
     Args:
         place: `package.module:name`; a module of yours is in own/.
@@ -170,7 +177,9 @@ def keywords(specification: Specification) -> dict[str, typing.Any]:
     return {key: value for key, value in specification.items() if key not in reserved}
 
 
-def build(specification: Specification, channels: int, outputs: int, seed: int) -> nn.Module:
+def build(
+    specification: Specification, channels: int, outputs: int, seed: int
+) -> nn.Module:
     """Build a network whose initial weights are drawn on the CPU from `seed`.
 
     Raises:
@@ -187,10 +196,11 @@ def build(specification: Specification, channels: int, outputs: int, seed: int) 
 
 
 def symmetry(specification: Specification) -> Symmetry:
-    """Return the symmetry that a network's class states, or a measured one if it states none.
+    """Return the symmetry that a network's class states, or a measured one if it states
+    none.
 
-    A family states it as a word or as a function of its arguments, a custom network as a word. Any
-    other attribute of this name has a meaning of its own.
+    A family states it as a word or as a function of its arguments, a custom network as
+    a word. Any other attribute of this name has a meaning of its own.
     """
     place = specification["network"]
     stated = getattr(constructor(place), "symmetry", None)
@@ -218,7 +228,8 @@ def symmetry_of_inputs(specification: Specification, shape: Shape) -> Symmetry:
 def files(place: str) -> list[Path]:
     """Return the package's files that determine the network at a place.
 
-    Your own network, or a network of another library, may build on any network of the table.
+    Your own network, or a network of another library, may build on any network of the
+    table.
     """
     module = place.partition(":")[0]
     if module.partition(".")[0] in LIBRARIES:
@@ -236,7 +247,8 @@ def version(place: str, own: Iterable[str] = ()) -> str:
 
     Args:
         place: `package.module:name`; a network of the table has no such packages.
-        own: Files of your own network. A package counts if its module's name occurs in them.
+        own: Files of your own network. A package counts if its module's name occurs in
+            them.
     """
     if not is_custom(place):
         return ""
@@ -246,7 +258,9 @@ def version(place: str, own: Iterable[str] = ()) -> str:
         words = {package}
         for file in own:
             if file.endswith(".py"):
-                with tokenize.open(file) as source:  # in the encoding that its first lines state
+                with tokenize.open(
+                    file
+                ) as source:  # in the encoding that its first lines state
                     words.update(re.findall(r"\w+", source.read()))
         for word in words:
             packages.update(_distributions().get(word, ()))

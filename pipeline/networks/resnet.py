@@ -1,5 +1,5 @@
-"""ResNet-18 for 32×32 inputs, and its variants without downsampling or skip connections (paper 1,
-figs 1 and 3)."""
+"""ResNet-18 for 32×32 inputs, and its variants without downsampling or skip connections
+(paper 1, figs 1 and 3)."""
 
 import torch.nn.functional as F
 from torch import nn
@@ -8,10 +8,11 @@ from pipeline.networks.arguments import check_choice, check_width
 
 
 class Residual(nn.Module):
-    """ResNet's basic block: two 3×3 convolutions with batch norm beside an identity or a strided
-    1×1 convolution.
+    """ResNet's basic block: two 3×3 convolutions with batch norm beside an identity or
+    a strided 1×1 convolution.
 
-    skip: whether the block has that skip connection; without it, it is the two convolutions alone.
+    skip: whether the block has that skip connection; without it, it is the two
+    convolutions alone.
     """
 
     def __init__(self, fan_in, fan_out, stride, skip=True):
@@ -24,7 +25,8 @@ class Residual(nn.Module):
         self.shortcut = nn.Identity()
         if skip and (stride != 1 or fan_in != fan_out):
             self.shortcut = nn.Sequential(
-                nn.Conv2d(fan_in, fan_out, 1, stride, bias=False), nn.BatchNorm2d(fan_out)
+                nn.Conv2d(fan_in, fan_out, 1, stride, bias=False),
+                nn.BatchNorm2d(fan_out),
             )
 
     def forward(self, x):
@@ -34,15 +36,17 @@ class Residual(nn.Module):
 
 
 class ResNet18(nn.Module):
-    """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling); every layer's filters are
-    multiplied by `width`.
+    """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling); every layer's
+    filters are multiplied by `width`.
 
-    downsampling: 'stride', three strides of 2 and the mean over the last maps; 'none', no strides,
-    and a linear layer that takes the whole maps (paper 1, fig. 3). skip: whether the blocks have
-    skip connections.
+    downsampling: 'stride', three strides of 2 and the mean over the last maps; 'none',
+    no strides, and a linear layer that takes the whole maps (paper 1, fig. 3). skip:
+    whether the blocks have skip connections.
     """
 
-    def __init__(self, channels, outputs, width=1.0, downsampling="stride", skip=True, side=32):
+    def __init__(
+        self, channels, outputs, width=1.0, downsampling="stride", skip=True, side=32
+    ):
         super().__init__()
         check_width(width)
         check_choice("downsampling", downsampling, ("stride", "none"))
@@ -51,18 +55,22 @@ class ResNet18(nn.Module):
         planes = [round(width * n) for n in (64, 128, 256, 512)]
         self.conv1 = nn.Conv2d(channels, planes[0], 3, padding=1, bias=False)
         self.bn1 = nn.BatchNorm2d(planes[0])
-        blocks, fan_in = [], planes[0]
-        for fan_out, stride in zip(planes, (1, 2, 2, 2)):
+        blocks = []
+        fan_in = planes[0]
+        for fan_out, stride in zip(planes, (1, 2, 2, 2), strict=True):
             stride = stride if self.mean else 1
-            blocks += [Residual(fan_in, fan_out, stride, skip), Residual(fan_out, fan_out, 1, skip)]
+            blocks += [
+                Residual(fan_in, fan_out, stride, skip),
+                Residual(fan_out, fan_out, 1, skip),
+            ]
             fan_in = fan_out
         self.blocks = nn.Sequential(*blocks)
         self.fc = nn.Linear(fan_in if self.mean else fan_in * side**2, outputs)
 
     @staticmethod
     def symmetry(downsampling="stride", **arguments):
-        """Stride 2 with padding 1 starts at the first pixel and stops before the last, so that a
-        flip changes the network."""
+        """Stride 2 with padding 1 starts at the first pixel and stops before the last,
+        so that a flip changes the network."""
         return "transposition" if downsampling == "stride" else "square"
 
     def forward(self, x):

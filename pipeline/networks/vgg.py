@@ -6,8 +6,8 @@ from pipeline.networks.arguments import check_width
 
 
 class VGG11(nn.Module):
-    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias, head
-    512–512–outputs with dropout after each ReLU.
+    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias,
+    head 512–512–outputs with dropout after each ReLU.
 
     Every layer's filters are multiplied by `width`.
     """
@@ -19,9 +19,12 @@ class VGG11(nn.Module):
         check_width(width)
         if side % 32:
             raise ValueError("side must be a multiple of 32")
-        layers, fan_in = [], channels
+        layers = []
+        fan_in = channels
         pools = (1, 1, 0, 1, 0, 1, 0, 1)  # whether a pooling follows
-        for fan_out, pooled in zip((64, 128, 256, 256, 512, 512, 512, 512), pools):
+        for fan_out, pooled in zip(
+            (64, 128, 256, 256, 512, 512, 512, 512), pools, strict=True
+        ):
             fan_out = round(width * fan_out)
             layers += [
                 nn.Conv2d(fan_in, fan_out, 3, padding=1),

@@ -1,16 +1,16 @@
 """Command `profile NETWORK`: what a network is sensitive to, and what it may miss
 -> FOLDER/index.html, one page.
 
-NETWORK is a name of the table (lenet), or module:name in the folder where the command runs or in an
-installed package; its own arguments follow as name=value. Where this project is installed, the
-command runs from any folder as `profile`:
+NETWORK is a name of the table (lenet), or module:name in the folder where the command
+runs or in an installed package; its own arguments follow as name=value. Where this
+project is installed, the command runs from any folder as `profile`:
 
     profile my_networks:Mixer depth=4 --input 3x64x64 --minutes 10
     profile lenet resnet18 width=0.25 my_networks:Mixer depth=4
     profile my_networks:Mixer --weights mixer.safetensors --images cifar-10-python.tar.gz
 
-Several networks are on one page, side by side, and share the minutes. A command that was stopped
-resumes when it runs again.
+Several networks are on one page, side by side, and share the minutes. A command that
+was stopped resumes when it runs again.
 """
 
 import argparse
@@ -66,7 +66,9 @@ def parse_networks(given: list[str], shape: Shape) -> dict[str, Specification]:
 def parse_shape(text: str) -> Shape:
     """Return an input's shape from text such as 3x64x64."""
     if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*){2}", text):
-        raise argparse.ArgumentTypeError(f"{text} is no shape such as 3x64x64: CxHxW, in pixels")
+        raise argparse.ArgumentTypeError(
+            f"{text} is no shape such as 3x64x64: CxHxW, in pixels"
+        )
     channels, height, width = map(int, text.split("x"))
     return channels, height, width
 
@@ -76,9 +78,13 @@ def main(given: argparse.Namespace) -> None:
     shape = given.input
     architectures = parse_networks(given.networks, shape)
     if given.weights and len(architectures) > 1:
-        raise InputError(f"--weights are of one network, and {len(architectures)} are named")
+        raise InputError(
+            f"--weights are of one network, and {len(architectures)} are named"
+        )
     if bool(given.weights) != bool(given.images):
-        raise InputError("give --weights and --images, the images that it knows, together")
+        raise InputError(
+            "give --weights and --images, the images that it knows, together"
+        )
     notices = []
     for specification in architectures.values():  # NADs are of one output
         notices += dry_run(specification, shape, 1)
@@ -86,11 +92,15 @@ def main(given: argparse.Namespace) -> None:
     trained = None
     if given.weights:
         (specification,) = architectures.values()
-        trained = checkpoint.measure(specification, shape, given.weights, given.images, device)
+        trained = checkpoint.measure(
+            specification, shape, given.weights, given.images, device
+        )
         notices += trained.notices
     folder = Path(given.output or f"profile-{'-'.join(architectures)}")
     folder.mkdir(parents=True, exist_ok=True)
-    sizes = plan.load_or_choose(folder / "plan.json", architectures, shape, given.minutes, device)
+    sizes = plan.load_or_choose(
+        folder / "plan.json", architectures, shape, given.minutes, device
+    )
     steps = plan.EPOCHS * sizes.samples // BATCH
     for specification in architectures.values():
         notices += dry_run(specification, shape, 2, steps)
@@ -103,7 +113,9 @@ def main(given: argparse.Namespace) -> None:
         f"{sizes.indices} trained ones on {sizes.samples:,} samples"
     )
     own = plan.digest_own_files()
-    nads_plan = plan.plan_nads(architectures, shape, sizes.estimand, sizes.untrained, own)
+    nads_plan = plan.plan_nads(
+        architectures, shape, sizes.estimand, sizes.untrained, own
+    )
     estimates = work.estimate(nads_plan, device)
     nads = {name: estimate for name, (estimate, _) in estimates.items()}
     sweep = plan.plan_sweep(nads_plan, nads, sizes, given.lr)
@@ -111,10 +123,18 @@ def main(given: argparse.Namespace) -> None:
     profiles = {}
     for name, specification in architectures.items():
         rows = results[results["architecture"] == name]
-        profiles[name] = page.Profile(label(specification, shape), *estimates[name], rows)
+        profiles[name] = page.Profile(
+            label(specification, shape), *estimates[name], rows
+        )
     line = shlex.join(["python", "-m", "pipeline.profile", *sys.argv[1:]])
     page.write(
-        folder, profiles, nads_plan, sweep, checkpoint=trained, command=line, notices=notices
+        folder,
+        profiles,
+        nads_plan,
+        sweep,
+        checkpoint=trained,
+        command=line,
+        notices=notices,
     )
     print(folder / "index.html")
     print("trust: " + ". ".join(map(words.trust, profiles.values())))
@@ -124,14 +144,37 @@ def parse(given: list[str]) -> argparse.Namespace:
     """Return the values of the command line."""
     parser = command.parser(__doc__, "profile")
     add = parser.add_argument
-    example = "lenet, my_networks:Mixer depth=4, torchvision.models:resnet18, timm:resnet10t"
-    add("networks", nargs="+", metavar="NETWORK name=value", help=f"{example}, or several of them")
+    example = (
+        "lenet, my_networks:Mixer depth=4, torchvision.models:resnet18, timm:resnet10t"
+    )
+    add(
+        "networks",
+        nargs="+",
+        metavar="NETWORK name=value",
+        help=f"{example}, or several of them",
+    )
     shape = {"type": parse_shape, "metavar": "CxHxW", "default": "1x32x32"}
     add("--input", **shape, help="shape of one input (%(default)s)")
-    add("--minutes", type=float, default=10, help="about how long it takes (%(default)s)")
-    add("--lr", type=float, default=0.5, help="learning rate of the first step (%(default)s)")
-    add("--weights", metavar="FILE", help="weights of a trained network, as safetensors")
-    add("--images", metavar="PATH", help="its images: CIFAR-10's archive, or class folders")
+    add(
+        "--minutes",
+        type=float,
+        default=10,
+        help="about how long it takes (%(default)s)",
+    )
+    add(
+        "--lr",
+        type=float,
+        default=0.5,
+        help="learning rate of the first step (%(default)s)",
+    )
+    add(
+        "--weights", metavar="FILE", help="weights of a trained network, as safetensors"
+    )
+    add(
+        "--images",
+        metavar="PATH",
+        help="its images: CIFAR-10's archive, or class folders",
+    )
     add("--output", metavar="FOLDER", help="where everything goes (profile-NETWORK)")
     return parser.parse_intermixed_args(given)
 
@@ -140,7 +183,8 @@ def profile() -> None:
     """The command `profile`, also as `python -m pipeline.profile`."""
     if Path.cwd() != code.PACKAGE.parent:  # a clone has a cache of its own
         os.environ.setdefault("DVC_ROOT", str(cache_folder()))
-    # Last, since the folder where an installed command runs may have a folder pipeline/ too.
+    # Last, since the folder where an installed command runs may have a folder pipeline/
+    # too.
     sys.path.append(os.getcwd())
     kept = f"finished networks are cached in {store.default_folder()}; the same command resumes"
     # One thread for the decompositions too: the cores are the workers'.

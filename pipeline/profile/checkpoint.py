@@ -1,4 +1,5 @@
-"""A trained network of your own at images: what it responds to, beside untrained networks."""
+"""A trained network of your own at images: what it responds to, beside untrained
+networks."""
 
 import dataclasses
 import functools
@@ -32,8 +33,8 @@ Weights = dict[str, torch.Tensor]
 class Checkpoint:
     """A trained network at test images.
 
-    C is the mean over images of Σ ∇f_k ∇f_kᵀ, f the outputs less their mean: the average gradient
-    outer product (arXiv 2309.00570).
+    C is the mean over images of Σ ∇f_k ∇f_kᵀ, f the outputs less their mean: the
+    average gradient outer product (arXiv 2309.00570).
 
     Attributes:
         images: Name of the set of images.
@@ -66,11 +67,16 @@ class Checkpoint:
 
 
 def measure(
-    specification: Specification, shape: Shape, weights: str, images: str, device: torch.device
+    specification: Specification,
+    shape: Shape,
+    weights: str,
+    images: str,
+    device: torch.device,
 ) -> Checkpoint:
     """Measure a trained network at images.
 
-    Images reach it as they reach the pipeline's networks, in grey if it has one channel.
+    Images reach it as they reach the pipeline's networks, in grey if it has one
+    channel.
 
     Args:
         specification: The network.
@@ -84,12 +90,16 @@ def measure(
     """
     stored = read_weights(weights)
     found = sources.read(images, shape[1:])
-    build = functools.partial(networks.build, specification, shape[0], len(found.classes))
+    build = functools.partial(
+        networks.build, specification, shape[0], len(found.classes)
+    )
     network = build(0)
     notices = [*found.notices, *load(network, stored, weights)]
     test = {"test_images": found.images["test"], "test_labels": found.labels["test"]}
-    chosen, labels = pictures.chosen(seeds.stream("profile", "images"), test, "test", IMAGES)
-    statistics = dict(zip(("mean", "deviation"), found.statistics()))
+    chosen, labels = pictures.chosen(
+        seeds.stream("profile", "images"), test, "test", IMAGES
+    )
+    statistics = dict(zip(("mean", "deviation"), found.statistics(), strict=True))
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
     if shape[0] == 1:
         x = x.mean(1, keepdim=True)
@@ -104,7 +114,10 @@ def measure(
             f"the gradients of {weights} at these images are not finite; look for weights that "
             "are not, or give the images with which it was trained"
         )
-    untrained = (build(seeds.derive("profile", "weights", n)).to(device) for n in range(UNTRAINED))
+    untrained = (
+        build(seeds.derive("profile", "weights", n)).to(device)
+        for n in range(UNTRAINED)
+    )
     return Checkpoint(
         images=found.name,
         classes=len(found.classes),
@@ -112,7 +125,7 @@ def measure(
         accuracy=float((answers == labels).mean()),
         answers=len(np.unique(answers)),
         count=len(some),
-        before=_response(zip(untrained, some.tensor_split(UNTRAINED))),
+        before=_response(zip(untrained, some.tensor_split(UNTRAINED), strict=True)),
         after=after,
         notices=notices,
     )
@@ -168,15 +181,27 @@ def load(network: nn.Module, stored: Weights, path: str) -> list[str]:
     wanted = _common_prefix(state)
     notices = []
     if prefix != wanted and not stored.keys() <= state.keys():
-        notices.append(f"names in {path} begin with {prefix!r}, which is taken as {wanted!r}")
-        stored = {wanted + name.removeprefix(prefix): value for name, value in stored.items()}
+        notices.append(
+            f"names in {path} begin with {prefix!r}, which is taken as {wanted!r}"
+        )
+        stored = {
+            wanted + name.removeprefix(prefix): value for name, value in stored.items()
+        }
     # Of tied weights, a file may hold one.
-    tied = {_place(state[name]): value for name, value in stored.items() if name in state}
-    given = {name: tied[_place(value)] for name, value in state.items() if _place(value) in tied}
+    tied = {
+        _place(state[name]): value for name, value in stored.items() if name in state
+    }
+    given = {
+        name: tied[_place(value)]
+        for name, value in state.items()
+        if _place(value) in tied
+    }
     try:
         network.load_state_dict(given | stored)
         for name, value in stored.items():
-            if not torch.allclose(state[name], value.to(state[name]), 0, 0, equal_nan=True):
+            if not torch.allclose(
+                state[name], value.to(state[name]), 0, 0, equal_nan=True
+            ):
                 raise RuntimeError(f"{name} is tied to weights with other values")
     except RuntimeError as error:
         raise InputError(

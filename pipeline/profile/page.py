@@ -64,7 +64,11 @@ class Profile:
 
 
 def write(
-    folder: Path, profiles: Mapping[str, Profile], nads_plan: NADsPlan, plan: Plan, **about: Any
+    folder: Path,
+    profiles: Mapping[str, Profile],
+    nads_plan: NADsPlan,
+    plan: Plan,
+    **about: Any,
 ) -> None:
     """Write index.html, its figures, and the tables behind it.
 
@@ -73,8 +77,9 @@ def write(
         profiles: The networks, by their names in the plans.
         nads_plan: The plan of the NADs.
         plan: The plan of the trained networks.
-        about: `checkpoint`, a trained network of the first architecture or None; `command`, the
-            shell's line that makes the page; `notices`, sentences on the networks.
+        about: `checkpoint`, a trained network of the first architecture or None;
+            `command`, the shell's line that makes the page; `notices`, sentences on the
+            networks.
     """
     results = pd.concat([each.rows for each in profiles.values()])
     accuracies = summary(results, ["architecture", "estimand", "index", "test_set"])
@@ -85,7 +90,9 @@ def write(
     for name, each in profiles.items():
         each.nads.save(folder / f"nads-{name}.npz")
         nads[name] = vars(each.nads) | {"shape": np.array(each.nads.shape)}
-        shown |= {*np.linspace(0, len(each.nads.directions) - 1, 256, dtype=int).tolist()}
+        shown |= {
+            *np.linspace(0, len(each.nads.directions) - 1, 256, dtype=int).tolist()
+        }
         shown |= {*plan.members[name].grid.indices}
     experiment = Evaluated("nad_sweep", plan, results, accuracies, {}, {})
     report = Report(nads_plan, nads, {"nad_sweep": experiment})
@@ -123,7 +130,7 @@ def draw_checkpoint(checkpoint: Checkpoint, profile: Profile) -> dict[str, Figur
     """Draw the figures of a trained network beside untrained ones, by name."""
     runs = {"before training": checkpoint.before, "trained": checkpoint.after}
     figure, ((panel,),) = style.new(1, 1, 5.4, 2.9)
-    for (name, run), look in zip(runs.items(), style.CURVES):
+    for (name, run), look in zip(runs.items(), style.CURVES, strict=True):
         along = words.floored(run.along(profile.nads.directions))
         look = look | {"linestyle": "none", "markersize": 2.5}
         panel.plot(np.arange(len(along)) + 1, along, label=name, **look)
@@ -140,8 +147,8 @@ def draw_checkpoint(checkpoint: Checkpoint, profile: Profile) -> dict[str, Figur
 
 
 def maps(responses: Mapping[str, Response]) -> Figure:
-    """Draw responses over spatial frequency by their titles, all on one logarithmic scale
-    that spans a factor of 1000 at most."""
+    """Draw responses over spatial frequency by their titles, all on one logarithmic
+    scale that spans a factor of 1000 at most."""
     waves = [words.floored(each.waves) for each in responses.values()]
     largest = max(each.max() for each in waves)
     smallest = min(each.min() for each in waves)
@@ -149,7 +156,7 @@ def maps(responses: Mapping[str, Response]) -> Figure:
     ends = np.clip(smallest, largest / 1000, largest / 2), largest
     norm = matplotlib.colors.LogNorm(*ends, clip=True)
     figure, (panels,) = style.new(1, len(waves), 3.1 * len(waves) + 0.9, 3.4)
-    for panel, title, numbers in zip(panels, responses, waves):
+    for panel, title, numbers in zip(panels, responses, waves, strict=True):
         height, width = numbers.shape
         left = -(width // 2) - 0.5
         top = -(height // 2) - 0.5

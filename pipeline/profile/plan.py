@@ -31,8 +31,8 @@ ESTIMATE = 0.4
 """Part of the time in which NADs are estimated; the rest is for training."""
 
 LARGEST = 4096
-"""Number of values of an input up to which all NADs are estimated. The eigenvectors of a
-larger matrix take too long."""
+"""Number of values of an input up to which all NADs are estimated. The eigenvectors of
+a larger matrix take too long."""
 
 FIRST = 100  # NADs of larger inputs, at most
 VALUES = 2**25  # numbers in a training set at most (128 MiB)
@@ -90,17 +90,22 @@ def choose_sizes(
     dimension = math.prod(shape)
     slots = workers.slots(device)
     seconds = 60 * minutes * slots
-    step = sum(seconds_per_sample(each, shape, device) for each in architectures.values())
+    step = sum(
+        seconds_per_sample(each, shape, device) for each in architectures.values()
+    )
     gradient, adding = seconds_per_estimate(architectures, shape, device)
     estimand = "secant"
-    # Two forward passes for each value of an input; a forward pass is a third of a step.
+    # Two forward passes for each value of an input; a forward pass is a third of a
+    # step.
     sampling = 2 * dimension * step / 3
     if UNTRAINED[0] * sampling > ESTIMATE * seconds:
         estimand = "gradient"
         sampling = gradient
     each = max(sampling + adding, slots * adding)
     untrained = _between(UNTRAINED, ESTIMATE * seconds / each)
-    if dimension > LARGEST:  # whose sampled derivatives are kept, 8 of a network at most
+    if (
+        dimension > LARGEST
+    ):  # whose sampled derivatives are kept, 8 of a network at most
         untrained = min(untrained, 512, max(UNTRAINED[0], VALUES // dimension))
     seconds *= 1 - ESTIMATE
     sample = (EPOCHS + 1) * step  # with the tests
@@ -115,24 +120,31 @@ def _between(limits: tuple[int, int], value: float) -> int:
     return int(np.clip(value, *limits))
 
 
-def seconds_per_sample(specification: Specification, shape: Shape, device: torch.device) -> float:
+def seconds_per_sample(
+    specification: Specification, shape: Shape, device: torch.device
+) -> float:
     """Return the seconds of a core, or of the GPU, that a step takes per sample."""
     network = networks.build(specification, shape[0], 2, 0)
     x = training.channels_last(torch.randn(BATCH, *shape), device)
     y = torch.arange(BATCH, device=device) % 2
     how = Training(1, 1e-6, 0.0, 0.0)
-    seconds = timeit.repeat(lambda: training.train(network, x, y, how, 0), number=1, repeat=3)
+    seconds = timeit.repeat(
+        lambda: training.train(network, x, y, how, 0), number=1, repeat=3
+    )
     return min(seconds) / BATCH  # the first one takes longer
 
 
 def seconds_per_estimate(
     architectures: Mapping[str, Specification], shape: Shape, device: torch.device
 ) -> tuple[float, float]:
-    """Return the seconds in which one untrained network of each architecture is differentiated
-    (the gradient), and in which this process alone adds the results to the estimates."""
+    """Return the seconds in which one untrained network of each architecture is
+    differentiated (the gradient), and in which this process alone adds the results to
+    the estimates."""
     gradient = 0.0
     adding = 0.0
-    for task in tasks(plan_nads(architectures, shape, "gradient", UNTRAINED[0], {}), device):
+    for task in tasks(
+        plan_nads(architectures, shape, "gradient", UNTRAINED[0], {}), device
+    ):
         started = time.perf_counter()
         jacobian = task.estimation.sampler(0)
         sampled = time.perf_counter()
@@ -197,7 +209,9 @@ def plan_nads(
     return NADsPlan("profile", 0, estimator, requests)
 
 
-def plan_sweep(estimates: NADsPlan, nads: Mapping[str, NADs], sizes: Sizes, lr: float) -> Plan:
+def plan_sweep(
+    estimates: NADsPlan, nads: Mapping[str, NADs], sizes: Sizes, lr: float
+) -> Plan:
     """Return the plan of `nad_sweep` on the networks of a plan of NADs.
 
     Args:
@@ -218,7 +232,9 @@ def plan_sweep(estimates: NADsPlan, nads: Mapping[str, NADs], sizes: Sizes, lr: 
             own=request.own,
         )
     dimension = math.prod(request.source.input)
-    settings = Settings(amplitude(dimension, sizes.samples), dict.fromkeys(members, SIGMA))
+    settings = Settings(
+        amplitude(dimension, sizes.samples), dict.fromkeys(members, SIGMA)
+    )
     tests = max(1, min(TESTS, VALUES // dimension))
     seeds = tuple(range(sizes.seeds))
     return Plan("nad_sweep", "profile", seeds, sizes.samples, tests, settings, members)
@@ -226,7 +242,8 @@ def plan_sweep(estimates: NADsPlan, nads: Mapping[str, NADs], sizes: Sizes, lr: 
 
 def choose_indices(count: int, most: int) -> tuple[int, ...]:
     """Choose indices of `count` NADs, half of them even on a logarithmic axis, on which
-    accuracy begins to drop, and half on a linear one, on which most NADs are far out."""
+    accuracy begins to drop, and half on a linear one, on which most NADs are far out.
+    """
     half = INDICES[1] // 2
     logarithmic = np.geomspace(1, count, half) - 1
     linear = np.linspace(0, count - 1, half + 2)

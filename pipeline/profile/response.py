@@ -1,8 +1,9 @@
-"""The response of untrained networks along given directions: √(vᵀCv), the root mean square, over
-the initialisation, of the output's derivative along the unit vector v.
+"""The response of untrained networks along given directions: √(vᵀCv), the root mean
+square, over the initialisation, of the output's derivative along the unit vector v.
 
-It is always given as a multiple of its root mean square over all directions, √(tr C/D), which is
-the response to a random pattern; of a network that responds to nothing it is 0.
+It is always given as a multiple of its root mean square over all directions, √(tr C/D),
+which is the response to a random pattern; of a network that responds to nothing it is
+0.
 """
 
 import dataclasses
@@ -19,8 +20,9 @@ class Response:
     """The response by an estimate of C as a sum of squares: C = Σ r_k r_kᵀ.
 
     Attributes:
-        rows: r, (n, D): the NADs times √λ where all D are known, else the sampled derivatives over
-            √N for N networks. (n, H·W) where C is the same in each channel, and 0 between two.
+        rows: r, (n, D): the NADs times √λ where all D are known, else the sampled
+            derivatives over √N for N networks. (n, H·W) where C is the same in each
+            channel, and 0 between two.
         shape: (C, H, W) of one input.
     """
 
@@ -40,11 +42,11 @@ class Response:
 
     @functools.cached_property
     def waves(self) -> np.ndarray:
-        """The response (H, W) along the plane wave of each frequency, the root mean square over its
-        phases and over channels; frequency 0 is in the middle.
+        """The response (H, W) along the plane wave of each frequency, the root mean
+        square over its phases and over channels; frequency 0 is in the middle.
 
-        With the unitary discrete Fourier transform r̂ of a vector's channel its square is
-        Σ |r̂(k)|², whose mean over k is tr C/D (Parseval).
+        With the unitary discrete Fourier transform r̂ of a vector's channel its square
+        is Σ |r̂(k)|², whose mean over k is tr C/D (Parseval).
         """
         total = np.zeros(self.shape[1:])
         for row in self.rows:
@@ -54,14 +56,16 @@ class Response:
 
     @functools.cached_property
     def half(self) -> np.ndarray:
-        """One of each two frequencies k and −k, whose waves are the same, (H, W) booleans."""
+        """One of each two frequencies k and −k, whose waves are the same, (H, W)
+        booleans."""
         _, height, width = self.shape
         index = np.fft.fftshift(np.arange(height * width).reshape(height, width))
         return index <= -(index // width) % height * width + -index % width
 
     @functools.cached_property
     def frequencies(self) -> pd.DataFrame:
-        """The response along each plane wave, weakest first; columns: k_row, k_col, response.
+        """The response along each plane wave, weakest first; columns: k_row, k_col,
+        response.
 
         Equal responses are in the order of their frequencies, not of their last bits.
         """
@@ -69,12 +73,15 @@ class Response:
         table = pd.DataFrame(places, columns=["k_row", "k_col"])
         table["response"] = self.waves[self.half]
         rounded = table["response"].round(6)
-        return table.loc[rounded.sort_values(kind="stable").index].reset_index(drop=True)
+        return table.loc[rounded.sort_values(kind="stable").index].reset_index(
+            drop=True
+        )
 
     @functools.cached_property
     def bands(self) -> dict[str, float]:
-        """The root mean square of the response along coarse waves, of up to a quarter of the finest
-        frequency, and along fine ones, of more than three quarters, which inputs of one pixel lack.
+        """The root mean square of the response along coarse waves, of up to a quarter
+        of the finest frequency, and along fine ones, of more than three quarters, which
+        inputs of one pixel lack.
         """
         finest = np.array(self.shape[1:]).reshape(2, 1, 1) // 2
         offset = abs(np.indices(self.shape[1:]) - finest) / np.maximum(finest, 1)

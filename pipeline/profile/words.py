@@ -42,7 +42,8 @@ def sees(profile: "Profile") -> str:
     """Return the sentences on what a network is sensitive to and learns."""
     first = times(profile.response.along(profile.nads.directions[:1])[0])
     bands = ", ".join(
-        f"{times(response)} to {name} waves" for name, response in profile.response.bands.items()
+        f"{times(response)} to {name} waves"
+        for name, response in profile.response.bands.items()
     )
     rows = profile.accuracies
     seen = listed(rows.index[rows["mean"] >= SEEN])
@@ -101,12 +102,16 @@ def trust(profile: "Profile") -> str:
 def compare(a: "Profile", b: "Profile") -> str:
     """Return the sentence on the waves to which network a responds at least twice as
     strongly as network b, by two standard errors of the ratio."""
-    errors = [each.nads.standard_errors[0] / each.nads.eigenvalues[0] for each in (a, b)]
+    errors = [
+        each.nads.standard_errors[0] / each.nads.eigenvalues[0] for each in (a, b)
+    ]
     least = 2 * np.exp(np.hypot(*errors))  # that of √λ is half of that of λ
     half = a.response.half
     ratio = half * floored(a.response.waves) / floored(b.response.waves)
     place = np.unravel_index(ratio.argmax(), ratio.shape)
-    frequency = dict(zip(DIRECTION, np.subtract(place, np.array(ratio.shape) // 2)))
+    frequency = dict(
+        zip(DIRECTION, np.subtract(place, np.array(ratio.shape) // 2), strict=True)
+    )
     return (
         f"{a.label} responds at least twice as strongly as {b.label} to "
         f"{(ratio >= least).sum():,} of {half.sum():,} waves, relatively most to "
@@ -127,7 +132,9 @@ def learned(checkpoint: Checkpoint, profile: "Profile") -> str:
         f"{times(response)} to {name} waves ({times(checkpoint.before.bands[name])})"
         for name, response in checkpoint.after.bands.items()
     )
-    rho = spearman(checkpoint.before.along(directions), checkpoint.after.along(directions))
+    rho = spearman(
+        checkpoint.before.along(directions), checkpoint.after.along(directions)
+    )
     return (
         f"Test accuracy is {checkpoint.accuracy:.1%} on {checkpoint.tested:,} images of "
         f"{checkpoint.images}, with {checkpoint.answers} of {checkpoint.classes} answers. "

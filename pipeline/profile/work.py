@@ -1,4 +1,5 @@
-"""The work of a profile: NADs and trained networks, by the project's own code and cache."""
+"""The work of a profile: NADs and trained networks, by the project's own code and
+cache."""
 
 import contextlib
 import math
@@ -119,7 +120,9 @@ def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.Data
     check_unchanged()  # the keys are digests of the present files
     missing = [job for job in jobs if store.get(job.key) is None]
     print(f"networks to train: {len(missing)}; cached: {len(jobs) - len(missing)}")
-    with progress("trained networks", len(jobs), lambda: sum(store.holds(job.key) for job in jobs)):
+    with progress(
+        "trained networks", len(jobs), lambda: sum(store.holds(job.key) for job in jobs)
+    ):
         _, failed = run.train(missing, plan.train_samples, data, device, store)
     for job, error in failed:
         if isinstance(error, Diverged):

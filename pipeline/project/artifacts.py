@@ -1,10 +1,10 @@
 """The files that stages hand to each other: their places and their readers.
 
-data/README.md and models/README.md say what each file holds; the docstring of `evaluate` says it of
-reports/{experiment}/.
+data/README.md and models/README.md say what each file holds; the docstring of
+`evaluate` says it of reports/{experiment}/.
 
-A stage writes its folder beside the folder's place, and moves it there when it is whole. DVC
-notices later edits.
+A stage writes its folder beside the folder's place, and moves it there when it is
+whole. DVC notices later edits.
 """
 
 import contextlib
@@ -35,7 +35,8 @@ FIGURES = REPORTS / "figures"
 
 
 def present(path: Path | str, stage: str) -> Path:
-    """`path`; raises InputError, with the name of the stage that makes it, where it is missing."""
+    """`path`; raises InputError, with the name of the stage that makes it, where it is
+    missing."""
     if not Path(path).exists():
         raise InputError(
             f"{path} is missing; `python -m pipeline.{stage}` makes it (`dvc repro` runs all "
@@ -50,9 +51,15 @@ def output(folder: Path) -> Iterator[Path]:
 
     If something is raised, `folder` stays as it is.
     """
-    for left in folder.parent.glob(f".{folder.name}.*.part"):  # of processes that were killed
-        if (process := int(left.name.split(".")[-2])) == os.getpid() or not pid_exists(process):
-            shutil.rmtree(left, ignore_errors=True)  # another process may remove it as well
+    for left in folder.parent.glob(
+        f".{folder.name}.*.part"
+    ):  # of processes that were killed
+        if (process := int(left.name.split(".")[-2])) == os.getpid() or not pid_exists(
+            process
+        ):
+            shutil.rmtree(
+                left, ignore_errors=True
+            )  # another process may remove it as well
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     part.mkdir(parents=True)
     yield part
@@ -60,7 +67,8 @@ def output(folder: Path) -> Iterator[Path]:
 
 
 def _swap(part: Path, folder: Path) -> None:
-    """Put `part` in the place of `folder`, also if another process does the same just now."""
+    """Put `part` in the place of `folder`, also if another process does the same just
+    now."""
     old = folder.with_name(f".{folder.name}.old.{os.getpid()}.part")
     while part.exists():
         with contextlib.suppress(FileNotFoundError):
@@ -77,7 +85,9 @@ def _swap(part: Path, folder: Path) -> None:
 def write_json(path: Path | str, value: typing.Any) -> None:
     """Write `value` as indented JSON."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    Path(path).write_text(
+        json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
 
 
 def file_digest(path: Path | str) -> str:
@@ -94,7 +104,8 @@ def params_digest() -> str:
 def planned(name: str, type_: typing.Any) -> typing.Any:
     """Read the document data/plan/{name}.json.
 
-    Its files of your own are checked for edits until the command ends (`errors.check_unchanged`).
+    Its files of your own are checked for edits until the command ends
+    (`errors.check_unchanged`).
 
     Args:
         name: An experiment, 'nads', 'images' or 'machine'.
@@ -134,12 +145,16 @@ def about_pictures(experiment: str) -> dict[str, typing.Any] | None:
 
 
 def images() -> dict[str, typing.Any]:
-    """The images: {train,test}_images uint8 (N, 3, H, W) and {train,test}_labels (N,), both mapped
-    from disk, classes, and mean and deviation (3,) of the training images' values in [0, 1].
+    """The images: {train,test}_images uint8 (N, 3, H, W) and {train,test}_labels (N,),
+    both mapped from disk, classes, and mean and deviation (3,) of the training images'
+    values in [0, 1].
     """
-    about, arrays = about_images(), {}
+    about = about_images()
+    arrays = {}
     for name in ("train_images", "train_labels", "test_images", "test_labels"):
-        arrays[name] = np.load(present(IMAGES / f"{name}.npy", "download"), mmap_mode="r")
+        arrays[name] = np.load(
+            present(IMAGES / f"{name}.npy", "download"), mmap_mode="r"
+        )
     return arrays | {key: about[key] for key in ("classes", "mean", "deviation")}
 
 
@@ -148,7 +163,9 @@ def nads(name: str, estimand: str | None = None) -> dict[str, np.ndarray]:
 
     estimand: of the NADs, where it is not the one that params.yaml chooses.
     """
-    return _read(NADS / (f"{name}.{estimand}.npz" if estimand else f"{name}.npz"), "estimate")
+    return _read(
+        NADS / (f"{name}.{estimand}.npz" if estimand else f"{name}.npz"), "estimate"
+    )
 
 
 def generated(experiment: str, file: str) -> typing.Any:
@@ -184,13 +201,15 @@ def evaluated(experiment: str, file: str) -> typing.Any:
 
 
 def cell_name(cell: dict[str, typing.Any], coordinates: tuple[str, ...]) -> str:
-    """The name of a cell: architecture, coordinates and seed, for example lenet-1-800-seed0."""
+    """The name of a cell: architecture, coordinates and seed, for example
+    lenet-1-800-seed0."""
     places = "-".join(str(cell[coordinate]) for coordinate in coordinates)
     return f"{cell['architecture']}-{places}-seed{cell['seed']}"
 
 
 def _read(path: Path, stage: str) -> typing.Any:
-    """A JSON document, a table, or arrays by name; raises InputError where the file is missing."""
+    """A JSON document, a table, or arrays by name; raises InputError where the file is
+    missing."""
     if present(path, stage).suffix == ".json":
         return json.loads(path.read_text(encoding="utf-8"))
     if path.suffix == ".csv":

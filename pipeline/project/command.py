@@ -14,7 +14,10 @@ def parser(document: str, name: str) -> argparse.ArgumentParser:
 
 
 def experiment(document: str, name: str, known: Sequence[str]) -> str:
-    """The experiment's name from the command line; ends the command unless it is among `known`."""
+    """The experiment's name from the command line; ends the command unless it is among
+    `known`."""
     reader = parser(document, name)
-    reader.add_argument("experiment", choices=known, help="whose part of the pipeline it is")
+    reader.add_argument(
+        "experiment", choices=known, help="whose part of the pipeline it is"
+    )
     return reader.parse_args().experiment

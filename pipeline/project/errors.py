@@ -1,4 +1,5 @@
-"""Errors that end a command early (bad input, a full disk, Ctrl-C): one sentence, no traceback."""
+"""Errors that end a command early (bad input, a full disk, Ctrl-C): one sentence, no
+traceback."""
 
 import contextlib
 import difflib
@@ -11,7 +12,8 @@ from collections.abc import Iterable, Iterator
 import pipeline
 
 WATCHED: set[str] = set()
-"""Files of your own, as absolute paths, that are checked for edits beside the modules."""
+"""Files of your own, as absolute paths, that are checked for edits beside the modules.
+"""
 
 KEPT = "finished networks and NADs are kept in .cells/, and the same command goes on"
 
@@ -21,7 +23,8 @@ class InputError(Exception):
 
 
 def nearest(name: object, known: Iterable[object]) -> str:
-    """The end of a sentence that refuses a name: the nearest known name, or all known names."""
+    """The end of a sentence that refuses a name: the nearest known name, or all known
+    names."""
     known = [str(other) for other in known]
     near = difflib.get_close_matches(str(name), known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known)}."
@@ -29,7 +32,8 @@ def nearest(name: object, known: Iterable[object]) -> str:
 
 @contextlib.contextmanager
 def at(place: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Context that begins the message of an InputError with its place, such as 'nads.lenet: '.
+    """Context that begins the message of an InputError with its place, such as
+    'nads.lenet: '.
 
     kinds: other exceptions that are wrong input there, and become an InputError.
     """
@@ -47,9 +51,10 @@ def notice(text: str) -> None:
 def check_unchanged(kept: str = KEPT) -> None:
     """Raise InputError if a source file was edited since this process started.
 
-    Source files are the loaded modules of this package and those below the current folder, and the
-    files of `WATCHED`. The check guards the cache, as keys are digests of the files before the run.
-    It also guards dvc.lock, as DVC reads a stage's dependencies after the stage has ended.
+    Source files are the loaded modules of this package and those below the current
+    folder, and the files of `WATCHED`. The check guards the cache, as keys are digests
+    of the files before the run. It also guards dvc.lock, as DVC reads a stage's
+    dependencies after the stage has ended.
 
     Args:
         kept: What the command leaves, as the end of the sentence.
@@ -64,7 +69,8 @@ def check_unchanged(kept: str = KEPT) -> None:
         if below or name.split(".")[0] in ("pipeline", "__main__"):
             paths.add(path)
     for path in paths:
-        # The inode's time of change, since a file moved here keeps its time of modification.
+        # The inode's time of change, since a file moved here keeps its time of
+        # modification.
         if not (os.path.exists(path) and os.stat(path).st_ctime <= pipeline.STARTED):
             raise InputError(
                 f"{os.path.relpath(path)} was edited during the run, so results may mix two "
@@ -74,10 +80,11 @@ def check_unchanged(kept: str = KEPT) -> None:
 
 @contextlib.contextmanager
 def one_sentence(kept: str = KEPT) -> Iterator[None]:
-    """Context of a command, which ends early with one sentence on stderr; kept: what it leaves.
+    """Context of a command, which ends early with one sentence on stderr; kept: what it
+    leaves.
 
-    Exit status 1 for an `InputError` and an error of the operating system, 130 for Ctrl-C and for
-    SIGTERM, which `kill` and schedulers send.
+    Exit status 1 for an `InputError` and an error of the operating system, 130 for
+    Ctrl-C and for SIGTERM, which `kill` and schedulers send.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -88,7 +95,9 @@ def one_sentence(kept: str = KEPT) -> Iterator[None]:
     except OSError as error:
         sys.exit(f"error: {_refusal(error, kept)}")
     except MemoryError:
-        sys.exit(f"error: there is not enough memory; free some, or ask for fewer samples: {kept}")
+        sys.exit(
+            f"error: there is not enough memory; free some, or ask for fewer samples: {kept}"
+        )
     except KeyboardInterrupt:
         print(f"stopped: {kept}", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)

@@ -14,16 +14,23 @@ PARAMS = Path("params.yaml")
 def read(path: Path = PARAMS) -> dict[str, typing.Any]:
     """The document in a file, unchecked.
 
-    Raises InputError if it is missing, is not in UTF-8, is not YAML, or is not a mapping.
+    Raises InputError if it is missing, is not in UTF-8, is not YAML, or is not a
+    mapping.
     """
     try:
         document = YAML(typ="safe").load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        raise InputError(f"{path} is missing; run from the root of the repository") from None
+        raise InputError(
+            f"{path} is missing; run from the root of the repository"
+        ) from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not in UTF-8, as DVC reads it ({error}); save it so") from None
+        raise InputError(
+            f"{path} is not in UTF-8, as DVC reads it ({error}); save it so"
+        ) from None
     except YAMLError as error:
-        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+        raise InputError(
+            f"{path} is not valid YAML: {' '.join(str(error).split())}"
+        ) from None
     if not isinstance(document, dict):
         raise InputError(f"{path} must hold a mapping")
     return _rounded(document)
@@ -32,8 +39,8 @@ def read(path: Path = PARAMS) -> dict[str, typing.Any]:
 def _rounded(value: typing.Any) -> typing.Any:
     """A document whose floats have 12 significant digits.
 
-    `dvc exp run -S 'eps2=range(0.1, 0.5, 0.2)'` writes 0.30000000000000004. Without rounding, the
-    networks of 0.3 would be trained again.
+    `dvc exp run -S 'eps2=range(0.1, 0.5, 0.2)'` writes 0.30000000000000004. Without
+    rounding, the networks of 0.3 would be trained again.
     """
     if isinstance(value, dict):
         return {key: _rounded(part) for key, part in value.items()}

@@ -1,4 +1,5 @@
-"""`colours` in the report: accuracy on D(v), v a wave of one colour (not in the papers)."""
+"""`colours` in the report: accuracy on D(v), v a wave of one colour (not in the
+papers)."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -15,11 +16,18 @@ NAMES = {axis: axis.replace("_", "–") for axis in AXES}
 
 
 def maps(experiment: Evaluated, caption: str) -> Figure:
-    """Accuracy over the frequency of v, a row for each network and a column for each colour."""
-    drawn = lambda name, axis: fourier.by_direction(experiment.of(name, axis=axis))
+    """Accuracy over the frequency of v, a row for each network and a column for each
+    colour."""
+
+    def drawn(name, axis):
+        return fourier.by_direction(experiment.of(name, axis=axis))
+
     rows = [
         [
-            (f"{label}, {colour}", fourier.completed(experiment, name, drawn(name, axis)))
+            (
+                f"{label}, {colour}",
+                fourier.completed(experiment, name, drawn(name, axis)),
+            )
             for axis, colour in NAMES.items()
         ]
         for name, label in experiment.labels.items()
@@ -29,9 +37,9 @@ def maps(experiment: Evaluated, caption: str) -> Figure:
 
 
 def above_grey(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The points of accuracy that one architecture gains in each colour over the same waves in
-    grey, with their standard error, `mean` and `sem` by axis; and how many waves and seeds these
-    are of.
+    """The points of accuracy that one architecture gains in each colour over the same
+    waves in grey, with their standard error, `mean` and `sem` by axis; and how many
+    waves and seeds these are of.
 
     They are those fitted in every colour; without any there are no points.
     """
@@ -39,7 +47,9 @@ def above_grey(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     waves = rows.assign(fitted=fitted(rows)).pivot(index=keys, columns="axis")
     every = waves["accuracy"][waves["fitted"].all(axis=1)]
     gains = 100 * every[list(NAMES)[1:]].sub(every["grey"], axis=0)
-    return gains.agg(["mean", "sem"]).T.dropna(how="all"), f"{len(every)} of {len(waves)}"
+    return gains.agg(["mean", "sem"]).T.dropna(
+        how="all"
+    ), f"{len(every)} of {len(waves)}"
 
 
 def table(experiment: Evaluated) -> Rows:
@@ -50,7 +60,9 @@ def table(experiment: Evaluated) -> Rows:
             row = {"network": label, "colour": colour}
             row |= fourier.said_of(experiment.of(name, axis=axis))
             if axis in gains.index:
-                row["points above grey, ± standard error"] = mean_text(*gains.loc[axis], 2)
+                row["points above grey, ± standard error"] = mean_text(
+                    *gains.loc[axis], 2
+                )
                 row["waves and seeds fitted in every colour"] = count
             yield row
 
@@ -74,6 +86,8 @@ def section(run: Report) -> Section:
     """The section of `colours`."""
     experiment = run.experiments["colours"]
     caption = f"{experiment.sizes()} · {experiment.science()}{fourier.transposed_text(experiment)}"
-    figure = maps(experiment, f"{caption}\n{not_fitted('hatched or “nowhere all fitted”')}")
+    figure = maps(
+        experiment, f"{caption}\n{not_fitted('hatched or “nowhere all fitted”')}"
+    )
     picture = Picture("colours_maps", figure)
     return Section(experiment, caption, [*table(experiment)], [picture], finding(run))

@@ -1,4 +1,5 @@
-"""Numbers as the report writes them: accuracies, what they rest on, ours beside published ones."""
+"""Numbers as the report writes them: accuracies, what they rest on, ours beside
+published ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +11,14 @@ from pipeline.measures.fitted import fitted
 
 
 def number(value: float, digits: int) -> str:
-    """A number with `digits` decimals, a true minus sign, and no minus sign before zero."""
+    """A number with `digits` decimals, a true minus sign, and no minus sign before
+    zero."""
     return f"{value:z,.{digits}f}".replace("-", "−")
 
 
 def mean_text(mean: float, deviation: float, digits: int = 1) -> str:
-    """A mean with its standard deviation, which is nan for a single value and then left out."""
+    """A mean with its standard deviation, which is nan for a single value and then left
+    out."""
     spread = "" if np.isnan(deviation) else f" ± {number(deviation, digits)}"
     return number(mean, digits) + spread
 
@@ -36,8 +39,11 @@ def share(cell: Mapping[str, float]) -> str:
 
 
 def training(row: Mapping[str, Any]) -> str:
-    """Training accuracy in per cent of a row of summary.csv, and the number of fitted networks."""
-    return f"{100 * row['train_accuracy']:.1f} ({row['fitted']:.0f} of {row['seeds']:.0f})"
+    """Training accuracy in per cent of a row of summary.csv, and the number of fitted
+    networks."""
+    return (
+        f"{100 * row['train_accuracy']:.1f} ({row['fitted']:.0f} of {row['seeds']:.0f})"
+    )
 
 
 def basis(rows: pd.DataFrame, *quoted: Mapping[str, Any]) -> str:
@@ -53,6 +59,11 @@ def basis(rows: pd.DataFrame, *quoted: Mapping[str, Any]) -> str:
 
 
 def rms_text(ours: pd.Series, published: pd.Series) -> str:
-    """Root mean square difference of two series at their common keys, and the number of these."""
+    """Root mean square difference of two series at their common keys, and the number of
+    these."""
     difference = (ours - published).dropna()
-    return f"{(difference**2).mean() ** 0.5:.1f} ({len(difference)})" if len(difference) else "–"
+    return (
+        f"{(difference**2).mean() ** 0.5:.1f} ({len(difference)})"
+        if len(difference)
+        else "–"
+    )

@@ -1,4 +1,5 @@
-"""`convergence` in the report: steps until D(v) is learned over v's frequency (paper 1, fig. 2)."""
+"""`convergence` in the report: steps until D(v) is learned over v's frequency (paper 1,
+fig. 2)."""
 
 import math
 import textwrap
@@ -19,16 +20,19 @@ from pipeline.report.fourier import DIRECTION
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report
 
-STEPS = "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
+STEPS = (
+    "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
+)
 
-# How soon one network learns D(v), and how well it generalises along v: a row for each direction
-# with mean `steps` over seeds, inf if not learned, and what `fourier.by_direction` says, nan where
-# that experiment did not train along it.
+# How soon one network learns D(v), and how well it generalises along v: a row for each
+# direction with mean `steps` over seeds, inf if not learned, and what
+# `fourier.by_direction` says, nan where that experiment did not train along it.
 Speed = pd.DataFrame
 
 
 def speed_of(experiment: Evaluated, name: str, other: Evaluated) -> Speed:
-    """The `Speed` of an architecture in the run of `convergence`; other: the run of `fourier`."""
+    """The `Speed` of an architecture in the run of `convergence`; other: the run of
+    `fourier`."""
     # A direction that one seed did not learn comes last: its mean is infinite.
     rows = fourier.canonical(experiment.of(name)).fillna({"steps": np.inf})
     steps = rows.groupby(DIRECTION, as_index=False)["steps"].mean()
@@ -68,16 +72,22 @@ def maps(experiment: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Fi
     """
     columns = min(3, len(speeds))
     rows = math.ceil(len(speeds) / columns)
-    figure, axes = style.new(rows, columns, max(5.4, 3.4 * columns + 1.1), 3.7 * rows + 0.8)
+    figure, axes = style.new(
+        rows, columns, max(5.4, 3.4 * columns + 1.1), 3.7 * rows + 0.8
+    )
     longest = max(limit_of(experiment, name) for name in speeds)
-    fastest = min(pd.concat(map(learned, speeds.values()))["steps"], default=longest / 10)
+    fastest = min(
+        pd.concat(map(learned, speeds.values()))["steps"], default=longest / 10
+    )
     norm = matplotlib.colors.LogNorm(fastest, longest)
     for panel in axes.flat[len(speeds) :]:
         panel.set_visible(False)
-    for panel, (name, speed) in zip(axes.flat, speeds.items()):
+    for panel, (name, speed) in zip(axes.flat, speeds.items(), strict=True):
         steps = fourier.plane(fourier.completed(experiment, name, speed), "steps")
         never = np.isinf(steps)
-        style.heat_map(panel, steps.mask(never), np.nan * steps, never, norm, cmap=STEPS)
+        style.heat_map(
+            panel, steps.mask(never), np.nan * steps, never, norm, cmap=STEPS
+        )
         title = textwrap.fill(experiment.labels[name], 30)
         panel.set_title(f"{title}\nat most {limit_of(experiment, name):,}", fontsize=9)
     shades = matplotlib.cm.ScalarMappable(norm, STEPS)
@@ -107,7 +117,8 @@ def finding(run: Report) -> Finding:
     """How many waves one network learns, and whether the soonest generalise best."""
     experiment, name, label = run.shown("convergence")
     speed = speed_of(experiment, name, run.experiments["fourier"])
-    count, basis = len(learned(speed)), experiment.seeds([name])
+    count = len(learned(speed))
+    basis = experiment.seeds([name])
     text = f"{label} learns {count} of {len(speed)} waves with every seed"
     if rho := correlation(speed):
         text += f"; steps and accuracy: {rho.partition(' (')[0]}"
@@ -117,14 +128,18 @@ def finding(run: Report) -> Finding:
 
 def section(run: Report) -> Section:
     """The section of `convergence`."""
-    experiment, other = run.experiments["convergence"], run.experiments["fourier"]
+    experiment = run.experiments["convergence"]
+    other = run.experiments["fourier"]
     speeds = {name: speed_of(experiment, name, other) for name in experiment.labels}
     done = f"learned: mean loss of {WINDOW} batches in a row at most {LEARNED:g}"
     science = f"{experiment.science()} · {done}{fourier.transposed_text(experiment)}"
     caption = f"{experiment.sizes()} · {science}"
-    figure = maps(experiment, speeds, f"{caption}\nhatched: not learned with every seed")
+    figure = maps(
+        experiment, speeds, f"{caption}\nhatched: not learned with every seed"
+    )
     if compared := [name for name, speed in speeds.items() if correlation(speed)]:
         caption += f" · accuracies: of the experiment fourier, {other.science()} · "
         caption += f"{other.seeds(compared)} · ρ: rank correlation (Spearman)"
-    pictures, rows = [Picture("convergence_maps", figure)], [*table(experiment, speeds)]
+    pictures = [Picture("convergence_maps", figure)]
+    rows = [*table(experiment, speeds)]
     return Section(experiment, caption, rows, pictures, finding(run))

@@ -1,4 +1,5 @@
-"""`flip` in the report: accuracy on images with their NADs in reverse order (paper 1, §5)."""
+"""`flip` in the report: accuracy on images with their NADs in reverse order (paper 1,
+§5)."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,8 @@ MAPS = {
     "permuted": "pixels\npermuted",
     "flipped": "order\nreversed",
 }
-"""Tick labels of the maps, in the order of the figure. Blocks of rotations precede `rotated`."""
+"""Tick labels of the maps, in the order of the figure. Blocks of rotations precede
+`rotated`."""
 
 PAPERS = ("plain", "flipped")  # the maps of table 1
 
@@ -29,7 +31,9 @@ PAPERS = ("plain", "flipped")  # the maps of table 1
 def maps_of(experiment: Evaluated) -> dict[str, str]:
     """The maps with which networks were trained, in order, and their tick labels."""
     names = set(experiment.results["images"])
-    blocks = sorted(int(name.partition("_")[2]) for name in names if name.startswith("rotated_"))
+    blocks = sorted(
+        int(name.partition("_")[2]) for name in names if name.startswith("rotated_")
+    )
     labels = {}
     for name, text in MAPS.items():
         if name == "rotated":
@@ -40,9 +44,11 @@ def maps_of(experiment: Evaluated) -> dict[str, str]:
 
 
 def curves(experiment: Evaluated, published: Published, caption: str) -> Figure:
-    """Test accuracy after each map, trained and tested alike, a line for each network (table 1).
+    """Test accuracy after each map, trained and tested alike, a line for each network
+    (table 1).
 
-    Published accuracies are orange. Markers are hollow where not every network was fitted.
+    Published accuracies are orange. Markers are hollow where not every network was
+    fitted.
     """
     maps = maps_of(experiment)
     positions = {name: position for position, name in enumerate(maps)}
@@ -50,7 +56,9 @@ def curves(experiment: Evaluated, published: Published, caption: str) -> Figure:
     chance = 100 / len(experiment.images["classes"])
     panel.axhline(chance, color="0.6", linewidth=0.9, label="chance")
     cells = percents(experiment.results, ["architecture", "images"])
-    for (name, label), look in zip(experiment.labels.items(), style.CURVES):
+    for (name, label), look in zip(
+        experiment.labels.items(), style.CURVES, strict=True
+    ):
         own = cells.loc[name]
         own = own.loc[[name for name in maps if name in own.index]]
         at = [positions[name] for name in own.index]
@@ -77,7 +85,8 @@ def curves(experiment: Evaluated, published: Published, caption: str) -> Figure:
 
 
 def loss(experiment: Evaluated, name: str, images: str = "flipped") -> pd.Series:
-    """Mean and std over seeds of the points of accuracy that a map costs one architecture."""
+    """Mean and std over seeds of the points of accuracy that a map costs one
+    architecture."""
     seeds = experiment.of(name).pivot(index="seed", columns="images", values="accuracy")
     if images not in seeds:
         return pd.Series({"mean": np.nan, "std": np.nan})
@@ -96,15 +105,20 @@ def table(experiment: Evaluated, published: Published) -> Rows:
         if "signs" in own:
             row["loss by signs (points)"] = mean_text(*loss(experiment, name, "signs"))
         for images in own:
-            row[f"training accuracy, {images} (%) (fitted seeds)"] = training(at.loc[images])
+            row[f"training accuracy, {images} (%) (fitted seeds)"] = training(
+                at.loc[images]
+            )
         if name in published:
-            theirs = " / ".join(f"{published[name].values[images]:g}" for images in PAPERS)
+            theirs = " / ".join(
+                f"{published[name].values[images]:g}" for images in PAPERS
+            )
             row["published (plain / flipped)"] = theirs + published[name].width
         yield row
 
 
 def finding(run: Report) -> Finding:
-    """What the reverse order costs one network, and what signs cost it that keep the order."""
+    """What the reverse order costs one network, and what signs cost it that keep the
+    order."""
     experiment, name, label = run.shown("flip")
     lost = loss(experiment, name)
     signs = loss(experiment, name, "signs")
@@ -120,7 +134,9 @@ def finding(run: Report) -> Finding:
 def section(run: Report) -> Section:
     """The section of `flip`."""
     experiment = run.experiments["flip"]
-    published = experiment.beside(published_table("flip").set_index("network").to_dict("index"))
+    published = experiment.beside(
+        published_table("flip").set_index("network").to_dict("index")
+    )
     caption = f"{experiment.sizes()} · images: {experiment.images['name']}"
     figure = curves(experiment, published, f"{caption}\n{not_fitted('hollow')}")
     rows = [*table(experiment, published)]

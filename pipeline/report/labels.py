@@ -1,4 +1,5 @@
-"""The labels of architectures in figures and tables, and the names of the papers' networks."""
+"""The labels of architectures in figures and tables, and the names of the papers'
+networks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +14,11 @@ TODAY = {NETWORKS[name] for name in ("vit", "mixer", "convmixer", "convnext")}
 
 
 def label(specification: Mapping[str, Any], shape: tuple[int, ...] = INPUT) -> str:
-    """The label of an architecture: 'ResNet-18, width ×0.125', or another's with all arguments.
+    """The label of an architecture: 'ResNet-18, width ×0.125', or another's with all
+    arguments.
 
-    specification: `network` and its arguments; shape: of its inputs, which the label has where they
-    are not the papers'.
+    specification: `network` and its arguments; shape: of its inputs, which the label
+    has where they are not the papers'.
     """
     arguments = dict(specification)
     network = arguments.pop("network")
@@ -31,7 +33,9 @@ def label(specification: Mapping[str, Any], shape: tuple[int, ...] = INPUT) -> s
     if "hidden" in arguments:
         name += f" ({', '.join(map(str, arguments['hidden']))})"
     if network in TODAY:
-        name += "".join(f", {key} {value}" for key, value in arguments.items() if key != "side")
+        name += "".join(
+            f", {key} {value}" for key, value in arguments.items() if key != "side"
+        )
     elif arguments.get("width", 1) != 1:
         name += f", width ×{arguments['width']:g}"
     if arguments.get("downsampling") == "none":
@@ -57,4 +61,8 @@ def papers_network(specification: Mapping[str, Any]) -> str | None:
 
 def without_width(specification: Mapping[str, Any]) -> dict[str, Any]:
     """The specification of the same network at full width."""
-    return {key: value for key, value in specification.items() if key not in ("width", "growth")}
+    return {
+        key: value
+        for key, value in specification.items()
+        if key not in ("width", "growth")
+    }

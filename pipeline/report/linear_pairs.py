@@ -14,21 +14,37 @@ from pipeline.measures import boundaries as measures
 from pipeline.measures.fitted import fitted
 from pipeline.project import artifacts
 from pipeline.report import style
-from pipeline.report.comparison import accuracy, basis, mean_text, percent, share, training
+from pipeline.report.comparison import (
+    accuracy,
+    basis,
+    mean_text,
+    percent,
+    share,
+    training,
+)
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, percents
 from pipeline.report.site.data import encoded, value
 
-PANELS = {"all": "both channels", "first": "first channel alone", "second": "second channel alone"}
+PANELS = {
+    "all": "both channels",
+    "first": "first channel alone",
+    "second": "second channel alone",
+}
 
 PAIR = ["index_1", "index_2"]  # the columns of a pair: the NAD indices of v₁ and v₂
 
-# Rows of boundaries.csv after `of_learners`, with a column `probability`, that of class 1 in the
-# plane, (POINTS, POINTS), whose rows run along 0⊕v₂.
+# Rows of boundaries.csv after `of_learners`, with a column `probability`, that of class
+# 1 in the plane, (POINTS, POINTS), whose rows run along 0⊕v₂.
 Planes = pd.DataFrame
 
-WHICH = ("neither", "the second", "the first", "both")  # by 2 · first is used + second is used
+WHICH = (
+    "neither",
+    "the second",
+    "the first",
+    "both",
+)  # by 2 · first is used + second is used
 USED = 0.6  # accuracy above which a channel alone is called used; guessing gives 0.5
 
 FEW = 4  # networks, of which the table of a run that is kept has all numbers, without figures
@@ -40,9 +56,15 @@ CLASSES = ((-1, "o", style.BLUE), (1, "^", style.ORANGE))
 def two_sufficient_channels(experiment: Evaluated, caption: str) -> Figure:
     """Boundaries that all separate the classes in the plane of v₁ and v₂ (fig. 1)."""
     figure, ((panel,),) = style.new(1, 1, 4.4, 4.8)
-    first, second = experiment.plan.settings.eps1, experiment.plan.settings.eps2
+    first = experiment.plan.settings.eps1
+    second = experiment.plan.settings.eps2
     for number, (sign, marker, colour) in enumerate(CLASSES):
-        look = {"color": colour, "markersize": 7, "zorder": 3, "label": f"class {number}"}
+        look = {
+            "color": colour,
+            "markersize": 7,
+            "zorder": 3,
+            "label": f"class {number}",
+        }
         panel.plot(sign * first, sign * second, marker, **look)
     reach = np.array([-1.6, 1.6]) * max(first, second)
     panel.plot([0, 0], reach, "--", color="0.35", label="first channel alone")
@@ -50,22 +72,34 @@ def two_sufficient_channels(experiment: Evaluated, caption: str) -> Figure:
     slope = reach / np.hypot(first, second)
     margin = f"maximum margin ({measures.max_margin_tilt(first, second):.1f}°)"
     panel.plot(-slope * second, slope * first, "-", color="k", label=margin)
-    panel.set(xlabel="coordinate along $v_1 \\oplus 0$", ylabel="coordinate along $0 \\oplus v_2$")
+    panel.set(
+        xlabel="coordinate along $v_1 \\oplus 0$",
+        ylabel="coordinate along $0 \\oplus v_2$",
+    )
     panel.set(aspect="equal", xlim=reach, ylim=reach)
-    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, ncols=2)
+    panel.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, ncols=2
+    )
     title = "Two channels, each sufficient: D(v₁) ⊕ D(v₂)\nEvery boundary separates the classes"
     return style.finish(figure, title, caption, experiment.notice)
 
 
 def heat_map(panel: Axes, cells: pd.DataFrame) -> QuadMesh:
-    """A `style.heat_map` over pairs of NAD indices; cells: mean, std and fitted by `PAIR`."""
-    mean, std, fitted = (cells[column].unstack() for column in ("mean", "std", "fitted"))
+    """A `style.heat_map` over pairs of NAD indices; cells: mean, std and fitted by
+    `PAIR`."""
+    mean, std, fitted = (
+        cells[column].unstack() for column in ("mean", "std", "fitted")
+    )
     return style.heat_map(panel, mean, std, fitted == 0)
 
 
-def accuracies(experiment: Evaluated, name: str, published: Published, caption: str) -> Figure:
-    """Accuracy (%) with both channels and with either alone, and the published (figs 2a, 4, 6)."""
-    side, rows = max(2.1, 0.42 * experiment.of(name)["index_1"].nunique()), 1 + (name in published)
+def accuracies(
+    experiment: Evaluated, name: str, published: Published, caption: str
+) -> Figure:
+    """Accuracy (%) with both channels and with either alone, and the published (figs
+    2a, 4, 6)."""
+    side = max(2.1, 0.42 * experiment.of(name)["index_1"].nunique())
+    rows = 1 + (name in published)
     figure, axes = style.new(rows, 3, 3 * side + 1.6, rows * (side + 0.55) + 0.8)
     for column, (test_set, title) in enumerate(PANELS.items()):
         panels = axes[:, column]
@@ -78,7 +112,10 @@ def accuracies(experiment: Evaluated, name: str, published: Published, caption: 
             heat_map(panels[1], own.assign(mean=means, std=np.nan, fitted=True))
             panels[1].set_title("published, ResNet-18\n(paper 2, fig. 2a)")
         for panel in panels:
-            panel.set(xlabel="", ylabel="NAD index of $v_1$ (first channel)" if column == 0 else "")
+            panel.set(
+                xlabel="",
+                ylabel="NAD index of $v_1$ (first channel)" if column == 0 else "",
+            )
         panels[-1].set_xlabel("NAD index of $v_2$ (second channel)")
     figure.colorbar(mesh, ax=axes, label="test accuracy (%)", shrink=0.8)
     title = f"{experiment.labels[name]}: which channel carries the accuracy"
@@ -98,8 +135,11 @@ def tilt_text(cells: Planes) -> str:
     return mean_text(tilts.mean(), tilts.std()) + "°"
 
 
-def boundaries(experiment: Evaluated, planes: Planes, label: str, caption: str) -> Figure:
-    """The probability of class 1 in the plane of v₁⊕0 and 0⊕v₂, for each pair (figs 2b, 5, 7, 8).
+def boundaries(
+    experiment: Evaluated, planes: Planes, label: str, caption: str
+) -> Figure:
+    """The probability of class 1 in the plane of v₁⊕0 and 0⊕v₂, for each pair (figs 2b,
+    5, 7, 8).
 
     The boundary is drawn where a fitted network has one. planes: of one architecture.
     """
@@ -115,7 +155,7 @@ def boundaries(experiment: Evaluated, planes: Planes, label: str, caption: str) 
     rim = matplotlib.patheffects.withStroke(linewidth=3, foreground="black")
     look = {"markersize": 5, "color": "white", "markeredgecolor": "black"}
     boundary = {"levels": [0.5], "colors": "white", "linewidths": 1.6}
-    for panel, (_, cells) in zip(axes.flat, planes.groupby(PAIR)):
+    for panel, (_, cells) in zip(axes.flat, planes.groupby(PAIR), strict=True):
         probability = np.mean([*cells["probability"]], 0, dtype=np.float64)
         picture = panel.imshow(probability, **colours)
         if not fitted(cells).all():
@@ -127,7 +167,7 @@ def boundaries(experiment: Evaluated, planes: Planes, label: str, caption: str) 
         panel.set_title(tilt_text(cells), fontsize=8, pad=2)
         panel.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1])
         panel.spines[:].set_visible(False)
-    for index, lowest, leftmost in zip(indices, axes[-1], axes[:, 0]):
+    for index, lowest, leftmost in zip(indices, axes[-1], axes[:, 0], strict=True):
         lowest.set_xlabel(f"along $v_1$\n$v_2$: NAD {index}", fontsize=8)
         leftmost.set_ylabel(f"$v_1$: NAD {index}\nalong $v_2$", fontsize=8)
     figure.colorbar(picture, ax=axes, label="probability of class 1", shrink=0.6)
@@ -136,21 +176,34 @@ def boundaries(experiment: Evaluated, planes: Planes, label: str, caption: str) 
     return style.finish(figure, title, caption, experiment.notice)
 
 
-def table(experiment: Evaluated, published: Published, planes: Mapping[str, Planes]) -> Rows:
-    """The table of accuracies and tilts at the corners and on the diagonal of each grid."""
+def table(
+    experiment: Evaluated, published: Published, planes: Mapping[str, Planes]
+) -> Rows:
+    """The table of accuracies and tilts at the corners and on the diagonal of each
+    grid."""
     for name, label in experiment.labels.items():
         cells = experiment.summary_of(name)
         ends = {cells["index_1"].min(), cells["index_1"].max()}
-        for (pair, cell), (_, plane) in zip(cells.groupby(PAIR), planes[name].groupby(PAIR)):
+        for (pair, cell), (_, plane) in zip(
+            cells.groupby(PAIR), planes[name].groupby(PAIR), strict=True
+        ):
             if pair[0] != pair[1] and not set(pair) <= ends:
                 continue
             tests = cell.set_index("test_set")
             row = {"network": label, "NAD indices of v₁, v₂": "({}, {})".format(*pair)}
-            row |= {f"{text} (%)": accuracy(tests.loc[test]) for test, text in PANELS.items()}
+            row |= {
+                f"{text} (%)": accuracy(tests.loc[test])
+                for test, text in PANELS.items()
+            }
             if "conflict" in tests.index:
-                row["follows channel 1 in conflicts (%)"] = accuracy(tests.loc["conflict"])
+                row["follows channel 1 in conflicts (%)"] = accuracy(
+                    tests.loc["conflict"]
+                )
             best = percent(*tests.loc["second", ["best_mean", "best_std"]])
-            row |= {"second alone at the best threshold (%)": best, "tilt": tilt_text(plane)}
+            row |= {
+                "second alone at the best threshold (%)": best,
+                "tilt": tilt_text(plane),
+            }
             row["training accuracy (%) (fitted seeds)"] = training(tests.loc["all"])
             if name in published and pair in (theirs := published[name].values):
                 beside = " / ".join(f"{value:.1f}" for value in theirs[pair].values())
@@ -159,9 +212,11 @@ def table(experiment: Evaluated, published: Published, planes: Mapping[str, Plan
 
 
 def finding(run: Report) -> Finding:
-    """Which channel one network uses where v₁ is the grid's latest NAD and v₂ its earliest."""
+    """Which channel one network uses where v₁ is the grid's latest NAD and v₂ its
+    earliest."""
     experiment, name, label = run.shown("linear_pairs")
-    late, early = experiment.of(name)["index_1"].max(), experiment.of(name)["index_2"].min()
+    late = experiment.of(name)["index_1"].max()
+    early = experiment.of(name)["index_2"].min()
     rows = experiment.of(name, index_1=late, index_2=early)
     alone = percents(rows, ["test_set"]).loc[["first", "second"]]
     first, second = alone["mean"] > 100 * USED
@@ -171,16 +226,22 @@ def finding(run: Report) -> Finding:
     return Finding(name, text, rests)
 
 
-def explorer(experiment: Evaluated, published: Published, planes: Mapping[str, Planes]) -> Rows:
-    """Accuracies, tilts and boundaries of every pair of NAD indices of each network for the page,
-    and the published accuracies of its network at full width."""
+def explorer(
+    experiment: Evaluated, published: Published, planes: Mapping[str, Planes]
+) -> Rows:
+    """Accuracies, tilts and boundaries of every pair of NAD indices of each network for
+    the page, and the published accuracies of its network at full width."""
     means = experiment.plan.settings.eps1, experiment.plan.settings.eps2
     about = {"extent": measures.EXTENT, "points": measures.POINTS, "means": means}
     about["margin"] = measures.max_margin_tilt(*means)
     for name, label in experiment.labels.items():
-        summary, cells = experiment.summary_of(name), {}
-        for (pair, rows), (_, plane) in zip(summary.groupby(PAIR), planes[name].groupby(PAIR)):
-            tests, tilts = rows.set_index("test_set"), tilts_of(plane)
+        summary = experiment.summary_of(name)
+        cells = {}
+        for (pair, rows), (_, plane) in zip(
+            summary.groupby(PAIR), planes[name].groupby(PAIR), strict=True
+        ):
+            tests = rows.set_index("test_set")
+            tilts = tilts_of(plane)
             probability = np.mean([*plane["probability"]], 0, dtype=np.float64)
             cells["{},{}".format(*pair)] = {
                 **{test: value(tests.loc[test]) for test in PANELS},
@@ -205,9 +266,12 @@ def explorer(experiment: Evaluated, published: Published, planes: Mapping[str, P
 def section(run: Report) -> Section:
     """The section of `linear_pairs`."""
     experiment = run.experiments["linear_pairs"]
-    settings, labels = experiment.plan.settings, experiment.labels
+    settings = experiment.plan.settings
+    labels = experiment.labels
     # Paper 2, fig. 2a.
-    theirs = {"resnet18": published_table("linear_pairs").set_index(PAIR).to_dict("index")}
+    theirs = {
+        "resnet18": published_table("linear_pairs").set_index(PAIR).to_dict("index")
+    }
     published = experiment.beside(theirs)
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
     if settings.eta1 or settings.eta2:
@@ -220,19 +284,28 @@ def section(run: Report) -> Section:
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     learners = f"are right on more than {100 * measures.LEARNED:g} % of new samples"
     tilt = f"tilt: mean over the seeds that were fitted, have a boundary and {learners}"
-    marked, pictures = not_fitted("hatched"), []
-    if run.plan:  # a folder may hold several variants, for which the problem is the same
-        figure = two_sufficient_channels(experiment, f"scale {experiment.plan.scale} · {science}")
+    marked = not_fitted("hatched")
+    pictures = []
+    if (
+        run.plan
+    ):  # a folder may hold several variants, for which the problem is the same
+        figure = two_sufficient_channels(
+            experiment, f"scale {experiment.plan.scale} · {science}"
+        )
         pictures.append(Picture("two_sufficient_channels", figure))
     few = not run.plan and (experiment.results["test_set"] == "all").sum() <= FEW
     for name, label in () if few else labels.items():
         caption = f"{experiment.sizes([name])} · {science}"
         lines = f"{caption}\n{marked}"
         if name in published:
-            lines += "\npublished: full width, mean of three seeds, read off the figure, ± 1"
+            lines += (
+                "\npublished: full width, mean of three seeds, read off the figure, ± 1"
+            )
         figure = accuracies(experiment, name, published, lines)
         pictures.append(Picture(f"linear_accuracies_{name}", figure))
-        if (drawn := planes[name]["seed"].nunique()) < experiment.of(name)["seed"].nunique():
+        if (drawn := planes[name]["seed"].nunique()) < experiment.of(name)[
+            "seed"
+        ].nunique():
             caption += f" · seeds of the boundaries: {drawn}"
         lines = f"{caption}\nprobability: mean over seeds · {tilt}\n{marked}"
         figure = boundaries(experiment, planes[name], label, lines)

@@ -13,9 +13,10 @@ def metrics(report: Report) -> dict[str, dict[str, dict[str, float]]]:
         report: The run.
 
     Returns:
-        By experiment, architecture and test set, the accuracy (0 to 1) averaged over the grid and
-        over seeds, and the training accuracy by the name `train`. By 'nads' and architecture, √λ
-        of the first NAD times 100 and the relative error of C, if they were estimated.
+        By experiment, architecture and test set, the accuracy (0 to 1) averaged over
+        the grid and over seeds, and the training accuracy by the name `train`. By
+        'nads' and architecture, √λ of the first NAD times 100 and the relative error of
+        C, if they were estimated.
     """
     numbers = {}
     estimates = {}
@@ -37,7 +38,9 @@ def _accuracies(experiment: Evaluated) -> dict[str, dict[str, float]]:
     numbers = {}
     for architecture, rows in experiment.results.groupby("architecture", sort=False):
         means = rows.groupby(column, sort=False)["accuracy"].mean()
-        numbers[architecture] = {str(key): _rounded(mean) for key, mean in means.items()}
+        numbers[architecture] = {
+            str(key): _rounded(mean) for key, mean in means.items()
+        }
         numbers[architecture]["train"] = _rounded(rows["train_accuracy"].mean())
     return numbers
 

@@ -1,4 +1,5 @@
-"""`nad_sweep` in the report: accuracy on D(u_i), over the NAD index i (paper 1, fig. 6)."""
+"""`nad_sweep` in the report: accuracy on D(u_i), over the NAD index i (paper 1, fig.
+6)."""
 
 import textwrap
 from collections.abc import Mapping
@@ -15,13 +16,20 @@ from pipeline.report.comparison import accuracy, basis, number, rms_text, share
 from pipeline.report.labels import LABELS
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import table as published_table
-from pipeline.report.run import Beside, Evaluated, Published, Report, not_fitted, percents
+from pipeline.report.run import (
+    Beside,
+    Evaluated,
+    Published,
+    Report,
+    not_fitted,
+    percents,
+)
 from pipeline.report.site.data import value
 
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
 FEWEST = 5  # smallest number of indices for ρ: of 4, one order in twelve has ρ = ±1 by chance
 
-LOOKS = dict(zip(("secant", "gradient"), style.CURVES))
+LOOKS = dict(zip(("secant", "gradient"), style.CURVES, strict=True))
 
 
 def sweep(experiment: Evaluated, published: Published, caption: str) -> Figure:
@@ -30,18 +38,23 @@ def sweep(experiment: Evaluated, published: Published, caption: str) -> Figure:
     figure, axes = style.new(
         1, columns, max(6.4, 2.75 * columns + 0.6), 4.2, sharex=True, sharey=True
     )
-    for panel, (name, label) in zip(axes[0], experiment.labels.items()):
+    for panel, (name, label) in zip(axes[0], experiment.labels.items(), strict=True):
         handles = []
         panel.axhline(50, color="0.6", linewidth=0.8)
         for estimand, rows in experiment.of(name).groupby("estimand", sort=False):
-            cells, look = percents(rows, ["index"]), {"label": estimand, **LOOKS[estimand]}
+            cells = percents(rows, ["index"])
+            look = {"label": estimand, **LOOKS[estimand]}
             look |= {"markersize": 2.5, "linewidth": 1, "elinewidth": 0.8, "capsize": 0}
             if len(cells) <= 30:
                 look |= {"markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
             handles.append(style.over_indices(panel, cells, **look))
         if name in published:
             values = published[name].values
-            look = {"label": f"{published[name].called} (secant)", "linewidth": 2, **style.BEHIND}
+            look = {
+                "label": f"{published[name].called} (secant)",
+                "linewidth": 2,
+                **style.BEHIND,
+            }
             handles += panel.plot(values.index + 1, values, **look)
         title = {"title": textwrap.fill(label, 26), "title_fontsize": 10}
         legend = panel.legend(handles=handles, **title, **style.ABOVE)
@@ -55,7 +68,8 @@ def sweep(experiment: Evaluated, published: Published, caption: str) -> Figure:
 
 
 def _at_or_near(cells: pd.DataFrame, index: int) -> str:
-    """The accuracy at `index`, or else at the nearest other index within a factor of two."""
+    """The accuracy at `index`, or else at the nearest other index within a factor of
+    two."""
     far = np.abs(np.log((1 + cells.index) / (1 + index)))
     near = cells.index[far.argmin()]
     text = accuracy(cells.loc[near]) + (f" at {near}" if near != index else "")
@@ -69,7 +83,11 @@ def table(experiment: Evaluated, published: Published) -> Rows:
     ):
         at = cells.set_index("index").sort_index()
         fitted = f"{(at['fitted'] == at['seeds']).sum()} of {len(at)}"
-        row = {"network": experiment.labels[name], "estimand": estimand, "indices fitted": fitted}
+        row = {
+            "network": experiment.labels[name],
+            "estimand": estimand,
+            "indices fitted": fitted,
+        }
         row |= {f"index {i} or near (%)": _at_or_near(at, i) for i in QUOTED}
         rho = spearman(at.index, at["mean"])
         if len(at) >= FEWEST and np.isfinite(rho):
@@ -89,7 +107,8 @@ def finding(run: Report) -> Finding:
     rows = experiment.of(name)
     rows = rows[rows["estimand"] == rows["estimand"].iloc[0]]
     cells = percents(rows, ["index"])
-    first, last = cells.iloc[0], cells.iloc[-1]
+    first = cells.iloc[0]
+    last = cells.iloc[-1]
     text = f"{label} is right on {share(first)} of new samples along NAD {first.name} "
     text += f"and on {share(last)} along NAD {last.name}"
     return Finding(name, text, basis(rows, first, last))
@@ -109,9 +128,14 @@ def explorer(
         which = file if estimand == "secant" else f", NADs of the {estimand}"
         curve = {"name": experiment.labels[name] + which}
         curve["cells"] = {row["index"]: value(row) for row in cells.to_dict("records")}
-        curve |= {"caption": experiment.sizes([name]), "science": experiment.science([name])}
+        curve |= {
+            "caption": experiment.sizes([name]),
+            "science": experiment.science([name]),
+        }
         key = experiment.nads_in(nads, name)
-        if key and nads[key]["estimand"] == ("file" if name in experiment.files else estimand):
+        if key and nads[key]["estimand"] == (
+            "file" if name in experiment.files else estimand
+        ):
             curve |= {"nads": key, "own": key == name}
         if name in published and estimand == "secant":
             curve["published"] = published[name].curve
@@ -127,7 +151,8 @@ def section(run: Report, compared: bool = True) -> Section:
 
     Args:
         run: The run.
-        compared: Whether published values are shown, whose data have ε = 1 and 10,000 samples.
+        compared: Whether published values are shown, whose data have ε = 1 and 10,000
+            samples.
     """
     experiment = run.experiments["nad_sweep"]
     published = experiment.beside(published_table("nad_sweep").set_index("index"))
@@ -135,6 +160,7 @@ def section(run: Report, compared: bool = True) -> Section:
     caption = f"{experiment.sizes()} · {experiment.science()}"
     figure = sweep(experiment, published, f"{caption}\n{not_fitted('hollow')}")
     picture = Picture("nad_sweep", figure)
-    rows, live = [*table(experiment, published)], [*explorer(experiment, published, run.nads)]
+    rows = [*table(experiment, published)]
+    live = [*explorer(experiment, published, run.nads)]
     live = [curve for curve in live if compared or curve["cells"]]
     return Section(experiment, caption, rows, [picture], finding(run), live)

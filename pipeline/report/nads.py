@@ -25,20 +25,33 @@ from pipeline.report.site.data import sprite
 # The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`.
 NADs = Mapping[str, np.ndarray]
 
-# Number n of untrained networks, the rows of the published matrices of secants, as the paper
-# states it; ResNet-18's spectrum looks like one of 5,000 (`studies/published_rows.py`).
+# Number n of untrained networks, the rows of the published matrices of secants, as the
+# paper states it; ResNet-18's spectrum looks like one of 5,000
+# (`studies/published_rows.py`).
 PUBLISHED_ROWS = 10_000
 
 # The network of colour images among those whose NADs come with the package.
 COLOUR = {"torchvision_resnet18": "torchvision.models:resnet18"}
 
-# Indices of the NADs of which the page has pictures: all early ones, and of the later ones those
-# along which networks were trained, by the papers and by us.
-SHOWN = sorted({*range(64), *range(66, 1024, 4), 64, 100, 128, 200, 256, 400, 512, 800, 1000})
+# Indices of the NADs of which the page has pictures: all early ones, and of the later
+# ones those along which networks were trained, by the papers and by us.
+SHOWN = sorted(
+    {*range(64), *range(66, 1024, 4), 64, 100, 128, 200, 256, 400, 512, 800, 1000}
+)
 
-BEYOND_CHANCE = 0.05  # of the share of two halves' NADs; of an MLP's noise it exceeds it by 0.01
+BEYOND_CHANCE = (
+    0.05  # of the share of two halves' NADs; of an MLP's noise it exceeds it by 0.01
+)
 
-MARKED = (0, 3, 9, 30, 102, 302, 1002)  # indices at which a published spectrum has crosses
+MARKED = (
+    0,
+    3,
+    9,
+    30,
+    102,
+    302,
+    1002,
+)  # indices at which a published spectrum has crosses
 
 # The images x at which the derivative was taken, in words.
 POINTS = {
@@ -49,10 +62,15 @@ POINTS = {
 
 
 def published_spectra() -> dict[str, pd.Series]:
-    """√λ = s/√n by network and NAD index, of the published singular values s of n secants."""
+    """√λ = s/√n by network and NAD index, of the published singular values s of n
+    secants."""
     singular = dict(published_table("singular_values").set_index("index").items())
-    singular["lenet"] = pd.Series({0: 0.189})  # of the papers' public files; the table has none
-    return {network: values / PUBLISHED_ROWS**0.5 for network, values in singular.items()}
+    singular["lenet"] = pd.Series(
+        {0: 0.189}
+    )  # of the papers' public files; the table has none
+    return {
+        network: values / PUBLISHED_ROWS**0.5 for network, values in singular.items()
+    }
 
 
 def spectra(
@@ -65,14 +83,22 @@ def spectra(
     figure, ((panel,),) = style.new(1, 1, 7.4, 4.6)
     crosses = {"linewidth": 0.7, "markersize": 8, "markeredgewidth": 1.6}
     for name, (colour, line) in zip(names, itertools.cycle(style.SPECTRA)):
-        values, errors = run.nads[name]["eigenvalues"], run.nads[name]["standard_errors"]
-        squares = np.maximum([values, values - 2 * errors, values + 2 * errors], values[0] * 1e-9)
-        index, (middle, *band) = np.arange(len(values)) + 1, np.sqrt(squares)
+        values = run.nads[name]["eigenvalues"]
+        errors = run.nads[name]["standard_errors"]
+        squares = np.maximum(
+            [values, values - 2 * errors, values + 2 * errors], values[0] * 1e-9
+        )
+        index = np.arange(len(values)) + 1
+        (middle, *band) = np.sqrt(squares)
         panel.fill_between(index, *band, color=colour, alpha=0.2, linewidth=0)
         panel.plot(index, middle, color=colour, linestyle=line, label=run.labels[name])
         if name in published:
             index = published[name].index
-            look = {"color": colour, "markevery": index.isin(MARKED).tolist(), "clip_on": False}
+            look = {
+                "color": colour,
+                "markevery": index.isin(MARKED).tolist(),
+                "clip_on": False,
+            }
             panel.plot(index + 1, published[name], "x-", zorder=1.9, **look, **crosses)
     if published:
         entry = f"published, $s/\\sqrt{{{PUBLISHED_ROWS:,}}}$"
@@ -86,9 +112,10 @@ def spectra(
 
 
 def unordered(nads: NADs) -> bool:
-    """Whether no direction comes first: all eigenvalues are equal, or two halves of the networks
-    share no more of their first NADs than chance, however many are taken."""
-    values, overlap = nads["eigenvalues"], nads["overlap"]
+    """Whether no direction comes first: all eigenvalues are equal, or two halves of the
+    networks share no more of their first NADs than chance, however many are taken."""
+    values = nads["eigenvalues"]
+    overlap = nads["overlap"]
     chance = np.arange(1, len(overlap) + 1) / np.prod(nads["shape"])
     shared = np.nan_to_num(overlap - chance).max()
     return bool(values[0] <= 1.01 * values[-1] or shared < BEYOND_CHANCE)
@@ -101,8 +128,11 @@ def fall(nads: NADs) -> str:
     return f"{(first / last) ** 0.5:,.1f}" if last > 1e-12 * first else "more than 10⁶"
 
 
-def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Series]) -> Rows:
-    """The table of the NADs, a row for each network; others: the NADs of the other estimand."""
+def table(
+    run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Series]
+) -> Rows:
+    """The table of the NADs, a row for each network; others: the NADs of the other
+    estimand."""
     for name, nads in run.nads.items():
         row = {"network": run.labels[name]}
         if not nads["networks"]:
@@ -115,7 +145,9 @@ def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Se
         norm = "relative error of C, the derivative's covariance (Frobenius norm)"
         row |= {norm: f"{float(nads['error']):.3f}"}
         row["√λ of the first NAD ÷ last (too large of few networks)"] = fall(nads)
-        if not unordered(nads):  # of equal eigenvalues these show the eigensolver's habits alone
+        if not unordered(
+            nads
+        ):  # of equal eigenvalues these show the eigensolver's habits alone
             ten, overlap = agreement(nads["overlap"])
             chance = f"{ten / np.prod(nads['shape']):.2f}"
             halves = "span that the first ten NADs of two halves of the networks share (chance)"
@@ -123,8 +155,11 @@ def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Se
         if name in others:  # which has ordered NADs alone
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
             second = run.plan.estimator.other().estimand
-            row[f"span shared with the first ten {second} NADs"] = f"{(both**2).sum() / ten:.2f}"
-        # The first singular value that 10,000 networks would have, and its standard error.
+            row[f"span shared with the first ten {second} NADs"] = (
+                f"{(both**2).sum() / ten:.2f}"
+            )
+        # The first singular value that 10,000 networks would have, and its standard
+        # error.
         first = 100 * values[0] ** 0.5
         error = first * nads["standard_errors"][0] / (2 * values[0])
         halves = ", ".join(f"{100 * value**0.5:.3g}" for value in nads["halves"][:, 0])
@@ -136,13 +171,14 @@ def table(run: Report, others: Mapping[str, NADs], published: Mapping[str, pd.Se
 
 
 def finding(run: Report) -> Finding | None:
-    """How much stronger one network responds along its first NAD than along its last; None where
-    those of all networks are from files."""
+    """How much stronger one network responds along its first NAD than along its last;
+    None where those of all networks are from files."""
     estimates = [name for name, nads in run.nads.items() if nads["networks"]]
     if not estimates:
         return None
     name = NETWORK if NETWORK in estimates else estimates[0]
-    label, nads = run.labels[name], run.nads[name]
+    label = run.labels[name]
+    nads = run.nads[name]
     text = f"Untrained, {label} responds {fall(nads)} times as much to its first NAD as to its last"
     text = f"No direction comes first for {label}" if unordered(nads) else text
     return Finding(name, text, f"{nads['networks']:,} untrained networks")
@@ -159,8 +195,17 @@ def explorer(run: Report, shown: Iterable[int] = SHOWN) -> Rows:
         shape = nads["shape"].tolist()
         indices = [index for index in shown if index < len(nads["directions"])]
         source, columns = sprite(nads["directions"][indices], shape)
-        network = {"key": name, "name": run.labels[name], "shape": shape, "columns": columns}
-        network |= {"sprite": source, "indices": indices, "last": len(nads["directions"]) - 1}
+        network = {
+            "key": name,
+            "name": run.labels[name],
+            "shape": shape,
+            "columns": columns,
+        }
+        network |= {
+            "sprite": source,
+            "indices": indices,
+            "last": len(nads["directions"]) - 1,
+        }
         if nads["networks"]:
             for key in ("eigenvalues", "standard_errors"):
                 network[key] = [float(f"{number:.3e}") for number in nads[key][indices]]
@@ -172,7 +217,9 @@ def explorer(run: Report, shown: Iterable[int] = SHOWN) -> Rows:
 
 def named() -> Report:
     """The NADs that come with the package, as if a run had estimated them."""
-    networks, requests, nads = NETWORKS | COLOUR, {}, {}
+    networks = NETWORKS | COLOUR
+    requests = {}
+    nads = {}
     for name in (name for name in networks if (FOLDER / f"{name}.npz").exists()):
         known = load(name)
         nads[name] = vars(known) | {"shape": np.array(known.shape)}
@@ -214,17 +261,26 @@ def section(run: Report, shown: Iterable[int] = SHOWN) -> Section:
         run: The networks and their NADs.
         shown: As in `explorer`.
     """
-    estimator, members = run.plan.estimator, run.plan.members
+    estimator = run.plan.estimator
+    members = run.plan.members
     estimates = [name for name, nads in run.nads.items() if nads["networks"]]
-    published, text = published_of(run), caption(run)
+    published = published_of(run)
+    text = caption(run)
     figure = spectra(run, estimates, published, f"{text} · bands: ± 2 standard errors")
     pictures = [Picture("nad_spectra", figure)]
-    ordered = [name for name in run.nads if name not in estimates or not unordered(run.nads[name])]
+    ordered = [
+        name
+        for name in run.nads
+        if name not in estimates or not unordered(run.nads[name])
+    ]
     for name in ordered:
-        nads, title, nearby = run.nads[name], f"NADs of {run.labels[name]}", None
+        nads = run.nads[name]
+        title = f"NADs of {run.labels[name]}"
+        nearby = None
         origin = f"from {members[name].source.file}"
         if name in estimates:
-            origin, nearby = f"{nads['networks']} untrained networks · ", nads["nearby"]
+            origin = f"{nads['networks']} untrained networks · "
+            nearby = nads["nearby"]
             origin += "≈: indices whose eigenvalues are equal within the errors"
         figure = gallery(nads["directions"], tuple(nads["shape"]), nearby)
         style.finish(figure, title, f"{text} · {origin}", run.notice)
@@ -234,5 +290,6 @@ def section(run: Report, shown: Iterable[int] = SHOWN) -> Section:
         for name in ordered
         if len(members[name].source.estimators(estimator)) > 1
     }
-    rows, live = [*table(run, others, published)], [*explorer(run, shown)]
+    rows = [*table(run, others, published)]
+    live = [*explorer(run, shown)]
     return Section(None, text, rows, pictures, finding(run), live)

@@ -31,7 +31,9 @@ class Picture:
     def sees(self) -> str:
         """What one sees in it."""
         name = self.name.split("/")[-1]
-        return next(text for key, text in WORDS["figures"].items() if name.startswith(key))
+        return next(
+            text for key, text in WORDS["figures"].items() if name.startswith(key)
+        )
 
     @property
     def text(self) -> str:
@@ -43,7 +45,8 @@ class Picture:
 class Finding:
     """What was found of one network, for all readers.
 
-    network: its architecture; text: a sentence with at most two numbers; basis: their spread and n.
+    network: its architecture; text: a sentence with at most two numbers; basis: their
+    spread and n.
     """
 
     network: str
@@ -58,8 +61,8 @@ class Finding:
 class Section:
     """One part of the report.
 
-    record: the run of an experiment that the section is of, or None of NADs; explorer: what can be
-    chosen in the live figure of index.html, each with its `name`.
+    record: the run of an experiment that the section is of, or None of NADs; explorer:
+    what can be chosen in the live figure of index.html, each with its `name`.
     """
 
     record: Evaluated | None
@@ -85,11 +88,14 @@ def merged(sections: Sequence[Section]) -> Sequence[Sequence[Any]]:
     """One table of the tables of several runs of an experiment, which name their run."""
     if len(sections) == 1:
         return sections[0].table
-    return table_of([{"run": one.record.title} | row for one in sections for row in one.rows])
+    return table_of(
+        [{"run": one.record.title} | row for one in sections for row in one.rows]
+    )
 
 
 def again(name: str) -> str:
-    """The command that makes a section again; name: 'nads' or the name of an experiment."""
+    """The command that makes a section again; name: 'nads' or the name of an
+    experiment."""
     return f"dvc repro {'estimate' if name == 'nads' else f'evaluate@{name}'} render"
 
 
@@ -102,7 +108,8 @@ LEGEND = (
 
 
 def page(sections: Mapping[str, Section], notice: str | None) -> str:
-    """The report as Markdown; sections: in order, by 'nads' or the name of an experiment."""
+    """The report as Markdown; sections: in order, by 'nads' or the name of an
+    experiment."""
     options = {"trim_blocks": True, "keep_trailing_newline": True}
     text = (HERE / "report.md.j2").read_text(encoding="utf-8")
     template = jinja2.Template(text, undefined=jinja2.StrictUndefined, **options)

@@ -1,7 +1,8 @@
-"""The settings in params.yaml, as typed and checked plans; each mistake is one sentence.
+"""The settings in params.yaml, as typed and checked plans; each mistake is one
+sentence.
 
-The dataclass that a value becomes says which values are allowed, beside the code that uses it. This
-room holds the rules between values. The stage `plan` alone uses it.
+The dataclass that a value becomes says which values are allowed, beside the code that
+uses it. This room holds the rules between values. The stage `plan` alone uses it.
 """
 
 import dataclasses
@@ -18,7 +19,15 @@ from pipeline.images.wanted import WantedOfSize
 from pipeline.nads.estimator import NADsPlan, Request, Source
 from pipeline.project.errors import InputError, nearest
 from pipeline.project.parameters import read
-from pipeline.settings.layout import Architecture, Sizes, Top, keys, layout, merged, written_out
+from pipeline.settings.layout import (
+    Architecture,
+    Sizes,
+    Top,
+    keys,
+    layout,
+    merged,
+    written_out,
+)
 from pipeline.settings.mistakes import Mistakes, value_at
 
 __all__ = ["Plans", "plans", "read"]
@@ -26,7 +35,8 @@ __all__ = ["Plans", "plans", "read"]
 
 @dataclasses.dataclass(frozen=True)
 class Plans:
-    """One scale's plans: for its images, its NADs and each experiment, and the machine's device."""
+    """One scale's plans: for its images, its NADs and each experiment, and the
+    machine's device."""
 
     images: WantedOfSize
     device: str
@@ -37,8 +47,8 @@ class Plans:
 def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
     """The plans of every scale of a document, the chosen scale first.
 
-    Raises InputError with one sentence for each mistake at every scale; where a value of the top
-    level is wrong (`Top`), for these and for misspelt keys alone.
+    Raises InputError with one sentence for each mistake at every scale; where a value
+    of the top level is wrong (`Top`), for these and for misspelt keys alone.
     """
     mistakes = Mistakes(document)
     questions = {name: experiments.find(name) for name in experiments.names()}
@@ -52,9 +62,11 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
     top = mistakes.typed(Top, document, ())
     if top is None:
         mistakes.end()
-    specifications, inputs = {}, {}
+    specifications = {}
+    inputs = {}
     for name, given in top.architectures.items():
-        path, network = ("architectures", name), {k: v for k, v in given.items() if k != "input"}
+        path = ("architectures", name)
+        network = {k: v for k, v in given.items() if k != "input"}
         try:
             specifications[name] = networks.specification(network)
         except InputError as error:
@@ -62,9 +74,13 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
         if architecture := mistakes.typed(Architecture, given, path):
             inputs[name] = architecture.shape
     if top.scale not in top.scales:
-        mistakes.add((), f": scale {top.scale!r} is unknown; {nearest(top.scale, top.scales)}")
+        mistakes.add(
+            (), f": scale {top.scale!r} is unknown; {nearest(top.scale, top.scales)}"
+        )
     checked = {
-        name: _Scale(mistakes, document, top, specifications, inputs, name).plans(questions)
+        name: _Scale(mistakes, document, top, specifications, inputs, name).plans(
+            questions
+        )
         for name in sorted(top.scales, key=lambda name: name != top.scale)
     }
     mistakes.end()
@@ -87,13 +103,16 @@ class _Scale:
 
     def plans(self, questions: dict[str, Experiment]) -> Plans | None:
         """The plans of the scale."""
-        path, sources = ("scales", self.name), {}
+        path = ("scales", self.name)
+        sources = {}
         for name, values in value_at(self.document, (*path, "nads"), {}).items():
             values = {"input": self.inputs.get(name, INPUT)} | values
             sources[name] = self.mistakes.typed(Source, values, (*path, "nads", name))
         planned = {name: self._plan(each, sources) for name, each in questions.items()}
         sizes = {
-            member.input[1:]: f"{as_text(member.input[1:])} pixels ({architecture} in {name})"
+            member.input[
+                1:
+            ]: f"{as_text(member.input[1:])} pixels ({architecture} in {name})"
             for name, plan in planned.items()
             if plan and questions[name].needs_images
             for architecture, member in plan.members.items()
@@ -105,7 +124,8 @@ class _Scale:
                 f"them, not {' and '.join(sizes.values())}; give these networks one `input`",
             )
         requests = {
-            name: Request(self.specifications.get(name), source) for name, source in sources.items()
+            name: Request(self.specifications.get(name), source)
+            for name, source in sources.items()
         }
         return Plans(
             WantedOfSize(**vars(self.top.images), size=next(iter(sizes), SIZE)),
@@ -114,12 +134,16 @@ class _Scale:
             planned,
         )
 
-    def _plan(self, experiment: Experiment, sources: dict[str, Source | None]) -> Plan | None:
+    def _plan(
+        self, experiment: Experiment, sources: dict[str, Source | None]
+    ) -> Plan | None:
         """One experiment's plan."""
-        mistakes, name = self.mistakes, experiment.name
+        mistakes = self.mistakes
+        name = experiment.name
         path = ("scales", self.name, name)
-        # The blocks that hold its values: the values of an earlier block replace those of a later.
-        # Sizes and training at the top level are of all experiments, sigma there is not.
+        # The blocks that hold its values: the values of an earlier block replace those
+        # of a later. Sizes and training at the top level are of all experiments, sigma
+        # there is not.
         places = (path, path[:2], (name,), ())
         own = places if experiment.at_top_level else places[:-1]
         block, values = (
@@ -143,9 +167,7 @@ class _Scale:
             return None
         for architecture, member in members.items():
             if (member.seeds or 0) > sizes.seeds:
-                text = (
-                    f": seeds is {member.seeds}, and the experiment has {sizes.seeds}; raise those"
-                )
+                text = f": seeds is {member.seeds}, and the experiment has {sizes.seeds}; raise those"
                 mistakes.add((*path, "networks", architecture, "seeds"), text)
         seeds = tuple(range(self.top.seed, self.top.seed + sizes.seeds))
         samples = sizes.train_samples, sizes.test_samples
@@ -159,29 +181,48 @@ class _Scale:
         return Plan(name, self.name, seeds, *samples, settings, members)
 
     def _member(
-        self, experiment: Experiment, name: str, block: dict, sources: dict[str, Source | None]
+        self,
+        experiment: Experiment,
+        name: str,
+        block: dict,
+        sources: dict[str, Source | None],
     ) -> Member | None:
-        """One architecture's part of an experiment, from its line in the experiment's block."""
-        mistakes, shape = self.mistakes, self.inputs.get(name, INPUT)
-        path, line = ("scales", self.name, experiment.name), block["networks"][name]
-        place, outer = (*path, "networks", name), (path, path[:2], path[2:], ())
-        chosen = merged(line, block.get("training", {}), {"schedule": experiment.schedule})
+        """One architecture's part of an experiment, from its line in the experiment's
+        block."""
+        mistakes = self.mistakes
+        shape = self.inputs.get(name, INPUT)
+        path = ("scales", self.name, experiment.name)
+        line = block["networks"][name]
+        place = (*path, "networks", name)
+        outer = (path, path[:2], path[2:], ())
+        chosen = merged(
+            line, block.get("training", {}), {"schedule": experiment.schedule}
+        )
         values = chosen | {"precision": self.top.precision}
-        training = mistakes.typed(Training, values, place, *((*p, "training") for p in outer))
+        training = mistakes.typed(
+            Training, values, place, *((*p, "training") for p in outer)
+        )
         choice = {key: written_out(value) for key, value in line.items()}
         grid = mistakes.typed(experiment.Grid, choice, place)
-        seeds = mistakes.typed(pydantic.PositiveInt | None, line.get("seeds"), (*place, "seeds"))
-        source, estimands = sources.get(name) if experiment.needs_nads else None, ()
+        seeds = mistakes.typed(
+            pydantic.PositiveInt | None, line.get("seeds"), (*place, "seeds")
+        )
+        source = sources.get(name) if experiment.needs_nads else None
+        estimands = ()
         if experiment.needs_nads and name not in sources:
             where = f"scales.{self.name}.nads"
             text = f": it has no NADs at this scale; name it in {where}"
             mistakes.add(place, text, absence=True)
         if source:
-            estimands = tuple(each.estimand for each in source.estimators(self.top.estimator))
+            estimands = tuple(
+                each.estimand for each in source.estimators(self.top.estimator)
+            )
         if shape[0] not in experiment.colours:
             can = " or ".join(map(str, experiment.colours))
             can += " channel" if can == "1" else " channels"
-            mistakes.add(place, f": its input is {as_text(shape)}; the experiment takes {can}")
+            mistakes.add(
+                place, f": its input is {as_text(shape)}; the experiment takes {can}"
+            )
         try:
             if grid:
                 count = grid.nads(shape)
@@ -191,4 +232,6 @@ class _Scale:
             mistakes.add(place, f": {error}")
         if not (training and grid):
             return None
-        return Member(self.specifications.get(name), training, grid, estimands, seeds, shape)
+        return Member(
+            self.specifications.get(name), training, grid, estimands, seeds, shape
+        )

@@ -39,7 +39,8 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True)
 class Architecture:
-    """An architecture's own key beside its network's arguments: the shape of its inputs."""
+    """An architecture's own key beside its network's arguments: the shape of its
+    inputs."""
 
     input: tuple[int, ...] = INPUT
 
@@ -64,7 +65,8 @@ def keys(kind: type) -> dict[str, None]:
 def layout(
     document: dict[str, typing.Any], questions: dict[str, Experiment]
 ) -> dict[str, typing.Any]:
-    """The layout (see `Mistakes.keys`) of a document with its names of architectures and scales."""
+    """The layout (see `Mistakes.keys`) of a document with its names of architectures
+    and scales."""
     names, scales = (
         dict.fromkeys(document[block]) if isinstance(document.get(block), dict) else {}
         for block in ("architectures", "scales")
@@ -78,7 +80,9 @@ def layout(
             key: by_name if typing.get_origin(hint) is dict else None
             for key, hint in typing.get_type_hints(experiment.Settings).items()
         }
-        top |= (own | {name: shared}) if experiment.at_top_level else {name: own | shared}
+        top |= (
+            (own | {name: shared}) if experiment.at_top_level else {name: own | shared}
+        )
         line = dict.fromkeys((*keys(experiment.Grid), *TRAINING, "seeds"))
         scale[name] = own | shared | {"networks": dict.fromkeys(names, line)}
     return top | {"scales": dict.fromkeys(scales, scale)}

@@ -32,11 +32,12 @@ class Use:
 
 
 def try_out(plans: Plans) -> None:
-    """Try every network of a scale, and add the digests of own/ to the plans that use it.
+    """Try every network of a scale, and add the digests of own/ to the plans that use
+    it.
 
     Raises:
-        InputError: For a network that cannot be built or run or that does not suit its experiment,
-            and for a file without usable NADs.
+        InputError: For a network that cannot be built or run or that does not suit its
+            experiment, and for a file without usable NADs.
     """
     loaded = set(sys.modules)
     files = own.digests()
@@ -47,7 +48,9 @@ def try_out(plans: Plans) -> None:
     place = f"params.yaml: scales.{plans.nads.scale}"
     for name, plan in plans.experiments.items():
         for architecture, member in plan.members.items():
-            square = registry.symmetry_of_inputs(member.specification, member.input).square
+            square = registry.symmetry_of_inputs(
+                member.specification, member.input
+            ).square
             is_symmetric = square in ("transposition", "square")
             if not (is_symmetric or getattr(member.grid, "transposes", True)):
                 raise InputError(
@@ -79,7 +82,9 @@ def _uses(plans: Plans) -> dict[str, Use]:
         batches = math.ceil(plan.train_samples / BATCH)
         for name, member in plan.members.items():
             use = uses.setdefault(name, Use(member.specification))
-            use.inputs.add((experiment.inputs(member.input), experiment.outputs or CLASSES))
+            use.inputs.add(
+                (experiment.inputs(member.input), experiment.outputs or CLASSES)
+            )
             use.steps = min(use.steps, member.training.epochs * batches)
     return uses
 

@@ -1,2 +1,2 @@
-"""Whether the numbers of two runs agree within the spread of training, and with the papers'
-published ones."""
+"""Whether the numbers of two runs agree within the spread of training, and with the
+papers' published ones."""

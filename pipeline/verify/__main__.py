@@ -1,9 +1,10 @@
-"""Command `verify [OTHER] [RUN]`: are the numbers of a run those of another, and of the papers?
+"""Command `verify [OTHER] [RUN]`: are the numbers of a run those of another, and of the
+papers?
 
-Each is a folder that holds a reports/ or is one, or a git commit. RUN is the run that is asked
-about (default: reports), OTHER the one beside it (default: HEAD). One line and a verdict per
-experiment and network; exit status 0 if all agree, 1 if one differs, 2 if there is nothing to
-compare. See docs/trust.md.
+Each is a folder that holds a reports/ or is one, or a git commit. RUN is the run that
+is asked about (default: reports), OTHER the one beside it (default: HEAD). One line and
+a verdict per experiment and network; exit status 0 if all agree, 1 if one differs, 2 if
+there is nothing to compare. See docs/trust.md.
 """
 
 import sys
@@ -47,7 +48,9 @@ def compare_nads(run: Run, other: Run) -> Iterator[Line]:
         worst = values.loc[values["sigmas"].idxmax()]
         verdict = DIFFERS if worst["sigmas"] > SIGMAS else AGREES
         ratio = f"ratio {worst['ratio']:.3f} ± {worst['error']:.3f}"
-        text = f"{len(values)} first singular values; least alike: {worst.name}, {ratio}"
+        text = (
+            f"{len(values)} first singular values; least alike: {worst.name}, {ratio}"
+        )
         yield verdict, "nads", text
 
 
@@ -114,8 +117,12 @@ def main(other: str, name: str) -> int:
 
 if __name__ == "__main__":
     reader = command.parser(__doc__, "verify")
-    reader.add_argument("other", nargs="?", default="HEAD", help="folder or commit (HEAD)")
-    reader.add_argument("run", nargs="?", default=str(artifacts.REPORTS), help="the same (reports)")
+    reader.add_argument(
+        "other", nargs="?", default="HEAD", help="folder or commit (HEAD)"
+    )
+    reader.add_argument(
+        "run", nargs="?", default=str(artifacts.REPORTS), help="the same (reports)"
+    )
     given = reader.parse_args()
     try:
         sys.exit(main(given.other, given.run))

@@ -21,7 +21,8 @@ FALSE_ALARMS = 0.001
 MATTERS = 0.01  # differences in accuracy below one point never count
 
 LOST = 0.5
-"""What an accuracy loses if a network does not learn a cell: from 100 % to chance, 50 %.
+"""What an accuracy loses if a network does not learn a cell: from 100 % to chance, 50
+%.
 
 Runs are judged only if the loss of one cell would exceed the tolerance.
 """
@@ -133,8 +134,8 @@ def compare_singular_values(
         theirs: the contents of the other run's nads.json.
 
     Returns:
-        One row for each name, with the columns ratio (ours to theirs), error (the standard
-        error of its logarithm) and sigmas (the logarithm in standard errors).
+        One row for each name, with the columns ratio (ours to theirs), error (the
+        standard error of its logarithm) and sigmas (the logarithm in standard errors).
     """
     rows = {}
     for name in sorted(ours.keys() & theirs.keys()):

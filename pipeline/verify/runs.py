@@ -1,4 +1,5 @@
-"""The reports of a run, read from a folder or from a git commit, and the papers' values as one."""
+"""The reports of a run, read from a folder or from a git commit, and the papers' values
+as one."""
 
 import io
 import json
@@ -30,8 +31,9 @@ PUBLISHED = {
     "flip": (["network"], "images", {"test_set": "all"}),
     "linear_pairs": (["index_1", "index_2"], "test_set", {"network": "resnet18"}),
 }
-"""By experiment, the columns that its published table shares with our results, the column of our
-results whose values are the other columns' names, and columns of one value."""
+"""By experiment, the columns that its published table shares with our results, the
+column of our results whose values are the other columns' names, and columns of one
+value."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,12 @@ class Run:
     nads: dict[str, dict[str, Any]]
 
 
-def identified(rows: pd.DataFrame, experiment: str, nads: Mapping[str, Any]) -> pd.DataFrame:
-    """Results with the columns experiment; coordinates, as text; and nads, the network's
-    entry of nads.json where the directions are NADs (NaN, which equals no other, if it has none).
+def identified(
+    rows: pd.DataFrame, experiment: str, nads: Mapping[str, Any]
+) -> pd.DataFrame:
+    """Results with the columns experiment; coordinates, as text; and nads, the
+    network's entry of nads.json where the directions are NADs (NaN, which equals no
+    other, if it has none).
     """
     about = experiments.find(experiment)
     columns = [f"{name} " + rows[name].astype(str) for name in about.coordinates]
@@ -58,10 +63,11 @@ def identified(rows: pd.DataFrame, experiment: str, nads: Mapping[str, Any]) -> 
 
 
 def table(plans: Mapping[Path, dict[str, Any]]) -> pd.DataFrame:
-    """The results of one experiment, with the column network: the papers' name of an architecture,
-    of any width.
+    """The results of one experiment, with the column network: the papers' name of an
+    architecture, of any width.
 
-    plans: of its runs, by their folders. An architecture's results are of the run that has most.
+    plans: of its runs, by their folders. An architecture's results are of the run that
+    has most.
     """
     largest = {}
     for folder, plan in plans.items():
@@ -69,7 +75,9 @@ def table(plans: Mapping[Path, dict[str, Any]]) -> pd.DataFrame:
         for name, rows in results.groupby("architecture", sort=False):
             if len(rows) > len(largest.get(name, [])):
                 member = plan["members"][name]
-                alike = tuple(member.get("input", INPUT)) == INPUT  # not of three channels
+                alike = (
+                    tuple(member.get("input", INPUT)) == INPUT
+                )  # not of three channels
                 network = papers_network(without_width(member["specification"]))
                 largest[name] = rows.assign(network=network if alike else None)
     return pd.concat(largest.values())
@@ -83,16 +91,25 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
         if "plan" in record:
             plans[record["plan"]["experiment"]][path] = record["plan"]
     plans = {name: of_one for name, of_one in plans.items() if of_one}
-    read = lambda path, stage: json.loads(artifacts.present(reports / path, stage).read_bytes())
-    about, nads = read("images.json", "download"), read("nads.json", "estimate")
-    results = {name: identified(table(of_one), name, nads) for name, of_one in plans.items()}
-    scales = {name: next(iter(of_one.values()))["scale"] for name, of_one in plans.items()}
+
+    def read(path, stage):
+        return json.loads(artifacts.present(reports / path, stage).read_bytes())
+
+    about = read("images.json", "download")
+    nads = read("nads.json", "estimate")
+    results = {
+        name: identified(table(of_one), name, nads) for name, of_one in plans.items()
+    }
+    scales = {
+        name: next(iter(of_one.values()))["scale"] for name, of_one in plans.items()
+    }
     images = f"{about['name']} ({about['digest'][:8]})"
     return Run(name or str(folder), results, scales, images, nads)
 
 
 def named(name: str, folder: Path) -> Run:
-    """The run in the folder `name`, or that of the commit `name`, whose reports are in `folder`."""
+    """The run in the folder `name`, or that of the commit `name`, whose reports are in
+    `folder`."""
     return of_folder(Path(name)) if Path(name).is_dir() else of_commit(name, folder)
 
 
@@ -102,8 +119,12 @@ def of_commit(commit: str, folder: Path) -> Run:
     words = ["git", "archive", "--format=zip", tree]
     archive = subprocess.run(words, capture_output=True)
     if archive.returncode:
-        raise InputError(f"{commit!r} is neither a folder nor a commit that holds {folder}")
-    digest = subprocess.check_output(["git", "rev-parse", "--short", commit], text=True).strip()
+        raise InputError(
+            f"{commit!r} is neither a folder nor a commit that holds {folder}"
+        )
+    digest = subprocess.check_output(
+        ["git", "rev-parse", "--short", commit], text=True
+    ).strip()
     with tempfile.TemporaryDirectory() as unpacked:
         with zipfile.ZipFile(io.BytesIO(archive.stdout)) as files:
             files.extractall(unpacked)
@@ -111,16 +132,28 @@ def of_commit(commit: str, folder: Path) -> Run:
 
 
 def of_papers(run: Run) -> Run:
-    """The published values as a run, of the networks that `run` trained (`table` says which)."""
+    """The published values as a run, of the networks that `run` trained (`table` says
+    which)."""
     names = [name for name in PUBLISHED if name in run.results]
     tables = {name: paper_results(name, run.results[name]) for name in names}
     # Both scales have the papers' samples and epochs.
-    scales = {name: "overnight" if run.scales[name] == "overnight" else "paper" for name in names}
+    scales = {
+        name: "overnight" if run.scales[name] == "overnight" else "paper"
+        for name in names
+    }
     images = run.images if run.images.startswith("CIFAR-10 (") else "CIFAR-10"
-    about = {"relative_error": float(np.sqrt(2 / PUBLISHED_ROWS)), "networks": PUBLISHED_ROWS}
+    about = {
+        "relative_error": float(np.sqrt(2 / PUBLISHED_ROWS)),
+        "networks": PUBLISHED_ROWS,
+    }
     about |= {"estimand": "secant", "input": list(INPUT)}
-    first = {network: float(values[0]) for network, values in published_spectra().items()}
-    nads = {network: about | {"first_singular_value": value} for network, value in first.items()}
+    first = {
+        network: float(values[0]) for network, values in published_spectra().items()
+    }
+    nads = {
+        network: about | {"first_singular_value": value}
+        for network, value in first.items()
+    }
     results = {name: rows for name, rows in tables.items() if len(rows)}
     return Run("the published values of its networks", results, scales, images, nads)
 
@@ -128,10 +161,13 @@ def of_papers(run: Run) -> Run:
 def paper_results(experiment: str, ours: pd.DataFrame) -> pd.DataFrame:
     """A published table as results: of one seed, of the papers' 10,000 test samples.
 
-    ours: our results, for whose networks it gives rows, under the names of our architectures.
+    ours: our results, for whose networks it gives rows, under the names of our
+    architectures.
     """
     columns, variable, constant = PUBLISHED[experiment]
-    rows = published.table(experiment).melt(columns, var_name=variable, value_name="accuracy")
+    rows = published.table(experiment).melt(
+        columns, var_name=variable, value_name="accuracy"
+    )
     rows = rows.assign(**constant, seed=-1, n=10_000, accuracy=rows["accuracy"] / 100)
     if experiment == "fourier":
         # This row does not agree with its own transpose (README.md beside the table).

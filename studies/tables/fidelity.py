@@ -352,7 +352,8 @@ def correlate_convolutional(networks: pd.DataFrame, predictor: str) -> float:
 
 
 def describe_difference(comparison: pd.DataFrame, size: str, unit: str) -> str:
-    """Describe how far ours is from the published: '2.6 rms off (full, 15 of 44 waves)'.
+    """Describe how far ours is from the published: '2.6 rms off (full, 15 of 44
+    waves)'.
 
     Rows in which both values are at chance agree whatever the network, so they are left
     out.

@@ -110,7 +110,7 @@ def compare_maps(run: str, network: str) -> pd.DataFrame:
 def name_waves(table: pd.DataFrame, network: str) -> list[np.ndarray]:
     """Name the wave of each row, as two columns of frequencies; see `name_wave`."""
     waves = []
-    for k_row, k_col in zip(table["k_row"], table["k_col"]):
+    for k_row, k_col in zip(table["k_row"], table["k_col"], strict=True):
         waves.append(name_wave(k_row, k_col, network))
     return list(np.transpose(waves))
 

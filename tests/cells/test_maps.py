@@ -43,7 +43,9 @@ def test_a_map_is_linear_keeps_norms_and_is_the_same_for_every_picture(name):
     assert y.shape == x.shape
     norms = x.flatten(2).norm(dim=2), y.flatten(2).norm(dim=2)
     torch.testing.assert_close(*norms, rtol=1e-4, atol=1e-4)
-    inner = [torch.einsum("nci,mci->nm", part.flatten(2), part.flatten(2)) for part in (x, y)]
+    inner = [
+        torch.einsum("nci,mci->nm", part.flatten(2), part.flatten(2)) for part in (x, y)
+    ]
     torch.testing.assert_close(*inner, rtol=1e-3, atol=0.05)
 
 
@@ -56,7 +58,8 @@ def test_flipping_reverses_coefficients():
 
 def test_signs_change_no_size_of_a_coefficient_and_about_half_of_the_signs():
     x = pictures()
-    before, after = coefficients(x), coefficients(mapped(x, "signs"))
+    before = coefficients(x)
+    after = coefficients(mapped(x, "signs"))
     np.testing.assert_allclose(np.abs(after), np.abs(before), atol=1e-4)
     ratio = np.round(after / before)
     assert (ratio == ratio[0, 0]).all()
@@ -65,7 +68,8 @@ def test_signs_change_no_size_of_a_coefficient_and_about_half_of_the_signs():
 
 def test_a_rotation_within_blocks_keeps_the_energy_of_each_block_and_moves_coefficients():
     x = pictures()
-    before, after = coefficients(x), coefficients(mapped(x, "rotated_5"))
+    before = coefficients(x)
+    after = coefficients(mapped(x, "rotated_5"))
     for first in range(0, SIDE**2, 5):
         block = slice(first, first + 5)
         energies = [np.square(part[..., block]).sum(-1) for part in (before, after)]
@@ -84,7 +88,9 @@ def test_permuted_pixels_are_the_same_pixels_in_each_channel():
     x = pictures()
     y = mapped(x, "permuted")
     assert not torch.equal(x, y)
-    torch.testing.assert_close(x.flatten(2).sort(dim=2).values, y.flatten(2).sort(dim=2).values)
+    torch.testing.assert_close(
+        x.flatten(2).sort(dim=2).values, y.flatten(2).sort(dim=2).values
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,7 +105,9 @@ def test_permuted_pixels_are_the_same_pixels_in_each_channel():
 def test_alignment_puts_the_largest_variance_onto_the_first_direction(name, target):
     x = pictures()
     variances = coefficients(mapped(x, name), target).reshape(-1, SIDE**2).var(0)
-    expected = np.linalg.eigvalsh(np.cov(coefficients(x, np.eye(SIDE**2)).reshape(-1, SIDE**2).T))
+    expected = np.linalg.eigvalsh(
+        np.cov(coefficients(x, np.eye(SIDE**2)).reshape(-1, SIDE**2).T)
+    )
     np.testing.assert_allclose(variances, expected[::-1], rtol=1e-2)
 
 
@@ -110,7 +118,9 @@ def test_another_seed_gives_another_random_map():
         assert not torch.equal(mapped(x, name), mapped(x, name, seed=2))
 
 
-@pytest.mark.parametrize("name", ["turned", "rotated_0", "rotated_x", "aligned_nads", ""])
+@pytest.mark.parametrize(
+    "name", ["turned", "rotated_0", "rotated_x", "aligned_nads", ""]
+)
 def test_an_unknown_map_is_refused(name):
     with pytest.raises(ValueError, match="maps"):
         maps.check(name)
@@ -120,5 +130,7 @@ def test_cosines_are_a_basis_from_low_to_high_frequency():
     found = cosines((4, 6)).astype(float)
     np.testing.assert_allclose(found @ found.T, np.eye(24), atol=1e-6)
     np.testing.assert_allclose(found[0], 1 / 24**0.5, atol=1e-6)
-    changes = [np.abs(np.diff(np.sign(wave.reshape(4, 6)), axis=1)).sum() for wave in found]
+    changes = [
+        np.abs(np.diff(np.sign(wave.reshape(4, 6)), axis=1)).sum() for wave in found
+    ]
     assert changes[0] == 0 < changes[-1]

@@ -10,7 +10,9 @@ from pipeline.cells.seeds import stream
 
 def basis(dimension, seed=0):
     """A random orthonormal basis (D, D) as rows, float64."""
-    return np.linalg.qr(stream(seed, "basis").standard_normal((dimension, dimension)))[0].T
+    return np.linalg.qr(stream(seed, "basis").standard_normal((dimension, dimension)))[
+        0
+    ].T
 
 
 def coloured(count, side, seed=0):
@@ -21,7 +23,9 @@ def coloured(count, side, seed=0):
 
 
 def test_pictures_are_chosen_once_each_in_the_order_in_which_they_lie(images):
-    number_of = {picture.tobytes(): n for n, picture in enumerate(images["train_images"])}
+    number_of = {
+        picture.tobytes(): n for n, picture in enumerate(images["train_images"])
+    }
     seen = set()
     for seed in range(20):
         found, classes = pictures.chosen(stream(seed, "choice"), images, "train", 12)
@@ -37,20 +41,28 @@ def test_pictures_are_chosen_once_each_in_the_order_in_which_they_lie(images):
 
 @pytest.mark.parametrize(("channels", "size"), [(3, 0.05), (3, 5.0), (1, 0.05)])
 def test_poison_replaces_one_coefficient_and_nothing_else(channels, size):
-    """Of every picture: its coefficient on the class's carrier is ±size, all other coefficients are
-    its own.
+    """Of every picture: its coefficient on the class's carrier is ±size, all other
+    coefficients are its own.
 
-    Class t < 6: the first NAD, the next six classes the next; channel t mod 3; sign − for even t
-    (paper 1, §5). Two classes share a NAD of colour, which is written into all channels as one.
+    Class t < 6: the first NAD, the next six classes the next; channel t mod 3; sign −
+    for even t (paper 1, §5). Two classes share a NAD of colour, which is written into
+    all channels as one.
     """
-    nads, x = basis(16 * 3 // channels), coloured(24, 4)
-    y = torch.as_tensor(stream(0, "classes").permutation(np.arange(24) % (4 * channels)))
+    nads = basis(16 * 3 // channels)
+    x = coloured(24, 4)
+    y = torch.as_tensor(
+        stream(0, "classes").permutation(np.arange(24) % (4 * channels))
+    )
     before = x.clone()
-    coefficients = lambda x: x.reshape(24, channels, -1).double().numpy() @ nads.T
+
+    def coefficients(x):
+        return x.reshape(24, channels, -1).double().numpy() @ nads.T
+
     expected = coefficients(x)
     for number, label in enumerate(y.tolist()):
         # The first NAD of the carriers is the third here.
-        nad, sign = (2 if label < 2 * channels else 3), (1 if label % 2 else -1)
+        nad = 2 if label < 2 * channels else 3
+        sign = 1 if label % 2 else -1
         expected[number, label % channels, nad] = sign * size
     found = coefficients(pictures.poisoned(x, y, nads[2:4], size))
     np.testing.assert_allclose(found, expected, atol=1e-5)

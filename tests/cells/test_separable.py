@@ -21,7 +21,9 @@ def samples(sigma_v, count=20_000, dimension=16):
 
 
 @pytest.mark.parametrize("sigma_v", [0.5, 1.0])
-def test_the_best_classifier_of_overlapping_classes_reaches_phi_of_eps_over_sigma_v(sigma_v):
+def test_the_best_classifier_of_overlapping_classes_reaches_phi_of_eps_over_sigma_v(
+    sigma_v,
+):
     x, y, v = samples(sigma_v)
     accuracy = float(((x @ v > 0).numpy() == (y > 0)).mean())
     expected = (1 + math.erf(1 / sigma_v / 2**0.5)) / 2
@@ -29,13 +31,17 @@ def test_the_best_classifier_of_overlapping_classes_reaches_phi_of_eps_over_sigm
 
 
 def test_noise_along_v_changes_nothing_across_v():
-    (with_noise, y, v), (without, *_) = samples(0.5), samples(0.0)
-    torch.testing.assert_close(without @ v, torch.as_tensor(y).float(), atol=1e-4, rtol=0)
+    (with_noise, y, v) = samples(0.5)
+    (without, *_) = samples(0.0)
+    torch.testing.assert_close(
+        without @ v, torch.as_tensor(y).float(), atol=1e-4, rtol=0
+    )
     difference = with_noise - without
     across = difference - torch.outer(difference @ v, v)
     assert across.abs().max() < 1e-4
 
 
 def test_label_noise_inverts_the_labels_with_numbers_below_the_rate():
-    y, numbers = np.array([1, -1, 1, -1]), np.array([0.1, 0.1, 0.9, 0.3])
+    y = np.array([1, -1, 1, -1])
+    numbers = np.array([0.1, 0.1, 0.9, 0.3])
     assert separable.mislabelled(y, numbers, 0.3).tolist() == [-1, 1, 1, -1]

@@ -1,5 +1,5 @@
-"""One network's training: schedules, each step against numbers worked out by hand, what it returns,
-repeatability, divergence."""
+"""One network's training: schedules, each step against numbers worked out by hand, what
+it returns, repeatability, divergence."""
 
 import dataclasses
 
@@ -32,20 +32,28 @@ def data(count):
     ],
 )
 def test_the_schedules(schedule, peak, rates):
-    """Taken in the middle of each step: the triangle rises to its peak at 2/5 of training, 1/4 and
-    3/4 of it, and falls to 0, 5/6, 3/6 and 1/6 of it; the line falls from its peak to 0, and so
-    does half a cosine, at 30°, 90° and 150° here."""
-    np.testing.assert_allclose(training.SCHEDULES[schedule](len(rates), peak), rates, rtol=1e-12)
+    """Taken in the middle of each step: the triangle rises to its peak at 2/5 of
+    training, 1/4 and 3/4 of it, and falls to 0, 5/6, 3/6 and 1/6 of it; the line falls
+    from its peak to 0, and so does half a cosine, at 30°, 90° and 150° here."""
+    np.testing.assert_allclose(
+        training.SCHEDULES[schedule](len(rates), peak), rates, rtol=1e-12
+    )
 
 
 def by_hand(x, y, how, seed):
-    """Weights (3, inputs), losses and last accuracy of a linear map of no bias from zeros, its
-    gradients and updates written out in NumPy."""
+    """Weights (3, inputs), losses and last accuracy of a linear map of no bias from
+    zeros, its gradients and updates written out in NumPy."""
     weights = momentum = np.zeros((3, x.shape[1]))
-    rates = iter(training.SCHEDULES[how.schedule](how.epochs * -(-len(x) // 128), how.lr))
-    order, losses, norms = torch.Generator().manual_seed(seed), [], []
+    rates = iter(
+        training.SCHEDULES[how.schedule](how.epochs * -(-len(x) // 128), how.lr)
+    )
+    order = torch.Generator().manual_seed(seed)
+    losses = []
+    norms = []
     for _ in range(how.epochs):
-        shuffled, loss, correct = torch.randperm(len(x), generator=order).numpy(), 0.0, 0
+        shuffled = torch.randperm(len(x), generator=order).numpy()
+        loss = 0.0
+        correct = 0
         for start in range(0, len(x), 128):
             rows = shuffled[start : start + 128]
             scores = x[rows] @ weights.T
@@ -67,12 +75,14 @@ def by_hand(x, y, how, seed):
     ("schedule", "count"), [("triangular", 300), ("linear", 256), ("triangular", 50)]
 )
 def test_training_is_clipped_sgd_with_momentum_and_weight_decay(schedule, count):
-    """Three classes; batches of 128, 128 and 44, of 128 and 128, or one of 50; some gradients are
-    clipped and some are not."""
+    """Three classes; batches of 128, 128 and 44, of 128 and 128, or one of 50; some
+    gradients are clipped and some are not."""
     rng = np.random.default_rng(count)
     x = 1.5 * rng.standard_normal((count, 4))
     y = (x @ [1.0, -2.0, 0.5, 0.0] > 0).astype(int) + (x[:, 3] > 1)
-    how = training.Training(epochs=4, lr=0.9, momentum=0.7, weight_decay=0.02, schedule=schedule)
+    how = training.Training(
+        epochs=4, lr=0.9, momentum=0.7, weight_decay=0.02, schedule=schedule
+    )
     layer = nn.Linear(4, 3, bias=False, dtype=torch.float64)
     nn.init.zeros_(layer.weight)
     inputs = torch.as_tensor(x).reshape(count, 4, 1, 1)
@@ -89,7 +99,10 @@ def test_adamw_is_pytorchs_with_the_decay_of_the_training():
     how = dataclasses.replace(HOW, optimiser="adamw")
     optimiser = training.optimiser_of([nn.Parameter(torch.ones(1))], how)
     assert type(optimiser) is torch.optim.AdamW
-    assert [optimiser.defaults[key] for key in ("betas", "weight_decay")] == [(0.9, 0.999), 1e-3]
+    assert [optimiser.defaults[key] for key in ("betas", "weight_decay")] == [
+        (0.9, 0.999),
+        1e-3,
+    ]
 
 
 def test_the_seed_decides_what_dropout_leaves_out_and_the_callers_random_numbers_are_restored():
@@ -98,14 +111,23 @@ def test_the_seed_decides_what_dropout_leaves_out_and_the_callers_random_numbers
     found = []
     for seed, callers in ((1, 8), (1, 9), (2, 9)):
         network = nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(2048, 2))
-        network.load_state_dict({"2.weight": torch.zeros(2, 2048), "2.bias": torch.zeros(2)})
+        network.load_state_dict(
+            {"2.weight": torch.zeros(2, 2048), "2.bias": torch.zeros(2)}
+        )
         torch.manual_seed(callers)
         outcome = training.train(network, x, y, ONE_EPOCH, seed)
         restored = torch.Generator().manual_seed(callers)
         assert torch.equal(torch.rand(1), torch.rand(1, generator=restored))
-        assert outcome.accuracy == training.accuracy(network, x, y) != (y == 0).float().mean()
+        assert (
+            outcome.accuracy
+            == training.accuracy(network, x, y)
+            != (y == 0).float().mean()
+        )
         found.append(network[2].weight.detach())
-    assert torch.equal(found[0], found[1]) and (found[0] - found[2]).norm() > 0.1 * found[0].norm()
+    assert (
+        torch.equal(found[0], found[1])
+        and (found[0] - found[2]).norm() > 0.1 * found[0].norm()
+    )
 
 
 def test_same_seed_same_bits():
@@ -114,8 +136,12 @@ def test_same_seed_same_bits():
     for seed in (5, 5, 6):
         network = networks.build(NARROW, 2, 2, 1)
         training.train(network, training.channels_last(x, "cpu"), y, ONE_EPOCH, seed)
-        states.append(torch.cat([t.flatten().float() for t in network.state_dict().values()]))
-        assert network.conv1.weight.is_contiguous(memory_format=torch.channels_last), "fastest"
+        states.append(
+            torch.cat([t.flatten().float() for t in network.state_dict().values()])
+        )
+        assert network.conv1.weight.is_contiguous(memory_format=torch.channels_last), (
+            "fastest"
+        )
     assert torch.equal(states[0], states[1]) and torch.isfinite(states[0]).all()
     assert not torch.equal(states[0], states[2])
 
@@ -133,15 +159,20 @@ def test_same_seed_same_bits():
         ([0.0] * 12 + [9.0] * 5, 10),
     ],
 )
-def test_a_training_set_is_learned_when_ten_batches_in_a_row_have_a_small_mean_loss(losses, steps):
+def test_a_training_set_is_learned_when_ten_batches_in_a_row_have_a_small_mean_loss(
+    losses, steps
+):
     losses = torch.tensor([losses], dtype=torch.float64)
-    assert training.outcome(losses, torch.tensor(0), 128 * losses.numel()).steps == steps
+    assert (
+        training.outcome(losses, torch.tensor(0), 128 * losses.numel()).steps == steps
+    )
 
 
 def test_accuracy_is_the_fraction_of_known_outputs_that_are_largest_at_the_class():
-    """Of 300 samples in batches of 128, 128 and 44, those whose number is a multiple of four are
-    right; in eval mode the network's outputs are its inputs."""
-    y, sizes = torch.arange(300) % 3, []
+    """Of 300 samples in batches of 128, 128 and 44, those whose number is a multiple of
+    four are right; in eval mode the network's outputs are its inputs."""
+    y = torch.arange(300) % 3
+    sizes = []
     answers = torch.where(torch.arange(300) % 4 == 0, y, (y + 1) % 3)
     x = torch.eye(3)[answers].reshape(300, 3, 1, 1)
     network = nn.Sequential(nn.Dropout(0.9), nn.Flatten()).train()
@@ -159,4 +190,6 @@ def test_only_the_last_loss_tells_divergence():
     assert found.accuracy == 60 / 160
     for last in (float("inf"), -float("inf"), float("nan")):
         with pytest.raises(training.Diverged, match=f"became {last}"):
-            training.outcome(torch.tensor([[1.0, 1.0], [last, 2.0]]), torch.tensor(0), 160)
+            training.outcome(
+                torch.tensor([[1.0, 1.0], [last, 2.0]]), torch.tensor(0), 160
+            )

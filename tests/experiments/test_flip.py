@@ -1,4 +1,5 @@
-"""`flip` against paper 1, §5, table 1: pictures with their NAD coefficients in reverse order."""
+"""`flip` against paper 1, §5, table 1: pictures with their NAD coefficients in reverse
+order."""
 
 import numpy as np
 import pytest
@@ -13,15 +14,26 @@ BASIS = orthonormal()
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
-def test_the_flip_reverses_the_coefficients_of_pictures_and_mean_alike(split, images, normalised):
-    """x' = U flip(Uᵀx) of the normalised pictures, channel by channel, in training and test."""
+def test_the_flip_reverses_the_coefficients_of_pictures_and_mean_alike(
+    split, images, normalised
+):
+    """x' = U flip(Uᵀx) of the normalised pictures, channel by channel, in training and
+    test."""
     draw = EXPERIMENT.draw(PLAN, 0, images)
-    plain, classes = EXPERIMENT.dataset({"images": "plain", "seed": 0}, split, draw, [BASIS])
-    flipped, same = EXPERIMENT.dataset({"images": "flipped", "seed": 0}, split, draw, [BASIS])
-    assert np.array_equal(classes, draw[f"{split}_labels"]) and torch.equal(classes, same)
+    plain, classes = EXPERIMENT.dataset(
+        {"images": "plain", "seed": 0}, split, draw, [BASIS]
+    )
+    flipped, same = EXPERIMENT.dataset(
+        {"images": "flipped", "seed": 0}, split, draw, [BASIS]
+    )
+    assert np.array_equal(classes, draw[f"{split}_labels"]) and torch.equal(
+        classes, same
+    )
     expected = normalised(draw[f"{split}_pictures"])
     np.testing.assert_allclose(plain, expected, atol=1e-5)
     coefficients = expected.reshape(-1, 3, 1024) @ BASIS.T
     np.testing.assert_allclose(
-        flipped.flatten(2).double().numpy() @ BASIS.T, coefficients[..., ::-1], atol=1e-4
+        flipped.flatten(2).double().numpy() @ BASIS.T,
+        coefficients[..., ::-1],
+        atol=1e-4,
     )

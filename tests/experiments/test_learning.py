@@ -27,7 +27,7 @@ def test_images_are_the_mean_of_normalised_channels_and_labels_the_halves_as_tho
     x, y = EXPERIMENT.dataset(IMAGES, split, draw, [BASIS])
     expected = normalised(draw[f"{split}_pictures"]).mean(1, keepdims=True)
     np.testing.assert_allclose(x, expected, atol=1e-5)
-    shown = zip(images[f"{split}_images"], images[f"{split}_labels"])
+    shown = zip(images[f"{split}_images"], images[f"{split}_labels"], strict=True)
     label_of = {picture.tobytes(): label for picture, label in shown}
     halves = [label_of[picture.tobytes()] >= 2 for picture in draw[f"{split}_pictures"]]
     assert y.tolist() == halves and len(set(halves)) == 2
@@ -44,12 +44,17 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     (result,) = jobs.train_group(data, [job])
     course = jobs.course(result.tensors)
     assert list(course) == [0, 1, 2, 3]
-    # The weights after k epochs are those of the same training, of which each epoch is seen.
-    seen, place = {}, (job.cell, job.specification)
+    # The weights after k epochs are those of the same training, of which each epoch is
+    # seen.
+    seen = {}
+    place = (job.cell, job.specification)
     network = jobs.restored(data, *place, course[0], torch.device("cpu"))
     x, y = data.dataset(job.cell, "train")
     order = jobs.derive(*job.identity, "order")
-    note = lambda epochs: seen.update({epochs: network.state_dict()["1.weight"].clone()})
+
+    def note(epochs):
+        return seen.update({epochs: network.state_dict()["1.weight"].clone()})
+
     training.train(network, training.channels_last(x, "cpu"), y, HOW, order, note)
     for epochs, weights in course.items():
         assert torch.equal(weights["1.weight"], seen[epochs])

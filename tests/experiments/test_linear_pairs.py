@@ -26,12 +26,14 @@ def test_the_draws_of_a_seed():
 
 
 def test_it_is_tested_with_both_channels_and_with_each_alone():
-    draw, cell, v = EXPERIMENT.draw(PLAN, 3, None), EXPERIMENT.cells(PLAN)[1], list(BASIS[[1, 800]])
+    draw = EXPERIMENT.draw(PLAN, 3, None)
+    cell = EXPERIMENT.cells(PLAN)[1]
+    v = list(BASIS[[1, 800]])
     x, classes = EXPERIMENT.dataset(cell, "test", draw, v)
-    names, inputs, targets = zip(*EXPERIMENT.test_sets(cell, draw, v))
+    names, inputs, targets = zip(*EXPERIMENT.test_sets(cell, draw, v), strict=True)
     assert names == ("all", "first", "second", "conflict")
     assert all(torch.equal(target, classes) for target in targets)
-    for part, kept in zip(inputs, ((1, 1), (1, 0), (0, 1))):
+    for part, kept in zip(inputs, ((1, 1), (1, 0), (0, 1)), strict=True):
         assert torch.equal(part, x * torch.tensor(kept).reshape(1, 2, 1, 1))
     *_, conflict = inputs
     along = [
@@ -46,17 +48,22 @@ def test_it_is_tested_with_both_channels_and_with_each_alone():
     np.testing.assert_allclose(across, 0, atol=1e-5)
     first, second = EXPERIMENT.plane(cell, draw, v)
     for channel, direction in enumerate((first, second)):
-        np.testing.assert_allclose(direction[channel].flatten(), v[channel].astype(np.float32))
+        np.testing.assert_allclose(
+            direction[channel].flatten(), v[channel].astype(np.float32)
+        )
         assert not direction[1 - channel].any()
 
 
 def test_label_noise_is_of_each_channel_by_itself_and_of_training_alone():
-    rates, v = (0.3, 0.1), list(BASIS[[1, 800]])
-    values = VALUES | dict(zip(("eta1", "eta2"), rates))
+    rates = (0.3, 0.1)
+    v = list(BASIS[[1, 800]])
+    values = VALUES | dict(zip(("eta1", "eta2"), rates, strict=True))
     noisy, plain = (
-        plan_of("linear_pairs", each, GRIDS, samples=(4000, 50)) for each in (values, VALUES)
+        plan_of("linear_pairs", each, GRIDS, samples=(4000, 50))
+        for each in (values, VALUES)
     )
-    cell, draw = EXPERIMENT.cells(noisy)[1], EXPERIMENT.draw(noisy, 3, None)
+    cell = EXPERIMENT.cells(noisy)[1]
+    draw = EXPERIMENT.draw(noisy, 3, None)
     without = EXPERIMENT.draw(plain, 3, None)
     assert all(np.array_equal(draw[name], array) for name, array in without.items())
     assert set(draw) - set(without) == {"train_numbers"}
@@ -66,6 +73,8 @@ def test_label_noise_is_of_each_channel_by_itself_and_of_training_alone():
     for part, rate in ((wrong[0], 0.3), (wrong[1], 0.1), (wrong[0] & wrong[1], 0.03)):
         assert abs(part.mean() - rate) < 5 * (rate / 4000) ** 0.5
     for found, expected in zip(
-        EXPERIMENT.dataset(cell, "test", draw, v), EXPERIMENT.dataset(cell, "test", without, v)
+        EXPERIMENT.dataset(cell, "test", draw, v),
+        EXPERIMENT.dataset(cell, "test", without, v),
+        strict=True,
     ):
         assert torch.equal(found, expected)

@@ -15,9 +15,14 @@ BASIS = orthonormal()
 
 
 def datasets(samples=(4000, 500), **values):
-    plan = plan_of("nad_sweep", VALUES | values, {"lenet": {"indices": (3,)}}, samples=samples)
-    (cell, *_), draw = EXPERIMENT.cells(plan), EXPERIMENT.draw(plan, 0, None)
-    return [EXPERIMENT.dataset(cell, split, draw, [BASIS[3]]) for split in ("train", "test")]
+    plan = plan_of(
+        "nad_sweep", VALUES | values, {"lenet": {"indices": (3,)}}, samples=samples
+    )
+    (cell, *_) = EXPERIMENT.cells(plan)
+    draw = EXPERIMENT.draw(plan, 0, None)
+    return [
+        EXPERIMENT.dataset(cell, split, draw, [BASIS[3]]) for split in ("train", "test")
+    ]
 
 
 def along(x):
@@ -35,7 +40,7 @@ def test_noise_along_v_is_of_both_splits():
     for x, y in datasets(sigma_v=0.5):
         deviations = along(x) - (2 * y.numpy() - 1)
         assert deviations.std() == pytest.approx(0.5, abs=0.1)
-    for noisy, plain in zip(datasets(sigma_v=0.5), datasets()):
+    for noisy, plain in zip(datasets(sigma_v=0.5), datasets(), strict=True):
         assert torch.equal(noisy[1], plain[1])
 
 

@@ -1,5 +1,5 @@
-"""The scale `paper` of the shipped params.yaml is what the papers state and show: data, networks,
-training, grids; and no more."""
+"""The scale `paper` of the shipped params.yaml is what the papers state and show: data,
+networks, training, grids; and no more."""
 
 import dataclasses
 import re
@@ -17,9 +17,11 @@ IMAGES = Training(40, 0.15, 0.9, 1e-5)
 LINEAR = Training(20, 0.5, 0.0, 0.0, "linear")
 FLIP = Training(30, 0.21, 0.9, 5e-4)
 
-# Training and test samples and seeds; the experiment's own values; how each network is trained.
+# Training and test samples and seeds; the experiment's own values; how each network is
+# trained.
 STATED = {
-    # Paper 2, §3, A.1. Clipped at 0.5, LeNet is not fitted along late pairs: docs/fidelity.md.
+    # Paper 2, §3, A.1. Clipped at 0.5, LeNet is not fitted along late pairs:
+    # docs/fidelity.md.
     "linear_pairs": (
         (10_000, 10_000, 3),
         {"eps1": 1.0, "eps2": 0.5, "sigma": 1.0},
@@ -33,7 +35,11 @@ STATED = {
     "image_pairs": (
         (50_000, 10_000, 3),
         {"eps": 1.0, "sigma": {"resnet18": 3.0, "lenet": 1.0, "mlp_200_50": 3.0}},
-        {"resnet18": IMAGES, "lenet": IMAGES, "mlp_200_50": dataclasses.replace(IMAGES, epochs=60)},
+        {
+            "resnet18": IMAGES,
+            "lenet": IMAGES,
+            "mlp_200_50": dataclasses.replace(IMAGES, epochs=60),
+        },
     ),
     # Paper 1, §2; fig. 2; §4; §5, fig. 7; §5, table 1.
     "fourier": (
@@ -68,12 +74,16 @@ def paper(shipped):
 
 @pytest.mark.parametrize("name", STATED)
 def test_samples_seeds_values_and_training(name, paper):
-    plan, (sizes, values, trained) = paper[name], STATED[name]
+    plan = paper[name]
+    (sizes, values, trained) = STATED[name]
     assert (plan.train_samples, plan.test_samples, len(plan.seeds)) == sizes
     assert {name: member.training for name, member in plan.members.items()} == trained
     for architecture, member in plan.members.items():
         size = re.fullmatch(r"mlp_(\d+)_(\d+)", architecture)
-        assert not size or member.specification["hidden"] == [int(size[1]), int(size[2])]
+        assert not size or member.specification["hidden"] == [
+            int(size[1]),
+            int(size[2]),
+        ]
     for key, value in values.items():
         found = getattr(plan.settings, key)
         if isinstance(value, dict):
@@ -82,7 +92,9 @@ def test_samples_seeds_values_and_training(name, paper):
 
 
 def test_the_grids_have_the_papers_indices_and_frequencies(paper):
-    grids = lambda name: {a: member.grid for a, member in paper[name].members.items()}
+    def grids(name):
+        return {a: member.grid for a, member in paper[name].members.items()}
+
     every = (*range(11), *range(14, 1023, 4))
     for name in ("linear_pairs", "image_pairs"):
         assert {grid.indices for grid in grids(name).values()} == {INDICES}

@@ -18,9 +18,9 @@ HANDS_OVER = {
     "networks/arguments.py",
     "project/errors.py",
 }
-"""Files that are run too, and only hand arguments on: they find the network's class, put draws and
-directions into the experiment's functions, refuse arguments and edited files, and choose between a
-stack and one network."""
+"""Files that are run too, and only hand arguments on: they find the network's class,
+put draws and directions into the experiment's functions, refuse arguments and edited
+files, and choose between a stack and one network."""
 
 
 @pytest.mark.parametrize("name", experiments.names())
@@ -47,16 +47,27 @@ def test_what_trains_a_cell_reaches_no_file_that_its_key_leaves_out(name, images
         sys.setprofile(None)
     assert all(isinstance(result, jobs.Result) for result in results)
     ours = {Path(file) for file in reached if file.startswith(f"{code.PACKAGE}/")}
-    decisive = set(jobs.decisive_files(type(experiment), group[0].specification["network"]))
+    decisive = set(
+        jobs.decisive_files(type(experiment), group[0].specification["network"])
+    )
     handing_over = {code.PACKAGE / file for file in HANDS_OVER}
     assert ours - decisive <= handing_over, ours - decisive - handing_over
-    assert {code.PACKAGE / "cells/training.py", code.PACKAGE / "cells/stack.py"} <= ours & decisive
-    assert not decisive & set(code.room("report") + code.room("measures")), "metrics and legends"
+    assert {
+        code.PACKAGE / "cells/training.py",
+        code.PACKAGE / "cells/stack.py",
+    } <= ours & decisive
+    assert not decisive & set(code.room("report") + code.room("measures")), (
+        "metrics and legends"
+    )
 
 
-def test_an_edit_changes_the_digest_and_its_layout_comments_and_docstrings_do_not(tmp_path):
+def test_an_edit_changes_the_digest_and_its_layout_comments_and_docstrings_do_not(
+    tmp_path,
+):
     source = 'def f(x: int) -> int:\n    """Twice x."""\n    return 2 * x  # twice\n'
-    same = "def f(x: int) -> int:\n\n    # another comment\n    return (2 *\n        x)\n"
+    same = (
+        "def f(x: int) -> int:\n\n    # another comment\n    return (2 *\n        x)\n"
+    )
     other = source.replace("2 *", "3 *")
     digests = []
     for number, text in enumerate((source, same, other)):
@@ -73,4 +84,6 @@ def test_cells_import_torch_and_numpy_alone():
             if line.startswith(("import ", "from ")):
                 module = line.split()[1]
                 assert module.partition(".")[0] in allowed, f"{file}: {line}"
-                assert not module.startswith("pipeline") or module.startswith("pipeline.cells")
+                assert not module.startswith("pipeline") or module.startswith(
+                    "pipeline.cells"
+                )

@@ -14,7 +14,8 @@ from pipeline.grid.data import Data
 from pipeline.machine import store, workers
 
 FOURIER = experiments.find("fourier")
-CPU, GPU = torch.device("cpu"), torch.device("cuda")
+CPU = torch.device("cpu")
+GPU = torch.device("cuda")
 
 
 @pytest.fixture(autouse=True)
@@ -23,11 +24,17 @@ def _two_cores(monkeypatch):
 
 
 def fourier_plan(seeds=(0,), train_samples=1000, **epochs):
-    """A plan of `fourier` with a grid of step 8, of 10 different frequencies, for some networks."""
-    settings, samples = {"eps": 1.0, "sigma": 3.0}, (train_samples, 500)
-    plan = plan_of("fourier", settings, dict.fromkeys(epochs, {"step": 8}), seeds, samples)
+    """A plan of `fourier` with a grid of step 8, of 10 different frequencies, for some
+    networks."""
+    settings = {"eps": 1.0, "sigma": 3.0}
+    samples = (train_samples, 500)
+    plan = plan_of(
+        "fourier", settings, dict.fromkeys(epochs, {"step": 8}), seeds, samples
+    )
     members = {
-        name: dataclasses.replace(member, training=dataclasses.replace(HOW, epochs=epochs[name]))
+        name: dataclasses.replace(
+            member, training=dataclasses.replace(HOW, epochs=epochs[name])
+        )
         for name, member in plan.members.items()
     }
     return dataclasses.replace(plan, members=members)
@@ -36,17 +43,20 @@ def fourier_plan(seeds=(0,), train_samples=1000, **epochs):
 def forecast_of(plan, device=CPU):
     """The forecast of a plan, its time unknown as None."""
     found = told.forecast(FOURIER, plan, device)
-    return [None if np.isnan(value) else pytest.approx(value) for value in found.values()]
+    return [
+        None if np.isnan(value) else pytest.approx(value) for value in found.values()
+    ]
 
 
 def note(plan, device=CPU, experiment=FOURIER, **seconds):
     """Note the seconds that a sample of each architecture took."""
     keys = (jobs.rate_key(experiment, plan.members[name], device) for name in seconds)
-    told.add_rates(dict(zip(keys, seconds.values())))
+    told.add_rates(dict(zip(keys, seconds.values(), strict=True)))
 
 
 def test_a_forecast_worked_out_by_hand(folder):
-    """10 frequencies and 2 seeds: 20 cells of each network, 3 and 5 epochs, on two cores."""
+    """10 frequencies and 2 seeds: 20 cells of each network, 3 and 5 epochs, on two
+    cores."""
     plan = fourier_plan((0, 1), lenet=3, logreg=5)
     assert forecast_of(plan) == [40, 0, None]
     note(plan, lenet=0.0009)
@@ -77,10 +87,13 @@ def test_cells_in_the_store_are_counted_and_not_trained_again(folder):
     assert forecast_of(plan)[1] == 0, "there are no data yet"
     lay_down_plan(plan)
     generate.main("fourier")
-    # Of ten cells a network and seed: six of 20 LeNets, and two of 20 logistic regressions.
+    # Of ten cells a network and seed: six of 20 LeNets, and two of 20 logistic
+    # regressions.
     keep(plan, [FOURIER.cells(plan)[n] for n in (0, 1, 5, 9, 10, 19, 21, 39)])
     minutes = (14 * 8 * 3 + 18 * 8 * 5) / 2 / 60
     assert forecast_of(plan) == [40, 8, minutes]
     assert forecast_of(plan, device=GPU)[1] == 0, "a GPU's networks are others"
     for more in ({"train_samples": 9}, {"test_samples": 501}):
-        assert forecast_of(dataclasses.replace(plan, **more))[1] == 0, "data are to be drawn anew"
+        assert forecast_of(dataclasses.replace(plan, **more))[1] == 0, (
+            "data are to be drawn anew"
+        )

@@ -23,7 +23,8 @@ PLAN = plan_of(
 
 
 def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
-    basis, experiment = orthonormal(), experiments.find("linear_pairs")
+    basis = orthonormal()
+    experiment = experiments.find("linear_pairs")
     lay_down_plan(PLAN)
     lay_down_nads(lenet=basis)
     stale = artifacts.DATASETS / "linear_pairs/draw-7.test_labels.npy"
@@ -32,15 +33,19 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     generate.main("linear_pairs")
     assert capsys.readouterr().out == "linear_pairs: 8 cells, 2 directions\n"
     names = {path.name for path in stale.parent.iterdir()}
-    arrays = [f"{split}_{part}" for split in ("train", "test") for part in ("labels", "normal")]
+    arrays = [
+        f"{split}_{part}"
+        for split in ("train", "test")
+        for part in ("labels", "normal")
+    ]
     draws = {f"draw-{seed}.{array}.npy" for seed in (0, 1) for array in arrays}
-    assert names == draws | {"directions.npz", "cells.csv"}, "what an earlier run left is gone"
+    assert names == draws | {"directions.npz", "cells.csv"}, (
+        "what an earlier run left is gone"
+    )
     cells = artifacts.cells("linear_pairs")
     assert cells == experiment.cells(PLAN) and type(cells[0]["index_1"]) is int
-    places, values = (
-        ["architecture", "seed", "index_1", "index_2"],
-        ["eps1", "eps2", "sigma", "eta1", "eta2"],
-    )
+    places = ["architecture", "seed", "index_1", "index_2"]
+    values = ["eps1", "eps2", "sigma", "eta1", "eta2"]
     columns = [*places, *values, "channels", "height", "width"]
     assert list(pd.read_csv(stale.parent / "cells.csv")) == columns
     data = Data(experiment)
@@ -71,7 +76,9 @@ def test_the_chosen_estimands_nads_are_the_architectures_own_file_and_the_others
         assert np.array_equal(directions[f"lenet-{estimand}-3"], basis[3])
 
 
-def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(folder, images, capsys):
+def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(
+    folder, images, capsys
+):
     plan = plan_of("flip", {}, {"lenet": {}}, seeds=(2, 3), samples=(61, 20))
     lay_down_plan(plan)
     lay_down_nads(lenet=orthonormal())
@@ -82,10 +89,16 @@ def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(folder, im
         artifacts.write_json(where / "about.json", about)
     generate.main("flip")
     output = capsys.readouterr()
-    assert output.err == "notice: flip has 60 train samples, not 61: there are no more images\n"
+    assert (
+        output.err
+        == "notice: flip has 60 train samples, not 61: there are no more images\n"
+    )
     assert output.out == "flip: 4 cells, 1 direction\n"
     assert json.loads((artifacts.DATASETS / "flip/images.json").read_text()) == about
-    assert artifacts.about_pictures("flip") == about and Data(experiments.find("flip")).outputs == 4
+    assert (
+        artifacts.about_pictures("flip") == about
+        and Data(experiments.find("flip")).outputs == 4
+    )
     draw = artifacts.draw("flip", 2)
     assert np.array_equal(draw["train_pictures"], images["train_images"])
     assert draw["train_pictures"].dtype == np.uint8

@@ -1,4 +1,5 @@
-"""The training of a grid's cells: seeds, keys, groups, and what is kept of a trained cell."""
+"""The training of a grid's cells: seeds, keys, groups, and what is kept of a trained
+cell."""
 
 import dataclasses
 import itertools
@@ -23,7 +24,7 @@ GRIDS = {"logreg": {"indices": (1, 9)}, "mlp": {"indices": (1,)}}
 def made():
     """A plan of five places, its data in memory, and the cells."""
     plan = plan_of("linear_pairs", SETTINGS, GRIDS, samples=(150, 20))
-    basis = dict(zip((1, 9), orthonormal()))
+    basis = dict(zip((1, 9), orthonormal(), strict=True))
     vectors = {f"{name}-{index}": basis[index] for name in GRIDS for index in basis}
     experiment = experiments.find("linear_pairs")
     draws = {seed: experiment.draw(plan, seed, None) for seed in plan.seeds}
@@ -32,11 +33,15 @@ def made():
 
 @pytest.fixture
 def sweep():
-    """`fourier`, whose networks no later stage needs: logistic regression along four directions."""
+    """`fourier`, whose networks no later stage needs: logistic regression along four
+    directions."""
     grid = {"logreg": {"step": 16}}
-    plan = plan_of("fourier", {"eps": 1.0, "sigma": 1.0}, grid, seeds=(0,), samples=(150, 20))
+    plan = plan_of(
+        "fourier", {"eps": 1.0, "sigma": 1.0}, grid, seeds=(0,), samples=(150, 20)
+    )
     experiment = experiments.find("fourier")
-    draws, vectors = {0: experiment.draw(plan, 0, None)}, experiment.directions(plan, None)
+    draws = {0: experiment.draw(plan, 0, None)}
+    vectors = experiment.directions(plan, None)
     return plan, data_of("fourier", draws, vectors), experiment.cells(plan)
 
 
@@ -58,7 +63,9 @@ def with_member(plan, name, **changes):
     return dataclasses.replace(plan, members=plan.members | {name: member})
 
 
-def test_the_key_changes_with_everything_that_decides_the_weights_and_with_nothing_else(made):
+def test_the_key_changes_with_everything_that_decides_the_weights_and_with_nothing_else(
+    made,
+):
     plan, data, cells = made
     before = keys(plan, data, cells)
     assert len(set(before)) == len(cells) == 10
@@ -69,33 +76,59 @@ def test_the_key_changes_with_everything_that_decides_the_weights_and_with_nothi
         other = data_of("linear_pairs", draws, vectors)
         return [key not in before for key in keys(plan, other, cells, device)]
 
-    of = lambda condition: [bool(condition(cell)) for cell in cells]
-    everywhere, nowhere = of(lambda cell: True), of(lambda cell: False)
+    def of(condition):
+        return [bool(condition(cell)) for cell in cells]
+
+    everywhere = of(lambda cell: True)
+    nowhere = of(lambda cell: False)
     in_mlp = of(lambda cell: cell["architecture"] == "mlp")
     assert differ() == nowhere
     for name in ("test_labels", "test_normal"):
         assert differ(draws=changed(draws, 1, name)) == nowhere
     for name in ("train_labels", "train_normal"):
-        assert differ(draws=changed(draws, 1, name)) == of(lambda cell: cell["seed"] == 1)
+        assert differ(draws=changed(draws, 1, name)) == of(
+            lambda cell: cell["seed"] == 1
+        )
     # One bit of one direction changes the cells that use it.
     vector = data.vectors["logreg-9"].copy()
     vector[5] = np.nextafter(vector[5], 1)
     assert differ(vectors=data.vectors | {"logreg-9": vector}) == of(
-        lambda cell: cell["architecture"] == "logreg" and 9 in (cell["index_1"], cell["index_2"])
+        lambda cell: (
+            cell["architecture"] == "logreg" and 9 in (cell["index_1"], cell["index_2"])
+        )
     )
-    changes = {"epochs": 3, "lr": 0.11, "momentum": 0.8, "weight_decay": 1e-9, "clip": 0.4}
-    for name, value in (changes | {"schedule": "linear", "precision": "bfloat16"}).items():
-        other = with_member(plan, "mlp", training=dataclasses.replace(HOW, **{name: value}))
+    changes = {
+        "epochs": 3,
+        "lr": 0.11,
+        "momentum": 0.8,
+        "weight_decay": 1e-9,
+        "clip": 0.4,
+    }
+    for name, value in (
+        changes | {"schedule": "linear", "precision": "bfloat16"}
+    ).items():
+        other = with_member(
+            plan, "mlp", training=dataclasses.replace(HOW, **{name: value})
+        )
         assert differ(plan=other) == in_mlp
     mlp = {"network": networks.NETWORKS["mlp"], "hidden": [4, 6]}
     assert differ(plan=with_member(plan, "mlp", specification=mlp)) == in_mlp
-    assert differ(plan=with_member(plan, "mlp", own={"own/net.py": "another digest"})) == in_mlp
+    assert (
+        differ(plan=with_member(plan, "mlp", own={"own/net.py": "another digest"}))
+        == in_mlp
+    )
     for value in ("eps1", "eps2", "sigma"):
         other = [cell | {value: cell[value] + 1e-12} for cell in cells]
         assert differ(cells=other) == everywhere
     assert differ(device=torch.device("cuda")) == everywhere
-    # Sizes that the draws hold anyway, and the scale's name, decide nothing by themselves.
-    sizes = {"scale": "paper", "train_samples": 9, "test_samples": 7, "seeds": (0, 1, 2)}
+    # Sizes that the draws hold anyway, and the scale's name, decide nothing by
+    # themselves.
+    sizes = {
+        "scale": "paper",
+        "train_samples": 9,
+        "test_samples": 7,
+        "seeds": (0, 1, 2),
+    }
     assert differ(plan=dataclasses.replace(plan, **sizes)) == nowhere
 
 
@@ -113,11 +146,18 @@ def test_a_cell_is_trained_from_the_weights_and_in_the_order_of_its_identity(mad
     for job in (found[1], found[-1]):
         cell = job.cell
         places = (cell["index_1"], cell["index_2"])
-        assert job.identity == (cell["seed"], "linear_pairs", cell["architecture"], *places)
+        assert job.identity == (
+            cell["seed"],
+            "linear_pairs",
+            cell["architecture"],
+            *places,
+        )
         weights = seeds.derive(*job.identity, "weights")
         network = networks.build(ARCHITECTURES[cell["architecture"]], 2, 2, weights)
         x, y = data.dataset(cell, "train")
-        outcome = training.train(network, x, y, HOW, seeds.derive(*job.identity, "order"))
+        outcome = training.train(
+            network, x, y, HOW, seeds.derive(*job.identity, "order")
+        )
         (result,) = jobs.train_group(data, [job])
         assert result.outcome == outcome and 0 < result.seconds < 60
         assert set(result.tensors) == set(network.state_dict())
@@ -126,7 +166,8 @@ def test_a_cell_is_trained_from_the_weights_and_in_the_order_of_its_identity(mad
 
 
 def test_weights_of_any_type_are_kept_exactly(tmp_path):
-    network, kept = torch.nn.Linear(5, 3).bfloat16(), store.Store(tmp_path)
+    network = torch.nn.Linear(5, 3).bfloat16()
+    kept = store.Store(tmp_path)
     network.register_buffer("eighths", torch.randn(9).to(torch.float8_e5m2))
     network.register_buffer("eighths", torch.randn(9).to(torch.float8_e5m2))
     weights = network.state_dict()
@@ -141,7 +182,9 @@ def test_of_a_network_that_no_later_stage_needs_its_outputs_are_kept(sweep):
     (job, *_) = jobs.of_cells(plan, data, cells, CPU)
     (result,) = jobs.train_group(data, [job])
     ((_, x, _),) = data.test_sets(job.cell)
-    network = networks.build(job.specification, 1, 2, seeds.derive(*job.identity, "weights"))
+    network = networks.build(
+        job.specification, 1, 2, seeds.derive(*job.identity, "weights")
+    )
     order = seeds.derive(*job.identity, "order")
     training.train(network, *data.dataset(job.cell, "train"), HOW, order)
     expected = network(x).detach()
@@ -149,10 +192,13 @@ def test_of_a_network_that_no_later_stage_needs_its_outputs_are_kept(sweep):
     torch.testing.assert_close(result.tensors["all"], expected, rtol=1e-5, atol=1e-6)
 
 
-def test_a_stack_gives_each_cell_what_it_gets_alone_and_one_that_diverges_touches_no_other(made):
+def test_a_stack_gives_each_cell_what_it_gets_alone_and_one_that_diverges_touches_no_other(
+    made,
+):
     plan, data, cells = made
     group = list(jobs.of_cells(plan, data, cells, CPU))[:4]
-    broken, real = group[2].cell, data.dataset
+    broken = group[2].cell
+    real = data.dataset
     data.dataset = lambda cell, split: (
         (real(cell, split)[0] * float("nan"), real(cell, split)[1])
         if cell is broken
@@ -161,7 +207,9 @@ def test_a_stack_gives_each_cell_what_it_gets_alone_and_one_that_diverges_touche
     results = jobs.train_group(data, group)
     for failed in (results[2], *jobs.train_group(data, [group[2]])):
         assert isinstance(failed, training.Diverged)
-        assert failed.__traceback__ is None  # its frames would keep the cell's data on a GPU
+        assert (
+            failed.__traceback__ is None
+        )  # its frames would keep the cell's data on a GPU
     for position in (0, 1, 3):
         (alone,) = jobs.train_group(data, [group[position]])
         together = results[position]
@@ -174,7 +222,8 @@ def test_a_gpu_trains_neighbours_of_one_architecture_and_training_in_stacks(made
     _, data, _ = made
     lenet = {"network": networks.NETWORKS["lenet"]}
     resnet = {"network": networks.NETWORKS["resnet18"], "width": 0.125}
-    long, cuda = dataclasses.replace(HOW, epochs=3), torch.device("cuda")
+    long = dataclasses.replace(HOW, epochs=3)
+    cuda = torch.device("cuda")
     work = [
         jobs.Job(SQUARE, specification, how, (), cuda, "")
         for specification, how, count in (

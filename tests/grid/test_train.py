@@ -1,5 +1,5 @@
-"""The stage `train`: what it lays down, what it takes from the store, beside other runs, and
-failures."""
+"""The stage `train`: what it lays down, what it takes from the store, beside other
+runs, and failures."""
 
 import dataclasses
 import errno
@@ -10,7 +10,13 @@ import pandas as pd
 import pytest
 import safetensors.torch
 import torch
-from small_grids import ARCHITECTURES, lay_down_nads, lay_down_plan, orthonormal, plan_of
+from small_grids import (
+    ARCHITECTURES,
+    lay_down_nads,
+    lay_down_plan,
+    orthonormal,
+    plan_of,
+)
 
 import pipeline
 from pipeline import evaluate, experiments, generate, train
@@ -43,9 +49,13 @@ def plan(folder, in_this_process):
 
 
 def test_data_sets_of_another_plan_are_refused_by_both_stages(plan):
-    lay_down_plan(plan_of("linear_pairs", SETTINGS | {"eps2": 0.3}, GRIDS, (3,), (200, 64)))
+    lay_down_plan(
+        plan_of("linear_pairs", SETTINGS | {"eps2": 0.3}, GRIDS, (3,), (200, 64))
+    )
     for stage in (train, evaluate):
-        with pytest.raises(InputError, match="linear_pairs is not of the cells that are planned"):
+        with pytest.raises(
+            InputError, match="linear_pairs is not of the cells that are planned"
+        ):
             stage.main("linear_pairs")
 
 
@@ -63,13 +73,18 @@ def laid_down():
 
 def counts(capsys):
     """(trained, reused, failed), as the stage prints them."""
-    found = re.search(r"(\d+) cells trained, (\d+) reused, (\d+) failed", capsys.readouterr().out)
+    found = re.search(
+        r"(\d+) cells trained, (\d+) reused, (\d+) failed", capsys.readouterr().out
+    )
     return tuple(map(int, found.groups()))
 
 
 def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys, monkeypatch):
     capsys.readouterr()
-    in_six = lambda *given: [dataclasses.replace(r, seconds=6.0) for r in jobs.train_group(*given)]
+
+    def in_six(*given):
+        return [dataclasses.replace(r, seconds=6.0) for r in jobs.train_group(*given)]
+
     monkeypatch.setattr(run, "train_group", in_six)
     train.main("linear_pairs")
     assert re.fullmatch(
@@ -78,16 +93,23 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys, monke
         capsys.readouterr().out,
     )
     data, work = jobs_of(plan)
-    columns, rows, losses = ["architecture", "seed", "index_1", "index_2"], [], []
+    columns = ["architecture", "seed", "index_1", "index_2"]
+    rows = []
+    losses = []
     for job in work:
         (result,) = jobs.train_group(data, [job])
-        cell, outcome = job.cell, result.outcome
+        cell = job.cell
+        outcome = result.outcome
         name = f"{cell['architecture']}-{cell['index_1']}-{cell['index_2']}-seed3"
         kept = safetensors.torch.load_file(MODELS / f"{name}.safetensors")
-        assert all(torch.equal(kept[key], tensor) for key, tensor in result.tensors.items())
+        assert all(
+            torch.equal(kept[key], tensor) for key, tensor in result.tensors.items()
+        )
         place = [cell[key] for key in columns]
         rows.append([*place, outcome.losses[-1], outcome.accuracy, outcome.steps])
-        losses += [[*place, n, round(loss, 6)] for n, loss in enumerate(outcome.losses, 1)]
+        losses += [
+            [*place, n, round(loss, 6)] for n, loss in enumerate(outcome.losses, 1)
+        ]
     expected = pd.DataFrame(rows, columns=[*columns, "loss", "accuracy", "steps"])
     found = artifacts.trained("linear_pairs", "training.csv")
     pd.testing.assert_frame_equal(found, expected.astype({"steps": float}))
@@ -102,11 +124,15 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys, monke
         "architectures": {name: ARCHITECTURES[name] for name in GRIDS},
     }
     assert len(laid_down()) == 5 + 3, "networks, two tables and grid.json"
-    measured, experiment = rates(), experiments.find("linear_pairs")
+    measured = rates()
+    experiment = experiments.find("linear_pairs")
     assert set(measured) == {
-        jobs.rate_key(experiment, member, torch.device("cpu")) for member in plan.members.values()
+        jobs.rate_key(experiment, member, torch.device("cpu"))
+        for member in plan.members.values()
     }
-    assert set(measured.values()) == {6.0 / (200 * 2)}, "of a sample in one of two epochs"
+    assert set(measured.values()) == {6.0 / (200 * 2)}, (
+        "of a sample in one of two epochs"
+    )
 
 
 def test_more_test_samples_train_nothing_and_other_directions_do(plan, capsys):
@@ -138,7 +164,9 @@ def test_a_damaged_entry_of_the_store_is_trained_again_and_replaced(plan, capsys
     assert path.read_bytes() == content and laid_down() == before
 
 
-def test_cells_of_altered_data_are_trained_and_those_of_the_true_data_stay(plan, capsys):
+def test_cells_of_altered_data_are_trained_and_those_of_the_true_data_stay(
+    plan, capsys
+):
     """One label is altered, as by hand, and then restored."""
     train.main("linear_pairs")
     before = laid_down()
@@ -165,7 +193,8 @@ def test_cells_of_another_run_are_taken_from_it_and_those_that_it_gives_up_are_t
 ):
     """The other run holds two cells: it finishes one of them and lets go of the other."""
     data, work = jobs_of(plan)
-    held, waited = {work[1].key: True, work[2].key: False}, []
+    held = {work[1].key: True, work[2].key: False}
+    waited = []
     kept = store.Store(store.default_folder())
 
     class Elsewhere(Claims):
@@ -188,7 +217,8 @@ def test_cells_of_another_run_are_taken_from_it_and_those_that_it_gives_up_are_t
 def test_a_full_disk_ends_the_run_in_one_sentence_and_what_is_finished_is_kept(
     plan, monkeypatch, capsys
 ):
-    put, tried = store.Store.put, []
+    put = store.Store.put
+    tried = []
 
     def put_one(kept, key, *entry):
         tried.append(key)
@@ -241,4 +271,7 @@ def test_processes_train_and_evaluate_as_one_does(folder, request):
     shutil.rmtree(store.default_folder())
     train.main("linear_pairs")
     evaluate.main("linear_pairs")
-    assert found == (laid_down(), {path.name: path.read_bytes() for path in reports.iterdir()})
+    assert found == (
+        laid_down(),
+        {path.name: path.read_bytes() for path in reports.iterdir()},
+    )

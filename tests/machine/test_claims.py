@@ -39,7 +39,9 @@ def holder(tmp_path):
     process.communicate()
 
 
-def test_what_another_process_claimed_is_not_to_be_had_until_it_lets_go_or_ends(tmp_path, holder):
+def test_what_another_process_claimed_is_not_to_be_had_until_it_lets_go_or_ends(
+    tmp_path, holder
+):
     with Claims(tmp_path) as claims:
         assert [claims.take(key) for key in (A, B, C)] == [False, False, True]
         print(file=holder.stdin, flush=True)

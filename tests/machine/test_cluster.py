@@ -1,5 +1,5 @@
-"""Dask behind `workers.run`, with a scheduler and two workers on this machine: what is refused, and
-the bytes of a local run even if a worker is killed."""
+"""Dask behind `workers.run`, with a scheduler and two workers on this machine: what is
+refused, and the bytes of a local run even if a worker is killed."""
 
 import contextlib
 import dataclasses
@@ -18,7 +18,14 @@ import psutil
 import pytest
 import torch
 from hand_overs import lay_down_plans
-from small_grids import ARCHITECTURES, HOW, lay_down_nads, lay_down_plan, orthonormal, plan_of
+from small_grids import (
+    ARCHITECTURES,
+    HOW,
+    lay_down_nads,
+    lay_down_plan,
+    orthonormal,
+    plan_of,
+)
 from structure import ROOT
 
 import pipeline
@@ -28,7 +35,9 @@ from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
-pytest.importorskip("distributed", reason="Dask is not installed (requirements-cluster.txt)")
+pytest.importorskip(
+    "distributed", reason="Dask is not installed (requirements-cluster.txt)"
+)
 
 from pipeline.machine import cluster  # noqa: E402
 
@@ -40,7 +49,10 @@ LONGER = dataclasses.replace(HOW, epochs=10)
 ESTIMATOR = Estimator("secant", "readout", 100.0, "normal", False, False)
 STAGES = {
     "train": (lambda: train.main("linear_pairs"), artifacts.MODELS),
-    "evaluate": (lambda: evaluate.main("linear_pairs"), artifacts.REPORTS / "linear_pairs"),
+    "evaluate": (
+        lambda: evaluate.main("linear_pairs"),
+        artifacts.REPORTS / "linear_pairs",
+    ),
     "estimate": (estimate.main, artifacts.NADS),
 }
 
@@ -115,7 +127,8 @@ def test_results_come_back_with_their_jobs():
 
 
 def test_jobs_are_asked_for_only_when_a_worker_is_free():
-    given, done = [], 0
+    given = []
+    done = 0
 
     def jobs():
         for number in range(100):
@@ -132,7 +145,9 @@ def run():
     return list(workers.run(add, range(4), int, CPU))
 
 
-def test_a_worker_that_does_not_share_the_folder_or_has_another_torch_ends_the_run(monkeypatch):
+def test_a_worker_that_does_not_share_the_folder_or_has_another_torch_ends_the_run(
+    monkeypatch,
+):
     with monkeypatch.context() as patch:
         probe = contextlib.nullcontext(types.SimpleNamespace(name="/nowhere/probe"))
         patch.setattr(cluster.tempfile, "NamedTemporaryFile", lambda **_: probe)
@@ -206,22 +221,32 @@ def test_a_job_that_kills_its_workers_fails_and_the_others_do_not():
 
 @pytest.fixture
 def project(folder):
-    """A folder with the package, a grid of six cells and their data, and an estimate of 48
-    networks."""
-    grids = {"lenet": {"indices": (1,)}, "logreg": {"indices": (1, 9)}, "mlp": {"indices": (1,)}}
+    """A folder with the package, a grid of six cells and their data, and an estimate of
+    48 networks."""
+    grids = {
+        "lenet": {"indices": (1,)},
+        "logreg": {"indices": (1, 9)},
+        "mlp": {"indices": (1,)},
+    }
     lay_down_plan(
-        plan_of("linear_pairs", SETTINGS, grids, seeds=(3,), samples=(2000, 64), how=LONGER)
+        plan_of(
+            "linear_pairs", SETTINGS, grids, seeds=(3,), samples=(2000, 64), how=LONGER
+        )
     )
     lay_down_nads(**dict.fromkeys(grids, orthonormal()))
     generate.main("linear_pairs")
-    members = {"lenet": Request(ARCHITECTURES["lenet"], Source(48, None, (1, 32, 32), 8))}
+    members = {
+        "lenet": Request(ARCHITECTURES["lenet"], Source(48, None, (1, 32, 32), 8))
+    }
     lay_down_plans(nads=NADsPlan("smoke", 7, ESTIMATOR, members))
     return folder
 
 
 def laid_down(folder):
     """The bytes of every file below a folder, by path."""
-    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def kill_when_busy(dask, worker):
@@ -234,7 +259,8 @@ def kill_when_busy(dask, worker):
 
 
 def test_a_worker_that_is_killed_changes_no_byte(project, dask, monkeypatch, capfd):
-    worker, expected = dask.add_worker(), {}
+    worker = dask.add_worker()
+    expected = {}
     with monkeypatch.context() as patch:
         patch.delenv("NADS_CLUSTER")
         for name, (stage, folder) in STAGES.items():
@@ -250,4 +276,6 @@ def test_a_worker_that_is_killed_changes_no_byte(project, dask, monkeypatch, cap
         assert laid_down(folder) == expected[name], name
     killer.join(1)
     assert not killer.is_alive()
-    assert "linear_pairs: 6 cells trained, 0 reused, 0 failed; " in capfd.readouterr().out
+    assert (
+        "linear_pairs: 6 cells trained, 0 reused, 0 failed; " in capfd.readouterr().out
+    )

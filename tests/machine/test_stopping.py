@@ -1,4 +1,5 @@
-"""Runs that end before their time: their workers end with them, and what was finished is kept."""
+"""Runs that end before their time: their workers end with them, and what was finished
+is kept."""
 
 import contextlib
 import os
@@ -48,7 +49,9 @@ def start(folder):
 def starting(process, _):
     """Whether one of the process's workers is there."""
     for child in psutil.Process(process.pid).children():
-        with contextlib.suppress(psutil.NoSuchProcess):  # another child, which has just ended
+        with contextlib.suppress(
+            psutil.NoSuchProcess
+        ):  # another child, which has just ended
             if "popen_loky_posix" in " ".join(child.cmdline()):
                 return True
     return False

@@ -1,5 +1,5 @@
-"""Finished work: kept whole or not at all, found by content, and not after a bit has turned, also
-where DVC's cache has the same file."""
+"""Finished work: kept whole or not at all, found by content, and not after a bit has
+turned, also where DVC's cache has the same file."""
 
 import errno
 import os
@@ -37,7 +37,10 @@ def test_what_is_kept_is_found_again_and_may_be_replaced(kept):
     tensors = {"one": torch.arange(6.0), "other": torch.ones(2, 3)}
     kept.put("ab12", tensors, {"losses": [0.5, 1e-05], "steps": None})
     path = kept.folder / "ab" / "ab12.safetensors"
-    assert kept.holds("ab12") and kept.get("ab12") == {"losses": [0.5, 1e-05], "steps": None}
+    assert kept.holds("ab12") and kept.get("ab12") == {
+        "losses": [0.5, 1e-05],
+        "steps": None,
+    }
     assert kept.path("ab12") == path and path.stat().st_mode & 0o777 == 0o444
     found = safetensors.torch.load_file(path)
     assert all(torch.equal(found[name], tensors[name]) for name in tensors)
@@ -73,7 +76,11 @@ def test_digests_tell_values_shapes_and_types_apart():
 
 @pytest.mark.slow
 def test_one_turned_bit_anywhere_is_found(kept):
-    kept.put("ab12", {"w": W["w"][:1], "n": torch.tensor(3)}, {"losses": [0.5], "steps": None})
+    kept.put(
+        "ab12",
+        {"w": W["w"][:1], "n": torch.tensor(3)},
+        {"losses": [0.5], "steps": None},
+    )
     path = kept.path("ab12")
     content = path.read_bytes()
     for bit in range(8 * len(content)):
@@ -86,7 +93,9 @@ def test_one_turned_bit_anywhere_is_found(kept):
     assert kept.get("ab12") is not None
 
 
-@pytest.mark.parametrize("damage", [lambda _: safetensors.torch.save(W), lambda whole: whole[:-7]])
+@pytest.mark.parametrize(
+    "damage", [lambda _: safetensors.torch.save(W), lambda whole: whole[:-7]]
+)
 def test_a_damaged_file_counts_as_not_kept_and_is_said(damage, kept, capsys):
     """One without a note, and one that was cut short."""
     kept.put("ab12", W, {"loss": 0.5})
@@ -94,7 +103,9 @@ def test_a_damaged_file_counts_as_not_kept_and_is_said(damage, kept, capsys):
     path.chmod(0o644)
     path.write_bytes(damage(path.read_bytes()))
     assert kept.get("ab12") is None and not path.exists()
-    assert capsys.readouterr().err.startswith(f"notice: {path} is damaged and counts as not kept: ")
+    assert capsys.readouterr().err.startswith(
+        f"notice: {path} is damaged and counts as not kept: "
+    )
     kept.put("ab12", W, {"loss": 0.5})
     assert kept.get("ab12") == {"loss": 0.5}
 
@@ -129,11 +140,14 @@ def test_where_no_link_can_be_made_there_is_a_copy(kept, tmp_path, monkeypatch):
     assert not copy.samefile(kept.path("ab12"))
 
 
-def test_use_is_noted_beside_the_time_of_the_contents_and_damage_with_it(kept, tmp_path, capsys):
-    """DVC, whose cache may hold the same file, takes it for unchanged as long as mode, time and
-    size are."""
+def test_use_is_noted_beside_the_time_of_the_contents_and_damage_with_it(
+    kept, tmp_path, capsys
+):
+    """DVC, whose cache may hold the same file, takes it for unchanged as long as mode,
+    time and size are."""
     kept.put("ab12", W, {"loss": 0.5})
-    path, copy = kept.path("ab12"), tmp_path / "copy.safetensors"
+    path = kept.path("ab12")
+    copy = tmp_path / "copy.safetensors"
     kept.lay_down("ab12", copy)
     os.utime(path, (1e9, 1e9))
     assert kept.get("ab12")
@@ -148,7 +162,10 @@ def test_use_is_noted_beside_the_time_of_the_contents_and_damage_with_it(kept, t
 
 def dvc(*arguments):
     """A command of DVC, whose cache may hold the same files, in the current folder."""
-    environment = os.environ | {"HOME": str(pathlib.Path.cwd()), "DVC_NO_ANALYTICS": "1"}
+    environment = os.environ | {
+        "HOME": str(pathlib.Path.cwd()),
+        "DVC_NO_ANALYTICS": "1",
+    }
     command = [sys.executable, "-m", "dvc", *arguments]
     done = subprocess.run(command, env=environment, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
@@ -164,7 +181,8 @@ def lay_down(kept):
 
 def cached():
     """The bytes of the file in DVC's cache that has the cell's size."""
-    size, files = MODEL.stat().st_size, pathlib.Path(".dvc/cache").rglob("*")
+    size = MODEL.stat().st_size
+    files = pathlib.Path(".dvc/cache").rglob("*")
     (path,) = (path for path in files if path.is_file() and path.stat().st_size == size)
     return path.read_bytes()
 
@@ -179,7 +197,8 @@ def test_a_damaged_file_is_made_again_in_all_three_places(tmp_path, monkeypatch)
     lay_down(kept)
     dvc("add", "-q", "models/flip")
     mine = kept.path("ab12")
-    content, status = mine.read_bytes(), mine.stat()
+    content = mine.read_bytes()
+    status = mine.stat()
     mine.chmod(0o644)
     with open(mine, "r+b") as file:
         file.seek(-1, os.SEEK_END)

@@ -1,4 +1,5 @@
-"""Many jobs: every one's result or error comes back, whichever finishes first and whatever dies."""
+"""Many jobs: every one's result or error comes back, whichever finishes first and
+whatever dies."""
 
 import functools
 import os
@@ -16,7 +17,8 @@ import pipeline
 from pipeline.machine import worker, workers
 from pipeline.project.errors import InputError, check_unchanged
 
-CPU, CUDA = torch.device("cpu"), torch.device("cuda")
+CPU = torch.device("cpu")
+CUDA = torch.device("cuda")
 
 
 def run(function, jobs, make_context=dict):
@@ -68,7 +70,9 @@ def test_a_worker_has_one_context_one_thread_and_whole_products(tmp_path, monkey
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     found = run(surroundings, range(20), functools.partial(context_made, str(tmp_path)))
-    assert found == {n: (str(tmp_path), n, 1, {1}, worker.ENVIRONMENT, False) for n in range(20)}
+    assert found == {
+        n: (str(tmp_path), n, 1, {1}, worker.ENVIRONMENT, False) for n in range(20)
+    }
     assert all(path.read_text().count("\n") == 1 for path in tmp_path.iterdir())
 
 
@@ -83,7 +87,8 @@ def test_what_makes_no_context_is_raised_once_and_no_jobs_result(device):
 
 
 def test_jobs_are_asked_for_only_when_a_worker_is_free():
-    given, done = [], 0
+    given = []
+    done = 0
 
     def jobs():
         for number in range(100, 1100):
@@ -99,7 +104,8 @@ def test_jobs_are_asked_for_only_when_a_worker_is_free():
 
 
 def noted(folder, name):
-    """Append this process's number to a file of its own; returns how many lines it then has."""
+    """Append this process's number to a file of its own; returns how many lines it then
+    has."""
     path = Path(folder) / str(name)
     with path.open("a") as file:
         file.write(f"{os.getpid()}\n")
@@ -119,7 +125,10 @@ def test_a_job_that_kills_three_workers_fails_and_no_other_job_does(tmp_path):
     found = run(die, range(8), functools.partial(str, tmp_path))
     assert isinstance(found.pop(2), InputError)
     assert found == {n: n + 10 for n in (0, 1, 3, 4, 5, 6, 7)}
-    tries = {int(path.name): len(path.read_text().splitlines()) for path in tmp_path.iterdir()}
+    tries = {
+        int(path.name): len(path.read_text().splitlines())
+        for path in tmp_path.iterdir()
+    }
     assert tries[1] >= 2 and all(count <= 3 for count in tries.values())
 
 
@@ -134,10 +143,14 @@ def finish_then_die(folder, job):
 def test_no_job_that_was_done_is_done_again_after_a_crash(tmp_path, monkeypatch):
     """Also if its result was not asked for yet."""
     monkeypatch.setattr(workers, "cores", lambda: 2)
-    results = workers.run(finish_then_die, [9, 0], functools.partial(str, tmp_path), CPU)
+    results = workers.run(
+        finish_then_die, [9, 0], functools.partial(str, tmp_path), CPU
+    )
     assert next(results) == (0, 0)
     assert list(results) == [(9, 9)]
-    tries = {path.name: len(path.read_text().splitlines()) for path in tmp_path.iterdir()}
+    tries = {
+        path.name: len(path.read_text().splitlines()) for path in tmp_path.iterdir()
+    }
     assert tries == {"0": 1, "9": 2}
 
 
@@ -174,7 +187,9 @@ def test_whatever_a_job_gives_is_its_own_result(capfd):
 
 def test_workers_end_where_no_more_results_are_wanted(tmp_path, monkeypatch):
     monkeypatch.setattr(workers, "cores", lambda: 2)
-    results = workers.run(wait_at_first, [1, 0, 0, 0], functools.partial(str, tmp_path), CPU)
+    results = workers.run(
+        wait_at_first, [1, 0, 0, 0], functools.partial(str, tmp_path), CPU
+    )
     next(results)
     while not (begun := tmp_path / "0").exists() or not begun.read_text():
         time.sleep(0.01)
@@ -197,13 +212,17 @@ def check(_, job):
 def test_a_worker_knows_when_its_command_started(monkeypatch):
     assert run(check, range(3)) == dict.fromkeys(range(3))
     monkeypatch.setattr(pipeline, "STARTED", 0.0)
-    assert all(isinstance(result, InputError) for result in run(check, range(3)).values())
+    assert all(
+        isinstance(result, InputError) for result in run(check, range(3)).values()
+    )
 
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch):
-    there = lambda device: monkeypatch.setattr(
-        torch.accelerator, "current_accelerator", lambda check_available: device
-    )
+    def there(device):
+        return monkeypatch.setattr(
+            torch.accelerator, "current_accelerator", lambda check_available: device
+        )
+
     there(None)
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = True
     assert workers.device_of("auto") == workers.device_of("cpu") == CPU
@@ -212,11 +231,15 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch):
     there(CUDA)
     assert workers.device_of("auto") == workers.device_of("cuda") == CUDA
     there(torch.device("mps"))
-    assert workers.device_of("auto") == CPU, "what was never tried is taken by name alone"
+    assert workers.device_of("auto") == CPU, (
+        "what was never tried is taken by name alone"
+    )
     assert workers.place(workers.device_of("mps")) == "1 mps"
     with pytest.raises(InputError, match="device is xpu, but PyTorch finds none; set"):
         workers.device_of("xpu")
-    assert not (torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32)
+    assert not (
+        torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32
+    )
 
 
 def test_a_cluster_without_dask_is_refused_before_any_work(monkeypatch):

@@ -12,7 +12,8 @@ WEIGHT = torch.tensor([[3.0, 0.0, 0.0, 1.0], [1.0, 2.0, 0.0, 1.0]])
 
 
 class Quadratic(nn.Module):
-    """f = (‖x‖²/2, 0), whose gradient is x itself; a last batch norm would show train mode."""
+    """f = (‖x‖²/2, 0), whose gradient is x itself; a last batch norm would show train
+    mode."""
 
     def forward(self, x):
         f = x.square().sum((1, 2, 3)) / 2
@@ -37,7 +38,9 @@ def test_of_a_quadratic_function_it_is_the_second_moment_summed_over_channels():
 
 def test_it_is_taken_in_eval_mode():
     network = nn.Sequential(nn.Flatten(), nn.Dropout(0.9), nn.Linear(4, 2))
-    first, second = (gradients.covariance(network.train(), torch.ones(3, 1, 2, 2)) for _ in "ab")
+    first, second = (
+        gradients.covariance(network.train(), torch.ones(3, 1, 2, 2)) for _ in "ab"
+    )
     np.testing.assert_array_equal(first, second)
 
 
@@ -52,7 +55,8 @@ def test_the_part_along_directions_is_their_share_of_the_trace():
 
 def test_the_components_are_those_of_largest_variance():
     x = torch.zeros(40, 1, 2, 2)
-    x[:20, 0, 0, 1], x[20:, 0, 0, 1] = 2.0, 8.0  # the mean does not count
+    x[:20, 0, 0, 1] = 2.0
+    x[20:, 0, 0, 1] = 8.0  # the mean does not count
     x[::2, 0, 1, 0] = 1.0
     found = gradients.components(x, 2)
     np.testing.assert_allclose(np.abs(found), [[0, 1, 0, 0], [0, 0, 1, 0]], atol=1e-9)
@@ -68,23 +72,36 @@ def test_the_response_evolves_along_the_data_as_the_untrained_network_sees_them(
     again = gradients.evolution(turned, np.array([2.0, 4, 1, 3]), x, 2)
     np.testing.assert_allclose(np.abs(again), np.abs(found), atol=1e-9)
     found = gradients.evolution(turned, 5 * np.ones(4), x, 3)
-    np.testing.assert_allclose(np.abs(found @ gradients.components(x, 3).T), np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(
+        np.abs(found @ gradients.components(x, 3).T), np.eye(3), atol=1e-9
+    )
 
 
 def test_the_parts_of_the_response():
-    """Half of the response along v = NAD 4, and of the rest 3/4 in the other nine of the first."""
-    basis, values = orthonormal(), np.zeros(1024)
-    values[4], values[[0, 9]], values[[10, 500]] = 8, 3, 1
+    """Half of the response along v = NAD 4, and of the rest 3/4 in the other nine of
+    the first."""
+    basis = orthonormal()
+    values = np.zeros(1024)
+    values[4] = 8
+    values[[0, 9]] = 3
+    values[[10, 500]] = 1
     covariance = basis.T @ np.diag(values) @ basis
     x = torch.randn(50, 1, 32, 32)
-    course = lambda data, index, known=np.ones(1024): gradients.course(
-        {"data": data, "index": index}, basis, known, x, covariance
-    )
+
+    def course(data, index, known=np.ones(1024)):
+        return gradients.course(
+            {"data": data, "index": index}, basis, known, x, covariance
+        )
+
     assert course("linear", 4) == pytest.approx({"v": 8 / 16, "nads": 6 / 8})
     assert course("linear", 500) == pytest.approx({"v": 1 / 16, "nads": 14 / 15})
     x[:, 0].flatten(1)[:] = torch.randn(50, 1) * torch.as_tensor(basis[500]).float()
     found = course("images", -1)
-    assert found["nads"] == pytest.approx(14 / 16) and found["components"] >= 1 / 16 - 1e-9
+    assert (
+        found["nads"] == pytest.approx(14 / 16) and found["components"] >= 1 / 16 - 1e-9
+    )
     assert found["evolution"] == pytest.approx(found["components"])
     found = course("images", -1, np.full(1024, np.nan))
-    assert set(found) == {"nads", "components"}, "of NADs made elsewhere nothing more is known"
+    assert set(found) == {"nads", "components"}, (
+        "of NADs made elsewhere nothing more is known"
+    )

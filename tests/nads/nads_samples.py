@@ -19,19 +19,21 @@ GRADIENT = dataclasses.replace(SECANT, estimand="gradient", symmetry=False)
 
 
 def linear_features(matrix):
-    """The network f(x) = aᵀ(A x) + b with a fixed A and the framework's default a and b."""
+    """The network f(x) = aᵀ(A x) + b with a fixed A and the framework's default a and
+    b."""
     inner = nn.Linear(matrix.shape[1], matrix.shape[0], bias=False)
     inner.weight.data = torch.as_tensor(matrix)
     return nn.Sequential(nn.Flatten(), inner, nn.Linear(matrix.shape[0], 1))
 
 
 def jacobians(count, rows, shape, seed=0):
-    """Jacobians of `count` networks, `rows` vectors each, of a covariance that falls with the
-    index."""
+    """Jacobians of `count` networks, `rows` vectors each, of a covariance that falls
+    with the index."""
     rng = np.random.default_rng(seed)
     fall = np.geomspace(1, 0.05, int(np.prod(shape)))
     return [
-        (fall * rng.standard_normal((rows, len(fall)))).astype(np.float32) for _ in range(count)
+        (fall * rng.standard_normal((rows, len(fall)))).astype(np.float32)
+        for _ in range(count)
     ]
 
 

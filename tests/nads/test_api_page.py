@@ -1,5 +1,5 @@
-"""docs/api.md against the code: every public name, its arguments and defaults, and its program; the
-examples of the docstrings."""
+"""docs/api.md against the code: every public name, its arguments and defaults, and its
+program; the examples of the docstrings."""
 
 import doctest
 import inspect
@@ -13,7 +13,9 @@ from pipeline import nads
 PAGE = (ROOT / "docs/api.md").read_text(encoding="utf-8")
 SECTIONS = {
     heading.partition("(")[0]: (heading, text)
-    for heading, text in re.findall(r"^## `([^\n]*)`\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S)
+    for heading, text in re.findall(
+        r"^## `([^\n]*)`\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S
+    )
 }
 
 
@@ -23,18 +25,25 @@ def test_the_page_has_all_public_names():
 
 @pytest.mark.parametrize("name", nads.__all__)
 def test_arguments_and_defaults_are_those_of_the_code(name):
-    (heading, text), signature = SECTIONS[name], inspect.signature(getattr(nads, name))
-    parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    (heading, text) = SECTIONS[name]
+    signature = inspect.signature(getattr(nads, name))
+    parameters = [
+        each.replace(annotation=each.empty) for each in signature.parameters.values()
+    ]
     plain = signature.replace(parameters=parameters, return_annotation=signature.empty)
     assert heading == f"{name}{plain}"
     rows = re.findall(r"^\| `(\w+)` \| (?:–|`(.*?)`) \| .{4,} \|$", text, re.M)
-    defaults = ["" if each.default is each.empty else repr(each.default) for each in parameters]
-    assert rows == list(zip(plain.parameters, defaults))
+    defaults = [
+        "" if each.default is each.empty else repr(each.default) for each in parameters
+    ]
+    assert rows == list(zip(plain.parameters, defaults, strict=True))
 
 
 def test_the_methods_of_nads_are_those_of_the_code():
     methods = dict(re.findall(r"^- `NADs\.(\w+)\((.*?)\)`", SECTIONS["NADs"][1], re.M))
-    public = {name for name, _ in inspect.getmembers(nads.NADs, callable) if name[0] != "_"}
+    public = {
+        name for name, _ in inspect.getmembers(nads.NADs, callable) if name[0] != "_"
+    }
     assert methods.keys() == public
     for name, words in methods.items():
         parameters = inspect.signature(getattr(nads.NADs, name)).parameters
@@ -48,7 +57,10 @@ def test_the_program_of_the_page_runs(tmp_path, monkeypatch, capsys):
     # The numbers, which another processor rounds differently, are these to a tenth.
     numbers = r"\d+\.\d+"
     (made, values), (text, expected) = (
-        (re.sub(numbers, "", words), [float(number) for number in re.findall(numbers, words)])
+        (
+            re.sub(numbers, "", words),
+            [float(number) for number in re.findall(numbers, words)],
+        )
         for words in (capsys.readouterr().out, printed)
     )
     assert made == text and values == pytest.approx(expected, rel=0.1)

@@ -1,4 +1,5 @@
-"""Directions that separate two networks, where they follow from the covariances by hand."""
+"""Directions that separate two networks, where they follow from the covariances by
+hand."""
 
 import dataclasses
 
@@ -14,7 +15,9 @@ SHAPE = (1, 2, 2)
 def nads_of(eigenvalues, directions=None):
     """NADs of 2×2 inputs with these eigenvalues, along single pixels unless stated."""
     directions = np.eye(4) if directions is None else directions
-    return dataclasses.replace(imported(directions, SHAPE), eigenvalues=np.array(eigenvalues))
+    return dataclasses.replace(
+        imported(directions, SHAPE), eigenvalues=np.array(eigenvalues)
+    )
 
 
 def nads_from_covariance(matrix):
@@ -64,13 +67,18 @@ def test_no_direction_of_random_networks_has_a_larger_ratio_than_the_first():
     found = ratios(a, b, directions)
     assert (np.diff(found) < 0).all()
     others = np.random.default_rng(1).standard_normal((10_000, 4))
-    assert ratios(a, b, others / np.linalg.norm(others, axis=1, keepdims=True)).max() <= found[0]
+    assert (
+        ratios(a, b, others / np.linalg.norm(others, axis=1, keepdims=True)).max()
+        <= found[0]
+    )
 
 
 def test_directions_are_unit_vectors_with_a_positive_largest_component():
     directions = controversial(*random_pair(), 4)
     np.testing.assert_allclose(np.linalg.norm(directions, axis=1), 1)
-    assert np.abs(directions @ directions.T - np.eye(4)).max() > 0.01  # they are oblique
+    assert (
+        np.abs(directions @ directions.T - np.eye(4)).max() > 0.01
+    )  # they are oblique
     assert (directions.max(1) == np.abs(directions).max(1)).all()
 
 
@@ -104,7 +112,8 @@ def test_networks_of_other_inputs_are_refused():
 
 @pytest.mark.parametrize("lacking", [0, 1])
 def test_leading_directions_only_are_refused(lacking):
-    """Otherwise the missing ones would be taken for directions that the network does not see."""
+    """Otherwise the missing ones would be taken for directions that the network does
+    not see."""
     pair = random_pair()
     first = pair[lacking]
     pair[lacking] = dataclasses.replace(

@@ -16,22 +16,31 @@ class Cubes:
 
     def __call__(self, images):
         self.batches.append(len(images))
-        assert len(images) == 1 or images.is_contiguous(memory_format=torch.channels_last)
+        assert len(images) == 1 or images.is_contiguous(
+            memory_format=torch.channels_last
+        )
         return images.flatten(1) ** 3 @ self.weights.T
 
 
 @pytest.mark.parametrize("batch", [1, 2, 7, 8, 100])
 def test_derivatives_of_cubes_in_passes_of_any_size(batch):
     """((x + h)³ − (x − h)³) / 2h = 3x² + h², and the gradient is 3x²."""
-    shape, function = (2, 3, 5), Cubes(9, 30)
+    shape = (2, 3, 5)
+    function = Cubes(9, 30)
     point = torch.randn(30, generator=torch.Generator().manual_seed(2)).double()
-    secants, exact = secant(function, point, 0.5, shape, batch), 3 * point**2 + 0.25
-    torch.testing.assert_close(secants, function.weights * exact, rtol=1e-12, atol=1e-12)
+    secants = secant(function, point, 0.5, shape, batch)
+    exact = 3 * point**2 + 0.25
+    torch.testing.assert_close(
+        secants, function.weights * exact, rtol=1e-12, atol=1e-12
+    )
     assert max(function.batches) == min(60, max(2, batch // 2 * 2))
     assert sum(function.batches) == 60
     function.batches.clear()
-    gradients, exact = gradient(function, point, shape, batch), 3 * point**2
-    torch.testing.assert_close(gradients, function.weights * exact, rtol=1e-12, atol=1e-12)
+    gradients = gradient(function, point, shape, batch)
+    exact = 3 * point**2
+    torch.testing.assert_close(
+        gradients, function.weights * exact, rtol=1e-12, atol=1e-12
+    )
     assert function.batches[0] == 1
     assert sum(function.batches[1:]) == 9
     assert max(function.batches) == min(9, batch)

@@ -1,5 +1,5 @@
-"""The record of NADs: its file, picture and overlaps; NADs made elsewhere, which stay as they
-are and are completed to a basis."""
+"""The record of NADs: its file, picture and overlaps; NADs made elsewhere, which stay
+as they are and are completed to a basis."""
 
 import numpy as np
 import pytest
@@ -13,10 +13,14 @@ from pipeline.project.errors import InputError
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [1, 60, 64])
 def test_imported_rows_are_kept_and_completed_to_a_basis(count, kind):
-    rows = np.linalg.qr(np.random.default_rng(0).standard_normal((64, 64)))[0][:count].astype(kind)
+    rows = np.linalg.qr(np.random.default_rng(0).standard_normal((64, 64)))[0][
+        :count
+    ].astype(kind)
     nads = imported(rows, [1, 8, 8])
     np.testing.assert_array_equal(nads.directions[:count], rows)
-    np.testing.assert_allclose(nads.directions @ nads.directions.T, np.eye(64), atol=1e-6)
+    np.testing.assert_allclose(
+        nads.directions @ nads.directions.T, np.eye(64), atol=1e-6
+    )
     assert nads.directions.dtype == np.float64
     assert nads.shape == (1, 8, 8)
 
@@ -38,22 +42,31 @@ def test_nads_that_were_saved_are_loaded_as_they_were(nads, tmp_path):
 
 def test_a_file_of_objects_is_not_unpickled(tmp_path):
     np.save(tmp_path / "nads.npy", np.array([{}]), allow_pickle=True)
-    with pytest.raises(InputError, match="cannot be read: Object arrays cannot be loaded"):
+    with pytest.raises(
+        InputError, match="cannot be read: Object arrays cannot be loaded"
+    ):
         from_file(str(tmp_path / "nads.npy"), (1, 8, 8))
 
 
 def test_the_overlap_of_spans_has_its_closed_form():
     basis = imported(np.eye(8), (2, 2, 2))
-    # The first two directions turned within their plane span the same; the third, turned by 60°
-    # out of the first three, has a quarter of its square left in them.
-    angle, rows = np.pi / 3, np.eye(8)
+    # The first two directions turned within their plane span the same; the third,
+    # turned by 60° out of the first three, has a quarter of its square left in them.
+    angle = np.pi / 3
+    rows = np.eye(8)
     rows[:2, :2] = [[0.6, 0.8], [-0.8, 0.6]]
-    rows[2, 2], rows[2, 7] = np.cos(angle), np.sin(angle)
-    rows[7, 2], rows[7, 7] = -np.sin(angle), np.cos(angle)
+    rows[2, 2] = np.cos(angle)
+    rows[2, 7] = np.sin(angle)
+    rows[7, 2] = -np.sin(angle)
+    rows[7, 7] = np.cos(angle)
     turned = imported(rows, (2, 2, 2))
     assert overlap(basis, turned, 1) == pytest.approx(0.36)
     assert overlap(basis, turned, 2) == pytest.approx(1)
-    assert overlap(basis, turned, 3) == overlap(turned, basis, 3) == pytest.approx(2.25 / 3)
+    assert (
+        overlap(basis, turned, 3)
+        == overlap(turned, basis, 3)
+        == pytest.approx(2.25 / 3)
+    )
     assert overlap(basis, turned, 8) == pytest.approx(1)
     assert overlap(basis, imported(np.eye(8)[::-1], (2, 2, 2)), 4) == 0
     assert type(overlap(basis, turned, 2)) is float
@@ -70,6 +83,8 @@ def test_a_gallery_shows_pixels_and_energies(shape):
     nad = vectors[4].reshape(shape)
     pixels, energy = (panel.images[0] for panel in panels[:, 3])
     expected = 0.5 + nad.transpose(1, 2, 0) / (2 * np.abs(nad).max())
-    np.testing.assert_allclose(pixels.get_array(), expected if shape[0] == 3 else np.hstack(nad))
+    np.testing.assert_allclose(
+        pixels.get_array(), expected if shape[0] == 3 else np.hstack(nad)
+    )
     expected = np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0))
     np.testing.assert_allclose(energy.get_array(), expected)

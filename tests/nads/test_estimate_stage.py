@@ -1,4 +1,5 @@
-"""The stage `estimate`: what it writes, stopped and resumed, refused, and NADs from a file."""
+"""The stage `estimate`: what it writes, stopped and resumed, refused, and NADs from a
+file."""
 
 import dataclasses
 import json
@@ -25,7 +26,8 @@ COMPARED = dataclasses.replace(SECANT, compare=True)
 
 @pytest.fixture
 def here(monkeypatch):
-    """The (estimate, number) of each network that is sampled, all of them in this process."""
+    """The (estimate, number) of each network that is sampled, all of them in this
+    process."""
     sampled = []
 
     def run(function, jobs, make_context, device):
@@ -46,8 +48,13 @@ def source(networks, **others):
 def write(specification=NETWORK, estimator=SECANT, own=(), **sources):
     """The plan of these NADs."""
     own = {file: artifacts.file_digest(file) for file in own}
-    members = {name: Request(specification, each, own) for name, each in sources.items()}
-    plans = {"nads": NADsPlan("smoke", 7, estimator, members), "machine": {"device": "cpu"}}
+    members = {
+        name: Request(specification, each, own) for name, each in sources.items()
+    }
+    plans = {
+        "nads": NADsPlan("smoke", 7, estimator, members),
+        "machine": {"device": "cpu"},
+    }
     lay_down_plans(**plans)
 
 
@@ -55,34 +62,47 @@ def contents(name="net"):
     return (artifacts.NADS / f"{name}.npz").read_bytes()
 
 
-def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(folder, here, capsys):
+def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(
+    folder, here, capsys
+):
     write(estimator=COMPARED, net=source(6), leading=source(4, first=3))
     estimate.main()
     files = {path.name for path in artifacts.NADS.iterdir()}
     assert files == {"net.npz", "net.gradient.npz", "leading.npz"}
-    lines, metrics = capsys.readouterr().out.splitlines(), json.loads(METRICS.read_text())
+    lines = capsys.readouterr().out.splitlines()
+    metrics = json.loads(METRICS.read_text())
     ways = (COMPARED, "square"), (COMPARED.other(), "none")
     names = ("net", None), ("net.gradient", "gradient")
-    for line, (name, estimand), (estimator, symmetry) in zip(lines, names, ways):
+    for line, (name, estimand), (estimator, symmetry) in zip(
+        lines, names, ways, strict=True
+    ):
         networks = sampler(NETWORK, (7, name), estimator)
-        expected, written = nads_of(networks, 6, symmetry), artifacts.nads("net", estimand)
+        expected = nads_of(networks, 6, symmetry)
+        written = artifacts.nads("net", estimand)
         assert list(written) == [field.name for field in dataclasses.fields(expected)]
         for field, array in written.items():
             np.testing.assert_array_equal(array, getattr(expected, field))
         first = np.sqrt(expected.eigenvalues[0])
         assert metrics[name]["first_singular_value"] == float(f"{first:.4g}")
         assert metrics[name]["relative_error"] == float(f"{expected.error:.3g}")
-        assert metrics[name]["overlap_of_first_10"] == float(f"{expected.overlap[9]:.3g}")
+        assert metrics[name]["overlap_of_first_10"] == float(
+            f"{expected.overlap[9]:.3g}"
+        )
         assert (
             f"{name}: NADs ({estimator.estimand}) from 6 networks, averaged over "
             f"{expected.symmetry}" in line
         )
-        assert f"{expected.error:.3f}, first singular value × 100: {100 * first:.4g}; 0." in line
+        assert (
+            f"{expected.error:.3f}, first singular value × 100: {100 * first:.4g}; 0."
+            in line
+        )
     sampled = [("net", 6), ("net.gradient", 6), ("leading", 4)]
     assert here == [(name, n) for name, count in sampled for n in range(count)]
     leading = artifacts.nads("leading")
     assert leading["directions"].shape == (3, 64)
-    assert metrics["leading"]["overlap_of_first_10"] == float(f"{leading['overlap'][2]:.3g}")
+    assert metrics["leading"]["overlap_of_first_10"] == float(
+        f"{leading['overlap'][2]:.3g}"
+    )
 
 
 def test_nads_are_taken_from_what_was_kept(folder, here):
@@ -116,11 +136,16 @@ def test_a_network_of_ones_own_is_averaged_over_what_it_is_measured_to_have_and_
     write({"network": "mine:flat"}, own=["mine.py"], mine=Source(24, input=(2, 6, 6)))
     estimate.main()
     sys.modules.pop("mine")
-    assert "mine: NADs (secant) from 24 networks, averaged over square" in capsys.readouterr().out
+    assert (
+        "mine: NADs (secant) from 24 networks, averaged over square"
+        in capsys.readouterr().out
+    )
     nads = artifacts.nads("mine")
     assert nads["directions"].shape == (72, 72) and tuple(nads["shape"]) == (2, 6, 6)
     (folder / "mine.py").write_text(OWN.replace("ReLU", "Tanh"))
-    with pytest.raises(InputError, match=r"^mine\.py was edited since it was planned; run `python"):
+    with pytest.raises(
+        InputError, match=r"^mine\.py was edited since it was planned; run `python"
+    ):
         estimate.main()
     assert len(here) == 24
 
@@ -131,27 +156,44 @@ def test_nads_from_a_file(folder, here, capsys):
     write(own=["theirs.npy"], net=Source(file="theirs.npy", input=(1, 8, 8)))
     estimate.main()
     assert capsys.readouterr().out == "net: 64 NADs from theirs.npy\n"
-    expected, written = imported(rows, (1, 8, 8)), artifacts.nads("net")
+    expected = imported(rows, (1, 8, 8))
+    written = artifacts.nads("net")
     for field in dataclasses.fields(expected):
-        np.testing.assert_array_equal(written[field.name], getattr(expected, field.name))
+        np.testing.assert_array_equal(
+            written[field.name], getattr(expected, field.name)
+        )
     assert json.loads(METRICS.read_text()) == {}
 
 
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (source(2, first=64), "2 networks give 10 vectors, too few for the first 64 directions"),
-        (Source(file="theirs.npy"), "the NADs theirs.npy cannot be read: .* No such file"),
+        (
+            source(2, first=64),
+            "2 networks give 10 vectors, too few for the first 64 directions",
+        ),
+        (
+            Source(file="theirs.npy"),
+            "the NADs theirs.npy cannot be read: .* No such file",
+        ),
     ],
 )
-def test_what_cannot_be_estimated_is_refused_by_its_name_in_params(folder, here, asked, sentence):
-    write(estimator=dataclasses.replace(SECANT, symmetry=False), other=source(2), net=asked)
+def test_what_cannot_be_estimated_is_refused_by_its_name_in_params(
+    folder, here, asked, sentence
+):
+    write(
+        estimator=dataclasses.replace(SECANT, symmetry=False),
+        other=source(2),
+        net=asked,
+    )
     with pytest.raises(InputError, match=f"^nads.net: {sentence}"):
         estimate.main()
     assert here == [], "before any work"
 
 
-def test_an_estimate_that_was_stopped_goes_on_with_what_was_not_finished(folder, here, monkeypatch):
+def test_an_estimate_that_was_stopped_goes_on_with_what_was_not_finished(
+    folder, here, monkeypatch
+):
     write(other=source(20), net=source(30))
     put = store.Store.put
 

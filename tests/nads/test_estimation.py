@@ -1,4 +1,5 @@
-"""Estimates under way: in what order samples are added, when they end; and the library call."""
+"""Estimates under way: in what order samples are added, when they end; and the library
+call."""
 
 import dataclasses
 
@@ -37,12 +38,16 @@ def added(estimation, samples, numbers=None):
 def test_an_estimate_stops_at_its_error_whatever_the_order():
     samples = [np.random.default_rng(n).standard_normal((2, 16)) for n in range(400)]
     one = added(estimation(400, 0.2), samples)
-    shuffled = added(estimation(400, 0.2), samples, np.arange(400).reshape(-1, 8)[:, ::-1].ravel())
+    shuffled = added(
+        estimation(400, 0.2), samples, np.arange(400).reshape(-1, 8)[:, ::-1].ravel()
+    )
     assert one.finished
     count = one.accumulator.count
     assert 4 < count < 400 and count % 2 == 0, "a look is at halves of one size"
     assert (
-        one.accumulator.error() <= 0.2 < added(estimation(count // 2), samples).accumulator.error()
+        one.accumulator.error()
+        <= 0.2
+        < added(estimation(count // 2), samples).accumulator.error()
     )
     assert one.nads().directions.tobytes() == shuffled.nads().directions.tobytes()
 
@@ -61,9 +66,14 @@ def test_an_estimate_stops_at_its_error_whatever_the_order():
 def test_an_estimate_that_cannot_be(source, symmetry, free, sentence, monkeypatch):
     memory = psutil.virtual_memory()._replace(available=free)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-    build = lambda seed: nn.Sequential(nn.Flatten(), nn.Linear(1024, 8), nn.Linear(8, 1))
+
+    def build(seed):
+        return nn.Sequential(nn.Flatten(), nn.Linear(1024, 8), nn.Linear(8, 1))
+
     with pytest.raises(InputError, match=sentence):
-        begun(Sampler(build, source.input, (0, "net"), SECANT), source, Symmetry(symmetry))
+        begun(
+            Sampler(build, source.input, (0, "net"), SECANT), source, Symmetry(symmetry)
+        )
 
 
 class Tiny(nn.Sequential):
@@ -71,7 +81,11 @@ class Tiny(nn.Sequential):
 
     def __init__(self):
         super().__init__(
-            nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(3 * 10 * 6, 7), nn.Linear(7, 1)
+            nn.Conv2d(2, 3, 3),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(3 * 10 * 6, 7),
+            nn.Linear(7, 1),
         )
 
 
@@ -80,22 +94,28 @@ def call(make=Tiny, **arguments):
 
 
 def test_the_library_call_takes_a_constructor_to_nads():
-    state, nads = torch.get_rng_state(), call()
-    assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"
+    state = torch.get_rng_state()
+    nads = call()
+    assert torch.equal(torch.get_rng_state(), state), (
+        "the caller's random numbers are left alone"
+    )
     assert (nads.networks, nads.method, nads.estimand) == (6, "readout", "secant")
     assert (nads.shape, nads.symmetry) == ((2, 12, 8), "none")
     assert nads.directions.tobytes() == call(shape=[2, 12, 8]).directions.tobytes()
     assert nads.directions.tobytes() != call(seed=4).directions.tobytes()
-    np.testing.assert_allclose(call(first=4).eigenvalues, nads.eigenvalues[:4], rtol=1e-4)
+    np.testing.assert_allclose(
+        call(first=4).eigenvalues, nads.eigenvalues[:4], rtol=1e-4
+    )
     assert call(networks=90, error=0.5).networks < 90
 
 
 @pytest.mark.parametrize(
-    "arguments", [{}, {"method": "plain", "step": 5}, {"point": "many", "estimand": "gradient"}]
+    "arguments",
+    [{}, {"method": "plain", "step": 5}, {"point": "many", "estimand": "gradient"}],
 )
 def test_the_library_call_takes_the_mean_over_the_networks_that_it_names(arguments):
-    """The directions are eigenvectors of the mean of the very samples, (1/N) Σ JᵀJ, and `halves`
-    are uᵀCu by those of even and of odd number."""
+    """The directions are eigenvectors of the mean of the very samples, (1/N) Σ JᵀJ, and
+    `halves` are uᵀCu by those of even and of odd number."""
     estimator = dataclasses.replace(SECANT, symmetry=False, **arguments)
 
     def build(seed):
@@ -106,7 +126,8 @@ def test_the_library_call_takes_the_mean_over_the_networks_that_it_names(argumen
     made = [networks(number).astype(float) for number in range(6)]
     even, odd = (sum(j.T @ j for j in made[half::2]) / 3 for half in (0, 1))
     nads = call(**arguments)
-    u, rounding = nads.directions, 1e-6 * nads.eigenvalues[0]
+    u = nads.directions
+    rounding = 1e-6 * nads.eigenvalues[0]
     expected = nads.eigenvalues[:, None] * u
     np.testing.assert_allclose(u @ (even + odd) / 2, expected, atol=rounding)
     halves = [((u @ half) * u).sum(1) for half in (even, odd)]
@@ -118,22 +139,45 @@ def test_the_library_call_takes_the_mean_over_the_networks_that_it_names(argumen
 @pytest.mark.parametrize("symmetry", ["transposition", "square", "measured"])
 def test_the_library_call_averages_over_symmetries(symmetry, capsys):
     """Of a network with those of the square, which does not end in a linear layer."""
-    layers = lambda: (nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 1, 6), nn.Flatten())
+
+    def layers():
+        return (
+            nn.Conv2d(1, 4, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(4, 1, 6),
+            nn.Flatten(),
+        )
+
     nads = estimate(lambda: nn.Sequential(*layers()), (1, 6, 6), 30, symmetry=symmetry)
     assert nads.method == "plain"
-    assert "notice: the network does not end in a linear layer" in capsys.readouterr().err
+    assert (
+        "notice: the network does not end in a linear layer" in capsys.readouterr().err
+    )
     assert nads.symmetry == ("square" if symmetry == "measured" else symmetry)
 
 
 @pytest.mark.parametrize("first", [None, 4])
 def test_channels_that_are_alike_have_the_nads_of_one_each_in_every_colour(first):
-    """The mean of the channels' blocks of a C that is found without this symmetry has them."""
-    layers = lambda: (nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 1, 6), nn.Flatten())
-    make, shape = lambda: nn.Sequential(*layers()), (3, 6, 6)
+    """The mean of the channels' blocks of a C that is found without this symmetry has
+    them."""
+
+    def layers():
+        return (
+            nn.Conv2d(3, 4, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(4, 1, 6),
+            nn.Flatten(),
+        )
+
+    def make():
+        return nn.Sequential(*layers())
+
+    shape = (3, 6, 6)
     arguments = {"networks": 12, "seed": 2}
     nads = estimate(make, shape, symmetry="square+channels", first=first, **arguments)
     whole = estimate(make, shape, symmetry="square", **arguments)
-    u, values = whole.directions.reshape(108, 3, 36), whole.eigenvalues
+    u = whole.directions.reshape(108, 3, 36)
+    values = whole.eigenvalues
     c = np.kron(np.eye(3), np.einsum("k,kci,kcj->ij", values, u, u) / 3)
     count = 6 if first else 108
     assert nads.directions.shape == (count, 108)
@@ -141,10 +185,14 @@ def test_channels_that_are_alike_have_the_nads_of_one_each_in_every_colour(first
     products = nads.directions @ nads.directions.T
     np.testing.assert_allclose(products, np.eye(count), atol=1e-5)
     expected = nads.eigenvalues[:, None] * nads.directions
-    np.testing.assert_allclose(nads.directions @ c, expected, atol=1e-5 * nads.eigenvalues[0])
+    np.testing.assert_allclose(
+        nads.directions @ c, expected, atol=1e-5 * nads.eigenvalues[0]
+    )
     grey, red_green, blue_yellow = nads.directions[:3].reshape(3, 3, 36)
     np.testing.assert_allclose(grey, grey[[1, 2, 0]])
-    np.testing.assert_allclose(red_green, [red_green[0], -red_green[0], np.zeros(36)], atol=1e-6)
+    np.testing.assert_allclose(
+        red_green, [red_green[0], -red_green[0], np.zeros(36)], atol=1e-6
+    )
     np.testing.assert_allclose(blue_yellow.sum(0), 0, atol=1e-6)
     assert nads.error < 0.6 * whole.error
     assert (nads.nearby % 3 == [0, 2]).all()
@@ -160,12 +208,17 @@ def test_the_overlap_in_colours_is_that_of_the_spans():
     np.testing.assert_allclose(nads.overlap, overlaps(products))
 
 
-@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # in the sums
+@pytest.mark.filterwarnings(
+    "ignore:invalid value encountered:RuntimeWarning"
+)  # in the sums
 @pytest.mark.parametrize("first", [None, 2])
 @pytest.mark.parametrize("weight", [0.0, float("nan")])
 def test_a_covariance_that_is_zero_or_no_number_is_refused(weight, first):
     accumulator = Covariance(SHAPE) if first is None else Leading(SHAPE, first)
-    zero = added(Estimation(sampler(), accumulator, 6), [np.full((2, 16), weight, np.float32)] * 6)
+    zero = added(
+        Estimation(sampler(), accumulator, 6),
+        [np.full((2, 16), weight, np.float32)] * 6,
+    )
     sentence = r"^C, the covariance .* \(secant, step 100\), is zero or not finite; take another"
     with pytest.raises(InputError, match=sentence):
         zero.nads()
@@ -173,7 +226,11 @@ def test_a_covariance_that_is_zero_or_no_number_is_refused(weight, first):
 
 @pytest.mark.parametrize("point", ["normal", "many", "zero"])
 @pytest.mark.parametrize("symmetry", [True, False])
-def test_the_other_estimand_keeps_everything_but_a_symmetry_that_it_lacks(point, symmetry):
+def test_the_other_estimand_keeps_everything_but_a_symmetry_that_it_lacks(
+    point, symmetry
+):
     secant = dataclasses.replace(SECANT, point=point, symmetry=symmetry, compare=True)
     expected = symmetry and point != "normal"
-    assert secant.other() == dataclasses.replace(secant, estimand="gradient", symmetry=expected)
+    assert secant.other() == dataclasses.replace(
+        secant, estimand="gradient", symmetry=expected
+    )

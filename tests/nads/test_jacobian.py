@@ -1,5 +1,5 @@
-"""The Jacobian of one untrained network and the covariance against closed forms, and what they
-depend on."""
+"""The Jacobian of one untrained network and the covariance against closed forms, and
+what they depend on."""
 
 import dataclasses
 
@@ -23,17 +23,25 @@ def test_plain_is_the_readout_applied_to_the_features(estimator):
     network = networks.build(LENET, 1, 1, 3)
     point = evaluation_point("normal", 0, 0, 1024)
     of_features = jacobian_of(network, estimator, point, (1, 32, 32)) * np.sqrt(3 * 84)
-    plain = jacobian_of(network, dataclasses.replace(estimator, method="plain"), point, (1, 32, 32))
+    plain = jacobian_of(
+        network, dataclasses.replace(estimator, method="plain"), point, (1, 32, 32)
+    )
     assert of_features.shape == (84, 1024)
     assert plain.shape == (1, 1024)
-    np.testing.assert_allclose(network.fc3.weight.detach().numpy() @ of_features, plain, atol=5e-6)
+    np.testing.assert_allclose(
+        network.fc3.weight.detach().numpy() @ of_features, plain, atol=5e-6
+    )
 
 
 @pytest.mark.parametrize("estimator", [SECANT, GRADIENT])
 def test_a_network_is_differentiated_as_it_is_evaluated(estimator):
     """Then batch norm is the identity, but for its 1e-5, and dropout is off."""
-    network = nn.Sequential(nn.BatchNorm2d(1), nn.Dropout(0.9), nn.Flatten(), nn.Linear(16, 1))
-    found = jacobian_of(network, estimator, evaluation_point("normal", 0, 0, 16), (1, 4, 4))
+    network = nn.Sequential(
+        nn.BatchNorm2d(1), nn.Dropout(0.9), nn.Flatten(), nn.Linear(16, 1)
+    )
+    found = jacobian_of(
+        network, estimator, evaluation_point("normal", 0, 0, 16), (1, 4, 4)
+    )
     np.testing.assert_allclose(found, np.eye(16) / np.sqrt(48), atol=1e-5)
     assert not network.training
     assert network[0].num_batches_tracked == 0
@@ -42,24 +50,34 @@ def test_a_network_is_differentiated_as_it_is_evaluated(estimator):
 
 def test_points_and_weights_come_from_seeds_of_their_own():
     """Kept estimates and published reports rest on these seeds."""
-    expected = stream(5, "nads", "evaluation point").standard_normal(6, dtype=np.float32)
+    expected = stream(5, "nads", "evaluation point").standard_normal(
+        6, dtype=np.float32
+    )
     np.testing.assert_array_equal(evaluation_point("normal", 5, 3, 6), expected)
-    expected = stream(5, "nads", "evaluation point", 3).standard_normal(6, dtype=np.float32)
+    expected = stream(5, "nads", "evaluation point", 3).standard_normal(
+        6, dtype=np.float32
+    )
     np.testing.assert_array_equal(evaluation_point("many", 5, 3, 6), expected)
     assert not evaluation_point("zero", 5, 3, 6).any()
-    seeds, matrix = [], np.eye(6, dtype=np.float32)
-    build = lambda seed: seeds.append(seed) or linear_features(matrix)
+    seeds = []
+    matrix = np.eye(6, dtype=np.float32)
+
+    def build(seed):
+        return seeds.append(seed) or linear_features(matrix)
+
     for number in (0, 7):
         Sampler(build, (1, 2, 3), (5, "net"), GRADIENT)(number)
     assert seeds == [derive(5, "nads", "net", 0), derive(5, "nads", "net", 7)]
 
 
 def test_the_covariance_of_a_linear_map_is_t2_ata():
-    """C = t²AᵀA for f = θᵀAx with θ of variance t²: brute force over read-outs agrees with the
-    exact expectation of a single network."""
+    """C = t²AᵀA for f = θᵀAx with θ of variance t²: brute force over read-outs agrees
+    with the exact expectation of a single network."""
     matrix = np.random.default_rng(1).standard_normal((5, 16)).astype(np.float32)
     torch.manual_seed(0)
-    weights = torch.cat([nn.Linear(5, 1).weight.detach() for _ in range(20_000)]).numpy()
+    weights = torch.cat(
+        [nn.Linear(5, 1).weight.detach() for _ in range(20_000)]
+    ).numpy()
     vectors = weights @ matrix
     sampled = vectors.T @ vectors / len(vectors)
     for estimator in (GRADIENT, SECANT, dataclasses.replace(SECANT, step=1.0)):
@@ -71,11 +89,17 @@ def test_the_covariance_of_a_linear_map_is_t2_ata():
 
 @pytest.mark.parametrize("stride", [2, 4])
 def test_one_strided_convolution_with_global_pooling_lives_on_periodic_patterns(stride):
-    """C has rank S² at most, and every direction repeats with period S along rows and columns."""
-    covariance, point = Covariance((1, 16, 16)), evaluation_point("normal", 0, 0, 256)
+    """C has rank S² at most, and every direction repeats with period S along rows and
+    columns."""
+    covariance = Covariance((1, 16, 16))
+    point = evaluation_point("normal", 0, 0, 256)
     for seed in range(40):
         torch.manual_seed(seed)
-        layers = [nn.Conv2d(1, 8, stride, stride), nn.AvgPool2d(16 // stride), nn.Flatten()]
+        layers = [
+            nn.Conv2d(1, 8, stride, stride),
+            nn.AvgPool2d(16 // stride),
+            nn.Flatten(),
+        ]
         network = nn.Sequential(*layers, nn.Linear(8, 1))
         covariance.add(jacobian_of(network, GRADIENT, point, (1, 16, 16)))
     nads = covariance.spectrum()
@@ -84,12 +108,18 @@ def test_one_strided_convolution_with_global_pooling_lives_on_periodic_patterns(
     for direction in nads.directions[: stride**2]:
         picture = direction.reshape(16, 16)
         for axis in (0, 1):
-            np.testing.assert_allclose(np.roll(picture, stride, axis), picture, atol=1e-6)
+            np.testing.assert_allclose(
+                np.roll(picture, stride, axis), picture, atol=1e-6
+            )
 
 
 def test_at_zero_a_convolution_draws_its_bias_alone():
-    """F is the bias b everywhere, uniform from ±1/3 with nine weights, so λ₀ = D E[b²] = 16/27."""
-    make = lambda: nn.Conv2d(1, 1, 3, padding=1)
+    """F is the bias b everywhere, uniform from ±1/3 with nine weights, so λ₀ = D E[b²]
+    = 16/27."""
+
+    def make():
+        return nn.Conv2d(1, 1, 3, padding=1)
+
     found = estimate(make, (1, 4, 4), 400, estimand="output", point="zero")
     np.testing.assert_allclose(found.directions[0], 0.25, atol=1e-6)
     np.testing.assert_allclose(found.eigenvalues[1:], 0, atol=1e-9)
@@ -98,8 +128,12 @@ def test_at_zero_a_convolution_draws_its_bias_alone():
 
 
 def test_of_normal_images_a_filter_of_one_weight_draws_white_noise():
-    """F = w x + b with w, b from ±1: C is a third of the identity and of the matrix of ones."""
-    make = lambda: nn.Conv2d(2, 2, 1, groups=2)
+    """F = w x + b with w, b from ±1: C is a third of the identity and of the matrix of
+    ones."""
+
+    def make():
+        return nn.Conv2d(2, 2, 1, groups=2)
+
     asked = {"estimand": "output", "point": "many", "symmetry": "square+channels"}
     found = estimate(make, (2, 4, 4), 3000, **asked)
     expected = [17 / 3, 17 / 3, *[1 / 3] * 30]

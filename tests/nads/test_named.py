@@ -1,5 +1,5 @@
-"""NADs by name: that each file is small and holds what it should, is installed with the package,
-and agrees with an estimate from other networks."""
+"""NADs by name: that each file is small and holds what it should, is installed with the
+package, and agrees with an estimate from other networks."""
 
 import dataclasses
 import io
@@ -22,7 +22,8 @@ MB = 10**6
 
 
 def departure(directions):
-    """The largest difference between the products of rows and those of orthonormal rows."""
+    """The largest difference between the products of rows and those of orthonormal
+    rows."""
     return np.abs(directions @ directions.T - np.eye(len(directions))).max()
 
 
@@ -44,13 +45,19 @@ def test_the_files_of_all_names_are_small_and_say_how_they_were_made():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nads_by_name_are_those_of_the_file_and_orthonormal(name):
-    nads, stored = load(name), NADs.load(FOLDER / f"{name}.npz")
-    shape, dimension = SOURCES[name].input, int(np.prod(SOURCES[name].input))
+    nads = load(name)
+    stored = NADs.load(FOLDER / f"{name}.npz")
+    shape = SOURCES[name].input
+    dimension = int(np.prod(SOURCES[name].input))
     assert nads.shape == stored.shape == shape
     count = dimension if dimension <= WHOLE else FIRST
-    assert nads.directions.shape == (count, dimension) and nads.directions.dtype == np.float64
+    assert (
+        nads.directions.shape == (count, dimension)
+        and nads.directions.dtype == np.float64
+    )
     assert departure(stored.directions) < 1e-3 and departure(nads.directions) < 1e-14
-    # Rounding to float16 moves each entry, and so each direction, by at most 2⁻¹¹ of itself.
+    # Rounding to float16 moves each entry, and so each direction, by at most 2⁻¹¹ of
+    # itself.
     assert np.linalg.norm(nads.directions - stored.directions, axis=1).max() < 2**-11
     assert (np.diff(nads.eigenvalues) <= 0).all() and nads.eigenvalues[-1] >= 0
     # The three channels of torchvision's network are not averaged over.
@@ -67,7 +74,9 @@ def test_the_table_of_docs_has_the_numbers_of_the_files():
 def test_files_of_data_are_installed_with_the_package():
     document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = document["tool"]["setuptools"]["package-data"]["pipeline"]
-    listed = {path for pattern in patterns for path in (ROOT / "pipeline").glob(pattern)}
+    listed = {
+        path for pattern in patterns for path in (ROOT / "pipeline").glob(pattern)
+    }
     assert FILES and {*FILES} <= listed
 
 
@@ -76,7 +85,10 @@ def test_of_many_directions_the_first_are_written():
     whole = imported(rows, (3, 20, 20))
     values = np.geomspace(1, 1e-9, 1200)
     whole = dataclasses.replace(
-        whole, eigenvalues=values, halves=np.stack([values, -values]), nearby=whole.nearby + [0, 5]
+        whole,
+        eigenvalues=values,
+        halves=np.stack([values, -values]),
+        nearby=whole.nearby + [0, 5],
     )
     file = io.BytesIO()
     np.savez_compressed(file, **arrays_of(whole))
@@ -85,7 +97,10 @@ def test_of_many_directions_the_first_are_written():
     np.testing.assert_allclose(first.directions, rows[:FIRST], atol=1e-4)
     np.testing.assert_allclose(first.eigenvalues, values[:FIRST], rtol=1e-6)
     np.testing.assert_allclose(first.halves, whole.halves[:, :FIRST], rtol=1e-6)
-    assert first.nearby[0].tolist() == [0, 5] and first.nearby[-1].tolist() == [FIRST - 1] * 2
+    assert (
+        first.nearby[0].tolist() == [0, 5]
+        and first.nearby[-1].tolist() == [FIRST - 1] * 2
+    )
 
 
 @pytest.mark.slow

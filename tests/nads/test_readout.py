@@ -1,4 +1,5 @@
-"""Which read-outs may be averaged over, with what variance, and the features below them."""
+"""Which read-outs may be averaged over, with what variance, and the features below
+them."""
 
 import dataclasses
 
@@ -19,9 +20,13 @@ SIGNS = np.random.default_rng(0).permutation(np.repeat([1.0, -1.0], INPUTS // 2)
 def network(weights=None):
     """A network with a read-out of 400 weights."""
     torch.manual_seed(0)
-    made = nn.Sequential(nn.Flatten(), nn.Linear(16, 5), nn.Linear(5, INPUTS), nn.Linear(INPUTS, 1))
+    made = nn.Sequential(
+        nn.Flatten(), nn.Linear(16, 5), nn.Linear(5, INPUTS), nn.Linear(INPUTS, 1)
+    )
     if weights is not None:
-        made[3].weight.data = torch.as_tensor(weights, dtype=torch.float32).reshape(1, -1)
+        made[3].weight.data = torch.as_tensor(weights, dtype=torch.float32).reshape(
+            1, -1
+        )
     return made
 
 
@@ -51,10 +56,13 @@ def test_a_mean_square_of_another_law_is_taken_as_it_is():
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_mean_beyond_five_standard_errors_is_refused(sign):
-    """Five standard errors of the mean of 400 weights are 0.25 of their root mean square."""
+    """Five standard errors of the mean of 400 weights are 0.25 of their root mean
+    square."""
     made = network(7 * (SIGNS + sign * 0.24))
     assert readout(made, SHAPE)[0] is made[3]
-    with pytest.raises(ValueError, match="^the last layer's weights do not have zero mean$"):
+    with pytest.raises(
+        ValueError, match="^the last layer's weights do not have zero mean$"
+    ):
         readout(network(7 * (SIGNS + sign * 0.27)), SHAPE)
 
 
@@ -62,13 +70,17 @@ LAYER = nn.Linear(16, 16)
 
 
 class Around(nn.Module):
-    """A network of one linear layer, which stands before or after the body, and what is made of its
-    output."""
+    """A network of one linear layer, which stands before or after the body, and what is
+    made of its output."""
 
     def __init__(self, last):
         super().__init__()
-        torch.manual_seed(0)  # of ten draws one has no output below 0 among the images tried
-        self.head, self.body, self.last = nn.Linear(5, 1), nn.Linear(16, 5), last
+        torch.manual_seed(
+            0
+        )  # of ten draws one has no output below 0 among the images tried
+        self.head = nn.Linear(5, 1)
+        self.body = nn.Linear(16, 5)
+        self.last = last
 
     def forward(self, x):
         x = x.flatten(1)
@@ -88,7 +100,9 @@ class Around(nn.Module):
     ],
 )
 def test_an_output_that_is_not_the_last_linear_layers_is_refused(made):
-    with pytest.raises(ValueError, match="^the network does not end in a linear layer, so its rea"):
+    with pytest.raises(
+        ValueError, match="^the network does not end in a linear layer, so its rea"
+    ):
         readout(made, SHAPE)
     assert not any(module._forward_pre_hooks for module in made.modules())
     plain, vectors, reason = usable(made, SECANT, (1, 4, 4))
@@ -104,6 +118,11 @@ def test_the_last_layer_may_be_named_first_and_inputs_may_be_standardised():
 
 def test_a_network_with_dropout_is_judged_as_it_is_evaluated():
     made = nn.Sequential(
-        nn.Flatten(), nn.Dropout(), nn.Linear(16, 7), nn.Dropout(), nn.Linear(7, 1), nn.Dropout()
+        nn.Flatten(),
+        nn.Dropout(),
+        nn.Linear(16, 7),
+        nn.Dropout(),
+        nn.Linear(7, 1),
+        nn.Dropout(),
     )
     assert usable(made.train(), GRADIENT, (1, 4, 4)) == (GRADIENT, 7, None)

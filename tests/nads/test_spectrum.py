@@ -1,5 +1,5 @@
-"""Eigenvectors that depend on C alone, not on its last bits, the overlap of two halves', and errors
-of eigenvalues against those of repeated estimates."""
+"""Eigenvectors that depend on C alone, not on its last bits, the overlap of two
+halves', and errors of eigenvalues against those of repeated estimates."""
 
 import numpy as np
 import pytest
@@ -34,19 +34,25 @@ def test_eigenvectors_in_decreasing_eigenvalue(symmetry, scale):
     )
     values, vectors = eigenvectors(matrix, symmetry, shape)
     assert (np.diff(values) <= 0).all()
-    np.testing.assert_allclose(values, np.linalg.eigvalsh(matrix)[::-1], atol=1e-13 * scale)
+    np.testing.assert_allclose(
+        values, np.linalg.eigvalsh(matrix)[::-1], atol=1e-13 * scale
+    )
     np.testing.assert_allclose(vectors @ vectors.T, np.eye(18), atol=1e-12)
-    np.testing.assert_allclose(vectors @ matrix, values[:, None] * vectors, atol=1e-12 * scale)
+    np.testing.assert_allclose(
+        vectors @ matrix, values[:, None] * vectors, atol=1e-12 * scale
+    )
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-7, 1e7])
 @pytest.mark.parametrize(
-    ("excess", "first"), [(2e-13, "even"), (-2e-13, "even"), (4e-13, "odd"), (-4e-13, "even")]
+    ("excess", "first"),
+    [(2e-13, "even"), (-2e-13, "even"), (4e-13, "odd"), (-4e-13, "even")],
 )
 def test_of_a_pair_the_even_vector_comes_first_and_only_of_a_pair(excess, first, scale):
-    """Two pictures of 1×2 pixels, even and odd under the flip; a pair's eigenvalues differ by less
-    than 2√2·10⁻¹³ here."""
-    even, odd = np.array([1.0, 1.0]) / np.sqrt(2), np.array([1.0, -1.0]) / np.sqrt(2)
+    """Two pictures of 1×2 pixels, even and odd under the flip; a pair's eigenvalues
+    differ by less than 2√2·10⁻¹³ here."""
+    even = np.array([1.0, 1.0]) / np.sqrt(2)
+    odd = np.array([1.0, -1.0]) / np.sqrt(2)
     matrix = scale * (np.outer(even, even) + (1 + excess) * np.outer(odd, odd))
     values, vectors = eigenvectors(matrix, "square", (1, 1, 2))
     np.testing.assert_allclose(values, scale)
@@ -55,14 +61,15 @@ def test_of_a_pair_the_even_vector_comes_first_and_only_of_a_pair(excess, first,
 
 
 def test_directions_do_not_depend_on_the_last_bits_of_the_sums():
-    """The symmetries of the square make eigenvalues equal in pairs; added in another order, the
-    sums differ by rounding."""
+    """The symmetries of the square make eigenvalues equal in pairs; added in another
+    order, the sums differ by rounding."""
     shape = (1, 6, 6)
     samples = jacobians(40, 3, shape)
     one = filled(Covariance(shape, "square"), samples)
     other = filled(Covariance(shape, "square"), samples[::-2] + samples[-2::-2])
     assert not np.array_equal(one.mean(), other.mean())
-    first, second = one.spectrum(), other.spectrum()
+    first = one.spectrum()
+    second = other.spectrum()
     gaps = -np.diff(first.eigenvalues) / first.eigenvalues[0]
     assert (gaps < 1e-9).sum() >= 8, "there are pairs"
     np.testing.assert_allclose(first.directions, second.directions, atol=1e-8)
@@ -92,8 +99,11 @@ def test_halves_agree_on_as_many_of_the_first_ten_directions_as_were_compared():
 
 @pytest.mark.parametrize("count", [2, 8, 11])
 def test_standard_errors_of_eigenvalues_are_those_of_repeated_estimates(count):
-    values, spread, from_parts = np.linspace(30, 20, 30), [], []
-    rng, sizes = np.random.default_rng(1), np.full(count, 5)
+    values = np.linspace(30, 20, 30)
+    spread = []
+    from_parts = []
+    rng = np.random.default_rng(1)
+    sizes = np.full(count, 5)
     sizes[0] = 6
     for _ in range(60):
         parts = values + 4 * rng.standard_normal((count, 30)) / np.sqrt(sizes[:, None])
@@ -104,8 +114,9 @@ def test_standard_errors_of_eigenvalues_are_those_of_repeated_estimates(count):
 
 
 def test_equal_eigenvalues_are_rarely_taken_apart():
-    """The gap of two equal eigenvalues exceeds 3.5 standard errors with probability exp(−3.5²/4) =
-    4.7 %; the noise has unit variance on the diagonal, half of it beside."""
+    """The gap of two equal eigenvalues exceeds 3.5 standard errors with probability
+    exp(−3.5²/4) = 4.7 %; the noise has unit variance on the diagonal, half of it
+    beside."""
     noise = np.random.default_rng(0).standard_normal((4000, 2, 2))
     noisy = np.eye(2) + 0.01 * (noise + noise.transpose(0, 2, 1)) / 2
     values = np.linalg.eigvalsh(noisy)[:, ::-1]
@@ -114,7 +125,8 @@ def test_equal_eigenvalues_are_rarely_taken_apart():
 
 
 def test_neighbours_lie_between_clear_gaps():
-    values, errors = np.array([9.0, 5.0, 4.9, 4.8, 1.0]), np.full(5, 0.1)
+    values = np.array([9.0, 5.0, 4.9, 4.8, 1.0])
+    errors = np.full(5, 0.1)
     np.testing.assert_array_equal(
         nearby_of(values, errors), [[0, 0], [1, 3], [1, 3], [1, 3], [4, 4]]
     )

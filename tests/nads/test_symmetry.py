@@ -1,5 +1,5 @@
-"""Symmetries of the square and the channels: images under them, and the average over them as a
-projection."""
+"""Symmetries of the square and the channels: images under them, and the average over
+them as a projection."""
 
 import itertools
 import re
@@ -32,7 +32,9 @@ def matrix():
 
 
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
-def test_the_average_is_the_mean_over_the_elements_each_of_which_leaves_it(symmetry, matrix):
+def test_the_average_is_the_mean_over_the_elements_each_of_which_leaves_it(
+    symmetry, matrix
+):
     mean = symmetrised(symmetry, matrix, SHAPE)
     images = images_of_covariance(symmetry, matrix, SHAPE)
     np.testing.assert_array_equal(sum(images) / ORDERS[symmetry], mean)
@@ -50,12 +52,14 @@ def test_the_square_of_an_averaged_sample_comes_from_its_vectors(symmetry, matri
 
 @pytest.mark.parametrize("channels", [1, 3])
 def test_the_elements_of_each_group(channels):
-    """The square's are the four rotations of a picture and of its transposed; every channel keeps
-    its place."""
+    """The square's are the four rotations of a picture and of its transposed; every
+    channel keeps its place."""
     shape = (channels, 4, 4)
     picture = np.arange(channels * 16.0).reshape(shape)
     turned = {"none": [picture], "transposition": [picture, picture.transpose(0, 2, 1)]}
-    turned["square"] = [np.rot90(p, k, (1, 2)) for p in turned["transposition"] for k in range(4)]
+    turned["square"] = [
+        np.rot90(p, k, (1, 2)) for p in turned["transposition"] for k in range(4)
+    ]
     assert list(turned) == list(SYMMETRIES)
     for symmetry, expected in turned.items():
         images = images_of_vectors(symmetry, picture.reshape(1, -1), shape)
@@ -84,6 +88,8 @@ def test_the_average_over_channels_and_their_signs_is_that_of_one_channel_in_eac
 
 @pytest.mark.parametrize("word", ["square+channels", "measured", "squares"])
 @pytest.mark.parametrize("function", [symmetrised, images_of_vectors])
-def test_a_word_that_is_no_symmetry_of_the_square_is_never_taken_for_none(function, word, matrix):
+def test_a_word_that_is_no_symmetry_of_the_square_is_never_taken_for_none(
+    function, word, matrix
+):
     with pytest.raises(KeyError, match=re.escape(word)):
         function(word, matrix, SHAPE)

@@ -37,8 +37,12 @@ def test_a_worker_makes_the_jacobian_of_the_networks_number():
 
 
 def test_a_key_holds_all_that_decides_the_nads_and_nothing_else():
-    changed = lambda **fields: key(NINE, of(Covariance(SHAPE), **fields))
-    asked = lambda **fields: key(dataclasses.replace(NINE, **fields), of(Covariance(SHAPE)))
+    def changed(**fields):
+        return key(NINE, of(Covariance(SHAPE), **fields))
+
+    def asked(**fields):
+        return key(dataclasses.replace(NINE, **fields), of(Covariance(SHAPE)))
+
     same = key(NINE, of(Covariance(SHAPE)))
     of_others = dataclasses.replace(GRADIENT, compare=True, symmetry=False)
     assert changed(estimator=of_others) == same
@@ -66,28 +70,47 @@ def test_a_key_holds_all_that_decides_the_nads_and_nothing_else():
 
 
 def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatch):
-    files, estimation = [], of(Covariance(SHAPE))
+    files = []
+    estimation = of(Covariance(SHAPE))
     monkeypatch.setattr(code, "digest", lambda given: files.extend(given) or "code")
     before = key(NINE, estimation)
     names = {str(Path(file).relative_to(code.PACKAGE)) for file in files}
-    assert names > {"nads/covariance.py", "nads/readout.py", "cells/seeds.py", "networks/mlp.py"}
-    for module, name, other in ((torch, "__version__", "0"), (networks, "version", lambda *_: "0")):
+    assert names > {
+        "nads/covariance.py",
+        "nads/readout.py",
+        "cells/seeds.py",
+        "networks/mlp.py",
+    }
+    for module, name, other in (
+        (torch, "__version__", "0"),
+        (networks, "version", lambda *_: "0"),
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, other)
             assert key(NINE, estimation) != before
     build = networks.build
-    drawn_otherwise = lambda *arguments: build(*arguments[:-1], arguments[-1] + 1)
+
+    def drawn_otherwise(*arguments):
+        return build(*arguments[:-1], arguments[-1] + 1)
+
     monkeypatch.setattr(networks, "build", drawn_otherwise)
     assert key(NINE, estimation) != before
 
 
-def test_estimating_reaches_no_file_of_the_room_that_its_key_leaves_out(folder, monkeypatch):
-    """An edit of a legend, of `NADs.__repr__` or of what stores NADs estimates nothing anew."""
-    files, reached = [], set()
+def test_estimating_reaches_no_file_of_the_room_that_its_key_leaves_out(
+    folder, monkeypatch
+):
+    """An edit of a legend, of `NADs.__repr__` or of what stores NADs estimates nothing
+    anew."""
+    files = []
+    reached = set()
     with monkeypatch.context() as patch:
         patch.setattr(code, "digest", lambda given: files.extend(given) or "code")
         key(NINE, of(Covariance(SHAPE)))
-    shown = {Path(inspect.getfile(each)) for each in (NADs.__repr__, NADs.save, gallery, Task)}
+    shown = {
+        Path(inspect.getfile(each))
+        for each in (NADs.__repr__, NADs.save, gallery, Task)
+    }
     assert not shown & set(files)
 
     def note(frame, event, _):
@@ -98,7 +121,10 @@ def test_estimating_reaches_no_file_of_the_room_that_its_key_leaves_out(folder, 
     try:
         for colour in (False, True):
             shape = (3 if colour else 1, 8, 8)
-            make = lambda: nn.Sequential(nn.Flatten(), nn.Linear(64 * shape[0], 1))  # noqa: B023
+
+            def make():
+                return nn.Sequential(nn.Flatten(), nn.Linear(64 * shape[0], 1))  # noqa: B023
+
             symmetry = "square+channels" if colour else "measured"
             estimate(make, shape, 4, symmetry=symmetry)
     finally:
@@ -124,13 +150,21 @@ def test_inputs_have_of_a_networks_symmetries_those_that_their_shape_can_have(
 ):
     """Where strides may leave out the last rows, the square is measured."""
     specification = networks.specification(network)
-    assert networks.symmetry_of_inputs(specification, (1, height, width)).square == symmetry
+    assert (
+        networks.symmetry_of_inputs(specification, (1, height, width)).square
+        == symmetry
+    )
 
 
-def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(folder, monkeypatch):
+def test_a_network_that_cannot_be_run_ends_the_estimate_and_keeps_nothing(
+    folder, monkeypatch
+):
     def run(function, jobs, make_context, device):
         for number in jobs:
-            yield number, ValueError("no memory") if number == 3 else function(None, number)
+            yield (
+                number,
+                ValueError("no memory") if number == 3 else function(None, number),
+            )
 
     monkeypatch.setattr(workers, "run", run)
     task = Task("net", of(Covariance(SHAPE)), "a" * 64)

@@ -1,4 +1,5 @@
-"""Custom networks: each runs as its author meant it, or a check refuses it before any work."""
+"""Custom networks: each runs as its author meant it, or a check refuses it before any
+work."""
 
 import functools
 import sys
@@ -23,16 +24,20 @@ SHAPE = (2, 8, 8)
 
 
 def try_out(make, outputs=2):
-    """The notices on a custom network, and whether it runs in the default memory format."""
+    """The notices on a custom network, and whether it runs in the default memory
+    format."""
 
     build = functools.partial(custom.build, functools.partial(make, 2, outputs))
     usual = functools.partial(build, contiguous=True)
     contiguous = custom.needs_contiguous("it", build, usual, SHAPE)
-    return custom.check("it", usual if contiguous else build, SHAPE, (outputs,)), contiguous
+    return custom.check(
+        "it", usual if contiguous else build, SHAPE, (outputs,)
+    ), contiguous
 
 
 def refuse(action):
-    """The names of the functions through which the exceptions of a refused action passed."""
+    """The names of the functions through which the exceptions of a refused action
+    passed."""
     with pytest.raises(InputError) as caught:
         action()
     assert "\n" not in str(caught.value)
@@ -63,12 +68,15 @@ class Net(nn.Module):
         return self.last(self.features(x))
 
 
-# Refused ------------------------------------------------------------------------------------------
+# Refused
+# ------------------------------------------------------------------------------------------
 
 
 class DrawnByNumPy(Net):
     def prepare(self, channels, outputs):
-        self.register_buffer("scale", torch.from_numpy(np.random.normal(size=16)).float())
+        self.register_buffer(
+            "scale", torch.from_numpy(np.random.normal(size=16)).float()
+        )
 
     def features(self, x):
         return self.scale * super().features(x)
@@ -316,7 +324,8 @@ def test_state_and_chance_are_told_apart():
             try_out(make)
 
 
-# Accepted -----------------------------------------------------------------------------------------
+# Accepted
+# -----------------------------------------------------------------------------------------
 
 
 class View(nn.Module):
@@ -377,7 +386,9 @@ class Odd(Net):
 
     def prepare(self, channels, outputs):
         self.device_holder = nn.Parameter(torch.empty(0))
-        self.waves = nn.Parameter(torch.randn(8, dtype=torch.cfloat), requires_grad=False)
+        self.waves = nn.Parameter(
+            torch.randn(8, dtype=torch.cfloat), requires_grad=False
+        )
         for kind in (torch.float8_e4m3fn, torch.uint16, torch.bool):
             value = nn.Parameter(torch.ones(3).to(kind), requires_grad=False)
             self.register_parameter(str(kind)[6:], value)
@@ -417,7 +428,9 @@ class Faint(Net):
 
 
 def scripted(channels, outputs):
-    return torch.jit.script(nn.Sequential(nn.ReLU(inplace=True), Reshape(channels, outputs)))
+    return torch.jit.script(
+        nn.Sequential(nn.ReLU(inplace=True), Reshape(channels, outputs))
+    )
 
 
 def normed_by_batch(channels, outputs):
@@ -472,7 +485,8 @@ def test_an_unusual_way_of_writing_has_the_nads_of_the_usual_way(make, usual, es
     np.testing.assert_allclose(one.eigenvalues, other.eigenvalues, rtol=1e-3, atol=1e-9)
 
 
-# Notices ------------------------------------------------------------------------------------------
+# Notices
+# ------------------------------------------------------------------------------------------
 
 
 class ZeroHead(Net):
@@ -504,7 +518,8 @@ def test_what_may_be_intended_gets_a_notice_that_names_the_weights(make, weights
     assert not contiguous
 
 
-# Files and places ---------------------------------------------------------------------------------
+# Files and places
+# ---------------------------------------------------------------------------------
 
 FILE = """
 import argparse
@@ -551,7 +566,9 @@ class View(nn.Module):
 @pytest.fixture
 def write(repository):
     """A function that writes own/mine.py, with a line at its top."""
-    return lambda line="": (repository / "own/mine.py").write_text(FILE.format(line=line))
+    return lambda line="": (repository / "own/mine.py").write_text(
+        FILE.format(line=line)
+    )
 
 
 @pytest.mark.parametrize(
@@ -569,7 +586,9 @@ def test_what_a_module_sets_for_all_ends_with_its_import(line, write, monkeypatc
     write(line)
     specification = {"network": "mine:net"}
     dry_run(specification, SHAPE, 2)
-    network = networks.build(networks.specification({"network": "logreg", "side": 8}), 2, 2, 0)
+    network = networks.build(
+        networks.specification({"network": "logreg", "side": 8}), 2, 2, 0
+    )
     assert network(torch.zeros(1, *SHAPE)).dtype == torch.float32
     assert network(torch.zeros(1, *SHAPE)).requires_grad
     assert torch.get_float32_matmul_precision() == "highest"
@@ -577,7 +596,13 @@ def test_what_a_module_sets_for_all_ends_with_its_import(line, write, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "line", ["raise SystemExit('no GPU')", "import absent.part", "def net(:", "net = nn.Flatten()"]
+    "line",
+    [
+        "raise SystemExit('no GPU')",
+        "import absent.part",
+        "def net(:",
+        "net = nn.Flatten()",
+    ],
 )
 def test_a_module_that_cannot_be_imported_is_refused(line, write):
     write(line)
@@ -599,7 +624,8 @@ def test_nothing_is_said_of_a_plain_network(write):
 
 
 @pytest.mark.parametrize(
-    ("momentum", "steps", "count"), [(0.01, 100, 1), (0.01, 300, 0), (0.1, 100, 0), (None, 1, 0)]
+    ("momentum", "steps", "count"),
+    [(0.01, 100, 1), (0.01, 300, 0), (0.1, 100, 0), (None, 1, 0)],
 )
 def test_batch_norms_that_a_short_training_leaves_behind_get_a_notice(
     momentum, steps, count, write

@@ -38,7 +38,9 @@ def test_every_file_in_own_counts_but_hidden_and_compiled_ones(linked, repositor
     write(folder, "mine.py", "parts/helper.py", "weights.npy", "notes.md")
     if linked:
         subprocess.run(f"cp -Rs {folder}/* own/", shell=True, check=True)
-    write(repository / "own", "README.md", ".hidden/a.py", "parts/__pycache__/helper.pyc")
+    write(
+        repository / "own", "README.md", ".hidden/a.py", "parts/__pycache__/helper.pyc"
+    )
     before = own.digests()
     expected = ["own/mine.py", "own/notes.md", "own/parts/helper.py", "own/weights.npy"]
     assert list(before) == expected
@@ -47,14 +49,18 @@ def test_every_file_in_own_counts_but_hidden_and_compiled_ones(linked, repositor
     assert changed == {"own/parts/helper.py"}
 
 
-def test_a_link_to_a_folder_is_refused_with_the_command_that_links_its_files(repository):
+def test_a_link_to_a_folder_is_refused_with_the_command_that_links_its_files(
+    repository,
+):
     write(repository.parent, "parts/mine.py")
     (repository / "own/parts").symlink_to(repository.parent / "parts")
     run_the_command_of(own.digests)
     assert list(own.digests()) == ["own/parts/mine.py"]
 
 
-def test_nads_from_a_file_elsewhere_are_refused_with_the_command_that_links_it(repository):
+def test_nads_from_a_file_elsewhere_are_refused_with_the_command_that_links_it(
+    repository,
+):
     write(repository.parent, "my.npy")
     run_the_command_of(lambda: own.digest_of(str(repository.parent / "my.npy"), {}))
     files = own.digests()
@@ -87,7 +93,9 @@ def test_a_module_from_elsewhere_is_refused_with_the_command_that_links_it(
 
 
 def test_installed_modules_and_ours_are_accepted(repository):
-    (repository / "own/mine.py").write_text("from pipeline.networks.mlp import LogReg as net\n")
+    (repository / "own/mine.py").write_text(
+        "from pipeline.networks.mlp import LogReg as net\n"
+    )
     dry_run({"network": "mine:net", "side": 4}, (1, 4, 4), 2)
     installed = {"torch", "numpy", "pipeline", "json"}
     own.check_imports(set(sys.modules) - installed)

@@ -1,4 +1,5 @@
-"""The table of networks: how one is named, built and refused, and what it states of itself."""
+"""The table of networks: how one is named, built and refused, and what it states of
+itself."""
 
 import pytest
 import torch
@@ -39,8 +40,14 @@ def test_a_specification_holds_the_place_of_the_network_instead_of_its_name():
         ({"network": "lenet", "side": 12}, "side must be a multiple of 4, at least 16"),
         ({"network": "vit", "patch": 5}, "side must be a multiple of 5, not 32"),
         ({"network": "convnext", "side": 24}, "side must be a multiple of 16, not 24"),
-        ({"network": "resnet18", "downsampling": "pool"}, "one of stride, none, not 'pool'"),
-        ({"network": "resnet18", "skip": "no"}, "skip must be one of True, False, not 'no'"),
+        (
+            {"network": "resnet18", "downsampling": "pool"},
+            "one of stride, none, not 'pool'",
+        ),
+        (
+            {"network": "resnet18", "skip": "no"},
+            "skip must be one of True, False, not 'no'",
+        ),
     ],
 )
 def test_arguments_that_make_no_network_are_refused(architecture, words):
@@ -48,9 +55,14 @@ def test_arguments_that_make_no_network_are_refused(architecture, words):
         dry_run(networks.specification(architecture), (1, 32, 32), 1)
 
 
-@pytest.mark.parametrize("architecture", SMALL, ids=lambda architecture: architecture["network"])
-def test_a_network_is_drawn_by_its_seed_and_takes_any_size_and_number_of_channels(architecture):
-    specification, state = networks.specification(architecture), torch.get_rng_state()
+@pytest.mark.parametrize(
+    "architecture", SMALL, ids=lambda architecture: architecture["network"]
+)
+def test_a_network_is_drawn_by_its_seed_and_takes_any_size_and_number_of_channels(
+    architecture,
+):
+    specification = networks.specification(architecture)
+    state = torch.get_rng_state()
     made = [networks.build(specification, 4, 2, seed) for seed in (7, 7, 8)]
     assert torch.equal(torch.get_rng_state(), state)
     network, same, other = (each.state_dict() for each in made)
@@ -59,7 +71,9 @@ def test_a_network_is_drawn_by_its_seed_and_takes_any_size_and_number_of_channel
     # Every weight has a gradient, which `dry_run` takes for granted.
     made[0].train()(torch.randn(2, 4, 32, 32)).square().sum().backward()
     assert all(weight.grad.isfinite().all() for weight in made[0].parameters())
-    side = {} if architecture["network"] in ("resnet18", "densenet121") else {"side": 64}
+    side = (
+        {} if architecture["network"] in ("resnet18", "densenet121") else {"side": 64}
+    )
     dry_run(specification | side, (3, 64, 64), 10)
 
 
@@ -73,28 +87,46 @@ def test_networks_without_batch_norm_may_be_trained_in_stacks():
 
 
 def test_a_network_of_ones_own_may_build_on_any_of_ours():
-    names = lambda place: {path.name for path in networks.files(place)}
+    def names(place):
+        return {path.name for path in networks.files(place)}
+
     assert names(networks.NETWORKS["lenet"]) == {"lenet.py"}
     assert names("torchvision.models:resnet18") == {"libraries.py"}
     assert names("my_networks:net") > {"lenet.py", "resnet.py", "arguments.py"}
 
 
-def test_installed_networks_count_by_their_versions_and_ours_by_their_code(monkeypatch, tmp_path):
-    versions = {"torchvision": "0.5", "timm": "1.2", "their-networks": "3", "einops": "2"}
+def test_installed_networks_count_by_their_versions_and_ours_by_their_code(
+    monkeypatch, tmp_path
+):
+    versions = {
+        "torchvision": "0.5",
+        "timm": "1.2",
+        "their-networks": "3",
+        "einops": "2",
+    }
 
     def version(name):
         if name not in versions:
             raise registry.metadata.PackageNotFoundError
         return versions[name]
 
-    places = {"their_networks": ["their-networks"], "einops": ["einops"], "other": ["other"]}
+    places = {
+        "their_networks": ["their-networks"],
+        "einops": ["einops"],
+        "other": ["other"],
+    }
     monkeypatch.setattr(registry, "_distributions", lambda: places)
     monkeypatch.setattr(registry.metadata, "version", version)
     assert networks.version(networks.NETWORKS["lenet"]) == ""
-    assert networks.version("their_networks:net") == "their-networks 3, timm 1.2, torchvision 0.5"
+    assert (
+        networks.version("their_networks:net")
+        == "their-networks 3, timm 1.2, torchvision 0.5"
+    )
     del versions["timm"]
     assert networks.version("my_networks:net") == "torchvision 0.5"
-    text = "# -*- coding: latin-1 -*-\nfrom einops.layers.torch import Reduce  # réseau\n"
+    text = (
+        "# -*- coding: latin-1 -*-\nfrom einops.layers.torch import Reduce  # réseau\n"
+    )
     (tmp_path / "mine.py").write_text(text, encoding="latin-1")
     own = [str(tmp_path / "mine.py"), str(tmp_path / "weights.npy")]
     assert networks.version("mine:net", own) == "einops 2, torchvision 0.5"

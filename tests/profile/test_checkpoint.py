@@ -1,5 +1,5 @@
-"""A trained network's response at images, against the closed form of a linear one, and the files
-in which people bring weights."""
+"""A trained network's response at images, against the closed form of a linear one, and
+the files in which people bring weights."""
 
 import functools
 
@@ -40,9 +40,11 @@ def weights(network, tmp_path):
     return str(tmp_path / "net.safetensors")
 
 
-def test_the_response_of_a_linear_network_is_that_of_its_weights_less_their_mean(images, weights):
-    """The rows are (−x₀ − 2x₁), (2x₀ − 2x₁) and (−x₀ + 4x₁): C = 6 along x₀, 24 along x₁ and −6
-    between them."""
+def test_the_response_of_a_linear_network_is_that_of_its_weights_less_their_mean(
+    images, weights
+):
+    """The rows are (−x₀ − 2x₁), (2x₀ − 2x₁) and (−x₀ + 4x₁): C = 6 along x₀, 24 along
+    x₁ and −6 between them."""
     found = measure(LINEAR, SHAPE, weights, str(images))
     assert (found.images, found.tested, found.count) == ("mine", 9, 9)
     expected = np.sqrt(np.array([6, 24, 0]) / (30 / 64))
@@ -57,8 +59,12 @@ def test_the_response_of_a_linear_network_is_that_of_its_weights_less_their_mean
     assert (found.before.along(np.eye(64)) ** 2).mean() == pytest.approx(1)
 
 
-def test_its_accuracy_is_of_the_test_images_as_the_pipelines_networks_get_them(images, weights):
-    found = measure(LINEAR, SHAPE, weights, str(pack(images, images.parent / "mine.zip")))
+def test_its_accuracy_is_of_the_test_images_as_the_pipelines_networks_get_them(
+    images, weights
+):
+    found = measure(
+        LINEAR, SHAPE, weights, str(pack(images, images.parent / "mine.zip"))
+    )
     whole = sources.read(images, (8, 8))
     mean, deviation = (np.array(each).reshape(3, 1, 1) for each in whole.statistics())
     x = ((whole.images["test"] / 255 - mean) / deviation).mean(1).reshape(-1, 64)
@@ -69,7 +75,9 @@ def test_its_accuracy_is_of_the_test_images_as_the_pipelines_networks_get_them(i
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
-def test_dead_weights_have_no_response_and_nan_is_refused(images, network, weights, value):
+def test_dead_weights_have_no_response_and_nan_is_refused(
+    images, network, weights, value
+):
     dead = {name: value * tensor for name, tensor in network.state_dict().items()}
     safetensors.torch.save_file(dead, weights)
     if value == 0:
@@ -111,7 +119,8 @@ class Tied(torch.nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.one, self.two = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
+        self.one = torch.nn.Linear(4, 4)
+        self.two = torch.nn.Linear(4, 4)
         self.two.weight = self.one.weight
 
 
@@ -122,7 +131,9 @@ def test_of_tied_weights_a_file_may_hold_one_but_not_two_different():
     assert checkpoint.load(network, once, "file") == []
     assert torch.equal(network.two.weight, state["one.weight"])
     with pytest.raises(InputError, match="tied"):
-        checkpoint.load(network, state | {"two.weight": state["two.weight"] + 1}, "file")
+        checkpoint.load(
+            network, state | {"two.weight": state["two.weight"] + 1}, "file"
+        )
 
 
 @pytest.mark.parametrize("change", ["outputs", "channels", "names"])

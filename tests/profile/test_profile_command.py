@@ -1,4 +1,5 @@
-"""The command `profile` in a folder outside the repository: its page, its cache, and mistakes."""
+"""The command `profile` in a folder outside the repository: its page, its cache, and
+mistakes."""
 
 import os
 import re
@@ -39,8 +40,8 @@ def lazy(channels, outputs):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of somebody's own, with a network in a file that imports another one, and a package
-    of the name of ours."""
+    """A folder of somebody's own, with a network in a file that imports another one,
+    and a package of the name of ours."""
     (tmp_path / "my_networks.py").write_text(NETWORK)
     (tmp_path / "my_parts.py").write_text("def squashed(x):\n    return x.relu()\n")
     (tmp_path / "pipeline").mkdir()
@@ -50,12 +51,18 @@ def folder(tmp_path):
 
 def start(folder, *words):
     """Start the command in a folder by the script that `pip install` makes of it."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     module, function = project["scripts"]["profile"].split(":")
     script = folder / "bin" / "profile"
     script.parent.mkdir(exist_ok=True)
-    start = f"import sys\nsys.path.append({str(ROOT)!r})\nfrom {module} import {function}\n"
-    script.write_text(f"{start}if __name__ == '__main__':\n    sys.exit({function}())\n")
+    start = (
+        f"import sys\nsys.path.append({str(ROOT)!r})\nfrom {module} import {function}\n"
+    )
+    script.write_text(
+        f"{start}if __name__ == '__main__':\n    sys.exit({function}())\n"
+    )
     environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
     environment.pop("DVC_ROOT", None)
     return subprocess.Popen(
@@ -85,19 +92,28 @@ def test_a_stopped_command_resumes_in_any_folder(folder):
     command = start(folder, *words)
     out, said = command.communicate()
     assert (command.returncode, said) == (0, "")
-    assert int(re.search(r"cached: (\d+)", out)[1]) == len(before) - 2  # NADs of two networks
+    assert (
+        int(re.search(r"cached: (\d+)", out)[1]) == len(before) - 2
+    )  # NADs of two networks
     assert {path: path.stat().st_mtime_ns for path in before} == before
-    assert out.splitlines()[-1].startswith("trust: Small") and "LogReg" in out.splitlines()[-1]
+    assert (
+        out.splitlines()[-1].startswith("trust: Small")
+        and "LogReg" in out.splitlines()[-1]
+    )
     results = pd.read_csv(folder / "page/results.csv")
     assert results["architecture"].nunique() == 2 and results["index"].max() == 127
-    made = {path.name for path in folder.iterdir() if path.suffix != ".py"} - {"__pycache__"}
+    made = {path.name for path in folder.iterdir() if path.suffix != ".py"} - {
+        "__pycache__"
+    }
     assert made == {"page", "pipeline", "cache", "bin"}
 
 
 @pytest.mark.slow
 def test_a_trained_network_has_a_part_of_the_page(folder):
     images = class_folders(folder / "mine", size=(8, 8))
-    state = networks.build(networks.specification({"network": "logreg", "side": 8}), 1, 3, 0)
+    state = networks.build(
+        networks.specification({"network": "logreg", "side": 8}), 1, 3, 0
+    )
     safetensors.torch.save_file(state.state_dict(), folder / "net.safetensors")
     words = ("logreg", "side=8", "--input", "1x8x8", "--minutes", "0.01", "--weights")
     command = start(folder, *words, "net.safetensors", "--images", str(images))

@@ -1,5 +1,5 @@
-"""The page: its sentences against a response that is known, the tables behind it, its slider, and
-that it needs nothing else."""
+"""The page: its sentences against a response that is known, the tables behind it, its
+slider, and that it needs nothing else."""
 
 import dataclasses
 import html
@@ -29,15 +29,23 @@ def profile(label="Net", accuracies=ACCURACIES, train_accuracy=1.0, **known):
     """A network whose response falls along the pixels, with accuracies by NAD index."""
     fall = np.geomspace(1, 0.05, 64)
     estimator = plan.plan_nads({"net": MLP}, SHAPE, "secant", 40, {}).estimator
-    estimation = Estimation(Sampler(None, SHAPE, (0, "profile"), estimator), Covariance(SHAPE), 40)
+    estimation = Estimation(
+        Sampler(None, SHAPE, (0, "profile"), estimator), Covariance(SHAPE), 40
+    )
     rng = np.random.default_rng(0)
     for _ in range(40):
-        estimation.accumulator.add((fall * rng.standard_normal((4, 64))).astype(np.float32))
+        estimation.accumulator.add(
+            (fall * rng.standard_normal((4, 64))).astype(np.float32)
+        )
     nads = dataclasses.replace(estimation.nads(), **known)
     response = Response(np.sqrt(nads.eigenvalues)[:, None] * nads.directions, SHAPE)
     rows = pd.DataFrame({"index": accuracies.keys(), "accuracy": accuracies.values()})
     rows = rows.assign(
-        architecture="net", estimand="secant", test_set="all", seed=0, train_accuracy=train_accuracy
+        architecture="net",
+        estimand="secant",
+        test_set="all",
+        seed=0,
+        train_accuracy=train_accuracy,
     )
     return Profile(label, nads, response, rows)
 
@@ -50,7 +58,11 @@ def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
     assert "NAD 63 (networks are fitted along 1 of 1)" in words.may_miss(some)
     assert "strides" in words.what_to_do(some)
     assert "NAD none" in words.may_miss(profile(accuracies={0: 1.0}))
-    assert [words.times(value) for value in (0.0312, 14.2, 1e-9)] == ["×0.031", "×14", "×0"]
+    assert [words.times(value) for value in (0.0312, 14.2, 1e-9)] == [
+        "×0.031",
+        "×14",
+        "×0",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -72,9 +84,13 @@ def test_what_the_page_can_be_trusted_for(error, train_accuracy, advice, trusted
 
 def test_of_two_networks_the_waves_are_counted_to_which_one_responds_twice_as_strongly():
     some = profile("Coarse")
-    coarse = dataclasses.replace(some, response=Response(wave(1, 0, SHAPE)[None], SHAPE))
+    coarse = dataclasses.replace(
+        some, response=Response(wave(1, 0, SHAPE)[None], SHAPE)
+    )
     flat = dataclasses.replace(some, label="Flat", response=Response(np.eye(64), SHAPE))
-    assert "1 of 34 waves, relatively most to (1, 0): ×5.7 and ×1" in words.compare(coarse, flat)
+    assert "1 of 34 waves, relatively most to (1, 0): ×5.7 and ×1" in words.compare(
+        coarse, flat
+    )
     assert "33 of 34 waves" in words.compare(flat, coarse)
 
 
@@ -88,9 +104,14 @@ def written(tmp_path_factory):
     estimates = plan.plan_nads(dict.fromkeys(profiles, MLP), SHAPE, "secant", 40, {})
     nads = {name: each.nads for name, each in profiles.items()}
     sweep = plan.plan_sweep(estimates, nads, Sizes("secant", 40, 3, 1, 512), 0.5)
-    one, other = Response(np.eye(64), SHAPE), Response(np.eye(64)[:30], SHAPE)
+    one = Response(np.eye(64), SHAPE)
+    other = Response(np.eye(64)[:30], SHAPE)
     trained = Checkpoint("mine", 3, 9, 2 / 3, 2, 9, one, other, [])
-    about = {"checkpoint": trained, "command": "profile mine:Net", "notices": ["Mind this."]}
+    about = {
+        "checkpoint": trained,
+        "command": "profile mine:Net",
+        "notices": ["Mind this."],
+    }
     page.write(folder, profiles, estimates, sweep, **about)
     return folder
 
@@ -112,17 +133,29 @@ def test_the_page_says_what_the_tables_hold_and_asks_for_nothing_else(written):
     text = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
     titles = re.findall(r'<a href="#(\w+)">', document)
     assert titles == ["sweep", "nads", "patterns", "trained", "trust"]
-    places = [text.index(part) for part in ("Sees", "May miss", "What to do", "Each point")]
+    places = [
+        text.index(part) for part in ("Sees", "May miss", "What to do", "Each point")
+    ]
     assert places == sorted(places)
-    for part in ("Mind this.", "profile mine:Net", "66.7% on 9 images", "with 2 of 3 answers"):
+    for part in (
+        "Mind this.",
+        "profile mine:Net",
+        "66.7% on 9 images",
+        "with 2 of 3 answers",
+    ):
         assert part in text
     assert not re.search(r"\bnan\b|\binf\b", text)
-    assert pd.read_csv(written / "summary.csv")["mean"].tolist() == [*ACCURACIES.values()] * 2
+    assert (
+        pd.read_csv(written / "summary.csv")["mean"].tolist()
+        == [*ACCURACIES.values()] * 2
+    )
     assert NADs.load(written / "nads-a.npz").networks == 40
 
 
 @needed
-def test_the_slider_goes_through_all_nads_and_the_curve_through_the_trained_ones(written, tmp_path):
+def test_the_slider_goes_through_all_nads_and_the_curve_through_the_trained_ones(
+    written, tmp_path
+):
     document = (written / "index.html").read_text(encoding="utf-8")
     action = """
     out.networks = [...$("nads-network").options].map((each) => each.text);

@@ -78,8 +78,13 @@ def test_large_inputs_have_the_first_nads_only_and_small_training_sets(monkeypat
     monkeypatch.setattr(plan, "seconds_per_estimate", lambda *_: (1e-6, 0.0))
     sizes = plan.choose_sizes(SMALL, (3, 224, 224), 10, CPU)
     assert sizes.samples * 3 * 224 * 224 <= plan.VALUES
-    estimates = plan.plan_nads(SMALL, (3, 224, 224), sizes.estimand, sizes.untrained, {})
-    assert (estimates.estimator.method, estimates.members["mlp"].source.first) == ("plain", 100)
+    estimates = plan.plan_nads(
+        SMALL, (3, 224, 224), sizes.estimand, sizes.untrained, {}
+    )
+    assert (estimates.estimator.method, estimates.members["mlp"].source.first) == (
+        "plain",
+        100,
+    )
 
 
 def test_a_command_that_runs_again_has_the_same_plan(tmp_path, monkeypatch):
@@ -93,9 +98,15 @@ def test_a_command_that_runs_again_has_the_same_plan(tmp_path, monkeypatch):
 
 def test_an_edit_of_ones_own_module_changes_the_keys(repository):
     module = repository / "own/mine.py"
-    module.write_text("from torch import nn\n\n\ndef net(c, o):\n    return nn.Linear(c, o)\n")
+    module.write_text(
+        "from torch import nn\n\n\ndef net(c, o):\n    return nn.Linear(c, o)\n"
+    )
     networks.constructor("mine:net")
     before = plan.digest_own_files()
     module.write_text(module.read_text() + "# changed\n")
-    changed = [name for name, digest in plan.digest_own_files().items() if digest != before[name]]
+    changed = [
+        name
+        for name, digest in plan.digest_own_files().items()
+        if digest != before[name]
+    ]
     assert changed == ["own/mine.py"]

@@ -1,5 +1,5 @@
-"""The response along given directions against closed forms: quadratic forms of a C that is
-known."""
+"""The response along given directions against closed forms: quadratic forms of a C that
+is known."""
 
 import numpy as np
 import pytest
@@ -16,10 +16,14 @@ def response():
     return Response(rng.standard_normal((300, 96)) * rng.uniform(0, 1, (300, 1)), SHAPE)
 
 
-def test_the_response_along_v_is_the_quadratic_form_of_c_over_that_of_a_random_direction(response):
+def test_the_response_along_v_is_the_quadratic_form_of_c_over_that_of_a_random_direction(
+    response,
+):
     matrix = response.rows.T @ response.rows
     directions = np.random.default_rng(1).standard_normal((3, 96))
-    expected = np.einsum("kd,de,ke->k", directions, matrix, directions) / (np.trace(matrix) / 96)
+    expected = np.einsum("kd,de,ke->k", directions, matrix, directions) / (
+        np.trace(matrix) / 96
+    )
     np.testing.assert_allclose(response.along(directions) ** 2, expected)
 
 
@@ -38,10 +42,18 @@ def test_the_response_along_waves_is_that_along_their_cosines_and_sines_averaged
     matrix = response.rows.T @ response.rows
     rows, columns = np.indices((6, 8))
     for row, column in ((0, 0), (1, 2), (-3, 0), (2, -4), (-3, -4)):
-        # |⟨e^{ik·r}, d⟩|², of which cosine and sine are the real and the imaginary part.
-        plane = np.exp(2j * np.pi * (row * rows / 6 + column * columns / 8)).ravel() / np.sqrt(48)
-        channels = [np.concatenate([plane, 0 * plane]), np.concatenate([0 * plane, plane])]
-        expected = np.mean([(v.conj() @ matrix @ v).real for v in channels]) / response.mean
+        # |⟨e^{ik·r}, d⟩|², of which cosine and sine are the real and the imaginary
+        # part.
+        plane = np.exp(
+            2j * np.pi * (row * rows / 6 + column * columns / 8)
+        ).ravel() / np.sqrt(48)
+        channels = [
+            np.concatenate([plane, 0 * plane]),
+            np.concatenate([0 * plane, plane]),
+        ]
+        expected = (
+            np.mean([(v.conj() @ matrix @ v).real for v in channels]) / response.mean
+        )
         assert response.waves[row + 3, column + 4] ** 2 == pytest.approx(expected)
     assert (response.waves**2).mean() == pytest.approx(1), "Parseval"
 

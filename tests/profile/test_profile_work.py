@@ -1,4 +1,5 @@
-"""The work of a profile on small networks: what the cache has, large inputs, failures, progress."""
+"""The work of a profile on small networks: what the cache has, large inputs, failures,
+progress."""
 
 import time
 
@@ -20,7 +21,9 @@ MLP = {"network": "pipeline.networks.mlp:MLP", "hidden": [8, 4]}
 def profile(side, sizes=SIZES):
     """NADs and response of a small network, and the results of its trained networks."""
     architectures = {"mlp": MLP | {"side": side}}
-    estimates = plan.plan_nads(architectures, (1, side, side), "secant", sizes.untrained, {})
+    estimates = plan.plan_nads(
+        architectures, (1, side, side), "secant", sizes.untrained, {}
+    )
     found = work.estimate(estimates, CPU)
     nads = {"mlp": found["mlp"][0]}
     sweep = plan.plan_sweep(estimates, nads, sizes, 0.5)
@@ -38,7 +41,9 @@ def test_finished_work_comes_from_the_cache(folder, in_this_process, monkeypatch
     assert rows.equals(results)
 
 
-def test_of_large_inputs_the_first_nads_and_the_response_to_all_waves(folder, in_this_process):
+def test_of_large_inputs_the_first_nads_and_the_response_to_all_waves(
+    folder, in_this_process
+):
     nads, response, results = profile(72)
     assert (nads.method, nads.networks, len(nads.directions)) == ("plain", 8, 8)
     squares = response.along(nads.directions) ** 2 * response.mean

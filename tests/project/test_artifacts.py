@@ -1,4 +1,5 @@
-"""Folders that stages hand on, put in their place whole, and plans, refused after an edit."""
+"""Folders that stages hand on, put in their place whole, and plans, refused after an
+edit."""
 
 import contextlib
 import dataclasses
@@ -48,13 +49,17 @@ for number in range(300):
 """
 
 
-def test_of_two_processes_that_write_one_folder_neither_fails_and_one_is_kept_whole(tmp_path):
+def test_of_two_processes_that_write_one_folder_neither_fails_and_one_is_kept_whole(
+    tmp_path,
+):
     folder = tmp_path / "models" / "flip"
     processes = []
     for writer in "xy":
         command = [sys.executable, "-c", WRITER, str(folder), writer]
         pipe = subprocess.PIPE
-        process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True
+        )
         processes.append(process)
     for process in processes:
         assert process.stdout.readline() == "started\n"
@@ -74,7 +79,9 @@ def planned(folder):
     (folder / "own/width.txt").write_text("4")
     own = {"own/width.txt": artifacts.file_digest("own/width.txt")}
     plan = plan_of("flip", {}, {"logreg": {}})
-    members = {name: dataclasses.replace(each, own=own) for name, each in plan.members.items()}
+    members = {
+        name: dataclasses.replace(each, own=own) for name, each in plan.members.items()
+    }
     lay_down_plan(dataclasses.replace(plan, members=members))
     return functools.partial(Plan.read, experiments.find("flip"))
 
@@ -82,7 +89,9 @@ def planned(folder):
 def test_a_plan_is_refused_after_an_edit_of_a_file_of_ones_own(planned):
     assert planned().experiment == "flip"
     Path("own/width.txt").write_text("5")
-    with pytest.raises(InputError, match="own/width.txt was edited since it was planned"):
+    with pytest.raises(
+        InputError, match="own/width.txt was edited since it was planned"
+    ):
         planned()
 
 

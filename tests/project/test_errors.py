@@ -1,4 +1,5 @@
-"""How a command ends before its time: one sentence, and a status by which a shell knows why."""
+"""How a command ends before its time: one sentence, and a status by which a shell knows
+why."""
 
 import errno
 import sys
@@ -23,12 +24,36 @@ def ended(error, capsys):
 @pytest.mark.parametrize(
     ("error", "status", "words"),
     [
-        (InputError("eps1 is wrong\neps2 too"), 1, "error: eps1 is wrong\nerror: eps2 too"),
-        (OSError(errno.ENOSPC, "No space", "a.npz"), 1, "error: the disk is full: a.npz cannot be"),
-        (OSError("4096 requested and 512 written"), 1, "error: the disk is full: a file below /"),
-        (OSError(errno.ENOSPC, "x", "a.part", None, "a"), 1, "the disk is full: a cannot be"),
-        (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "error: x: Permission denied"),
-        (MemoryError(), 1, "error: there is not enough memory; free some, or ask for fewer"),
+        (
+            InputError("eps1 is wrong\neps2 too"),
+            1,
+            "error: eps1 is wrong\nerror: eps2 too",
+        ),
+        (
+            OSError(errno.ENOSPC, "No space", "a.npz"),
+            1,
+            "error: the disk is full: a.npz cannot be",
+        ),
+        (
+            OSError("4096 requested and 512 written"),
+            1,
+            "error: the disk is full: a file below /",
+        ),
+        (
+            OSError(errno.ENOSPC, "x", "a.part", None, "a"),
+            1,
+            "the disk is full: a cannot be",
+        ),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "x"),
+            1,
+            "error: x: Permission denied",
+        ),
+        (
+            MemoryError(),
+            1,
+            "error: there is not enough memory; free some, or ask for fewer",
+        ),
         (KeyboardInterrupt(), 130, "stopped: finished networks and NADs are kept in"),
     ],
 )
@@ -57,6 +82,8 @@ def test_an_edit_of_loaded_source_of_the_package_or_of_ones_own_ends_a_command(
     path.with_name("other.py").write_text("x = 2")  # not loaded
     check_unchanged()
     path.write_text("x = 2")
-    with pytest.raises(SystemExit, match="own/loaded.py was edited during the run.*run it again"):
+    with pytest.raises(
+        SystemExit, match="own/loaded.py was edited during the run.*run it again"
+    ):
         with one_sentence():
             pass

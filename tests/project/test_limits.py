@@ -19,15 +19,23 @@ print(workers.slots(torch.device("cpu")))
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system has no affinity"
+)
 def test_a_process_that_may_use_one_core_has_one_worker():
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == "1\n"
 
 
-@pytest.mark.parametrize(("limit", "free"), [(None, 4), ("max\n", 4), ("3000000000\n", 2)])
+@pytest.mark.parametrize(
+    ("limit", "free"), [(None, 4), ("max\n", 4), ("3000000000\n", 2)]
+)
 def test_the_memory_of_a_container_has_a_limit(limit, free, tmp_path, monkeypatch):
     """The machine has 4 GB free, and this process uses 1 GB."""
     if limit is not None:

@@ -1,4 +1,5 @@
-"""params.yaml is read as DVC reads it; a file that cannot be read is refused in one sentence."""
+"""params.yaml is read as DVC reads it; a file that cannot be read is refused in one
+sentence."""
 
 import pytest
 from dvc.utils.serialize import load_yaml
@@ -30,7 +31,11 @@ def test_an_empty_file_is_refused(tmp_path):
 def test_a_file_in_another_encoding_is_refused(tmp_path, encoding):
     path = tmp_path / "params.yaml"
     path.write_bytes("# réglage\nseed: 0\n".encode(encoding))
-    with pytest.raises(InputError, match="params.yaml is not in UTF-8, as DVC reads it .*save it"):
+    with pytest.raises(
+        InputError, match="params.yaml is not in UTF-8, as DVC reads it .*save it"
+    ):
         read(path)
-    path.write_bytes("# réglage\nseed: 0\n".encode("utf-8-sig"))  # as Windows' editors may
+    path.write_bytes(
+        "# réglage\nseed: 0\n".encode("utf-8-sig")
+    )  # as Windows' editors may
     assert read(path) == {"seed": 0}

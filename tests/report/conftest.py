@@ -1,4 +1,5 @@
-"""The small run of `small_run`, laid down once, its sections, and what `render` makes of it."""
+"""The small run of `small_run`, laid down once, its sections, and what `render` makes
+of it."""
 
 import functools
 import shutil
@@ -29,7 +30,8 @@ def whole(laid, monkeypatch):
 
 @pytest.fixture(scope="session")
 def section_of(laid):
-    """A function from a name to that section of the small run, made when it is first asked for."""
+    """A function from a name to that section of the small run, made when it is first
+    asked for."""
 
     @functools.cache
     def section_of(name):

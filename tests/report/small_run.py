@@ -1,4 +1,5 @@
-"""A small run laid down by hand: the narrow ResNet-18 `z` and LeNet `a`, of two seeds each."""
+"""A small run laid down by hand: the narrow ResNet-18 `z` and LeNet `a`, of two seeds
+each."""
 
 import dataclasses
 
@@ -21,24 +22,35 @@ LENET = {"network": NETWORKS["lenet"]}
 NARROW = {"network": NETWORKS["resnet18"], "width": 0.125}
 SEEDS = (5, 6)
 LABELS = {"z": "ResNet-18, width ×0.125", "a": "LeNet"}
-ABOUT = {"name": "CIFAR-10", "classes": ["ape", "bee", "cat", "dog", "eel"], "train": 700}
+ABOUT = {
+    "name": "CIFAR-10",
+    "classes": ["ape", "bee", "cat", "dog", "eel"],
+    "train": 700,
+}
 
 
 def plan(name, settings, grids, precision="float32", epochs=(3, 2)):
     """The plan of an experiment; grids: the networks' parts of the grid."""
-    experiment, members = experiments.find(name), {}
-    for architecture, specification, grid, count in zip("za", (NARROW, LENET), grids, epochs):
+    experiment = experiments.find(name)
+    members = {}
+    for architecture, specification, grid, count in zip(
+        "za", (NARROW, LENET), grids, epochs, strict=True
+    ):
         training = Training(count, 0.1, 0.9, 0.0, experiment.schedule, precision)
-        part, both = experiment.Grid(**grid), ("secant", "gradient")
+        part = experiment.Grid(**grid)
+        both = ("secant", "gradient")
         members[architecture] = Member(specification, training, part, both)
-    return Plan(name, "smoke", SEEDS, 1234, 90, experiment.Settings(**settings), members)
+    return Plan(
+        name, "smoke", SEEDS, 1234, 90, experiment.Settings(**settings), members
+    )
 
 
 def rows_of(places, accuracy=0.5, unfitted=0, tests=("all",)):
-    """results.csv of both networks: the accuracy of each row is 0.2 points above the one before.
+    """results.csv of both networks: the accuracy of each row is 0.2 points above the
+    one before.
 
-    unfitted: rows, the first ones, whose networks come to a training accuracy of 98 % only, the
-    others to 100 %.
+    unfitted: rows, the first ones, whose networks come to a training accuracy of 98 %
+    only, the others to 100 %.
     """
     rows = [
         {"architecture": name, "seed": seed, **place, "test_set": test}
@@ -49,7 +61,9 @@ def rows_of(places, accuracy=0.5, unfitted=0, tests=("all",)):
     ]
     found = pd.DataFrame(rows).assign(n=10**8)
     found["accuracy"] = found["best_accuracy"] = accuracy + np.arange(len(rows)) / 500
-    return found.assign(train_accuracy=[0.98] * unfitted + [1.0] * (len(rows) - unfitted))
+    return found.assign(
+        train_accuracy=[0.98] * unfitted + [1.0] * (len(rows) - unfitted)
+    )
 
 
 def tables_of(name, rows):
@@ -59,7 +73,8 @@ def tables_of(name, rows):
 
 
 def evaluated(planned, rows):
-    """The record of one experiment; of `planned` networks there are those that have rows."""
+    """The record of one experiment; of `planned` networks there are those that have
+    rows."""
     tables = tables_of(planned.experiment, rows).values()
     return Evaluated(planned.experiment, planned, *tables, ABOUT, files={})
 
@@ -78,9 +93,15 @@ def with_rows(run, name, rows):
 
 
 def nads(directions, shape=(1, 2, 2), **known):
-    """The arrays of a file of data/nads; those of four eigenvalues, of which two are alike."""
+    """The arrays of a file of data/nads; those of four eigenvalues, of which two are
+    alike."""
     count = len(directions)
-    alike = {"estimand": "secant", "method": "plain", "point": "many", "symmetry": "square"}
+    alike = {
+        "estimand": "secant",
+        "method": "plain",
+        "point": "many",
+        "symmetry": "square",
+    }
     alike |= {
         "error": 0.1,
         "eigenvalues": np.r_[4.0, 2.0, 1.0, np.full(count - 3, 0.5)],
@@ -131,19 +152,30 @@ def lay_run():
     save(artifacts.NADS / "a.npz", **nads(basis, (1, 32, 32)))
     save(artifacts.NADS / "a.gradient.npz", **nads(basis[::-1], (1, 32, 32), error=0.4))
 
-    steps, rows = [{"step": 16}] * 2, rows_of(FREQUENCIES)
+    steps = [{"step": 16}] * 2
+    rows = rows_of(FREQUENCIES)
     rows["steps"] = np.where(rows["k_row"] == 0, 20 * rows["accuracy"], np.nan)
     experiment(plan("fourier", {"eps": 1.5, "sigma": 3.0}, steps), rows)
     experiment(plan("convergence", {"eps": 1.0, "sigma": 0.5}, steps), rows)
 
-    rows = rows_of([{"axis": axis} | k for axis in AXES for k in FREQUENCIES], unfitted=2)
+    rows = rows_of(
+        [{"axis": axis} | k for axis in AXES for k in FREQUENCIES], unfitted=2
+    )
     experiment(plan("colours", {"eps": 1.0, "sigma": 0.75}, steps), rows)
 
-    rows, both = rows_of(SWEPT, unfitted=1), ("secant", "gradient")
-    experiment(plan("nad_sweep", SIGMAS, [{"indices": [0, 10], "compare": True}] * 2), rows)
-    lay(artifacts.MODELS / "nad_sweep/losses.csv", rows.assign(epoch=1, loss=rows["accuracy"] / 2))
+    rows = rows_of(SWEPT, unfitted=1)
+    both = ("secant", "gradient")
+    experiment(
+        plan("nad_sweep", SIGMAS, [{"indices": [0, 10], "compare": True}] * 2), rows
+    )
+    lay(
+        artifacts.MODELS / "nad_sweep/losses.csv",
+        rows.assign(epoch=1, loss=rows["accuracy"] / 2),
+    )
     spectra = {
-        f"{n}-{e}-eigenvalues": np.array([4, 2 + (e == "secant")]) for n in "za" for e in both
+        f"{n}-{e}-eigenvalues": np.array([4, 2 + (e == "secant")])
+        for n in "za"
+        for e in both
     }
     save(artifacts.DATASETS / "nad_sweep" / "directions.npz", **spectra)
 
@@ -153,18 +185,25 @@ def lay_run():
     rows = rows_of(PAIRS, 0.56, unfitted=6, tests=("all", "first", "second"))
     experiment(plan("linear_pairs", settings, grids), rows)
     planes = rows[rows["test_set"] == "all"].reset_index(drop=True)
-    tilts = 40 * (planes["architecture"] == "a") + planes["index_1"] + planes["index_2"] / 10
-    planes = planes[["architecture", "seed", "index_1", "index_2", "train_accuracy"]].assign(
-        tilt=tilts + planes["seed"], margin_1=1.0, margin_2=np.inf
+    tilts = (
+        40 * (planes["architecture"] == "a")
+        + planes["index_1"]
+        + planes["index_2"] / 10
     )
+    planes = planes[
+        ["architecture", "seed", "index_1", "index_2", "train_accuracy"]
+    ].assign(tilt=tilts + planes["seed"], margin_1=1.0, margin_2=np.inf)
     lay(artifacts.REPORTS / "linear_pairs" / "boundaries.csv", planes)
-    flat, names = np.ones((POINTS, POINTS), np.float16), ("index_1", "index_2")
+    flat = np.ones((POINTS, POINTS), np.float16)
+    names = ("index_1", "index_2")
     cells = [artifacts.cell_name(row, names) for row in planes.to_dict("records")]
     sections = {name: flat * (place + 1) / 32 for place, name in enumerate(cells)}
     save(artifacts.REPORTS / "linear_pairs" / "cross_sections.npz", **sections)
 
     # All eight rows of `z`.
-    rows = rows_of([{"index": 1}], unfitted=8, tests=("all", "images", "linear", "conflict"))
+    rows = rows_of(
+        [{"index": 1}], unfitted=8, tests=("all", "images", "linear", "conflict")
+    )
     experiment(plan("image_pairs", SIGMAS, [{"indices": [1]}] * 2), rows)
     for seed, labels in ((5, [1, 1, 1, -1]), (6, [1, -1, -1, 1])):
         draws = artifacts.DATASETS / "image_pairs"
@@ -174,11 +213,16 @@ def lay_run():
     rows = rows_of([{"index": i} for i in (-1, 10)], unfitted=3, tests=["clean"])
     experiment(plan("poison", {"size": 0.25}, [{"indices": [10]}] * 2), rows)
 
-    # All four rows of `z`; of D(v) along NAD 10 every part is three times as large after training.
+    # All four rows of `z`; of D(v) along NAD 10 every part is three times as large
+    # after training.
     cells = [{"data": "linear", "index": 10}, {"data": "images", "index": -1}]
-    rows, course = rows_of(cells, unfitted=4), []
+    rows = rows_of(cells, unfitted=4)
+    course = []
     experiment(plan("learning", SIGMAS, [{"indices": [10]}] * 2), rows)
-    parts = {"linear": {"v": 0.0101}, "images": {"components": 0.0401, "evolution": 0.0801}}
+    parts = {
+        "linear": {"v": 0.0101},
+        "images": {"components": 0.0401, "evolution": 0.0801},
+    }
     for row in rows.to_dict("records"):
         add = row["seed"] / 1000
         for epoch in (0, 1, 2):

@@ -12,7 +12,8 @@ PLACES = [{"axis": axis} | place for axis in AXES for place in FREQUENCIES]
 def test_the_gain_over_grey_is_taken_wave_by_wave_and_seed_by_seed(whole):
     rows = small_run.rows_of(PLACES).assign(accuracy=0.6)
     wave = (rows["k_row"] == 0) & (rows["k_col"] == 0)
-    # 4 points more along one wave of four: a mean of 1, and a standard error of √(24/7/8).
+    # 4 points more along one wave of four: a mean of 1, and a standard error of
+    # √(24/7/8).
     rows.loc[wave & (rows["axis"] == "red_green"), "accuracy"] += 0.04
 
     def gains():
@@ -25,4 +26,7 @@ def test_the_gain_over_grey_is_taken_wave_by_wave_and_seed_by_seed(whole):
     rows.loc[first, "train_accuracy"] = 0.9
     assert gains() == ([[0.57, 0.57], [0.0, 0.0]], "7 of 8")
     run = small_run.with_rows(whole, "colours", rows.assign(train_accuracy=0.9))
-    assert colours.finding(run).text == f"No wave was fitted in every colour by {LABELS['z']}"
+    assert (
+        colours.finding(run).text
+        == f"No wave was fitted in every colour by {LABELS['z']}"
+    )

@@ -11,7 +11,9 @@ from pipeline.report.fourier import DIRECTION
 
 def speed(steps, accuracies):
     """Of a network with as many directions."""
-    rows = [(8 * n, 0, *pair) for n, pair in enumerate(zip(steps, accuracies))]
+    rows = [
+        (8 * n, 0, *pair) for n, pair in enumerate(zip(steps, accuracies, strict=True))
+    ]
     return pd.DataFrame(rows, columns=[*DIRECTION, "steps", "mean"])
 
 
@@ -27,7 +29,9 @@ def test_directions_that_were_not_learned_come_last():
 
 def test_a_map_has_the_steps_and_hatches_where_a_seed_did_not_learn():
     rows = rows_of(FREQUENCIES).assign(steps=range(16))
-    run = evaluated(plan("convergence", {"eps": 1.0, "sigma": 1.0}, [{"step": 16}] * 2), rows)
+    run = evaluated(
+        plan("convergence", {"eps": 1.0, "sigma": 1.0}, [{"step": 16}] * 2), rows
+    )
     run.results.loc[0, "steps"] = np.nan  # of z at (−16, −16), by the first seed
     speeds = {name: convergence.speed_of(run, name, run) for name in "za"}
     panels = convergence.maps(run, speeds, "caption").axes

@@ -18,13 +18,20 @@ def test_published_values_are_at_the_maps_of_table_1(section_of):
 
 def test_maps_are_in_the_order_of_how_far_coefficients_travel():
     names = ["flipped", "rotated", "rotated_32", "plain", "rotated_8", "signs"]
-    run = dataclasses.make_dataclass("Run", ["results"])(pd.DataFrame({"images": names}))
+    run = dataclasses.make_dataclass("Run", ["results"])(
+        pd.DataFrame({"images": names})
+    )
     order = ["plain", "signs", "rotated_8", "rotated_32", "rotated", "flipped"]
     assert list(flip.maps_of(run)) == order
 
 
 def test_the_loss_is_the_mean_over_seeds_of_differences():
-    rows = [(0, "plain", 0.9), (0, "flipped", 0.7), (1, "plain", 0.8), (1, "flipped", 0.5)]
+    rows = [
+        (0, "plain", 0.9),
+        (0, "flipped", 0.7),
+        (1, "plain", 0.8),
+        (1, "flipped", 0.5),
+    ]
     table = pd.DataFrame(rows, columns=["seed", "images", "accuracy"])
 
     class Run:

@@ -12,7 +12,10 @@ from pipeline.report import fourier
 def run_of(step, transposes=(True, True)):
     """`fourier` along multiples of `step`; transposes: of the grid of `z` and of `a`."""
     grids = [{"step": step, "transposes": both} for both in transposes]
-    places = [{"k_row": r, "k_col": c} for r, c in frequencies(step, transposes=all(transposes))]
+    places = [
+        {"k_row": r, "k_col": c}
+        for r, c in frequencies(step, transposes=all(transposes))
+    ]
     rows = small_run.rows_of(places)
     settings = {"eps": 1.5, "sigma": 3.0}
     return small_run.evaluated(small_run.plan("fourier", settings, grids), rows)
@@ -41,7 +44,9 @@ def test_both_halves_of_the_plane_have_the_values_of_one():
 def test_maps_of_other_inputs_reach_as_far_as_their_own_grids():
     """Of 64×48 pixels, where 16 is not its own negative."""
     values = fourier.plane(rows(frequencies(8, (64, 48))), "value")
-    assert [len(axis) for axis in values.axes] == [9, 7] and values.notna().all(axis=None)
+    assert [len(axis) for axis in values.axes] == [9, 7] and values.notna().all(
+        axis=None
+    )
     assert values.loc["−32", "−16"] == values.loc["−32", "16"] == values.loc["32", "16"]
     small = fourier.plane(rows(frequencies(2, (16, 16))), "value")
     assert [len(axis) for axis in small.axes] == [9, 9] and small.notna().all(axis=None)
@@ -53,8 +58,10 @@ def test_of_k_and_minus_k_the_last_in_order_stands_for_both():
     pairs = [(0, -4), (0, 4), (-4, 4), (4, -4), (-16, 3), (-16, -16), (16, 0)]
     found = fourier.canonical(rows(pairs))
     last = [(0, 4), (0, 4), (4, -4), (4, -4), (-16, 3), (-16, -16), (-16, 0)]
-    assert list(zip(found["k_row"], found["k_col"])) == last
-    cells = rows(pairs).assign(accuracy=[0.5, 0.7, 0.25, 0.35, 0.9, 1, 1], train_accuracy=1.0)
+    assert list(zip(found["k_row"], found["k_col"], strict=True)) == last
+    cells = rows(pairs).assign(
+        accuracy=[0.5, 0.7, 0.25, 0.35, 0.9, 1, 1], train_accuracy=1.0
+    )
     found = fourier.by_direction(cells).set_index(["k_row", "k_col"])["mean"]
     assert found.round(6).tolist() == [1, 1, 0.9, 0.6, 0.3]
 
@@ -63,7 +70,10 @@ def test_a_direction_stands_for_its_transpose_where_one_of_both_is_trained():
     half = fourier.canonical(rows(frequencies(8, transposes=False)))
     run = run_of(8, (True, False))
     shown = fourier.completed(run, "a", half)
-    assert len(shown) == len(frequencies(8)) and not shown.duplicated(["k_row", "k_col"]).any()
+    assert (
+        len(shown) == len(frequencies(8))
+        and not shown.duplicated(["k_row", "k_col"]).any()
+    )
     values, given = (fourier.plane(some, "value").to_numpy() for some in (shown, half))
     assert np.array_equal(values, values.T)
     known = np.isfinite(given)
@@ -76,8 +86,12 @@ def test_a_direction_stands_for_its_transpose_where_one_of_both_is_trained():
 
 def test_published_maps_stand_to_the_right_of_ours():
     one = run_of(8)
-    _, _, ours, published, _ = fourier.maps(one, fourier.published_maps(one), "caption").axes
+    _, _, ours, published, _ = fourier.maps(
+        one, fourier.published_maps(one), "caption"
+    ).axes
     assert (ours.get_title(), published.get_title()) == ("LeNet", "published")
     assert ours.collections[0].get_array()[2, 2] == pytest.approx(54.1 + 0.4 * 9)
     # (0, −4) and (0, 4) are one direction.
-    assert published.collections[0].get_array()[8, 6] == pytest.approx((81.02 + 79.43) / 2)
+    assert published.collections[0].get_array()[8, 6] == pytest.approx(
+        (81.02 + 79.43) / 2
+    )

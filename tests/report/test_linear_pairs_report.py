@@ -29,7 +29,12 @@ def axes(section):
 
 @pytest.mark.parametrize(
     ("first", "second", "which"),
-    [(0.9, 0.7, "both"), (0.9, 0.6, "the first"), (0.5, 0.7, "the second"), (0.6, 0.5, "neither")],
+    [
+        (0.9, 0.7, "both"),
+        (0.9, 0.6, "the first"),
+        (0.5, 0.7, "the second"),
+        (0.6, 0.5, "neither"),
+    ],
 )
 def test_the_finding_says_which_channel_is_used_where_the_second_has_the_earlier_nad(
     whole, first, second, which
@@ -47,19 +52,29 @@ def test_accuracies_stand_over_the_published_ones(axes):
     first, _, second, *below = axes("linear_accuracies_z")
     assert below[0].get_title() == "published, ResNet-18\n(paper 2, fig. 2a)"
     (shown,) = first.collections
-    np.testing.assert_allclose(shown.get_array(), [[56.1, 57.3], [58.5, 59.7]], atol=1e-9)
-    assert drawing.texts(first)[1.5, 0.5] == "57\n±0.1" and shown.get_clim() == (50, 100)
-    # At the first pair no network was fitted; of the four it is the one that is published.
+    np.testing.assert_allclose(
+        shown.get_array(), [[56.1, 57.3], [58.5, 59.7]], atol=1e-9
+    )
+    assert drawing.texts(first)[1.5, 0.5] == "57\n±0.1" and shown.get_clim() == (
+        50,
+        100,
+    )
+    # At the first pair no network was fitted; of the four it is the one that is
+    # published.
     assert drawing.hatched(first) == {(0, 0)} and drawing.hatched(second) == {(0, 0)}
     for panel, value in ((below[0], "100"), (below[2], "80")):
-        assert drawing.texts(panel) == {(0.5, 0.5): value} and not drawing.hatched(panel)
+        assert drawing.texts(panel) == {(0.5, 0.5): value} and not drawing.hatched(
+            panel
+        )
     assert not any(map(drawing.hatched, axes("linear_accuracies_a")))
 
 
 def test_a_network_that_guesses_is_said_to_have_learned_nothing(whole):
     """The fitted networks of LeNet's first pair are right on half of the new samples."""
     rows = whole.experiments["linear_pairs"].results.copy()
-    pair = (rows["architecture"] == "a") & (rows["index_1"] == 1) & (rows["index_2"] == 1)
+    pair = (
+        (rows["architecture"] == "a") & (rows["index_1"] == 1) & (rows["index_2"] == 1)
+    )
     rows.loc[pair, "accuracy"] = 0.54
     section = linear_pairs.section(small_run.with_rows(whole, "linear_pairs", rows))
     assert [row[6] for row in section.table[5:7]] == ["not learned", "47.4 ± 0.7°"]
@@ -70,7 +85,8 @@ def test_a_network_that_guesses_is_said_to_have_learned_nothing(whole):
 
 
 def test_the_first_direction_runs_across_a_plane(whole):
-    run, rising = whole.experiments["linear_pairs"], np.tile(np.linspace(0, 1, POINTS), (POINTS, 1))
+    run = whole.experiments["linear_pairs"]
+    rising = np.tile(np.linspace(0, 1, POINTS), (POINTS, 1))
     planes = run.of("a")[run.of("a")["test_set"] == "all"].assign(tilt=10.0)
     planes["probability"] = [rising] * len(planes)
     panel = linear_pairs.boundaries(run, planes, "LeNet", "caption").axes[0]

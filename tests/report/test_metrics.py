@@ -22,7 +22,9 @@ def test_accuracies_are_means_by_architecture_and_test_set():
         ("lenet", "-", "first", 0.6, 0.98),
         ("mlp", "-", "all", 1 / 3, 0.5),
     ]
-    run = types.SimpleNamespace(nads={}, experiments={"linear_pairs": record("linear_pairs", rows)})
+    run = types.SimpleNamespace(
+        nads={}, experiments={"linear_pairs": record("linear_pairs", rows)}
+    )
     assert metrics(run) == {
         "linear_pairs": {
             "lenet": {"all": 0.8, "first": 0.55, "train": 0.99},
@@ -39,7 +41,11 @@ def test_flip_is_named_by_its_maps():
 
 def test_nads_from_a_file_have_no_numbers():
     nads = {
-        "lenet": {"networks": 64, "eigenvalues": np.array([4.0, 1.0]), "error": 0.12345},
+        "lenet": {
+            "networks": 64,
+            "eigenvalues": np.array([4.0, 1.0]),
+            "error": 0.12345,
+        },
         "mine": {"networks": 0, "eigenvalues": np.array([1.0]), "error": np.nan},
     }
     run = types.SimpleNamespace(nads=nads, experiments={})

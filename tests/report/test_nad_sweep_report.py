@@ -22,14 +22,17 @@ def test_curves_of_both_estimands(section_of):
 def test_a_rank_correlation_is_told_of_enough_indices_whose_accuracies_vary():
     places = [{"estimand": "secant", "index": index} for index in (8, 2, 1, 0, 4)]
     falling = rows_of(places)
-    # The accuracies of indices 8, 2, 1, 0, 4 rise in this order: ranks 5, 3, 2, 1, 4 of the index
-    # against 1 to 5, so that Σd² = 16 + 1 + 1 + 9 + 1 = 28 and ρ = 1 − 6 · 28/120.
+    # The accuracies of indices 8, 2, 1, 0, 4 rise in this order: ranks 5, 3, 2, 1, 4 of
+    # the index against 1 to 5, so that Σd² = 16 + 1 + 1 + 9 + 1 = 28 and ρ = 1 − 6 ·
+    # 28/120.
     for rows, correlation in (
         (falling, "−0.40 (n = 5)"),
         (falling.assign(accuracy=0.5), "–"),
         (falling[falling["index"] > 0], "–"),
     ):
-        planned = plan("nad_sweep", SIGMAS, [{"indices": [*rows["index"].unique()]}] * 2)
+        planned = plan(
+            "nad_sweep", SIGMAS, [{"indices": [*rows["index"].unique()]}] * 2
+        )
         first, _ = nad_sweep.table(evaluated(planned, rows), {})
         assert first.get("ρ(accuracy, index)", "–") == correlation
 

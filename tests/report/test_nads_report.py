@@ -13,11 +13,16 @@ from pipeline.report import nads
 
 
 def run_of(whole, members, compare=True, estimand="secant"):
-    """A run with other NADs; members: by name the network, the source of its NADs, their arrays."""
+    """A run with other NADs; members: by name the network, the source of its NADs,
+    their arrays."""
     estimator = Estimator(estimand, "plain", 50.0, "many", False, compare)
-    asked = {name: Request(network, source) for name, (network, source, _) in members.items()}
+    asked = {
+        name: Request(network, source) for name, (network, source, _) in members.items()
+    }
     arrays = {name: one for name, (*_, one) in members.items()}
-    return dataclasses.replace(whole, plan=NADsPlan("smoke", 7, estimator, asked), nads=arrays)
+    return dataclasses.replace(
+        whole, plan=NADsPlan("smoke", 7, estimator, asked), nads=arrays
+    )
 
 
 def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap(
@@ -31,7 +36,11 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
     members = {
         "mine": (LENET, Source(file="mine.npy"), arrays(np.eye(4), networks=0)),
         "a": (LENET, Source(networks=64), arrays(np.eye(4), networks=32)),
-        "flat": ({"network": NETWORKS["logreg"]}, Source(networks=2), arrays(np.eye(4), **level)),
+        "flat": (
+            {"network": NETWORKS["logreg"]},
+            Source(networks=2),
+            arrays(np.eye(4), **level),
+        ),
         "noise": (
             {"network": NETWORKS["mlp"], "hidden": [7]},
             Source(networks=2),
@@ -43,7 +52,9 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
     below = captions(section)
     galleries = [f"nad_gallery_{name}" for name in ("mine", "a", "first")]
     assert [*below] == ["nad_spectra", *galleries]
-    lenet, level = (dict(zip(section.table[0], section.table[row])) for row in (2, 3))
+    lenet, level = (
+        dict(zip(section.table[0], section.table[row], strict=True)) for row in (2, 3)
+    )
     # √λ₀ is 2, and an error of 0.5 in 4 is one of 0.125 in its root.
     assert [*lenet.values()][5:] == [
         "2.8", "0.80 (1.00)", "1.00", "200 ± 12 (300, 100)", "0.189"
@@ -52,7 +63,10 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
     fall = "Untrained, LeNet responds 2.8 times as much to its first NAD as to its last"
     assert str(section.finding) == f"{fall} (32 untrained networks)."
     _, imported, gallery, _ = (picture.figure for picture in section.pictures)
-    assert [panel.get_title() for panel in gallery.axes[1:3]] == ["1\n≈ 0–1", "2\nalone"]
+    assert [panel.get_title() for panel in gallery.axes[1:3]] == [
+        "1\n≈ 0–1",
+        "2\nalone",
+    ]
     assert [panel.get_title() for panel in imported.axes[:2]] == ["0", "1"]
 
 
@@ -62,15 +76,27 @@ def test_gradients_are_not_set_beside_published_secants(whole):
     section = nads.section(run)
     where = "at a new standard-normal image for each network"
     assert section.caption == f"scale smoke · gradient, {where}"
-    assert [picture.name for picture in section.pictures] == ["nad_spectra", "nad_gallery_a"]
+    assert [picture.name for picture in section.pictures] == [
+        "nad_spectra",
+        "nad_gallery_a",
+    ]
     assert "published" not in section.table[0]
 
 
-def test_the_finding_says_where_no_direction_comes_first_and_where_none_was_estimated(whole):
+def test_the_finding_says_where_no_direction_comes_first_and_where_none_was_estimated(
+    whole,
+):
     level = arrays(np.eye(4), networks=2, eigenvalues=np.ones(4))
-    run = run_of(whole, {"a": ({"network": NETWORKS["logreg"]}, Source(networks=2), level)})
-    assert str(nads.finding(run)) == "No direction comes first for LogReg (2 untrained networks)."
-    files = run_of(whole, {"a": (LENET, Source(file="mine.npy"), arrays(np.eye(4), networks=0))})
+    run = run_of(
+        whole, {"a": ({"network": NETWORKS["logreg"]}, Source(networks=2), level)}
+    )
+    assert (
+        str(nads.finding(run))
+        == "No direction comes first for LogReg (2 untrained networks)."
+    )
+    files = run_of(
+        whole, {"a": (LENET, Source(file="mine.npy"), arrays(np.eye(4), networks=0))}
+    )
     assert nads.finding(files) is None
     zero = arrays(np.eye(4), eigenvalues=np.array([1.0, 1, 1, -1e-17]))
     assert nads.fall(zero) == "more than 10⁶"

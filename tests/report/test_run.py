@@ -23,7 +23,8 @@ def fourier(**keywords):
 
 
 def test_the_caption_says_what_differs_and_no_more(monkeypatch):
-    one, narrow = fourier(), "ResNet-18, width ×0.125"
+    one = fourier()
+    narrow = "ResNet-18, width ×0.125"
     sizes = "scale smoke · {} · 1,234 training samples · {} · ± standard deviation over seeds"
     assert one.sizes() == sizes.format("2 seeds", f"epochs 3 ({narrow}), 2 (LeNet)")
     assert one.sizes(["a"]) == sizes.format("2 seeds", "2 epochs")
@@ -32,23 +33,36 @@ def test_the_caption_says_what_differs_and_no_more(monkeypatch):
     assert fewer.seeds(["z"]) == "1 seed"
     monkeypatch.setattr(small_run, "SEEDS", (5,))
     alone = fourier(precision="bfloat16", epochs=(4, 4)).sizes()
-    assert alone.endswith("1 seed · 1,234 training samples · 4 epochs · trained in bfloat16")
+    assert alone.endswith(
+        "1 seed · 1,234 training samples · 4 epochs · trained in bfloat16"
+    )
 
 
 def test_published_is_what_the_same_network_came_to_or_the_wider_one():
     wide = ("ResNet-18, published", ", full width", 2)
     published = {"lenet": 1, "resnet18": 2, "vgg11": 3}
     assert fourier().beside(published) == {"a": ("LeNet, published", "", 1), "z": wide}
-    for change in ({"specification": LENET | {"downsampling": "none"}}, {"input": (64, 64)}):
-        assert small_run.with_member(fourier(), "a", **change).beside(published) == {"z": wide}
+    for change in (
+        {"specification": LENET | {"downsampling": "none"}},
+        {"input": (64, 64)},
+    ):
+        assert small_run.with_member(fourier(), "a", **change).beside(published) == {
+            "z": wide
+        }
 
 
 def test_nothing_is_published_of_other_images(whole, monkeypatch):
-    published, known = {"lenet": 1}, {"a": ("LeNet, published", "", 1)}
+    published = {"lenet": 1}
+    known = {"a": ("LeNet, published", "", 1)}
     assert whole.notice is None and whole.experiments["flip"].beside(published) == known
     for name, beside in (("flip", {}), ("fourier", known)):
-        one = dataclasses.replace(whole.experiments[name], images=ABOUT | {"name": "Animals"})
-        assert one.notice == "images of this run: Animals" and one.beside(published) == beside
+        one = dataclasses.replace(
+            whole.experiments[name], images=ABOUT | {"name": "Animals"}
+        )
+        assert (
+            one.notice == "images of this run: Animals"
+            and one.beside(published) == beside
+        )
 
 
 def test_a_record_counts_the_seeds_in_the_folders_beside_it(tmp_path):
@@ -58,46 +72,70 @@ def test_a_record_counts_the_seeds_in_the_folders_beside_it(tmp_path):
     further.to_csv(tmp_path / "one_seed_8" / "results.csv", index=False)
     pooled = dataclasses.replace(one, folder=str(tmp_path / "one")).with_other_seeds()
     assert pooled.seeds() == "4 seeds"
-    assert pooled.summary["mean"].tolist() == pytest.approx(one.summary["mean"] / 2 + 0.45)
+    assert pooled.summary["mean"].tolist() == pytest.approx(
+        one.summary["mean"] / 2 + 0.45
+    )
 
 
 def test_the_file_of_nads_stands_in_the_caption_of_what_is_trained_along_them(whole):
-    one, other = whole.experiments["nad_sweep"], whole.experiments["fourier"]
+    one = whole.experiments["nad_sweep"]
+    other = whole.experiments["fourier"]
     assert "mine.npy" not in one.sizes(["a"]) + other.sizes()
     both = dataclasses.replace(one, files=dict.fromkeys("za", "mine.npy"))
-    assert both.sizes("za").endswith("NADs of ResNet-18, width ×0.125 and LeNet from mine.npy")
+    assert both.sizes("za").endswith(
+        "NADs of ResNet-18, width ×0.125 and LeNet from mine.npy"
+    )
     for estimand, pictures in (("secant", None), ("file", "z")):
         first, *_ = nad_sweep.explorer(one, {}, {"z": {"estimand": estimand}})
-        assert first["name"].endswith(", NADs of mine.npy") and first.get("nads") == pictures
+        assert (
+            first["name"].endswith(", NADs of mine.npy")
+            and first.get("nads") == pictures
+        )
 
 
 def test_points_are_fitted_where_the_networks_of_every_seed_are():
-    accuracies = {"train_accuracy": [1.0, 0.99, 0.9899, 1.0], "accuracy": [0.5, 0.6, 0.7, 0.6]}
+    accuracies = {
+        "train_accuracy": [1.0, 0.99, 0.9899, 1.0],
+        "accuracy": [0.5, 0.6, 0.7, 0.6],
+    }
     rows = pd.DataFrame({"index": [5, 3, 5, 3], **accuracies})
     found = run.over_seeds(rows, ["index"])
     assert found["mean"].to_dict() == pytest.approx({3: 0.6, 5: 0.6})
     assert found["std"].to_dict() == pytest.approx({3: 0.0, 5: 0.2 * 0.5**0.5})
     assert found["fitted"].to_dict() == {3: True, 5: False}
     assert run.over_seeds(rows[:2], ["index"])["std"].isna().all()
-    assert run.over_seeds(rows.drop(columns="train_accuracy"), ["index"])["fitted"].isna().all()
+    assert (
+        run.over_seeds(rows.drop(columns="train_accuracy"), ["index"])["fitted"]
+        .isna()
+        .all()
+    )
 
 
-def test_a_finding_is_about_lenet_or_else_about_a_network_that_was_fitted(whole, monkeypatch):
+def test_a_finding_is_about_lenet_or_else_about_a_network_that_was_fitted(
+    whole, monkeypatch
+):
     half = small_run.rows_of(FREQUENCIES, unfitted=8)  # all of `z`
     fits = small_run.with_rows(whole, "fourier", half)
     none = small_run.with_rows(whole, "fourier", half.assign(train_accuracy=0.5))
-    shown = lambda one: one.shown("fourier")[1]
+
+    def shown(one):
+        return one.shown("fourier")[1]
+
     assert [*map(shown, (whole, fits, none))] == ["z", "a", "z"]
     monkeypatch.setattr(run, "NETWORK", "a")
     assert [*map(shown, (whole, fits, none))] == ["a", "a", "a"]
 
 
-def test_results_of_other_cells_than_the_planned_ones_are_refused(whole, tmp_path, monkeypatch):
+def test_results_of_other_cells_than_the_planned_ones_are_refused(
+    whole, tmp_path, monkeypatch
+):
     shutil.copytree(".", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     path = artifacts.REPORTS / "flip" / "results.csv"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(InputError, match="reports/flip is not of the cells that are planned"):
+    with pytest.raises(
+        InputError, match="reports/flip is not of the cells that are planned"
+    ):
         run.read(experiments.names())
 
 
@@ -108,7 +146,11 @@ def test_results_of_other_cells_than_the_planned_ones_are_refused(whole, tmp_pat
         (NETWORKS["lenet"], {"downsampling": "pool", "side": 32}, "LeNet"),
         (NETWORKS["lenet"], {"downsampling": "stride"}, "LeNet, stride for pooling"),
         (NETWORKS["lenet"], {"downsampling": "none"}, "LeNet, no pooling"),
-        (NETWORKS["vgg11"], {"width": 0.125, "side": 224}, "VGG-11, width ×0.125, 224×224"),
+        (
+            NETWORKS["vgg11"],
+            {"width": 0.125, "side": 224},
+            "VGG-11, width ×0.125, 224×224",
+        ),
         (NETWORKS["resnet18"], {"width": 1}, "ResNet-18"),
         (NETWORKS["resnet18"], {"skip": False}, "ResNet-18, no skip connections"),
         (NETWORKS["densenet121"], {"growth": 4}, "DenseNet-121, growth 4"),
@@ -121,5 +163,11 @@ def test_networks_are_called_by_what_differs_from_the_papers(network, arguments,
 
 
 def test_other_inputs_than_the_papers_are_in_the_label():
-    assert label({"network": NETWORKS["vgg11"], "side": 64}, (3, 64, 48)) == "VGG-11, 3×64×48"
-    assert label({"network": "mine:net", "filters": 3}, (3, 64, 48)) == "net (filters 3, 3×64×48)"
+    assert (
+        label({"network": NETWORKS["vgg11"], "side": 64}, (3, 64, 48))
+        == "VGG-11, 3×64×48"
+    )
+    assert (
+        label({"network": "mine:net", "filters": 3}, (3, 64, 48))
+        == "net (filters 3, 3×64×48)"
+    )

@@ -1,4 +1,5 @@
-"""The article: docs/site on a small folder of kept runs, and docs/index.html as it is committed."""
+"""The article: docs/site on a small folder of kept runs, and docs/index.html as it is
+committed."""
 
 import json
 import re
@@ -20,30 +21,48 @@ from pipeline.report.site.document import compose, prepare
 
 
 def lay_folder(laid, folder, name, experiment, **words):
-    """Copy the tables and the plan of an experiment of the small run to a folder of kept runs."""
+    """Copy the tables and the plan of an experiment of the small run to a folder of
+    kept runs."""
     shutil.copytree(laid / artifacts.REPORTS / experiment, folder / name)
     plan = json.loads((laid / artifacts.PLAN / f"{experiment}.json").read_text())
     nads = {"a": 64, "z": {"file": "mine.npy"}}
-    artifacts.write_json(folder / name / "run.json", words | {"nads": nads, "plan": plan})
+    artifacts.write_json(
+        folder / name / "run.json", words | {"nads": nads, "plan": plan}
+    )
     artifacts.write_json(folder / "images.json", small_run.ABOUT)
 
 
 @pytest.mark.slow
 def test_runs_of_one_experiment_share_a_chapter(laid, rendered, tmp_path):
     folder = tmp_path / "kept"
-    for experiment in ("nad_sweep", "fourier", "convergence", "linear_pairs", "poison", "flip"):
-        lay_folder(laid, folder, f"{experiment}/both", experiment, title="LeNet and another")
-    seeds = pd.read_csv(folder / "linear_pairs/both/results.csv").replace({"seed": {5: 7, 6: 8}})
+    for experiment in (
+        "nad_sweep",
+        "fourier",
+        "convergence",
+        "linear_pairs",
+        "poison",
+        "flip",
+    ):
+        lay_folder(
+            laid, folder, f"{experiment}/both", experiment, title="LeNet and another"
+        )
+    seeds = pd.read_csv(folder / "linear_pairs/both/results.csv").replace(
+        {"seed": {5: 7, 6: 8}}
+    )
     small_run.lay(folder / "linear_pairs/both_seed_7/results.csv", seeds)
     words = {"title": "again", "says": "Of another commit."}
     lay_folder(laid, folder, "linear_pairs/other", "linear_pairs", **words)
     (folder / "patches/four").mkdir(parents=True)
-    artifacts.write_json(folder / "patches/four/run.json", {"title": "a table without a plan"})
+    artifacts.write_json(
+        folder / "patches/four/run.json", {"title": "a table without a plan"}
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
         runs = build.read_runs(Path("kept"))
         build.draw_figures(runs, Path("kept"))
-    whole = {path.stem: path.read_bytes() for path in (rendered / "figures").glob("*.png")}
+    whole = {
+        path.stem: path.read_bytes() for path in (rendered / "figures").glob("*.png")
+    }
     here = {path: path.read_bytes() for path in folder.rglob("*.png")}
     same = {path.stem for path, figure in here.items() if figure == whole[path.stem]}
     assert len(same) > 8
@@ -53,7 +72,9 @@ def test_runs_of_one_experiment_share_a_chapter(laid, rendered, tmp_path):
     other = folder / "linear_pairs/other/linear_accuracies_a.png"
     assert here[both] != here[other], "of four seeds and of two"
     chapters = ["problem", "waves", "nads", "sweep", "photographs", "pairs"]
-    text = unescape(compose(prepare(runs, folder), "run.html.j2", chapters, scale="", notice=None))
+    text = unescape(
+        compose(prepare(runs, folder), "run.html.j2", chapters, scale="", notice=None)
+    )
     assert re.findall(r'<section id="(\w+)"', text) == chapters
     assert "<small>± 0.1, 0.1; 4 seeds, 4 of 4 networks fitted.</small>" in text
     assert text.count("<b>again.</b> Of another commit.") == 1
@@ -101,32 +122,47 @@ def test_the_committed_article_is_of_the_committed_tables(committed):
     where = "architecture == 'lenet' and test_set == 'first' and index_1 == 64 and index_2 == 1000"
     chosen = pd.concat(map(pd.read_csv, seeds)).query(where)
     assert shown["64,1000"]["first"][2] == len(chosen) == 3
-    assert shown["64,1000"]["first"][0] == pytest.approx(chosen["accuracy"].mean(), abs=1e-6)
+    assert shown["64,1000"]["first"][0] == pytest.approx(
+        chosen["accuracy"].mean(), abs=1e-6
+    )
 
 
 def test_explorers_of_the_article_open_on_the_network_of_their_finding(committed):
     data = json.loads(re.search('id="data">(.*?)</script>', committed, re.S)[1])
-    opened = {name: next(iter(data[name])) for name in ("fourier", "nads", "sweep", "pairs")}
-    assert opened == {"fourier": "LeNet", "nads": "lenet", "sweep": "LeNet", "pairs": "LeNet"}
+    opened = {
+        name: next(iter(data[name])) for name in ("fourier", "nads", "sweep", "pairs")
+    }
+    assert opened == {
+        "fourier": "LeNet",
+        "nads": "lenet",
+        "sweep": "LeNet",
+        "pairs": "LeNet",
+    }
     # Only this run of poisoned images has a published curve.
     assert next(iter(data["photographs"])) == "ResNet-18 ¼"
 
 
 def sentences(html):
     """The sentences of a page that are not folded away."""
-    seen = re.sub(r"<(script|style|details|noscript|code).*?</\1>", "", html, flags=re.S)
+    seen = re.sub(
+        r"<(script|style|details|noscript|code).*?</\1>", "", html, flags=re.S
+    )
     for paragraph in re.findall(r"<p[ >].*?</p>", seen, re.S):
         yield from re.split(r"(?<=[.:]) ", unescape(re.sub("<[^>]*>", "", paragraph)))
 
 
 def test_a_sentence_has_one_parenthesis_and_a_finding_two_numbers(committed):
-    asides = [re.findall(r"\((?!−?\d+, )", sentence) for sentence in sentences(committed)]
+    asides = [
+        re.findall(r"\((?!−?\d+, )", sentence) for sentence in sentences(committed)
+    ]
     assert len(asides) > 40
     assert max(map(len, asides)) == 1
     findings = re.findall(r'class="finding"><strong>(.*?)</strong>', committed, re.S)
     assert len(findings) >= 7
     for finding in findings:
-        measured = re.findall(r"[\d.,]+(?: ±[ \d.]+)? (?:%|times|points)|= −?[\d.]+", finding)
+        measured = re.findall(
+            r"[\d.,]+(?: ±[ \d.]+)? (?:%|times|points)|= −?[\d.]+", finding
+        )
         assert 1 <= len(measured) <= 2, finding
 
 

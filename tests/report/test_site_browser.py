@@ -1,4 +1,5 @@
-"""index.html in a headless Chromium: what pointers, keys and sliders show, without complaints."""
+"""index.html in a headless Chromium: what pointers, keys and sliders show, without
+complaints."""
 
 import functools
 
@@ -19,7 +20,9 @@ pytestmark = [pytest.mark.slow, browser.needed]
 def browse(rendered, tmp_path_factory):
     """A function from a script to what it puts into `out` in the page of the small run."""
     text = (rendered / "index.html").read_text(encoding="utf-8")
-    return functools.partial(browser.browse, text, folder=tmp_path_factory.mktemp("browser"))
+    return functools.partial(
+        browser.browse, text, folder=tmp_path_factory.mktemp("browser")
+    )
 
 
 def test_a_nad_is_shown_with_its_energy_and_its_eigenvalue(browse, whole):
@@ -57,7 +60,9 @@ def test_pointing_and_arrow_keys_choose_a_frequency(browse):
     """)
     best = "wave\n(0, 0)\naccuracy\n52.9 ± 0.1 %"  # for (8, 8) was not trained along
     assert found["start"].startswith(best)
-    assert found["count"] == 9 and found["pointed"].startswith("wave\n(−16, −16)\naccuracy\n51.7 ±")
+    assert found["count"] == 9 and found["pointed"].startswith(
+        "wave\n(−16, −16)\naccuracy\n51.7 ±"
+    )
     assert found["pointed"].endswith("learned after\nnot within its training")
     assert "LeNet51.7 ± 0.1 % (2 seeds)" in found["others"]
     assert "ResNet-18, published100.0 %" in found["others"]
@@ -87,7 +92,9 @@ def test_a_pair_shows_its_boundary_and_numbers(browse):
 
 def normals(count, seed=1):
     """The page's standard-normal numbers: mulberry32, and Box and Muller's transform."""
-    state = (seed + np.arange(1, 2 * count + 1, dtype=np.uint64) * 0x6D2B79F5).astype(np.uint32)
+    state = (seed + np.arange(1, 2 * count + 1, dtype=np.uint64) * 0x6D2B79F5).astype(
+        np.uint32
+    )
     t = (state ^ state >> 15) * (state | 1)
     t ^= t + (t ^ t >> 7) * (t | 61)
     one, two = (t ^ t >> 14).reshape(-1, 2).T / 2**32
@@ -110,23 +117,38 @@ def test_d_of_v_is_drawn_as_the_paper_defines_it(browse, whole):
       change("problem-row", 0, "input"); change("problem-column", 0, "input");
       change("problem-direction", 0); out.constant = $("problem-read").innerText;
     """)
-    draws, nad = normals(2 * 1024).reshape(2, 1024), whole.nads["a"]["directions"][10]
+    draws = normals(2 * 1024).reshape(2, 1024)
+    nad = whole.nads["a"]["directions"][10]
     assert abs(draws.mean()) < 0.05 and abs(draws.std() - 1) < 0.05
     # A tile's values are off by up to half a step of 1/63, twice folded.
     for canvases, v, rounding in (
         (found["wave"], fourier(4, -2), 0),
         (found["nad"], nad, 127.5 * 2 / 63),
     ):
-        samples = linearly_separable(draws, np.array([-1, 1]), v, 4, 2).numpy().reshape(2, -1)
+        samples = (
+            linearly_separable(draws, np.array([-1, 1]), v, 4, 2).numpy().reshape(2, -1)
+        )
         scaled = [v / np.abs(v).max(), *(samples / np.abs(samples).max())]
-        np.testing.assert_allclose(canvases, 127.5 * (1 + np.array(scaled)), atol=rounding + 1)
-    assert (found["called"], found["index"]) == ("v: the wave (4, −2)", "v: NAD 10 of LeNet")
+        np.testing.assert_allclose(
+            canvases, 127.5 * (1 + np.array(scaled)), atol=rounding + 1
+        )
+    assert (found["called"], found["index"]) == (
+        "v: the wave (4, −2)",
+        "v: NAD 10 of LeNet",
+    )
     share = 16 / (16 + 4 * 1023)
-    assert f"At ε = 4 and σ = 2, {100 * share:.2} % of the pixels' variance" in found["read"]
+    assert (
+        f"At ε = 4 and σ = 2, {100 * share:.2} % of the pixels' variance"
+        in found["read"]
+    )
     # Seen along v all samples of a class lie on one point.
     assert sum(bottom < 100 for bottom in found["bars"]) == 2
-    assert found["along"].endswith("LeNet, trained at ε = 1.25, σ = 2: 52.1 ± 0.1 % (2 seeds)")
-    assert found["constant"].endswith("LeNet, trained at ε = 1.5, σ = 3: 52.9 ± 0.1 % (2 seeds)")
+    assert found["along"].endswith(
+        "LeNet, trained at ε = 1.25, σ = 2: 52.1 ± 0.1 % (2 seeds)"
+    )
+    assert found["constant"].endswith(
+        "LeNet, trained at ε = 1.5, σ = 3: 52.9 ± 0.1 % (2 seeds)"
+    )
 
 
 def test_a_point_on_a_curve_shows_its_numbers_and_its_nad(browse):
@@ -177,22 +199,32 @@ def test_a_photograph_carries_its_class_as_the_training_images_do(browse, whole)
         out[name] = [0, 1, 2].map((c) => Array.from(data).filter((_, n) => n % 4 === c));
       }
     """)
-    early, late, lenet = (text for text, _ in map(found.get, ("early", "late", "lenet")))
+    early, late, lenet = (
+        text for text, _ in map(found.get, ("early", "late", "lenet"))
+    )
     assert "carriers from NAD\n0\non clean images\nnot trained here" in early
     assert early.endswith("published, full width, on clean images\n17.6 %")
     # The NADs of `z` are 16, so that its carriers from NAD 40 on have no picture.
     assert late.startswith("carriers from NAD\n40\n")
-    assert [found[name][1] for name in ("early", "late", "lenet")] == [False, True, False]
+    assert [found[name][1] for name in ("early", "late", "lenet")] == [
+        False,
+        True,
+        False,
+    ]
     assert "on clean images\n51.3 ± 0.1 % (2 seeds)" in lenet
     assert "trained without carriers\n50.9 ± 0.1 % (2 seeds)" in lenet
-    clean, nads = photograph("china.jpg", 32, 32), whole.nads["a"]["directions"][10:]
+    clean = photograph("china.jpg", 32, 32)
+    nads = whole.nads["a"]["directions"][10:]
     np.testing.assert_allclose(found["clean"], clean.reshape(3, -1), atol=1)
     x = in_unit_range(clean[None])
-    drawn, before = poisoned(x, torch.tensor([4]), nads, 0.25)[0], x[0].numpy()
+    drawn = poisoned(x, torch.tensor([4]), nads, 0.25)[0]
+    before = x[0].numpy()
     coefficient = before[1].ravel() @ nads[0]
     rounding = 255 * abs(0.25 + coefficient) * np.abs(nads[0]).max() * 2 / 63
     drawn = drawn.numpy().reshape(3, -1)
-    np.testing.assert_allclose(found["carrying"], 255 * drawn.clip(0, 1), atol=rounding + 1)
+    np.testing.assert_allclose(
+        found["carrying"], 255 * drawn.clip(0, 1), atol=rounding + 1
+    )
     becomes = f"in green on NAD 10 of LeNet becomes −0.25 instead of {coefficient:.3f}"
     assert becomes.replace("-", "−") in found["words"].replace("-", "−")
     amount = 255 * ((drawn - before.reshape(3, -1)) ** 2).mean() ** 0.5

@@ -1,4 +1,5 @@
-"""The networks that train in the reader's browser, run by Node, against torch and pipeline.nads."""
+"""The networks that train in the reader's browser, run by Node, against torch and
+pipeline.nads."""
 
 import json
 import shutil
@@ -17,7 +18,9 @@ TRAINING = ROOT / "docs/site/training"
 MEASURED = ROOT / "docs/site/measured.json"
 SIDE = 16
 
-pytestmark = pytest.mark.skipif(NODE is None, reason="no Node here (apt-get install nodejs)")
+pytestmark = pytest.mark.skipif(
+    NODE is None, reason="no Node here (apt-get install nodejs)"
+)
 
 
 def run_node(expression):
@@ -25,7 +28,9 @@ def run_node(expression):
     files = [TRAINING / name for name in ("network.js", "nads.js")]
     code = "\n".join(file.read_text(encoding="utf-8") for file in files)
     code += f"\nprocess.stdout.write(JSON.stringify({expression}));"
-    done = subprocess.run([NODE, "-"], input=code, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(
+        [NODE, "-"], input=code, capture_output=True, text=True, timeout=900
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -82,15 +87,25 @@ def test_outputs_and_gradients_are_those_of_torch(architecture):
     }})()""")
     network = MAKERS[architecture]().double()
     with torch.no_grad():
-        for parameter, values in zip(network.parameters(), found["values"], strict=True):
-            parameter.copy_(torch.tensor(values, dtype=torch.float64).reshape(parameter.shape))
+        for parameter, values in zip(
+            network.parameters(), found["values"], strict=True
+        ):
+            parameter.copy_(
+                torch.tensor(values, dtype=torch.float64).reshape(parameter.shape)
+            )
             bound = parameter.abs().max().item()
-    images = torch.tensor(found["images"], dtype=torch.float64).reshape(-1, 1, SIDE, SIDE)
+    images = torch.tensor(found["images"], dtype=torch.float64).reshape(
+        -1, 1, SIDE, SIDE
+    )
     outputs = network(images).squeeze(1)
     np.testing.assert_allclose(found["outputs"], outputs.detach(), rtol=1e-9)
     (outputs * torch.tensor(found["labels"])).sum().backward()
-    for parameter, gradient in zip(network.parameters(), found["gradient"], strict=True):
-        np.testing.assert_allclose(gradient, parameter.grad.flatten(), rtol=1e-7, atol=1e-12)
+    for parameter, gradient in zip(
+        network.parameters(), found["gradient"], strict=True
+    ):
+        np.testing.assert_allclose(
+            gradient, parameter.grad.flatten(), rtol=1e-7, atol=1e-12
+        )
     # The last bias is uniform between ±1/√fan-in, as torch draws it.
     assert 0 < bound <= network[-1].in_features ** -0.5
 
@@ -108,7 +123,8 @@ def test_samples_are_of_d_of_v():
     np.testing.assert_allclose(samples @ v, found["labels"], atol=1e-9)
     assert abs(np.mean(found["labels"])) < 0.15
     rest = samples - np.outer(samples @ v, v)
-    # 400 samples have variance 1 in each of 255 directions, with a standard error of 0.0044.
+    # 400 samples have variance 1 in each of 255 directions, with a standard error of
+    # 0.0044.
     assert (rest**2).sum() / (400 * 255) == pytest.approx(1, abs=0.02)
 
 
@@ -124,7 +140,8 @@ def symmetrised(covariance):
 
 
 def shared_energy(directions, others):
-    """The energy of the first 20 directions in the span of the first 20 of another estimate."""
+    """The energy of the first 20 directions in the span of the first 20 of another
+    estimate."""
     return np.linalg.norm(directions[:20] @ others[:20].T) ** 2 / 20
 
 
@@ -141,7 +158,9 @@ def test_nads_are_those_of_pipeline_nads_to_sampling_error():
     eigenvalues = np.array(found["eigenvalues"])
     directions = np.array(found["directions"])
     # Eigenvectors of the same secants, exactly.
-    np.testing.assert_allclose(eigenvalues, np.linalg.eigvalsh(covariance)[::-1], rtol=1e-6)
+    np.testing.assert_allclose(
+        eigenvalues, np.linalg.eigvalsh(covariance)[::-1], rtol=1e-6
+    )
     np.testing.assert_allclose(directions @ directions.T, np.eye(SIDE**2), atol=1e-8)
     residual = directions @ covariance - eigenvalues[:, None] * directions
     assert np.abs(residual).max() < 1e-9 * eigenvalues[0] * SIDE**2
@@ -192,14 +211,21 @@ def test_the_committed_measurements_are_in_the_expected_ranges():
 @pytest.mark.slow
 def test_measuring_again_gives_the_committed_values():
     command = [NODE, TRAINING / "measure.js"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=3000, check=True)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=3000, check=True
+    )
     again = json.loads(done.stdout)
     check_ranges(again)
     committed = json.loads(MEASURED.read_text(encoding="utf-8"))
     assert [row["frequency"] for row in again["waves"]] == [2, 4, 8]
-    for new, old in zip(again["waves"] + again["nads"], committed["waves"] + committed["nads"]):
+    for new, old in zip(
+        again["waves"] + again["nads"],
+        committed["waves"] + committed["nads"],
+        strict=True,
+    ):
         for architecture in [name for name in MAKERS if name in new]:
-            # Another version of Node may round a logarithm differently, and training is chaotic.
+            # Another version of Node may round a logarithm differently, and training is
+            # chaotic.
             np.testing.assert_allclose(
                 new[architecture]["test"], old[architecture]["test"], atol=0.06
             )

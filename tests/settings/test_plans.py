@@ -1,5 +1,5 @@
-"""What params.yaml asks for: values of which one goes before another, ranges, sources of NADs,
-estimands, sizes."""
+"""What params.yaml asks for: values of which one goes before another, ranges, sources
+of NADs, estimands, sizes."""
 
 import copy
 import dataclasses
@@ -26,41 +26,59 @@ def test_the_shipped_file_gives_plans_of_every_scale_the_chosen_one_first(shippe
     assert shipped == before
     for scale, asked in plans(shipped | {"scale": "paper"}).items():
         assert list(asked.experiments) == experiments.names()
-        assert {asked.nads.scale, *(plan.scale for plan in asked.experiments.values())} == {scale}
+        assert {
+            asked.nads.scale,
+            *(plan.scale for plan in asked.experiments.values()),
+        } == {scale}
 
 
 def test_what_stands_at_the_top_goes_to_every_scale(shipped):
     shipped |= {"device": "cpu", "seed": 7, "precision": "bfloat16"}
-    shipped["images"] = {"path": "here.tar", "url": "https://example.org/a", "fallback": None}
+    shipped["images"] = {
+        "path": "here.tar",
+        "url": "https://example.org/a",
+        "fallback": None,
+    }
     for asked in plans(shipped).values():
         assert asked.images == WantedOfSize("here.tar", "https://example.org/a", None)
         assert asked.device == "cpu" and asked.nads.seed == 7
-        assert asked.nads.estimator == Estimator("secant", "readout", 100.0, "normal", True, True)
+        assert asked.nads.estimator == Estimator(
+            "secant", "readout", 100.0, "normal", True, True
+        )
         for plan in asked.experiments.values():
             assert plan.seeds[0] == 7 and plan.precision == "bfloat16"
 
 
 def test_the_narrower_value_goes_before_the_wider_one(shipped):
-    """The line of a network, the experiment at a scale, the scale, the experiment's own block, the
-    top level."""
+    """The line of a network, the experiment at a scale, the scale, the experiment's own
+    block, the top level."""
     steps = [
         ("training", GONE, (10_000, 50, 0.9), (10_000, 20, 0.0)),
         ("training", {"epochs": 3}, (300, 3, 0.9), (300, 3, 0.0)),
-        ("linear_pairs/training", {"epochs": 4, "momentum": 0.5}, (400, 4, 0.5), (300, 3, 0.0)),
+        (
+            "linear_pairs/training",
+            {"epochs": 4, "momentum": 0.5},
+            (400, 4, 0.5),
+            (300, 3, 0.0),
+        ),
         ("linear_pairs/networks/lenet/epochs", 5, (400, 5, 0.5), (300, 3, 0.0)),
     ]
     places = ("test_samples", "test_samples", "linear_pairs/test_samples", "seeds")
-    for (path, value, *expected), place, samples in zip(steps, places, (GONE, 300, 400, 1)):
+    for (path, value, *expected), place, samples in zip(
+        steps, places, (GONE, 300, 400, 1), strict=True
+    ):
         shipped = changed(shipped, f"scales/smoke/{path}", value)
         shipped = changed(shipped, f"scales/smoke/{place}", samples)
-        for name, numbers in zip(("linear_pairs", "fourier"), expected):
+        for name, numbers in zip(("linear_pairs", "fourier"), expected, strict=True):
             plan = smoke(shipped, name)
             training = plan.members["lenet"].training
             assert (plan.test_samples, training.epochs, training.momentum) == numbers
     assert smoke(shipped).members["mlp_100_20"].training.epochs == 4
     assert (training.optimiser, training.schedule) == ("sgd", "linear")
     document = changed(shipped, "scales/smoke/training/optimiser", "adamw")
-    document = changed(document, "scales/smoke/linear_pairs/networks/lenet/schedule", "cosine")
+    document = changed(
+        document, "scales/smoke/linear_pairs/networks/lenet/schedule", "cosine"
+    )
     for member, schedule in (("lenet", "cosine"), ("mlp_100_20", "triangular")):
         training = smoke(document).members[member].training
         assert (training.optimiser, training.schedule) == ("adamw", schedule)
@@ -80,14 +98,19 @@ def test_every_network_has_one_sigma_its_own_or_the_default(shipped):
 
 def test_a_scale_may_leave_an_experiment_out(shipped):
     found = plans(changed(shipped, "scales/smoke/flip", GONE))["smoke"]
-    assert [name for name, plan in found.experiments.items() if not plan.members] == ["flip"]
+    assert [name for name, plan in found.experiments.items() if not plan.members] == [
+        "flip"
+    ]
 
 
 def test_whole_numbers_stand_for_real_ones_and_ranges_for_their_numbers(shipped):
     found = smoke(shipped | {"eps1": 2, "sigma": 3}).settings
     assert repr(dataclasses.astuple(found)) == "(2.0, 0.5, 3.0, 0.0, 0.0)"
-    given, indices = [3, [10, 20, 5], [100, 101, 7], [5, 5, 1]], (3, 10, 15, 20, 100, 5)
-    document = changed(shipped, "scales/smoke/linear_pairs/networks/lenet/indices", given)
+    given = [3, [10, 20, 5], [100, 101, 7], [5, 5, 1]]
+    indices = (3, 10, 15, 20, 100, 5)
+    document = changed(
+        shipped, "scales/smoke/linear_pairs/networks/lenet/indices", given
+    )
     assert smoke(document).members["lenet"].grid == Indices(indices)
 
 
@@ -98,7 +121,11 @@ def test_a_network_may_take_fewer_seeds_than_its_experiment(shipped):
     assert plan.seeds == (5, 6, 7) and smoke(document, "fourier").seeds == (5,)
     cells = experiments.find("linear_pairs").cells(plan)
     assert {cell["seed"] for cell in cells if cell["architecture"] == "lenet"} == {5}
-    assert {cell["seed"] for cell in cells if cell["architecture"] == "mlp_100_20"} == {5, 6, 7}
+    assert {cell["seed"] for cell in cells if cell["architecture"] == "mlp_100_20"} == {
+        5,
+        6,
+        7,
+    }
 
 
 def test_sources_of_nads_and_the_estimands_that_they_will_have(shipped):
@@ -111,10 +138,15 @@ def test_sources_of_nads_and_the_estimands_that_they_will_have(shipped):
         document = changed(shipped, "scales/smoke/nads/lenet", asked)
         assert plans(document)["smoke"].nads.members["lenet"].source == source
         assert smoke(document).members["lenet"].estimands == estimands
-    document = changed(shipped, "scales/smoke/nads/vgg11", {"networks": 4, "input": [3, 64, 64]})
+    document = changed(
+        shipped, "scales/smoke/nads/vgg11", {"networks": 4, "input": [3, 64, 64]}
+    )
     source = plans(document)["smoke"].nads.members["vgg11"].source
     assert source == Source(4, None, (3, 64, 64))
-    for path, value, estimands in (("compare", False, BOTH[:1]), ("point", "many", BOTH)):
+    for path, value, estimands in (
+        ("compare", False, BOTH[:1]),
+        ("point", "many", BOTH),
+    ):
         document = changed(shipped, f"estimator/{path}", value)
         assert smoke(document).members["lenet"].estimands == estimands
     document = changed(document, "estimator/estimand", "gradient")
@@ -136,8 +168,17 @@ def test_nads_grids_and_images_have_the_inputs_of_their_architecture(shipped):
         document = changed(document, path, value)
     found = plans(document)["smoke"]
     assert found.nads.members["wide"].source.input == (1, 64, 48)
-    assert found.images.size == (64, 48) and plans(document)["laptop"].images.size == (32, 32)
+    assert found.images.size == (64, 48) and plans(document)["laptop"].images.size == (
+        32,
+        32,
+    )
     for name in ("linear_pairs", "fourier"):
         members = found.experiments[name].members
-        assert (members["wide"].input, members["lenet"].input) == ((1, 64, 48), (1, 32, 32))
-    assert members["wide"].specification == {"network": "pipeline.networks.mlp:LogReg", "side": 64}
+        assert (members["wide"].input, members["lenet"].input) == (
+            (1, 64, 48),
+            (1, 32, 32),
+        )
+    assert members["wide"].specification == {
+        "network": "pipeline.networks.mlp:LogReg",
+        "side": 64,
+    }

@@ -1,5 +1,5 @@
-"""Mistakes in params.yaml beside those of tests/test_mistakes.py: each is one sentence that names
-its place."""
+"""Mistakes in params.yaml beside those of tests/test_mistakes.py: each is one sentence
+that names its place."""
 
 import pytest
 from documents import GONE, changed
@@ -18,46 +18,115 @@ MISTAKES = [
     # Keys and mappings that are missing, keys that nobody knows.
     ("scales", GONE, "the key 'scales' is missing"),
     ("linear_pairs/eps1", 1.0, "linear_pairs: unknown key 'eps1'; known are: seeds,"),
-    ("scales/smoke/flip", {}, "scales.smoke.flip.networks: name at least one architecture"),
-    (f"{LENET}/shuffle", True, f"{LINE}: unknown key 'shuffle'; did you mean 'schedule'?"),
-    (f"{LENET}/optimiser", "adam", f"{LINE}.optimiser must be 'sgd' or 'adamw', not 'adam'"),
-    (f"{LENET}/schedule", "step", f"{LINE}.schedule must be 'triangular', 'linear' or 'cosine',"),
+    (
+        "scales/smoke/flip",
+        {},
+        "scales.smoke.flip.networks: name at least one architecture",
+    ),
+    (
+        f"{LENET}/shuffle",
+        True,
+        f"{LINE}: unknown key 'shuffle'; did you mean 'schedule'?",
+    ),
+    (
+        f"{LENET}/optimiser",
+        "adam",
+        f"{LINE}.optimiser must be 'sgd' or 'adamw', not 'adam'",
+    ),
+    (
+        f"{LENET}/schedule",
+        "step",
+        f"{LINE}.schedule must be 'triangular', 'linear' or 'cosine',",
+    ),
     (LENET, None, f"{LINE}: the key 'indices' is missing"),
     # Wrong types, among them YAML 1.1's truth values, and lists for mappings.
-    ("estimator/compare", "often", "estimator.compare must be a valid boolean, not 'often'"),
+    (
+        "estimator/compare",
+        "often",
+        "estimator.compare must be a valid boolean, not 'often'",
+    ),
     ("images/url", None, "images.url must be a valid string, not None"),
-    ("architectures/lenet", "lenet", "architectures.lenet must be an object, not 'lenet'"),
+    (
+        "architectures/lenet",
+        "lenet",
+        "architectures.lenet must be an object, not 'lenet'",
+    ),
     (f"{LENET}/indices", [1, "2"], f"{LINE}.indices must be a valid integer, not '2'"),
     (NADS, "many", f"{SOURCE}.networks must be a valid integer, not 'many'"),
     # Values out of range, and what does not fit together.
-    ("images/fallback", "mnist", "images.fallback must be 'digits' or None, not 'mnist'"),
-    ("nad_sweep/sigma/vgg11", -1.0, "nad_sweep.sigma.vgg11 must be greater than 0, not -1.0"),
-    ("nad_sweep/sigma/default", "a", "nad_sweep.sigma.default must be a valid number, not 'a'"),
+    (
+        "images/fallback",
+        "mnist",
+        "images.fallback must be 'digits' or None, not 'mnist'",
+    ),
+    (
+        "nad_sweep/sigma/vgg11",
+        -1.0,
+        "nad_sweep.sigma.vgg11 must be greater than 0, not -1.0",
+    ),
+    (
+        "nad_sweep/sigma/default",
+        "a",
+        "nad_sweep.sigma.default must be a valid number, not 'a'",
+    ),
     ("eta1", 1.5, "eta1 must be less than or equal to 1, not 1.5"),
     ("eps1", float("nan"), "eps1 must be greater than or equal to 0, not nan"),
     (f"{LENET}/momentum", 1, f"{LINE}: momentum must lie in [0, 1), not 1.0"),
     *(
-        (f"{LENET}/indices", [wrong], f"{LINE}.indices: a range is [first, last, step] of whole")
+        (
+            f"{LENET}/indices",
+            [wrong],
+            f"{LINE}.indices: a range is [first, last, step] of whole",
+        )
         for wrong in ([1, 2], [1, 2, 0], [3, 2, 1], [1, 2.0, 1])
     ),
     ("estimator/step", 0, "estimator: step must lie between 0.001 and 1e+06, not 0.0"),
-    (NADS, {"networks": 9, "error": 0}, f"{SOURCE}: error must lie between 0 and 1, not 0.0"),
-    (NADS, {"networks": 9, "first": 1025}, f"{SOURCE}: first must lie between 1 and 1024, not"),
-    (NADS, {"networks": 9, "file": "a.npy"}, f"{SOURCE}: give either file, or networks with"),
+    (
+        NADS,
+        {"networks": 9, "error": 0},
+        f"{SOURCE}: error must lie between 0 and 1, not 0.0",
+    ),
+    (
+        NADS,
+        {"networks": 9, "first": 1025},
+        f"{SOURCE}: first must lie between 1 and 1024, not",
+    ),
+    (
+        NADS,
+        {"networks": 9, "file": "a.npy"},
+        f"{SOURCE}: give either file, or networks with",
+    ),
     (NADS, {"error": 0.1}, f"{SOURCE}: the key 'networks' (or 'file') is missing"),
-    ("architectures/logreg/input", [64], "architectures.logreg: input must be [height, width]"),
-    # Where a wrong value stands: the top level, the experiment's own block, the scale's, or its
-    # block there. The noise of linear_pairs, at the top level, is nobody else's.
-    ("training/weight_decay", -1, "training: weight_decay must not be negative, not -1.0"),
+    (
+        "architectures/logreg/input",
+        [64],
+        "architectures.logreg: input must be [height, width]",
+    ),
+    # Where a wrong value stands: the top level, the experiment's own block, the
+    # scale's, or its block there. The noise of linear_pairs, at the top level, is
+    # nobody else's.
+    (
+        "training/weight_decay",
+        -1,
+        "training: weight_decay must not be negative, not -1.0",
+    ),
     ("fourier/sigma", GONE, "fourier: the key 'sigma' is missing"),
-    ("linear_pairs/training/lr", -1, "linear_pairs.training: lr must be positive, not -1.0"),
+    (
+        "linear_pairs/training/lr",
+        -1,
+        "linear_pairs.training: lr must be positive, not -1.0",
+    ),
     (
         "scales/smoke/training/weight_decay",
         -1,
         "scales.smoke.training: weight_decay must not be negative, not -1.0",
     ),
     (f"{LINEAR}/training/lr", -1, f"{AT}.training: lr must be positive, not -1.0"),
-    ("scales/smoke/fourier/sigma", -1, "scales.smoke.fourier.sigma must be greater than 0, not -1"),
+    (
+        "scales/smoke/fourier/sigma",
+        -1,
+        "scales.smoke.fourier.sigma must be greater than 0, not -1",
+    ),
 ]
 
 
@@ -77,9 +146,12 @@ def test_a_mistake_is_one_sentence(shipped, path, value, words):
 
 
 def places(value, path=""):
-    """The path of every key in a document, of which `settings` decides what may stand there."""
+    """The path of every key in a document, of which `settings` decides what may stand
+    there."""
     for key, item in value.items():
-        if not path.endswith(("networks/", "nads/", "sigma/", "architectures/", "scales/")):
+        if not path.endswith(
+            ("networks/", "nads/", "sigma/", "architectures/", "scales/")
+        ):
             yield f"{path}{key}"
         if isinstance(item, dict) and key != "architectures":
             yield from places(item, f"{path}{key}/")
@@ -103,8 +175,14 @@ def test_a_misspelt_key_gives_one_sentence_wherever_it_stands(shipped):
     ("source", "words"),
     [
         (GONE, "it has no NADs at this scale; name it in scales.laptop.nads"),
-        ({"networks": 9, "input": [3, 64, 64]}, "its NADs are for inputs 3×64×64, and the"),
-        ({"networks": 9, "first": 1001}, "is not among the first 1001; give nads a larger first"),
+        (
+            {"networks": 9, "input": [3, 64, 64]},
+            "its NADs are for inputs 3×64×64, and the",
+        ),
+        (
+            {"networks": 9, "first": 1001},
+            "is not among the first 1001; give nads a larger first",
+        ),
     ],
 )
 def test_every_experiment_says_which_nads_it_lacks(shipped, source, words):
@@ -150,11 +228,19 @@ def test_all_mistakes_are_told_at_once_each_once(shipped):
          "0 and −16 are in"),
     ]  # fmt: skip
     keys = [
-        ("scales/overnight/nads", [1], "scales.overnight.nads must be a mapping, not [1]"),
+        (
+            "scales/overnight/nads",
+            [1],
+            "scales.overnight.nads must be a mapping, not [1]",
+        ),
         ("epz2", 1, "unknown key 'epz2'; did you mean 'eps2'?"),
     ]
     top = [
-        ("images/fallback", "mnist", "images.fallback must be 'digits' or None, not 'mnist'"),
+        (
+            "images/fallback",
+            "mnist",
+            "images.fallback must be 'digits' or None, not 'mnist'",
+        ),
         ("seed", "a", "seed must be a valid integer, not 'a'"),
     ]
     for more, told in ((values, values), (keys, values + keys), (top, keys + top)):

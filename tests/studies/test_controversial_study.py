@@ -1,4 +1,5 @@
-"""The study of controversial directions: its order, its controls, and that a killed run resumes."""
+"""The study of controversial directions: its order, its controls, and that a killed run
+resumes."""
 
 import dataclasses
 
@@ -51,11 +52,13 @@ def test_a_killed_run_resumes_along_the_same_directions(small, tmp_path, monkeyp
     table = study.train_all(small, NAMES, 1, tmp_path)
     pair = ("lenet_not_convnext", "convnext_not_lenet")
     first = [(network, direction) for direction in pair for network in NAMES]
-    assert list(zip(table["network"], table["direction"]))[:4] == first
+    assert list(zip(table["network"], table["direction"], strict=True))[:4] == first
     controls = table.iloc[4:]
     shared = controls[~controls["direction"].str.contains("_nad_")]
-    assert sorted(zip(shared["network"], shared["direction"])) == [
-        (network, direction) for network in sorted(NAMES) for direction in ("fourier_0_2", "random")
+    assert sorted(zip(shared["network"], shared["direction"], strict=True)) == [
+        (network, direction)
+        for network in sorted(NAMES)
+        for direction in ("fourier_0_2", "random")
     ]
     owners = controls["direction"].str.partition("_nad_")[0]
     assert (owners.isin(NAMES) <= (owners == controls["network"])).all()
@@ -67,13 +70,14 @@ def test_a_killed_run_resumes_along_the_same_directions(small, tmp_path, monkeyp
     np.testing.assert_array_equal(vectors["lenet_not_convnext"], expected)
 
     own = pd.read_csv(tmp_path / "own_nads.csv")
-    assert list(zip(own["network"], own["direction"])) == [
+    assert list(zip(own["network"], own["direction"], strict=True)) == [
         (network, direction) for network in NAMES for direction in pair
     ]
-    trained = set(zip(table["network"], table["direction"]))
-    assert set(zip(own["network"], own["own_nad"])) <= trained
+    trained = set(zip(table["network"], table["direction"], strict=True))
+    assert set(zip(own["network"], own["own_nad"], strict=True)) <= trained
 
-    # Without its last row, and with controversial directions that must not be asked for again.
+    # Without its last row, and with controversial directions that must not be asked for
+    # again.
     path = tmp_path / "results.csv"
     table.iloc[:-1].to_csv(path, index=False)
     made = []
@@ -103,7 +107,9 @@ def test_nads_of_the_stage_come_before_installed_ones(small, tmp_path):
 
 def test_a_network_without_nads_has_them_estimated_once(small, tmp_path, monkeypatch):
     monkeypatch.setattr(study, "UNTRAINED", 2)
-    specification = study.planned(["lenet_strided"], "smoke").members["lenet_strided"].specification
+    specification = (
+        study.planned(["lenet_strided"], "smoke").members["lenet_strided"].specification
+    )
     found = study.nads_of("lenet_strided", specification, tmp_path)
     assert (found.networks, found.symmetry) == (2, "transposition")
     monkeypatch.setattr(study, "estimate", None)
@@ -114,7 +120,9 @@ def test_a_network_without_nads_has_them_estimated_once(small, tmp_path, monkeyp
 def test_a_training_that_diverges_has_a_row_without_values(small):
     member = small.members["lenet"]
     wild = dataclasses.replace(member.training, lr=1e30, clip=1e30)
-    plan = dataclasses.replace(small, members={"lenet": dataclasses.replace(member, training=wild)})
+    plan = dataclasses.replace(
+        small, members={"lenet": dataclasses.replace(member, training=wild)}
+    )
     v = np.eye(1024)[0]
     row = study.train_cell(plan, (study.cell_of("lenet", "random", 0), v, 1.5))
     assert row["response"] == 1.5
@@ -133,7 +141,9 @@ def rows(network, direction, response, train_accuracies, accuracies):
             "steps": None,
             "accuracy": accuracy,
         }
-        for seed, (train_accuracy, accuracy) in enumerate(zip(train_accuracies, accuracies))
+        for seed, (train_accuracy, accuracy) in enumerate(
+            zip(train_accuracies, accuracies, strict=True)
+        )
     ]
 
 
@@ -153,14 +163,19 @@ def test_bars_are_test_accuracies_in_outlines_of_training_accuracies(results):
     _, axes = study.style.new(1, 1, 3, 3)
     panel = axes[0, 0]
     direction = "lenet_not_convnext"
-    own = {("lenet", direction): "lenet_nad_2", ("convnext", direction): "convnext_nad_700"}
+    own = {
+        ("lenet", direction): "lenet_nad_2",
+        ("convnext", direction): "convnext_nad_700",
+    }
     study.bars(panel, results, own, direction, NAMES)
     filled = [bar.get_height() for bar in panel.patches if bar.get_fill()]
     outlines = [bar.get_height() for bar in panel.patches if not bar.get_fill()]
     assert filled == pytest.approx([95, 52]) and outlines == pytest.approx([100, 90])
     chance, *_ = panel.lines
     assert set(chance.get_ydata()) == {50}
-    diamonds = [line.get_xydata().tolist() for line in panel.lines if line.get_marker() == "D"]
+    diamonds = [
+        line.get_xydata().tolist() for line in panel.lines if line.get_marker() == "D"
+    ]
     # ConvNeXt is not trained along its own NAD yet.
     assert diamonds == [[pytest.approx([0, 82])]]
 
@@ -168,7 +183,9 @@ def test_bars_are_test_accuracies_in_outlines_of_training_accuracies(results):
 def test_a_matrix_has_both_networks_by_the_one_that_should_learn(results):
     left, right = study.matrix_figure(results).axes
     names = ["lenet", "convnext", "convmixer"]
-    learned, other = (panel.collections[0].get_array().reshape(3, 3) for panel in (left, right))
+    learned, other = (
+        panel.collections[0].get_array().reshape(3, 3) for panel in (left, right)
+    )
     expected = np.ma.masked_all((3, 3))
     expected[names.index("lenet"), names.index("convnext")] = 95
     expected[names.index("convmixer"), names.index("lenet")] = 97

@@ -13,7 +13,11 @@ def test_mean_and_covariance_are_those_of_the_originals():
     originals = np.rint(vectors).clip(0, 255).astype(np.uint8).reshape(500, 3, 2, 2)
     drawn = gaussian_images.gaussian(originals, 40_000, stream(0, "drawn"))
     assert drawn.dtype == np.uint8 and drawn.shape == (40_000, 3, 2, 2)
-    before, after = (part.reshape(len(part), -1).astype(float) for part in (originals, drawn))
+    before, after = (
+        part.reshape(len(part), -1).astype(float) for part in (originals, drawn)
+    )
     np.testing.assert_allclose(after.mean(0), before.mean(0), atol=0.5)
     expected = np.cov(before.T)
-    np.testing.assert_allclose(np.cov(after.T), expected, atol=0.05 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        np.cov(after.T), expected, atol=0.05 * np.abs(expected).max()
+    )

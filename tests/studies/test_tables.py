@@ -142,7 +142,9 @@ def test_what_ranks_families_need_not_rank_their_networks(folder):
     names = ["LeNet", '"LeNet, wide"', "MLP", '"MLP (9, 9)"']
     networks = []
     alignments = []
-    for name, accuracy, response in zip(names, [0.5, 0.6, 0.2, 0.3], [9, 8, 2, 1]):
+    for name, accuracy, response in zip(
+        names, [0.5, 0.6, 0.2, 0.3], [9, 8, 2, 1], strict=True
+    ):
         for images in (1000, 10_000):
             # After one epoch the order is the opposite, and does not count.
             networks.append(f"{name},{images},1,{1 - accuracy}")

@@ -13,7 +13,8 @@ NOISE = 0.8
 def test_a_linear_reader_of_two_channels():
     rng = np.random.default_rng(0)
     y = rng.choice([-1.0, 1.0], SAMPLES)
-    a1, a2 = 1.0, 0.5
+    a1 = 1.0
+    a2 = 0.5
     first = 1.0 * a1 * y
     second = 0.5 * a2 * y
 

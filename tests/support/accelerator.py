@@ -1,6 +1,6 @@
-"""An accelerator that is only pretended: its tensors compute on the CPU, meet no tensor of the CPU
-but to be copied, as on a GPU, and are not of float64, as on Apple's. It shows what is left behind,
-and nothing of speed."""
+"""An accelerator that is only pretended: its tensors compute on the CPU, meet no tensor
+of the CPU but to be copied, as on a GPU, and are not of float64, as on Apple's. It
+shows what is left behind, and nothing of speed."""
 
 import math
 import types
@@ -16,11 +16,13 @@ CASTS = ("conv2d", "linear", "matmul", "bmm", "scaled_dot_product_attention")
 
 PRODUCTS = ("convolution", "addmm", "mm", "bmm")
 
-STATE = types.SimpleNamespace(present=False, most=math.inf, refused=0, waits=0, on_cpu=set())
-"""present: whether the accelerator is there; most: numbers in one tensor, of more than which there
-is no memory; refused: how many such tensors were asked for; waits: how often the CPU has read its
-numbers, and waited for them; on_cpu: products that were computed on the CPU all the same, but for
-those in float64."""
+STATE = types.SimpleNamespace(
+    present=False, most=math.inf, refused=0, waits=0, on_cpu=set()
+)
+"""present: whether the accelerator is there; most: numbers in one tensor, of more than
+which there is no memory; refused: how many such tensors were asked for; waits: how
+often the CPU has read its numbers, and waited for them; on_cpu: products that were
+computed on the CPU all the same, but for those in float64."""
 
 _module = types.SimpleNamespace(
     is_available=lambda: STATE.present,
@@ -90,23 +92,35 @@ def _held(value):
 
 def _computed(function, args, kwargs):
     name = function._schema.name.removeprefix("aten::")
-    given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    given = [
+        leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)
+    ]
     there = [isinstance(tensor, There) for tensor in given]
-    # As everywhere, a number of the CPU may meet any tensor, but takes up none from there.
+    # As everywhere, a number of the CPU may meet any tensor, but takes up none from
+    # there.
     changed = given[:1] if function._schema.is_mutable else []
     left = [
-        t for t, on in zip(given, there) if not on and (t.dim() or any(t is c for c in changed))
+        t
+        for t, on in zip(given, there, strict=True)
+        if not on and (t.dim() or any(t is c for c in changed))
     ]
     if any(there) and left and name not in ("copy_", "_to_copy"):
-        raise RuntimeError(f"expected all tensors on one device, and {name} has some on the CPU")
+        raise RuntimeError(
+            f"expected all tensors on one device, and {name} has some on the CPU"
+        )
     to = kwargs.get("device")
-    on = (there[0] if changed else any(there)) if to is None else torch.device(to).type == NAME
+    on = (
+        (there[0] if changed else any(there))
+        if to is None
+        else torch.device(to).type == NAME
+    )
     if name in PRODUCTS and not on and left and left[0].dtype != torch.float64:
         STATE.on_cpu.add(name)
     if any(there) and (name == "_local_scalar_dense" or not on):
         STATE.waits += 1
     result = function(
-        *tree_map(_held, args), **tree_map(_held, kwargs) | ({} if to is None else {"device": CPU})
+        *tree_map(_held, args),
+        **tree_map(_held, kwargs) | ({} if to is None else {"device": CPU}),
     )
     for tensor in given:
         if result is _held(tensor):
@@ -129,7 +143,9 @@ class Accelerator(TorchDispatchMode):
     """Context in which the accelerator is there."""
 
     def __enter__(self):
-        STATE.present, STATE.most, STATE.refused = True, math.inf, 0
+        STATE.present = True
+        STATE.most = math.inf
+        STATE.refused = 0
         STATE.on_cpu.clear()
         return super().__enter__()
 

@@ -9,10 +9,13 @@ import subprocess
 import pytest
 
 CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
+    None,
 )
 
-needed = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here (apt-get install chromium)")
+needed = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium here (apt-get install chromium)"
+)
 
 LISTEN = """<script>
 window.complaints = [];
@@ -52,7 +55,8 @@ ACT = """<script>
 
 
 def browse(text, action, folder):
-    """What a script puts into `out` in a page; folder: for the page and Chromium's profile."""
+    """What a script puts into `out` in a page; folder: for the page and Chromium's
+    profile."""
     shown = text.replace("<head>", f"<head>{LISTEN}")
     shown = shown.replace("</body>", ACT.replace("ACTION", action) + "</body>")
     page = folder / "page.html"
@@ -60,7 +64,9 @@ def browse(text, action, folder):
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
     command += [page.as_uri()]
     command += ["--virtual-time-budget=20000", f"--user-data-dir={folder / 'profile'}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=True
+    )
     found = re.search(r'id="outcome">(.*?)</pre>', done.stdout, re.S)[1]
     out = json.loads(html.unescape(found))
     assert (out.pop("failed", None), out.pop("complaints")) == (None, [])

@@ -7,8 +7,8 @@ GONE = object()
 
 
 def changed(document: dict, path: str, value: object) -> dict:
-    """A copy of a document whose value at `path` (keys with slashes between them) is another one,
-    new, or gone."""
+    """A copy of a document whose value at `path` (keys with slashes between them) is
+    another one, new, or gone."""
     document = copy.deepcopy(document)
     *parents, last = path.split("/")
     place = document

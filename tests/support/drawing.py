@@ -10,7 +10,9 @@ def numbers(values) -> list:
 
 def texts(panel) -> dict[tuple[float, float], str]:
     """What is written in a panel, by place."""
-    return {tuple(numbers(text.get_position())): text.get_text() for text in panel.texts}
+    return {
+        tuple(numbers(text.get_position())): text.get_text() for text in panel.texts
+    }
 
 
 def points(line) -> list[list[float]]:
@@ -19,8 +21,8 @@ def points(line) -> list[list[float]]:
 
 
 def whiskers(curve) -> list[list[float]]:
-    """Of points on a curve: x, lower end and upper end of the whisker on each; those without one
-    are left out."""
+    """Of points on a curve: x, lower end and upper end of the whisker on each; those
+    without one are left out."""
     segments = [segment for lines in curve[2] for segment in lines.get_segments()]
     return [
         numbers([segment[0, 0], segment[0, 1], segment[1, 1]])
@@ -30,7 +32,8 @@ def whiskers(curve) -> list[list[float]]:
 
 
 def curves(panel) -> dict[str, tuple]:
-    """Curves through points with whiskers, by their label: the points, and the whiskers."""
+    """Curves through points with whiskers, by their label: the points, and the
+    whiskers."""
     return {
         curve.get_label(): (points(curve[0]), whiskers(curve))
         for curve in panel.containers

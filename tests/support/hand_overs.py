@@ -9,8 +9,8 @@ from pipeline.project import artifacts
 
 
 def lay_down_plans(**documents):
-    """Write what the stage `plan` leaves, by name a document or a dataclass, and params.yaml where
-    there is none."""
+    """Write what the stage `plan` leaves, by name a document or a dataclass, and
+    params.yaml where there is none."""
     if not artifacts.PARAMS.exists():
         artifacts.PARAMS.write_text("scale: smoke\n")
     for name, plan in documents.items():
@@ -20,12 +20,14 @@ def lay_down_plans(**documents):
 
 
 def nads_of_file(directions, shape, **known):
-    """The arrays of a file of data/nads with these directions (K, D), and what else is known of
-    them."""
+    """The arrays of a file of data/nads with these directions (K, D), and what else is
+    known of them."""
     count = len(directions)
     numbers = dict.fromkeys(("error", "split_half", "step", "asymmetry"), np.nan)
     words = dict.fromkeys(("estimand", "method", "point", "symmetry"), "file")
-    vectors = dict.fromkeys(("eigenvalues", "standard_errors", "overlap"), np.linspace(1, 0, count))
+    vectors = dict.fromkeys(
+        ("eigenvalues", "standard_errors", "overlap"), np.linspace(1, 0, count)
+    )
     found = numbers | words | vectors
     found |= {
         "networks": 64,

@@ -12,7 +12,8 @@ from structure import ROOT
 
 
 def smallest():
-    """params.yaml that asks for the smallest NADs and, of `fourier`, for the smallest grid."""
+    """params.yaml that asks for the smallest NADs and, of `fourier`, for the smallest
+    grid."""
     document = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     smoke = document["scales"]["smoke"] | {"nads": {"lenet": 2}}
     for name, part in smoke.items():
@@ -29,27 +30,48 @@ def smallest():
 def run(*command, where, **keywords):
     """Run a command in `where`; returns its output, fails with it otherwise."""
     done = subprocess.run(
-        command, cwd=where, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **keywords
+        command,
+        cwd=where,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        **keywords,
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
 class Copy:
-    """A copy of the repository at smoke scale, without network and without CIFAR-10, after its
-    first `dvc repro`.
+    """A copy of the repository at smoke scale, without network and without CIFAR-10,
+    after its first `dvc repro`.
 
-    prepare: changes the copy before that; targets: the stages that are run, all where there are
-    none; environment: beside the copy's own; git: whether the copy is a git repository.
+    prepare: changes the copy before that; targets: the stages that are run, all where
+    there are none; environment: beside the copy's own; git: whether the copy is a git
+    repository.
     """
 
-    def __init__(self, root, prepare=lambda copy: None, targets=(), environment=(), git=True):
+    def __init__(
+        self, root, prepare=lambda copy: None, targets=(), environment=(), git=True
+    ):
         self.root = root
-        left_out = (".git", "data", "models", ".cells", ".venv", "cache", "tmp", "dvc.lock")
+        left_out = (
+            ".git",
+            "data",
+            "models",
+            ".cells",
+            ".venv",
+            "cache",
+            "tmp",
+            "dvc.lock",
+        )
         ignored = shutil.ignore_patterns(*left_out, "__pycache__", ".pytest_cache")
         shutil.copytree(ROOT, root, ignore=ignored)
-        text = re.sub(r"^scale: \w+", "scale: smoke", self.read("params.yaml"), flags=re.M)
-        text = re.sub(r"url: \S+", "url: http://127.0.0.1:9/cifar-10-python.tar.gz", text)
+        text = re.sub(
+            r"^scale: \w+", "scale: smoke", self.read("params.yaml"), flags=re.M
+        )
+        text = re.sub(
+            r"url: \S+", "url: http://127.0.0.1:9/cifar-10-python.tar.gz", text
+        )
         self.write("params.yaml", text)
         self.environment = {
             "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
@@ -59,7 +81,11 @@ class Copy:
             **dict(environment),
         }
         prepare(self)
-        commands = "init -q", "config user.name test", "config user.email test@example.org"
+        commands = (
+            "init -q",
+            "config user.name test",
+            "config user.email test@example.org",
+        )
         for command in (*commands, "add -A", "commit -qm smoke") if git else ():
             run("git", *command.split(), where=root, env=self.environment)
         self.output = self.dvc("repro", *targets)
@@ -71,7 +97,14 @@ class Copy:
         (self.root / path).write_text(text, encoding="utf-8")
 
     def dvc(self, *arguments):
-        return run(sys.executable, "-m", "dvc", *arguments, where=self.root, env=self.environment)
+        return run(
+            sys.executable,
+            "-m",
+            "dvc",
+            *arguments,
+            where=self.root,
+            env=self.environment,
+        )
 
     def started(self, *arguments, **environment):
         """A stage without DVC, as a process in a group of its own."""
@@ -104,7 +137,10 @@ class Copy:
             self.write(path, text)
 
     def models(self, name="linear_pairs"):
-        return {path.name: path.read_bytes() for path in (self.root / "models" / name).iterdir()}
+        return {
+            path.name: path.read_bytes()
+            for path in (self.root / "models" / name).iterdir()
+        }
 
     def cells(self):
         """The files in the store."""
@@ -118,4 +154,7 @@ def ran(output):
 
 def trained(output):
     """How many cells were trained, by experiment."""
-    return {name: int(count) for name, count in re.findall(r"(\w+): (\d+) cells trained", output)}
+    return {
+        name: int(count)
+        for name, count in re.findall(r"(\w+): (\d+) cells trained", output)
+    }

@@ -1,4 +1,5 @@
-"""Small grids for the tests: plans made by hand, directions, draws, and a table of rows."""
+"""Small grids for the tests: plans made by hand, directions, draws, and a table of
+rows."""
 
 import numpy as np
 import pandas as pd
@@ -36,9 +37,17 @@ SMALL = {
 HOW = Training(epochs=2, lr=0.1, momentum=0.9, weight_decay=0.0)
 
 
-def plan_of(name, settings, grids, seeds=(0, 1), samples=(50, 30), estimands=("secant",), how=HOW):
-    """A plan of the experiment `name`; settings: its own values; grids: architecture → the values
-    of its part of the grid."""
+def plan_of(
+    name,
+    settings,
+    grids,
+    seeds=(0, 1),
+    samples=(50, 30),
+    estimands=("secant",),
+    how=HOW,
+):
+    """A plan of the experiment `name`; settings: its own values; grids: architecture →
+    the values of its part of the grid."""
     experiment = experiments.find(name)
     members = {
         architecture: Member(
@@ -50,18 +59,21 @@ def plan_of(name, settings, grids, seeds=(0, 1), samples=(50, 30), estimands=("s
         )
         for architecture, grid in grids.items()
     }
-    return Plan(name, "smoke", seeds, *samples, experiment.Settings(**settings), members)
+    return Plan(
+        name, "smoke", seeds, *samples, experiment.Settings(**settings), members
+    )
 
 
 def orthonormal(seed=0):
-    """A basis (1024, 1024) as rows, float64, that is neither symmetric nor in any order."""
+    """A basis (1024, 1024) as rows, float64, that is neither symmetric nor in any
+    order."""
     rng = np.random.default_rng(seed)
     return hadamard(1024)[rng.permutation(1024)] * rng.choice([-1.0, 1.0], 1024) / 32
 
 
 def nads_of(bases):
-    """As the stage `generate` gives NADs: (architecture, estimand) → arrays; bases: estimand →
-    (1024, 1024), the chosen first."""
+    """As the stage `generate` gives NADs: (architecture, estimand) → arrays; bases:
+    estimand → (1024, 1024), the chosen first."""
     chosen = next(iter(bases))
     return lambda name, estimand=chosen: {
         "directions": bases[estimand],
@@ -70,23 +82,28 @@ def nads_of(bases):
 
 
 def data_of(name, draws, vectors):
-    """An experiment's data, in memory instead of on disk; draws: by seed; vectors: by name."""
+    """An experiment's data, in memory instead of on disk; draws: by seed; vectors: by
+    name."""
     data = Data(experiments.find(name))
-    data.draw, data.vectors = draws.__getitem__, vectors
-    files = {"directions": vectors} | {f"draw-{seed}": draw for seed, draw in draws.items()}
+    data.draw = draws.__getitem__
+    data.vectors = vectors
+    files = {"directions": vectors} | {
+        f"draw-{seed}": draw for seed, draw in draws.items()
+    }
     data.digests = {file: store.digests(arrays) for file, arrays in files.items()}
     return data
 
 
 def table(rows, columns):
     """Rows of values as a table."""
-    return pd.DataFrame([dict(zip(columns, row)) for row in rows])
+    return pd.DataFrame([dict(zip(columns, row, strict=True)) for row in rows])
 
 
 def separable(normal, y, v, eps, sigma):
-    """D(v) by its definition, in float64: x = σ g + (ε y − σ⟨g, v⟩) v, (N, 1024) (paper 2, eq.
-    1)."""
-    normal, y = normal.astype(float), y.astype(float)
+    """D(v) by its definition, in float64: x = σ g + (ε y − σ⟨g, v⟩) v, (N, 1024) (paper
+    2, eq. 1)."""
+    normal = normal.astype(float)
+    y = y.astype(float)
     return sigma * normal + np.outer(eps * y - sigma * (normal @ v), v)
 
 
@@ -96,8 +113,8 @@ def lay_down_plan(plan, device="cpu"):
 
 
 def lay_down_nads(**bases):
-    """Write what the stage `estimate` leaves, of the estimand that is chosen: architecture → (1024,
-    1024)."""
+    """Write what the stage `estimate` leaves, of the estimand that is chosen:
+    architecture → (1024, 1024)."""
     with artifacts.output(artifacts.NADS) as folder:
         for name, basis in bases.items():
             np.savez(folder / f"{name}.npz", **nads_of_file(basis, (1, 32, 32)))

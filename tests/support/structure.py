@@ -10,7 +10,8 @@ VERBS = ("plan", "download", "estimate", "generate", "train", "evaluate", "rende
 
 @functools.cache
 def imports(path):
-    """Files of the package that the file `path` imports, as paths from the repository's root."""
+    """Files of the package that the file `path` imports, as paths from the repository's
+    root."""
     found = set()
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         names = []
@@ -18,19 +19,24 @@ def imports(path):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        for parts in (name.split(".") for name in names if name.startswith("pipeline.")):
+        for parts in (
+            name.split(".") for name in names if name.startswith("pipeline.")
+        ):
             # Python runs the __init__ of every package on the way.
             for depth in range(2, len(parts) + 1):
                 base = "/".join(parts[:depth])
                 found |= {
-                    file for file in (f"{base}.py", f"{base}/__init__.py") if (ROOT / file).exists()
+                    file
+                    for file in (f"{base}.py", f"{base}/__init__.py")
+                    if (ROOT / file).exists()
                 }
     return found
 
 
 def closure(*paths):
     """`paths` and everything that they import, directly or not."""
-    seen, waiting = set(), list(paths)
+    seen = set()
+    waiting = list(paths)
     while waiting:
         path = waiting.pop()
         if path not in seen:
@@ -41,7 +47,10 @@ def closure(*paths):
 
 def files(room=""):
     """All source files of the package, or of one room."""
-    return [path.relative_to(ROOT).as_posix() for path in (ROOT / "pipeline" / room).rglob("*.py")]
+    return [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "pipeline" / room).rglob("*.py")
+    ]
 
 
 def room(path):

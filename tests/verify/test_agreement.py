@@ -1,5 +1,5 @@
-"""Runs drawn from one simulated spread agree, and a run with shifted cells differs; seeds
-that are too far apart judge nothing."""
+"""Runs drawn from one simulated spread agree, and a run with shifted cells differs;
+seeds that are too far apart judge nothing."""
 
 import numpy as np
 import pandas as pd
@@ -95,14 +95,20 @@ def test_first_singular_values_within_their_standard_errors():
         return {"first_singular_value": value, "relative_error": error}
 
     ours = {"lenet": estimate(1.0), "vgg11": estimate(1.0), "mlp": estimate(1.0)}
-    theirs = {"lenet": estimate(1.08), "vgg11": estimate(1.6), "resnet18": estimate(1.0)}
+    theirs = {
+        "lenet": estimate(1.08),
+        "vgg11": estimate(1.6),
+        "resnet18": estimate(1.0),
+    }
     found = compare_singular_values(ours, theirs)
     assert list(found.index) == ["lenet", "vgg11"]
     assert found["error"].iloc[0] == pytest.approx(np.sqrt(0.1**2 / 2), rel=1e-3)
     assert found["sigmas"].tolist() == pytest.approx(
         [np.log(1.08) / found["error"].iloc[0], np.log(1.6) / found["error"].iloc[0]]
     )
-    gradient = {name: entry | {"estimand": "gradient"} for name, entry in theirs.items()}
+    gradient = {
+        name: entry | {"estimand": "gradient"} for name, entry in theirs.items()
+    }
     assert compare_singular_values(ours, gradient).empty
     exact = {"lenet": estimate(1.0, 0.0)}
     assert compare_singular_values(exact, exact)["sigmas"].item() == 0

@@ -1,5 +1,5 @@
-"""The command `verify` on simulated runs: folders and commits, verdicts by experiment and network,
-exit statuses, and the papers' values."""
+"""The command `verify` on simulated runs: folders and commits, verdicts by experiment
+and network, exit statuses, and the papers' values."""
 
 import json
 import re
@@ -21,7 +21,11 @@ from pipeline.verify.agreement import AGREES, DIFFERS, UNJUDGED
 
 N = 4000
 GRIDS = {
-    "fourier": {"k_row": (-8, -4, 0), "k_col": (-16, -12, -8, -4), "test_set": ("all",)},
+    "fourier": {
+        "k_row": (-8, -4, 0),
+        "k_col": (-16, -12, -8, -4),
+        "test_set": ("all",),
+    },
     "linear_pairs": {"index_1": (1, 32, 1000), "index_2": (1, 32, 1000)}
     | {"test_set": ("all", "first", "second")},
     "image_pairs": {"index": (1, 1000), "test_set": ("all", "images")},
@@ -33,19 +37,29 @@ SPECIFICATIONS = {
 
 
 def results(rng, kind, seeds):
-    """Results of two networks, of which half the accuracies are at 100 per cent, the others spread
-    by one point."""
+    """Results of two networks, of which half the accuracies are at 100 per cent, the
+    others spread by one point."""
     columns = {"architecture": ("lenet", "mlp_100_20"), "seed": seeds} | GRIDS[kind]
-    rows = pd.MultiIndex.from_product(columns.values(), names=columns).to_frame(index=False)
+    rows = pd.MultiIndex.from_product(columns.values(), names=columns).to_frame(
+        index=False
+    )
     low = np.arange(len(rows)) % (len(rows) // 2 // len(seeds)) % 2 == 0
     part = np.where(low, 0.75 + 0.01 * rng.standard_normal(len(rows)), 0.9995)
     return rows.assign(accuracy=rng.binomial(N, part) / N, n=N, train_accuracy=1.0)
 
 
-def write(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=lambda kind, rows: rows):
-    """The reports of a simulated run in folder/reports; change: what is done to each experiment's
-    results."""
-    rng, reports = np.random.default_rng(seed), folder / "reports"
+def write(
+    folder,
+    seed=0,
+    seeds=3,
+    scale="laptop",
+    digest="abc",
+    change=lambda kind, rows: rows,
+):
+    """The reports of a simulated run in folder/reports; change: what is done to each
+    experiment's results."""
+    rng = np.random.default_rng(seed)
+    reports = folder / "reports"
     for kind in GRIDS:
         rows = change(kind, results(rng, kind, range(seed, seed + seeds)))
         (reports / kind).mkdir(parents=True)
@@ -54,7 +68,9 @@ def write(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=lambda k
         members = {name: {"specification": SPECIFICATIONS[name]} for name in networks}
         about = {"plan": {"experiment": kind, "scale": scale, "members": members}}
         (reports / kind / "run.json").write_text(json.dumps(about))
-    (reports / "images.json").write_text(json.dumps({"name": "CIFAR-10", "digest": digest}))
+    (reports / "images.json").write_text(
+        json.dumps({"name": "CIFAR-10", "digest": digest})
+    )
     value = 0.0019 * (1 + 0.01 * rng.standard_normal())
     lenet = {"first_singular_value": value, "relative_error": 0.1, "networks": 64}
     nads = {"lenet": lenet | {"estimand": "secant", "input": [1, 32, 32]}}
@@ -64,14 +80,17 @@ def write(folder, seed=0, seeds=3, scale="laptop", digest="abc", change=lambda k
 
 @pytest.fixture
 def compared(tmp_path, capsys):
-    """Gives the exit status of a run beside another, and by name the lines on that and on the
-    published values."""
+    """Gives the exit status of a run beside another, and by name the lines on that and
+    on the published values."""
 
     def compare(seeds_there=3, **of_the_run):
         other = write(tmp_path / "a", seeds=seeds_there)
         status = verify.main(str(other), write(tmp_path / "b", **of_the_run))
         parts = capsys.readouterr().out.split("beside")[1:]
-        lines = [[line for line in part.splitlines() if line.startswith("  ")] for part in parts]
+        lines = [
+            [line for line in part.splitlines() if line.startswith("  ")]
+            for part in parts
+        ]
         return status, *({line[14:44].strip(): line for line in part} for part in lines)
 
     return compare
@@ -83,7 +102,9 @@ def verdicts(lines):
 
 def test_two_runs_of_other_seeds_agree(compared):
     status, other, paper = compared(seed=100)
-    names = [f"{kind} {network}" for kind in GRIDS for network in ("lenet", "mlp_100_20")]
+    names = [
+        f"{kind} {network}" for kind in GRIDS for network in ("lenet", "mlp_100_20")
+    ]
     assert (status, verdicts(other)) == (0, dict.fromkeys(["nads", *names], AGREES))
     assert "12 accuracies, 3 and 3 seeds, rms difference" in other["fourier lenet"]
     assert verdicts(paper) == dict.fromkeys(GRIDS, UNJUDGED) | {"nads": AGREES}
@@ -111,7 +132,9 @@ def test_one_seed_in_both_runs_is_not_judged(compared):
 
 
 def test_other_images_and_other_cells_are_not_compared(compared):
-    elsewhere = lambda kind, rows: rows.assign(k_row=5) if kind == "fourier" else rows
+    def elsewhere(kind, rows):
+        return rows.assign(k_row=5) if kind == "fourier" else rows
+
     status, other, _ = compared(seed=100, digest="def", change=elsewhere)
     assert (status, verdicts(other)["linear_pairs lenet"]) == (0, AGREES)
     assert verdicts(other)["image_pairs"] == UNJUDGED
@@ -126,18 +149,26 @@ def test_what_cannot_be_compared_is_said_in_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="'nothing' is neither a folder nor a commit"):
         verify.main("nothing", base)
     (base / "reports" / "nads.json").unlink()
-    with pytest.raises(InputError, match="nads.json is missing; `python -m pipeline.estimate`"):
+    with pytest.raises(
+        InputError, match="nads.json is missing; `python -m pipeline.estimate`"
+    ):
         verify.main(str(base), base)
     words = [sys.executable, "-m", "pipeline.verify", str(tmp_path), str(tmp_path)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     sentence = f"none of the folders in {tmp_path} has a run.json beside its tables"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {sentence}\n")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2,
+        "",
+        f"error: {sentence}\n",
+    )
 
 
 def test_a_commit_is_another_run(tmp_path, monkeypatch, capsys):
-    git = lambda *words: subprocess.run(
-        ["git", "-c", "user.name=x", "-c", "user.email=x@y", *words], check=True
-    )
+    def git(*words):
+        return subprocess.run(
+            ["git", "-c", "user.name=x", "-c", "user.email=x@y", *words], check=True
+        )
+
     write(tmp_path)
     write(tmp_path / "kept", seed=7)
     monkeypatch.chdir(tmp_path)
@@ -151,7 +182,9 @@ def test_a_commit_is_another_run(tmp_path, monkeypatch, capsys):
     assert verify.main("HEAD~0", "HEAD") == 0, "two commits, without a folder"
     git("rm", "-q", "-r", "--cached", "reports")
     git("commit", "-q", "-m", "None")
-    with pytest.raises(InputError, match="'HEAD' is neither a folder nor a commit that holds rep"):
+    with pytest.raises(
+        InputError, match="'HEAD' is neither a folder nor a commit that holds rep"
+    ):
         verify.main("HEAD", Path("reports"))
 
 
@@ -167,7 +200,9 @@ def test_full_size_is_compared_with_the_published_values(compared, shift, verdic
         seeds = pd.concat([table.assign(seed=seed) for seed in range(3)])
         noise = 0.02 * rng.standard_normal(len(seeds)) * (seeds["lenet"] > 52)
         accuracy = (seeds["lenet"] / 100 + noise + shift).clip(0, 1)
-        constant = dict(architecture="lenet", test_set="all", n=10_000, train_accuracy=1.0)
+        constant = dict(
+            architecture="lenet", test_set="all", n=10_000, train_accuracy=1.0
+        )
         return seeds[["k_row", "k_col", "seed"]].assign(accuracy=accuracy, **constant)
 
     status, _, paper = compared(scale="paper", change=ours)
@@ -177,9 +212,11 @@ def test_full_size_is_compared_with_the_published_values(compared, shift, verdic
     assert f"{count} accuracies, 3 and 1 seeds" in paper["fourier lenet"]
 
 
-def test_networks_of_variants_stand_beside_the_published_ones_of_full_width(tmp_path, capsys):
-    """The folder's own LeNet counts, and of two folders of the narrow VGG-11 the larger one; LeNet
-    of three channels is another network."""
+def test_networks_of_variants_stand_beside_the_published_ones_of_full_width(
+    tmp_path, capsys
+):
+    """The folder's own LeNet counts, and of two folders of the narrow VGG-11 the larger
+    one; LeNet of three channels is another network."""
     run = write(tmp_path / "a", scale="paper")
     table = published.table("fourier")
     cells = dict(seed=0, test_set="all", n=10_000, train_accuracy=1.0)
@@ -204,12 +241,18 @@ def test_networks_of_variants_stand_beside_the_published_ones_of_full_width(tmp_
         next(x for x in lines if f"fourier {name}" in x) for name in specifications
     )
     assert "no cell in common" in colour
-    assert "1 and 1 seeds, rms difference 0.0 points" in thin, "the larger of its two runs"
-    assert "1 and 1 seeds" in lenet, "144 accuracies of one seed, not the few of three seeds"
+    assert "1 and 1 seeds, rms difference 0.0 points" in thin, (
+        "the larger of its two runs"
+    )
+    assert "1 and 1 seeds" in lenet, (
+        "144 accuracies of one seed, not the few of three seeds"
+    )
 
 
 def test_published_tables_are_results(tmp_path):
-    names = pd.DataFrame({"architecture": ["ours", "large"], "network": ["lenet", "resnet18"]})
+    names = pd.DataFrame(
+        {"architecture": ["ours", "large"], "network": ["lenet", "resnet18"]}
+    )
     tables = {name: runs.paper_results(name, names) for name in runs.PUBLISHED}
     for rows in tables.values():
         assert len(rows) and rows["accuracy"].between(0.1, 1).all()
@@ -217,6 +260,9 @@ def test_published_tables_are_results(tmp_path):
     assert rows.loc[("large", "index_1 1, index_2 1", "second"), "accuracy"] == 0.804
     assert (tables["fourier"]["k_row"] != 0).all()
     flipped = tables["flip"].set_index(["architecture", "coordinates"])["accuracy"]
-    assert flipped["ours", "images plain"] == 0.69 and flipped["ours", "images flipped"] == 0.48
+    assert (
+        flipped["ours", "images plain"] == 0.69
+        and flipped["ours", "images flipped"] == 0.48
+    )
     nads = runs.of_papers(runs.of_folder(write(tmp_path))).nads
     assert nads["lenet"]["first_singular_value"] == pytest.approx(0.00189)

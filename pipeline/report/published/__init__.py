@@ -1,4 +1,5 @@
-"""The papers' published values as tables; README.md beside them tells the source of each."""
+"""The papers' published values as tables; README.md beside them tells the source of
+each."""
 
 from pathlib import Path
 
@@ -6,5 +7,6 @@ import pandas as pd
 
 
 def table(name: str) -> pd.DataFrame:
-    """The published table of this name, such as 'nad_sweep', with accuracies in per cent."""
+    """The published table of this name, such as 'nad_sweep', with accuracies in per
+    cent."""
     return pd.read_csv(Path(__file__).parent / f"{name}.csv")

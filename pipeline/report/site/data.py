@@ -11,8 +11,10 @@ from jinja2.utils import htmlsafe_json_dumps
 from PIL import Image
 from pydantic_core import to_jsonable_python
 
-# A value x in [−1, 1] of a tile is the byte ZERO + 2 · round(LEVELS · x), so that 0 is exactly 0.
-ZERO, LEVELS = 128, 63
+# A value x in [−1, 1] of a tile is the byte ZERO + 2 · round(LEVELS · x), so that 0 is
+# exactly 0.
+ZERO = 128
+LEVELS = 63
 
 
 def data_uri(picture: Image.Image) -> str:
@@ -28,9 +30,11 @@ def encoded(array: np.ndarray) -> str:
 
 
 def folded(tiles: np.ndarray) -> np.ndarray:
-    """Tiles (..., W) with their even part in the first half of the columns, their odd part behind.
+    """Tiles (..., W) with their even part in the first half of the columns, their odd
+    part behind.
 
-    NADs of symmetric networks are even or odd, and zeros take no room: the page is much smaller.
+    NADs of symmetric networks are even or odd, and zeros take no room: the page is much
+    smaller.
     """
     turned = tiles[..., ::-1]
     first = np.arange(tiles.shape[-1]) < tiles.shape[-1] / 2
@@ -40,18 +44,23 @@ def folded(tiles: np.ndarray) -> np.ndarray:
 def sprite(directions: np.ndarray, shape: tuple[int, int, int]) -> tuple[str, int]:
     """Directions (K, D) as tiles of one picture: its data URI, and the tiles in a row.
 
-    shape: (C, H, W), whose channels stand one below the other. Each tile is divided by its largest
-    entry, and `folded` along its width and its height.
+    shape: (C, H, W), whose channels stand one below the other. Each tile is divided by
+    its largest entry, and `folded` along its width and its height.
     """
     tiles = directions.reshape(-1, *shape)
     tiles = folded(tiles / np.abs(tiles).max((1, 2, 3), keepdims=True))
     tiles = folded(tiles.swapaxes(2, 3)).swapaxes(2, 3)
-    columns, height = math.ceil(len(tiles) ** 0.5), shape[0] * shape[1]
+    columns = math.ceil(len(tiles) ** 0.5)
+    height = shape[0] * shape[1]
     rows = -(-len(tiles) // columns)
     sheet = np.full((rows * columns, height, shape[2]), ZERO, np.uint8)
-    sheet[: len(tiles)] = ZERO + 2 * np.rint(LEVELS * tiles.reshape(len(tiles), height, shape[2]))
+    sheet[: len(tiles)] = ZERO + 2 * np.rint(
+        LEVELS * tiles.reshape(len(tiles), height, shape[2])
+    )
     sheet = sheet.reshape(rows, columns, height, shape[2]).transpose(0, 2, 1, 3)
-    return data_uri(Image.fromarray(sheet.reshape(rows * height, columns * shape[2]))), columns
+    return data_uri(
+        Image.fromarray(sheet.reshape(rows * height, columns * shape[2]))
+    ), columns
 
 
 def value(row: Mapping[str, Any]) -> tuple[float, float, int, int]:
@@ -60,6 +69,9 @@ def value(row: Mapping[str, Any]) -> tuple[float, float, int, int]:
 
 
 def script_json(value: Any) -> str:
-    """A value as JSON that can stand in a <script>, which no text in it can end; nan is null."""
-    finite = to_jsonable_python(value, inf_nan_mode="null", fallback=lambda array: array.tolist())
+    """A value as JSON that can stand in a <script>, which no text in it can end; nan is
+    null."""
+    finite = to_jsonable_python(
+        value, inf_nan_mode="null", fallback=lambda array: array.tolist()
+    )
     return htmlsafe_json_dumps(finite, separators=(",", ":"))

@@ -1,6 +1,8 @@
-"""The page as one HTML file with its images and data: it needs no other file and no network.
+"""The page as one HTML file with its images and data: it needs no other file and no
+network.
 
-A chapter is a template that sets its `title`, and a page is a template that extends page.html.j2.
+A chapter is a template that sets its `title`, and a page is a template that extends
+page.html.j2.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,9 +22,19 @@ from pipeline.report.site.data import LEVELS, ZERO, data_uri, script_json
 HERE = Path(__file__).parent
 
 # The scripts in their order: one of each explorer, and what all of them use.
-SCRIPTS = ("basis", "problem", "fourier", "nads", "sweep", "photographs", "pairs", "start")
+SCRIPTS = (
+    "basis",
+    "problem",
+    "fourier",
+    "nads",
+    "sweep",
+    "photographs",
+    "pairs",
+    "start",
+)
 
-# The chapters of a run's own page, in order; each is empty where the run has no tables for it.
+# The chapters of a run's own page, in order; each is empty where the run has no tables
+# for it.
 CHAPTERS = ("problem", "waves", "nads", "sweep", "photographs", "pairs", "learning")
 
 FIRST = ("LeNet", "ResNet-18", "VGG-11")  # networks that come first in a picker
@@ -66,7 +78,8 @@ def short(label: str) -> str:
 
 
 def offered(networks: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """What a picker offers, by name: each network once, from the run with most cells of it."""
+    """What a picker offers, by name: each network once, from the run with most cells of
+    it."""
     by_name: dict[str, Mapping[str, Any]] = {}
     for network in networks:
         name = short(network["name"])
@@ -85,8 +98,9 @@ def found_network(sections: Sequence[Section]) -> str | None:
 def ordered(sections: Sequence[Section]) -> list[Mapping[str, Any]]:
     """What the explorer of some sections offers, in the order of its picker.
 
-    The explorer opens on the first, which is the network that the text's finding is about. The
-    networks of `FIRST` follow, then the others; published values come after measured ones.
+    The explorer opens on the first, which is the network that the text's finding is
+    about. The networks of `FIRST` follow, then the others; published values come after
+    measured ones.
     """
     found = found_network(sections)
     opening = sections[0].record.labels[found] if found else None
@@ -125,10 +139,12 @@ def prepare(
     """The templates of a page, and what they may ask for.
 
     Args:
-        runs: The sections; if a question has several runs, the one whose finding is told is first.
+        runs: The sections; if a question has several runs, the one whose finding is
+            told is first.
         figures: The folder of the saved figures, by whose names templates ask for them.
         folders: Where to look for templates before this folder.
-        regenerate: The command that makes a section again, from its name; None if there is none.
+        regenerate: The command that makes a section again, from its name; None if there
+            is none.
     """
     environment = templates(*folders, HERE)
     environment.globals |= {
@@ -143,7 +159,10 @@ def prepare(
 
 
 def compose(
-    environment: jinja2.Environment, template: str, chapters: Iterable[str], **values: Any
+    environment: jinja2.Environment,
+    template: str,
+    chapters: Iterable[str],
+    **values: Any,
 ) -> str:
     """A page with its chapters.
 
@@ -158,8 +177,12 @@ def compose(
         module = environment.get_template(f"chapters/{name}.html.j2").module
         if str(module).strip():
             modules[name] = module
-    scripts = [(HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
-    shades = matplotlib.colormaps[style.ACCURACY](np.linspace(0, 1, 64), bytes=True)[:, :3]
+    scripts = [
+        (HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS
+    ]
+    shades = matplotlib.colormaps[style.ACCURACY](np.linspace(0, 1, 64), bytes=True)[
+        :, :3
+    ]
     networks = environment.globals["networks"]
     data = {"colours": shades, "tile": [ZERO, 2 * LEVELS], **networks}
     return environment.get_template(template).render(

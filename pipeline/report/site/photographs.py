@@ -1,4 +1,5 @@
-"""Photographs on the page, with a class in one NAD or their NADs in reverse order (paper 1, §5)."""
+"""Photographs on the page, with a class in one NAD or their NADs in reverse order
+(paper 1, §5)."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +12,8 @@ from pipeline.report.nads import NADs
 from pipeline.report.run import Evaluated
 from pipeline.report.site.data import encoded, sprite
 
-# Photographs that come with scikit-learn, since a page may not carry images of the data set.
+# Photographs that come with scikit-learn, since a page may not carry images of the data
+# set.
 PHOTOGRAPHS = {"a flower": "flower.jpg", "a temple": "china.jpg"}
 
 
@@ -24,20 +26,30 @@ def photograph(file: str, height: int, width: int) -> np.ndarray:
 
 
 def pictures(run: Evaluated, nads: NADs, firsts: Iterable[int]) -> dict[str, Any]:
-    """The photographs for carriers along NADs, which begin at the indices `firsts`, and these NADs.
+    """The photographs for carriers along NADs, which begin at the indices `firsts`, and
+    these NADs.
 
-    Each has its coefficients on the carriers' NADs, in [0, 1] and by channel, and where the NADs
-    are a basis its picture with them in reverse order, whose values are stretched from 0 to 1.
+    Each has its coefficients on the carriers' NADs, in [0, 1] and by channel, and where
+    the NADs are a basis its picture with them in reverse order, whose values are
+    stretched from 0 to 1.
     """
-    directions, shape = nads["directions"], tuple(map(int, nads["shape"]))
-    carriers = [carrier_of(label, 3 // shape[0]) for label in range(len(run.images["classes"]))]
+    directions = nads["directions"]
+    shape = tuple(map(int, nads["shape"]))
+    carriers = [
+        carrier_of(label, 3 // shape[0]) for label in range(len(run.images["classes"]))
+    ]
     indices = np.unique([first + offset for first in firsts for offset, *_ in carriers])
-    indices, photographs = indices[indices < len(directions)], []
+    indices = indices[indices < len(directions)]
+    photographs = []
     for called, file in PHOTOGRAPHS.items():
         pixels = photograph(file, *shape[1:])
         found = pixels.reshape(-1, directions.shape[1]) / 255 @ directions.T
         coefficients = {int(index): found[:, index].round(4) for index in indices}
-        shown = {"name": called, "pixels": encoded(pixels), "coefficients": coefficients}
+        shown = {
+            "name": called,
+            "pixels": encoded(pixels),
+            "coefficients": coefficients,
+        }
         if len(directions) == directions.shape[1]:
             turned = found[:, ::-1] @ directions
             turned = (turned - turned.min()) / np.ptp(turned)
@@ -47,7 +59,15 @@ def pictures(run: Evaluated, nads: NADs, firsts: Iterable[int]) -> dict[str, Any
     return {
         "shape": (3, *shape[1:]),
         "photographs": photographs,
-        "tiles": {"shape": shape, "sprite": source, "columns": columns, "indices": indices},
+        "tiles": {
+            "shape": shape,
+            "sprite": source,
+            "columns": columns,
+            "indices": indices,
+        },
         "size": run.plan.settings.size,
-        "classes": [[text, *carrier] for text, carrier in zip(run.images["classes"], carriers)],
+        "classes": [
+            [text, *carrier]
+            for text, carrier in zip(run.images["classes"], carriers, strict=True)
+        ],
     }
