@@ -19,9 +19,9 @@ import time
 import torch
 
 from pipeline import networks
-from pipeline.cells import training
-from pipeline.cells.training import BATCH
 from pipeline.machine import worker
+from pipeline.training import loop
+from pipeline.training.loop import BATCH
 
 STEPS = {"lenet": 150, "resnet18": 8}
 """The number of training steps that are timed, by network."""
@@ -31,14 +31,14 @@ WIDTHS = {"lenet": {}, "resnet18": {"width": 0.125}}
 
 def seconds_per_step(name: str) -> float:
     """Train a network in this process, and measure the processor time of a step."""
-    how = training.Training(1, 0.1, 0.9, 0.0)
+    how = loop.Training(1, 0.1, 0.9, 0.0)
     specification = networks.specification({"network": name} | WIDTHS[name])
     network = networks.build(specification, 1, 2, 0)
-    x = training.channels_last(torch.randn(BATCH * STEPS[name], 1, 32, 32), "cpu")
+    x = loop.channels_last(torch.randn(BATCH * STEPS[name], 1, 32, 32), "cpu")
     y = torch.arange(len(x)) % 2
-    training.train(network, x[: 4 * BATCH], y[: 4 * BATCH], how, 0)  # warm up
+    loop.train(network, x[: 4 * BATCH], y[: 4 * BATCH], how, 0)  # warm up
     started = time.process_time()
-    training.train(network, x, y, how, 0)
+    loop.train(network, x, y, how, 0)
     return (time.process_time() - started) / STEPS[name]
 
 

@@ -3,9 +3,9 @@ processes.
 
     python -m benchmarks.device [--networks lenet resnet18 …] [--device auto]
 
-*Alone* is `pipeline.cells.training` with one network. *Kernels* is the same step
+*Alone* is `pipeline.training.loop` with one network. *Kernels* is the same step
 recorded as a CUDA graph and played back, which is what the device itself needs; the
-rest is the host's. *Stack* is `pipeline.cells.stack`, where the network suits it, by
+rest is the host's. *Stack* is `pipeline.training.stack`, where the network suits it, by
 the network. *Processes* is that of several which share the device, each with one
 network, by the network. Milliseconds, one measurement each; ratios of two that stand in
 one line say more than either.
@@ -23,9 +23,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from pipeline import networks as table
-from pipeline.cells import stack, training
-from pipeline.cells.training import BATCH, Training
 from pipeline.machine import workers
+from pipeline.training import loop, stack
+from pipeline.training.loop import BATCH, Training
 
 NETWORKS = {
     "lenet": ({"network": "lenet"}, 64),
@@ -68,9 +68,9 @@ def alone(name: str, precision: str, device: torch.device, steps: int) -> float:
     """Seconds of a step of one network, from the second epoch on."""
     (x, y) = data(steps)
     times = []
-    training.train(
+    loop.train(
         *built(name, 1),
-        training.channels_last(x, device),
+        loop.channels_last(x, device),
         y.to(device),
         TRAINING(3, precision=precision),
         0,
@@ -84,10 +84,10 @@ def kernels(name: str, precision: str, device: torch.device, steps: int) -> floa
     (network,) = built(name, 1)
     (x, y) = data(1)
     network.to(device, memory_format=torch.channels_last).train()
-    x = training.channels_last(x, device)
+    x = loop.channels_last(x, device)
     y = y.to(device)
     parameters = [*network.parameters()]
-    optimiser = training.optimiser_of(parameters, TRAINING(1))
+    optimiser = loop.optimiser_of(parameters, TRAINING(1))
 
     def step() -> None:
         optimiser.zero_grad(set_to_none=False)
@@ -96,7 +96,7 @@ def kernels(name: str, precision: str, device: torch.device, steps: int) -> floa
         ):
             output = network(x)
         F.cross_entropy(output.float(), y).backward()
-        nn.utils.clip_grad_norm_(parameters, training.CLIP)
+        nn.utils.clip_grad_norm_(parameters, loop.CLIP)
         optimiser.step()
 
     aside = (
@@ -142,12 +142,12 @@ def process(
     (x, y) = data(steps)
     done = 0
     how = TRAINING(1, precision=precision)
-    x = training.channels_last(x, device)
+    x = loop.channels_last(x, device)
     y = y.to(device)
-    training.train(network, x, y, how, 0)
+    loop.train(network, x, y, how, 0)
     time.sleep(max(0, start - time.time()))
     while time.time() < start + SECONDS:
-        training.train(network, x, y, how, 0)
+        loop.train(network, x, y, how, 0)
         wait(device)
         done += steps
     print(done / (time.time() - start))

@@ -7,8 +7,8 @@ The usual loop, written after the habits of published training code: a DataLoade
 two workers that stacks samples one by one, the network in PyTorch's default layout, all
 cores for one network, SGD and clipping at each step, `.item()` at each step for the
 running loss, and a test pass after each epoch. Ours: `pipeline.machine.workers` with
-`pipeline.cells.training`, one process per core, a test at the end; on a GPU
-`pipeline.cells.stack` where the network suits it. Both train the same cells on the same
+`pipeline.training.loop`, one process per core, a test at the end; on a GPU
+`pipeline.training.stack` where the network suits it. Both train the same cells on the same
 device: same data, initial weights, order of samples, schedule; their test accuracies
 are printed beside each other.
 
@@ -34,11 +34,11 @@ from torch import nn
 from torch.utils.data import DataLoader, Sampler, TensorDataset
 
 from pipeline import networks as table
-from pipeline.cells import separable, stack, training
-from pipeline.cells.fourier import fourier
-from pipeline.cells.training import BATCH, CLIP, Training
 from pipeline.grid.run import STACK
 from pipeline.machine import workers
+from pipeline.training import loop, separable, stack
+from pipeline.training.fourier import fourier
+from pipeline.training.loop import BATCH, CLIP, Training
 
 NETWORKS = {
     "lenet": (table.specification({"network": "lenet"}), 5000, 2, (1, 16)),
@@ -73,7 +73,7 @@ class Cell:
 
 
 class Order(Sampler):
-    """The order of samples that `training.train` takes, epoch by epoch."""
+    """The order of samples that `loop.train` takes, epoch by epoch."""
 
     def __init__(self, count: int, seed: int) -> None:
         self.count = count
@@ -95,7 +95,7 @@ def usual(cell: Cell, sets: Sets, device: torch.device) -> float:
         TensorDataset(x, y), BATCH, sampler=Order(len(x), cell.seed), num_workers=2
     )
     test_loader = DataLoader(TensorDataset(*sets[1]), BATCH, num_workers=2)
-    rates = iter(training.SCHEDULES[how.schedule](how.epochs * len(loader), how.lr))
+    rates = iter(loop.SCHEDULES[how.schedule](how.epochs * len(loader), how.lr))
     optimiser = torch.optim.SGD(
         network.parameters(), how.lr, how.momentum, weight_decay=how.weight_decay
     )
@@ -143,16 +143,16 @@ def train_group(device: torch.device, sets: Sets, cells: list[Cell]) -> list[flo
     (x, y), (test_x, test_y) = sets
     networks = [table.build(cell.specification, 1, 2, cell.seed) for cell in cells]
     if len(cells) == 1:
-        x = training.channels_last(x, device)
-        training.train(networks[0], x, y.to(device), cells[0].training, cells[0].seed)
+        x = loop.channels_last(x, device)
+        loop.train(networks[0], x, y.to(device), cells[0].training, cells[0].seed)
     else:
         seeds = [cell.seed for cell in cells]
         pair = x.to(device), y.to(device)
         stack.train(networks, [pair] * len(cells), cells[0].training, seeds)
-    test_x = training.channels_last(test_x, device)
+    test_x = loop.channels_last(test_x, device)
     test_y = test_y.to(device)
     return [
-        training.accuracy(network.to(device), test_x, test_y) for network in networks
+        loop.accuracy(network.to(device), test_x, test_y) for network in networks
     ]
 
 

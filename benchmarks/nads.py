@@ -30,13 +30,13 @@ import torch
 import torch.nn.functional as F
 
 from pipeline import networks
-from pipeline.cells.shapes import SIDE
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.jacobian import Sampler, evaluation_point
 from pipeline.nads.symmetry import symmetrised
 from pipeline.networks.lenet import LeNet
 from pipeline.networks.resnet import ResNet18
+from pipeline.training.shapes import SIDE
 
 SHAPE = (1, SIDE, SIDE)
 OURS = Estimator("secant", "readout", 100.0, "normal", True, False)

@@ -21,11 +21,11 @@ import torch.nn.functional as F
 from threadpoolctl import threadpool_limits
 from torch import nn
 
-from pipeline.cells.shapes import INPUT
-from pipeline.cells.training import initialised
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.jacobian import Sampler
+from pipeline.training.loop import initialised
+from pipeline.training.shapes import INPUT
 
 OUTPUT = Estimator("output", "plain", 100.0, "many", True, False)
 

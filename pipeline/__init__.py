@@ -17,9 +17,9 @@ Stages are verbs and run as `python -m pipeline.train linear_pairs`; the rooms h
 nouns, which never import a verb. `profile` and `verify` are commands that no stage
 needs.
 
-Rooms, from the ground up: project (files and their places, errors); cells (the making
+Rooms, from the ground up: project (files and their places, errors); training (the making
 of one trained network); networks, machine, images and measures; nads; experiments; grid
-(an experiment's cells, their keys and what they take); settings (params.yaml); report.
+(an experiment's cells, their keys and what they take); config (params.yaml); report.
 Each imports earlier ones.
 
 Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds; *cell*:

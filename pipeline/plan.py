@@ -13,20 +13,20 @@ import dataclasses
 import pandas as pd
 import torch
 
-from pipeline import experiments, settings
+from pipeline import config, experiments
+from pipeline.config.trial import try_out
 from pipeline.grid.forecast import forecast
 from pipeline.images.wanted import existing, notice_of_other_images
 from pipeline.machine import workers
 from pipeline.project import artifacts, command
 from pipeline.project.errors import notice, one_sentence
-from pipeline.settings.trial import try_out
 
 
 def main() -> None:
     """Check params.yaml, print the work that it asks for, and write the plans."""
     torch.set_num_threads(1)
     digest = artifacts.params_digest()
-    plans, *_ = settings.plans(settings.read()).values()  # the chosen scale's
+    plans, *_ = config.plans(config.read()).values()  # the chosen scale's
     device = workers.device_of(plans.device)
     scale = plans.nads.scale
     try_out(plans)

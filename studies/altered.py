@@ -24,8 +24,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from pipeline import experiments, networks, settings
-from pipeline.cells import training
+from pipeline import config, experiments, networks
 from pipeline.experiments.experiment import Cell
 from pipeline.experiments.flip import Maps
 from pipeline.experiments.plan import Plan
@@ -33,6 +32,7 @@ from pipeline.machine import workers
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import label
+from pipeline.training import loop
 from studies import in_memory
 
 FOLDER = Path("reports/kept/altered/plain_images")
@@ -81,7 +81,7 @@ def rows_of(
     """Yields a row of the table for each set and alteration, without its network."""
 
     def predictions(x):
-        return training.logits(network, training.channels_last(x, "cpu")).argmax(1)
+        return loop.logits(network, loop.channels_last(x, "cpu")).argmax(1)
 
     before = predictions(x)
     for band, rows in sets(basis):
@@ -139,8 +139,8 @@ def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
         ),
     )
     figure, axes = style.new(1, len(panels), 9.6, 4.2)
-    for panel, (alteration, column, label_of_axis) in zip(axes[0], panels, strict=True):
-        for (name, title), look in zip(names.items(), style.CURVES, strict=True):
+    for panel, (alteration, column, label_of_axis) in zip(axes[0], panels, strict=False):
+        for (name, title), look in zip(names.items(), style.CURVES, strict=False):
             chosen = table[
                 (table["architecture"] == name) & (table["alteration"] == alteration)
             ]
@@ -162,13 +162,13 @@ def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
 def main() -> None:
     """Train, alter, and write the table and the figure; images must have been
     downloaded."""
-    plan = settings.plans(settings.read())["overnight"].experiments["flip"]
+    plan = config.plans(config.read())["overnight"].experiments["flip"]
     line = dataclasses.replace(plan.members["lenet"], grid=Maps(("plain",)))
     members = {
         name: dataclasses.replace(
             line,
             specification=networks.specification(
-                settings.read()["architectures"][name]
+                config.read()["architectures"][name]
             ),
         )
         for name in NETWORKS

@@ -30,13 +30,13 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import experiments, networks, settings
-from pipeline.cells import seeds, separable, training
-from pipeline.cells.training import Diverged
+from pipeline import config, experiments, networks
 from pipeline.experiments.plan import Plan
 from pipeline.machine import workers
 from pipeline.nads import NADs, estimate, load
 from pipeline.project.errors import one_sentence
+from pipeline.training import loop, seeds, separable
+from pipeline.training.loop import Diverged
 from studies import in_memory
 
 FOLDER = Path("reports/kept/anatomy/initial_scale")
@@ -83,7 +83,7 @@ class Variant:
     @property
     def specification(self) -> networks.Specification:
         """The network's specification."""
-        given = settings.read()["architectures"][self.architecture]
+        given = config.read()["architectures"][self.architecture]
         return networks.specification(given | dict(self.arguments))
 
     @property
@@ -160,7 +160,7 @@ def train_variant(plan: Plan, job: Job) -> dict[str, float]:
     return {
         "train_accuracy": round(outcome.accuracy, 5),
         "accuracy": round(
-            training.accuracy(network, training.channels_last(x, "cpu"), y), 5
+            loop.accuracy(network, loop.channels_last(x, "cpu"), y), 5
         ),
         "steps": np.nan if outcome.steps is None else outcome.steps,
     }
@@ -244,7 +244,7 @@ def measure_untrained(
 def planned(architectures: list[str]) -> Plan:
     """The plan of `nad_sweep` at scale overnight, with these architectures and
     `INDICES`."""
-    plan = settings.plans(settings.read())["overnight"].experiments["nad_sweep"]
+    plan = config.plans(config.read())["overnight"].experiments["nad_sweep"]
     line = plan.members["convnext"]
     grid = dataclasses.replace(line.grid, indices=INDICES)
     members = {

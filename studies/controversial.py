@@ -41,11 +41,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pipeline import experiments, networks, settings
-from pipeline.cells import training
-from pipeline.cells.fourier import fourier
-from pipeline.cells.seeds import stream
-from pipeline.cells.shapes import INPUT, SIDE, D
+from pipeline import config, experiments, networks
 from pipeline.experiments.experiment import SHAPE, Cell
 from pipeline.experiments.plan import Plan
 from pipeline.nads import NADs, controversial, estimate, load
@@ -55,6 +51,10 @@ from pipeline.project.errors import one_sentence
 from pipeline.report import style
 from pipeline.report.labels import label
 from pipeline.report.run import not_fitted, percents
+from pipeline.training import loop
+from pipeline.training.fourier import fourier
+from pipeline.training.seeds import stream
+from pipeline.training.shapes import INPUT, SIDE, D
 from studies import in_memory
 from studies.prediction import completed
 
@@ -104,12 +104,12 @@ def planned(names: Sequence[str], scale: str) -> Plan:
     A network that the scale leaves out has the training of all networks that state
     none of their own.
     """
-    document = settings.read()
+    document = config.read()
     block = document["scales"][scale]
     for name in names:
         block["nads"].setdefault(name, 2)
         block["nad_sweep"]["networks"].setdefault(name, {"indices": [0]})
-    plan = settings.plans(document)[scale].experiments[EXPERIMENT.name]
+    plan = config.plans(document)[scale].experiments[EXPERIMENT.name]
     return dataclasses.replace(
         plan, members={name: plan.members[name] for name in names}
     )
@@ -256,10 +256,10 @@ def train_cell(plan: Plan, job: tuple[Cell, np.ndarray, float]) -> dict[str, Any
         network, outcome, _ = in_memory.trained(
             EXPERIMENT, plan, cell, x, y, EXPERIMENT.outputs, name="controversial"
         )
-    except training.Diverged:
+    except loop.Diverged:
         return row
     ((_, x, y),) = EXPERIMENT.test_sets(cell, draw, [v])
-    accuracy = training.accuracy(network, training.channels_last(x, "cpu"), y)
+    accuracy = loop.accuracy(network, loop.channels_last(x, "cpu"), y)
     measured = {
         "train_accuracy": outcome.accuracy,
         "steps": outcome.steps,
@@ -291,7 +291,7 @@ def train_all(
 
 def title_of(name: str) -> str:
     """A network's label, each argument on a line of its own."""
-    architecture = settings.read()["architectures"][name]
+    architecture = config.read()["architectures"][name]
     return label(networks.specification(architecture)).replace(", ", "\n")
 
 
@@ -375,7 +375,7 @@ def matrix_figure(table: pd.DataFrame) -> Figure:
     titles = [title_of(name) for name in names]
     cells = percents(table, ["network", "direction"])
     figure, (panels,) = style.new(1, 2, 11, 5.6)
-    for panel, learns in zip(panels, (True, False), strict=True):
+    for panel, learns in zip(panels, (True, False), strict=False):
         maps = {}
         for column in ("mean", "std", "fitted"):
             values = np.full((len(names), len(names)), np.nan)
@@ -412,7 +412,7 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument(
-        "--scale", choices=settings.read()["scales"], default="overnight"
+        "--scale", choices=config.read()["scales"], default="overnight"
     )
     parser.add_argument("--out", type=Path, help="by default a folder of reports/kept")
     parser.add_argument(

@@ -20,12 +20,12 @@ import threadpoolctl
 from sklearn.metrics import roc_auc_score
 
 from pipeline import networks
-from pipeline.cells.fourier import fourier
-from pipeline.cells.shapes import SIDE
 from pipeline.measures.ranks import spearman
 from pipeline.nads import NADs, estimate
 from pipeline.report.labels import label
 from pipeline.report.run import abouts
+from pipeline.training.fourier import fourier
+from pipeline.training.shapes import SIDE
 
 KEPT = Path("reports/kept")
 FOLDER = KEPT / "definitions/waves"

@@ -23,17 +23,17 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import settings
-from pipeline.cells import training
+from pipeline import config
 from pipeline.experiments.experiment import Cell
 from pipeline.experiments.plan import Indices
 from pipeline.machine import workers
 from pipeline.project import artifacts
+from pipeline.training import loop
 from studies.in_memory import Grid
 
 TEST_SAMPLES = 4000
 PAIRS = ((1000, 1000), (512, 800), (800, 256))
-STATED = {"clip": training.CLIP}
+STATED = {"clip": loop.CLIP}
 """What params.yaml has otherwise for LeNet than paper 2 and the group's code; the rest
 is as there."""
 
@@ -53,7 +53,7 @@ def planned(
 ) -> Callable[[], Grid]:
     """What makes the grid of one network at these pairs of indices, with the sizes of a
     scale."""
-    plan = settings.plans(settings.read())[scale].experiments["linear_pairs"]
+    plan = config.plans(config.read())[scale].experiments["linear_pairs"]
     indices = Indices(tuple(sorted({index for pair in pairs for index in pair})))
     members = {name: dataclasses.replace(plan.members[name], grid=indices, seeds=seeds)}
     tests = min(TEST_SAMPLES, plan.test_samples)
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument(
         "--pairs", nargs="+", default=[f"{first},{second}" for first, second in PAIRS]
     )
-    parser.add_argument("--scale", choices=settings.read()["scales"], default="paper")
+    parser.add_argument("--scale", choices=config.read()["scales"], default="paper")
     asked = parser.parse_args()
     artifacts.present(artifacts.NADS, "estimate")
     pairs = tuple(tuple(map(int, pair.split(","))) for pair in asked.pairs)
@@ -103,7 +103,7 @@ def main() -> None:
         place = {
             name: cell[name] for name in ("architecture", "seed", "index_1", "index_2")
         }
-        if isinstance(result, training.Diverged):
+        if isinstance(result, loop.Diverged):
             result = {"train_loss": float("inf")}
         elif isinstance(result, Exception):
             raise result

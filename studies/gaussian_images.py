@@ -16,9 +16,9 @@ import numpy as np
 from PIL import Image
 from tqdm import tqdm
 
-from pipeline.cells.seeds import stream
 from pipeline.project import artifacts
 from pipeline.project.errors import one_sentence
+from pipeline.training.seeds import stream
 
 
 def gaussian(images: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:

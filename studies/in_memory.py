@@ -11,11 +11,11 @@ import torch
 from torch import nn
 
 from pipeline import experiments, networks
-from pipeline.cells import seeds, training
 from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.grid.data import Data
 from pipeline.project import artifacts
+from pipeline.training import loop, seeds
 
 
 def trained(
@@ -29,7 +29,7 @@ def trained(
     name: str | None = None,
     specification: networks.Specification | None = None,
     **changes: Any,
-) -> tuple[nn.Module, training.Outcome, float]:
+) -> tuple[nn.Module, loop.Outcome, float]:
     """A cell's network, trained as the stage trains it, how its training went, and its
     seconds.
 
@@ -44,9 +44,9 @@ def trained(
     specification = specification or member.specification
     network = networks.build(specification, x.shape[1], outputs, weights)
     how = dataclasses.replace(member.training, **changes)
-    x = training.channels_last(x, "cpu")
+    x = loop.channels_last(x, "cpu")
     started = time.perf_counter()
-    outcome = training.train(network, x, y, how, order)
+    outcome = loop.train(network, x, y, how, order)
     return network, outcome, time.perf_counter() - started
 
 
@@ -101,7 +101,7 @@ class Grid:
 
     def train(
         self, cell: Cell, name: str, **changes: Any
-    ) -> tuple[training.Outcome, dict[str, float], float]:
+    ) -> tuple[loop.Outcome, dict[str, float], float]:
         """How a cell's training went, its test accuracies by test set, and the seconds
         (see `trained`)."""
         x, y = self.data.dataset(cell, "train")
@@ -116,7 +116,7 @@ class Grid:
             **changes,
         )
         accuracies = {
-            test_set: training.accuracy(network, training.channels_last(x, "cpu"), y)
+            test_set: loop.accuracy(network, loop.channels_last(x, "cpu"), y)
             for test_set, x, y in self.data.test_sets(cell)
         }
         return outcome, accuracies, seconds

@@ -20,11 +20,11 @@ import pandas as pd
 import torch
 from torch import nn
 
-from pipeline.cells import seeds, separable, training
-from pipeline.cells.fourier import fourier, frequencies
-from pipeline.cells.shapes import SIDE, D
-from pipeline.cells.training import Training
 from pipeline.report import style
+from pipeline.training import loop, seeds, separable
+from pipeline.training.fourier import fourier, frequencies
+from pipeline.training.loop import Training
+from pipeline.training.shapes import SIDE, D
 
 FOLDER = Path("reports/kept/linear_networks/two_mechanisms")
 
@@ -76,7 +76,7 @@ def best_accuracy(share: float, eps: float, sigma: float) -> float:
 
 def train_on(
     network: nn.Module, v: np.ndarray, sigma: float, how: Training, seed: int
-) -> tuple[training.Outcome, float]:
+) -> tuple[loop.Outcome, float]:
     """How a network's training on D(v) went, and its test accuracy."""
     sets = []
     for split in ("train", "test"):
@@ -86,10 +86,10 @@ def train_on(
             separable.normal(rng, SAMPLES), y, v, 1.0, sigma
         )
         sets.append((x, torch.as_tensor(y > 0).long()))
-    outcome = training.train(
+    outcome = loop.train(
         network, *sets[0], how, seeds.derive(seed, "linear networks")
     )
-    return outcome, training.accuracy(network, *sets[1])
+    return outcome, loop.accuracy(network, *sets[1])
 
 
 def pooling_rows() -> Iterator[dict]:
@@ -98,7 +98,7 @@ def pooling_rows() -> Iterator[dict]:
         v = fourier(row, column)
         share = energy_left(v)
         for seed in SEEDS:
-            network = training.initialised(pooled_linear, seeds.derive(seed, "pooled"))
+            network = loop.initialised(pooled_linear, seeds.derive(seed, "pooled"))
             outcome, accuracy = train_on(network, v, SIGMA, POOLED, seed)
             yield {
                 "k_row": row,
@@ -116,7 +116,7 @@ def conditioning_rows() -> Iterator[dict]:
     v = fourier(2, 4)
     for factor in FACTORS:
         for seed in SEEDS:
-            network = training.initialised(
+            network = loop.initialised(
                 lambda factor=factor: ScaledLinear(v, factor),
                 seeds.derive(seed, "scaled"),
             )

@@ -20,7 +20,6 @@ import threadpoolctl
 import torch
 
 from pipeline import networks
-from pipeline.cells.shapes import as_text
 from pipeline.machine import store
 from pipeline.nads import NADs
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
@@ -28,6 +27,7 @@ from pipeline.nads.named import FOLDER
 from pipeline.nads.task import tasks
 from pipeline.project.errors import one_sentence
 from pipeline.project.parameters import read
+from pipeline.training.shapes import as_text
 
 SOURCES = {
     "lenet": Source(1024),

@@ -81,8 +81,8 @@ def draw(rows: pd.DataFrame) -> None:
     rows_of_panels = -(-len(networks) // 2)
     size = 9.6, 2.3 * rows_of_panels + 1.2
     figure, axes = style.new(rows_of_panels, 2, *size, sharex=True, sharey=True)
-    looks = dict(zip(OPTIMISERS, style.CURVES, strict=True))
-    for panel, network in zip(axes.flat, networks, strict=True):
+    looks = dict(zip(OPTIMISERS, style.CURVES, strict=False))
+    for panel, network in zip(axes.flat, networks, strict=False):
         panel.axhline(50, color="0.6", linewidth=0.8)
         for name, cells in rows[rows["network"] == network].groupby(
             "optimiser", sort=False

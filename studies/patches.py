@@ -25,11 +25,11 @@ import threadpoolctl
 from matplotlib.figure import Figure
 
 from pipeline import networks
-from pipeline.cells.shapes import SIDE
 from pipeline.nads import NADs, estimate
 from pipeline.profile.response import Response
 from pipeline.report import style
 from pipeline.report.labels import label
+from pipeline.training.shapes import SIDE
 
 FOLDER = Path("reports/kept/patches/four_networks")
 SHAPE = (1, SIDE, SIDE)
@@ -69,7 +69,7 @@ def drawn(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figure:
         panel.remove()
     style.bare(axes[:, 4:].flat)
     for (name, nads), row, colour in zip(
-        found.items(), axes[:, 4:], style.COLOURS, strict=True
+        found.items(), axes[:, 4:], style.COLOURS, strict=False
     ):
         patch = PATCHES[name][0]
         title = label(networks.specification({"network": name}))

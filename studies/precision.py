@@ -24,7 +24,7 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import settings
+from pipeline import config
 from pipeline.experiments.experiment import Cell
 from pipeline.machine import workers
 from pipeline.project import artifacts
@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     asked = parser.parse_args()
     artifacts.present(artifacts.NADS, "estimate")
-    plan = settings.plans(settings.read())["laptop"].experiments["linear_pairs"]
+    plan = config.plans(config.read())["laptop"].experiments["linear_pairs"]
     members = {name: plan.members[name] for name in asked.networks}
     seeds = range(asked.seeds)
     changes = {"members": members, "seeds": tuple(seeds), "train_samples": SAMPLES}

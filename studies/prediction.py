@@ -27,9 +27,6 @@ from scipy import stats
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from pipeline import networks
-from pipeline.cells import seeds, training
-from pipeline.cells.pictures import chosen, in_unit_range
-from pipeline.cells.training import Training
 from pipeline.machine import workers
 from pipeline.measures.fitted import fitted
 from pipeline.measures.gradients import components
@@ -37,6 +34,9 @@ from pipeline.nads import NADs, estimate
 from pipeline.project import artifacts
 from pipeline.report import style
 from pipeline.report.labels import label
+from pipeline.training import loop, seeds
+from pipeline.training.loop import Training
+from pipeline.training.pictures import chosen, in_unit_range
 
 FOLDER = Path("reports/kept/prediction/seventeen_networks")
 SHAPE = (1, 32, 32)
@@ -153,15 +153,15 @@ def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
         "seed": seed,
         "epochs": epochs,
     }
-    test = training.channels_last(x_test, CPU), torch.as_tensor(y_test).long()
+    test = loop.channels_last(x_test, CPU), torch.as_tensor(y_test).long()
     identity = ("prediction", row["network"], count, seed)
     network = networks.build(specification, 1, 10, seeds.derive(*identity, "weights"))
     course = Training(epochs, **SGD)
-    x = training.channels_last(torch.as_tensor(x), CPU)
+    x = loop.channels_last(torch.as_tensor(x), CPU)
     y = torch.as_tensor(y).long()
-    outcome = training.train(network, x, y, course, seeds.derive(*identity, "order"))
+    outcome = loop.train(network, x, y, course, seeds.derive(*identity, "order"))
     row |= {
-        "accuracy": training.accuracy(network, *test),
+        "accuracy": loop.accuracy(network, *test),
         "train_accuracy": outcome.accuracy,
     }
     return row | {"seconds": time.monotonic() - started}
@@ -235,7 +235,7 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
     """
     figure, panels = style.new(len(SIZES), len(PREDICTORS), 13, 6.4, sharey="row")
     names = list(table["network"].unique())
-    for row, (count, cells) in zip(panels, table.groupby("images"), strict=True):
+    for row, (count, cells) in zip(panels, table.groupby("images"), strict=False):
         accuracy = 100 * cells["accuracy"]
         for panel, (name, text) in zip(row, PREDICTORS.items(), strict=True):
             percent = 100 if "%" in text else 1

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.cells.shapes import SIDE
 from pipeline.nads import NADs
 from pipeline.nads.symmetry import symmetrised
+from pipeline.training.shapes import SIDE
 
 PUBLISHED = {
     "resnet18": {

@@ -19,10 +19,10 @@ import torch
 from tqdm import tqdm
 
 from pipeline import experiments
-from pipeline.cells import training
 from pipeline.experiments.experiment import Cell
 from pipeline.experiments.plan import Plan
 from pipeline.machine import workers
+from pipeline.training import loop
 from studies import in_memory
 
 RUN = Path("reports/kept/fourier/resnet18_quarter")
@@ -64,7 +64,7 @@ def train_cell(plan: Plan, cell: Cell) -> dict[str, float]:
         EXPERIMENT, plan, cell, x, y, EXPERIMENT.outputs, specification=specification
     )
     ((_, x, y),) = EXPERIMENT.test_sets(cell, draw, directions)
-    accuracy = training.accuracy(network, training.channels_last(x, "cpu"), y)
+    accuracy = loop.accuracy(network, loop.channels_last(x, "cpu"), y)
     return {"accuracy": accuracy, "train_accuracy": outcome.accuracy}
 
 

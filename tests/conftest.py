@@ -13,9 +13,9 @@ import torch
 from joblib.externals import loky
 from structure import ROOT
 
+from pipeline.config import read
 from pipeline.machine import workers
 from pipeline.project.errors import WATCHED
-from pipeline.settings import read
 
 torch.set_num_threads(1)
 os.environ["CUDA_VISIBLE_DEVICES"] = (

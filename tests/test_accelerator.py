@@ -16,13 +16,13 @@ from small_grids import HOW, SMALL, lay_down_nads, lay_down_plan, orthonormal, p
 from small_images import class_folders
 
 from pipeline import estimate, evaluate, generate, networks, train
-from pipeline.cells import stack, training
 from pipeline.machine import workers
 from pipeline.nads import NADs, jacobian
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.profile import __main__ as profile
 from pipeline.profile import checkpoint, plan
 from pipeline.project import artifacts
+from pipeline.training import loop, stack
 
 FAMILIES = {
     "logreg": {},
@@ -58,13 +58,13 @@ def trained_twice(device, specification, how):
     """The outcome and the weights of a network trained for two epochs."""
     network = networks.build(specification, 1, 2, 3)
     x = torch.randn(24, 1, 32, 32, generator=torch.Generator().manual_seed(0))
-    x = training.channels_last(x, device)
+    x = loop.channels_last(x, device)
     y = (torch.arange(24) % 2).to(device)
     STATE.waits = 0
-    outcome = training.train(network, x, y, how, 5)
-    again = any(isinstance(module, training.DROPOUTS) for module in network.modules())
+    outcome = loop.train(network, x, y, how, 5)
+    again = any(isinstance(module, loop.DROPOUTS) for module in network.modules())
     assert STATE.waits <= 2 + again, "once in a training, and not once in a step"
-    training.logits(networks.build(specification, 1, 2, 4), x)
+    loop.logits(networks.build(specification, 1, 2, 4), x)
     assert {value.device.type for value in network.state_dict().values()} == {
         device.type
     }
@@ -159,7 +159,7 @@ def test_networks_of_a_stack_bring_their_buffers(on_both):
     y = torch.arange(20) % 2
 
     def run(device):
-        made = [training.initialised(Shifted, seed) for seed in range(3)]
+        made = [loop.initialised(Shifted, seed) for seed in range(3)]
         sets = [(each.to(device), y.to(device)) for each in x]
         STATE.waits = 0
         outcomes = stack.train(made, sets, HOW, range(3))
@@ -245,7 +245,7 @@ def test_the_output_of_a_network_from_images_to_images_comes_back(on_both):
     point = np.ones(64, "f4")
 
     def made():
-        return training.initialised(lambda: torch.nn.Conv2d(1, 1, 3, padding=1), 0)
+        return loop.initialised(lambda: torch.nn.Conv2d(1, 1, 3, padding=1), 0)
 
     def run(device):
         return jacobian.jacobian_of(made().to(device), estimator, point, (1, 8, 8))

@@ -14,7 +14,7 @@ from small_images import write
 from structure import ROOT
 from torch import nn
 
-from pipeline import generate, nads, networks, settings, train
+from pipeline import config, generate, nads, networks, train
 from pipeline.images import sources
 from pipeline.networks.dry_run import dry_run
 from pipeline.project.errors import InputError
@@ -181,7 +181,7 @@ LENET = f"{LINEAR}/networks/lenet"
 )
 def test_values_of_params(path, value, words, shipped):
     with pytest.raises(InputError) as caught:
-        settings.plans(changed(shipped, path, value))
+        config.plans(changed(shipped, path, value))
     sentences = str(caught.value).split("\n")
     assert all(sentence.startswith("params.yaml: ") for sentence in sentences)
     assert any(words in sentence for sentence in sentences)
@@ -197,7 +197,7 @@ def test_the_text_of_params(old, new, words, tmp_path, monkeypatch):
     assert old in text
     monkeypatch.chdir(tmp_path)
     (tmp_path / "params.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
-    said = answer(lambda: settings.plans(settings.read()))
+    said = answer(lambda: config.plans(config.read()))
     assert words in said and said.startswith("params.yaml")
 
 
@@ -383,7 +383,7 @@ def test_nads_made_elsewhere(rows, words):
 def planned(folder, shipped):
     """A folder in which the stage `plan` has run at smoke scale."""
     (folder / "params.yaml").write_text(yaml.safe_dump(shipped | {"scale": "smoke"}))
-    plans = settings.plans(settings.read())["smoke"]
+    plans = config.plans(config.read())["smoke"]
     documents = {
         "images": plans.images,
         "machine": {"device": plans.device},
@@ -412,7 +412,7 @@ def test_a_stage_before_the_plan(tmp_path, monkeypatch):
     assert "is missing; `python -m pipeline.plan` makes it" in answer(
         train.main, "flip"
     )
-    assert "params.yaml is missing; run from the root" in answer(settings.read)
+    assert "params.yaml is missing; run from the root" in answer(config.read)
 
 
 def test_a_stage_after_an_edit_of_params_without_a_plan(planned, shipped):

@@ -7,7 +7,7 @@ import pytest
 from structure import ROOT
 
 from benchmarks import overnight
-from pipeline import settings
+from pipeline import config
 from pipeline.project.errors import InputError
 from pipeline.report.run import abouts
 
@@ -24,7 +24,7 @@ def test_a_kept_run_is_planned_again(folder, monkeypatch, shipped):
     name = overnight.put(shipped, folder)
     kept = RUNS[folder]
     shipped["scales"] = {"overnight": shipped["scales"]["overnight"]}
-    plan = settings.plans(shipped)["overnight"].experiments[name]
+    plan = config.plans(shipped)["overnight"].experiments[name]
     again = json.loads(json.dumps(dataclasses.asdict(plan)))
     for key in ("seeds", "train_samples", "test_samples"):
         assert again[key] == kept[key]

@@ -9,14 +9,14 @@ import pytest
 import yaml
 from documents import changed
 
-from pipeline import experiments, plan, settings
+from pipeline import config, experiments, plan
+from pipeline.config import trial
 from pipeline.experiments.plan import Plan
 from pipeline.machine import workers
 from pipeline.nads.estimator import NADsPlan
 from pipeline.networks.dry_run import dry_run
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
-from pipeline.settings import trial
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}
 NETWORK = """
@@ -87,7 +87,7 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
 ):
     (folder / "data/plan/old").mkdir(parents=True)
     written = run(document := shipped | {"scale": "paper", "device": "cpu"})
-    asked = settings.plans(document)["paper"]
+    asked = config.plans(document)["paper"]
     names = experiments.names()
     assert set(written) == {"images", "machine", "nads", *names}
     assert not (folder / "data/plan/old").exists()

@@ -14,10 +14,10 @@ import yaml
 from dvc.utils.hydra import apply_overrides
 from structure import ROOT, VERBS
 
-from pipeline import experiments, networks, settings
-from pipeline.cells.training import Training
+from pipeline import config, experiments, networks
+from pipeline.config.layout import merged
 from pipeline.experiments.plan import Amplitude, Indices, Member, Plan
-from pipeline.settings.layout import merged
+from pipeline.training.loop import Training
 
 PLACES = ("*.md", "docs/*.md", "[a-z]*/README.md", "reports/kept/README.md")
 PAGES = {
@@ -135,7 +135,7 @@ def test_commands_set_what_the_plan_accepts_and_ask_for_stages_that_exist(
     )
     # As DVC does it: an unknown key is refused unless the override begins with a plus.
     apply_overrides(str(path), overrides)
-    settings.plans(settings.read(path))
+    config.plans(config.read(path))
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(
     for page in ("README.md", "docs/extending.md"):
         params.write_text(code(page, "yaml")[0], encoding="utf-8")
         apply_overrides(params, ["+eps2=0.3"])
-        plans = settings.plans(merged(settings.read(params), shipped))
+        plans = config.plans(merged(config.read(params), shipped))
         member = plans["laptop"].experiments["linear_pairs"].members["mine"]
         for channels, outputs in ((1, 1), (2, 2)):
             network = networks.build(member.specification, channels, outputs, 0)

@@ -11,12 +11,12 @@ DAG = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))
 NAMES = DAG["vars"][0]["experiments"]
 FLOORS = (
     {"project"},
-    {"cells"},
+    {"training"},
     {"images", "machine", "measures", "networks"},
     {"nads"},
     {"experiments"},
     {"grid"},
-    {"settings"},
+    {"config"},
     {"report"},
     {"profile", "verify", *VERBS},
 )
@@ -91,8 +91,8 @@ def test_params_are_read_by_the_plan_alone():
     assert [name for name, stage in DAG["stages"].items() if "params" in stage] == [
         "plan"
     ]
-    readers = {room(path) for path in files() if "settings" in map(room, imports(path))}
-    assert readers - {"settings"} == {"plan"}
+    readers = {room(path) for path in files() if "config" in map(room, imports(path))}
+    assert readers - {"config"} == {"plan"}
 
 
 def test_no_room_imports_from_above_or_beside():

@@ -8,9 +8,9 @@ import pytest
 import torch
 from small_grids import data_of, lay_down_nads, orthonormal, plan_of
 
-from pipeline.cells import training
 from pipeline.grid import jobs
 from pipeline.nads.symmetry import symmetrised
+from pipeline.training import loop
 from studies import (
     altered,
     fitting,
@@ -115,7 +115,7 @@ def test_a_cell_trained_in_memory_is_what_the_stage_trains(grid):
         data, job.cell, job.specification, result.tensors, torch.device("cpu")
     )
     for name, x, y in data.test_sets(job.cell):
-        assert accuracies[name] == training.accuracy(network, x, y)
+        assert accuracies[name] == loop.accuracy(network, x, y)
     row = fitting.train_cell(grid, (job.cell, "stated"))
     expected = {
         "train_loss": outcome.losses[-1],

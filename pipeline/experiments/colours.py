@@ -5,8 +5,8 @@ an axis of colour, grey, red–green or blue–yellow: is the same wave learned 
 one colour?
 """
 
-from pipeline.cells.fourier import AXES, coloured
 from pipeline.experiments.experiment import FrequencyExperiment
+from pipeline.training.fourier import AXES, coloured
 
 
 class Colours(FrequencyExperiment):

@@ -7,11 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import torch
 
-from pipeline.cells import pictures, separable
-from pipeline.cells.fourier import fourier, frequencies
-from pipeline.cells.seeds import stream
-from pipeline.cells.shapes import INPUT, Shape, dimension
-from pipeline.cells.training import Labelled
 from pipeline.experiments.plan import (
     Amplitude,
     Frequencies,
@@ -20,6 +15,11 @@ from pipeline.experiments.plan import (
     Nothing,
     Plan,
 )
+from pipeline.training import pictures, separable
+from pipeline.training.fourier import fourier, frequencies
+from pipeline.training.loop import Labelled
+from pipeline.training.seeds import stream
+from pipeline.training.shapes import INPUT, Shape, dimension
 
 Cell = dict[str, typing.Any]
 """One training run: its architecture, its seed, its coordinates in the grid, the

@@ -2,16 +2,16 @@
 order.
 
 The flip loses nothing, but moves content from directions that the network prefers to
-directions that it neglects. The other maps of `pipeline.cells.maps`, which the paper
+directions that it neglects. The other maps of `pipeline.training.maps`, which the paper
 does not have, tell how much of the damage needs that move.
 """
 
 import dataclasses
 
-from pipeline.cells import maps
-from pipeline.cells.seeds import stream
-from pipeline.cells.shapes import Shape, dimension
 from pipeline.experiments.experiment import BasisExperiment
+from pipeline.training import maps
+from pipeline.training.seeds import stream
+from pipeline.training.shapes import Shape, dimension
 
 
 @dataclasses.dataclass(frozen=True)

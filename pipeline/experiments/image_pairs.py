@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from pipeline.cells import separable
 from pipeline.experiments.experiment import PictureExperiment, shape_of
 from pipeline.experiments.plan import AmplitudePerArchitecture
 from pipeline.project.errors import InputError
+from pipeline.training import separable
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,10 +6,10 @@ import typing
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
-from pipeline.cells.shapes import INPUT, Shape, dimension
-from pipeline.cells.training import Training
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
+from pipeline.training.loop import Training
+from pipeline.training.shapes import INPUT, Shape, dimension
 
 Settings = typing.TypeVar("Settings")  # the dataclass of an experiment's own values
 Grid = typing.TypeVar("Grid")  # the dataclass of one architecture's part of its grid

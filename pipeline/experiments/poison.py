@@ -9,11 +9,11 @@ import dataclasses
 
 from pydantic import PositiveFloat
 
-from pipeline.cells import pictures
-from pipeline.cells.shapes import Shape, dimension
 from pipeline.experiments.experiment import BasisExperiment
 from pipeline.experiments.plan import Indices
 from pipeline.project.errors import InputError
+from pipeline.training import pictures
+from pipeline.training.shapes import Shape, dimension
 
 CLEAN = -1
 """The index of cells that are trained on clean images."""

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import torch
 
-from pipeline.cells.training import Labelled
 from pipeline.experiments.experiment import Cell, Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.machine import store
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
+from pipeline.training.loop import Labelled
 
 
 class Data:

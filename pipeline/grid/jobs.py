@@ -14,14 +14,14 @@ import torch
 from torch import nn
 
 from pipeline import networks
-from pipeline.cells import stack, training
-from pipeline.cells.seeds import derive
-from pipeline.cells.training import Outcome, Training
 from pipeline.experiments.experiment import Cell, Experiment, shape_of
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.data import Data
 from pipeline.machine import code, store
 from pipeline.project.errors import check_unchanged
+from pipeline.training import loop, stack
+from pipeline.training.loop import Outcome, Training
+from pipeline.training.seeds import derive
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +109,7 @@ def code_of(
 
 
 def decisive_files(experiment: type[Experiment], network: str) -> list[Path]:
-    """The package's files that decide a cell: cells/, the experiment's classes, its
+    """The package's files that decide a cell: training/, the experiment's classes, its
     network's.
 
     tests/grid/test_decisive.py shows that training and testing a cell reach no other.
@@ -117,7 +117,7 @@ def decisive_files(experiment: type[Experiment], network: str) -> list[Path]:
     classes = [
         Path(inspect.getfile(kind)) for kind in experiment.__mro__ if kind is not object
     ]
-    return [*code.room("cells"), *classes, *networks.files(network)]
+    return [*code.room("training"), *classes, *networks.files(network)]
 
 
 def rate_key(experiment: Experiment, member: Member, device: torch.device) -> str:
@@ -159,7 +159,7 @@ def _trained(data: Data, jobs: list[Job]) -> list[Result | Exception]:
             course.update({f"{epochs}/{name}": value for name, value in state.items()})
 
     if len(jobs) == 1:
-        outcomes = [training.train(*made, *next(sets), how, *orders, note)]
+        outcomes = [loop.train(*made, *next(sets), how, *orders, note)]
     else:
         outcomes = stack.train(made, sets, how, orders)
     seconds = (time.monotonic() - started) / len(jobs)
@@ -171,9 +171,9 @@ def _trained(data: Data, jobs: list[Job]) -> list[Result | Exception]:
     ]
 
 
-def _training_set(data: Data, job: Job) -> training.Labelled:
+def _training_set(data: Data, job: Job) -> loop.Labelled:
     x, y = data.dataset(job.cell, "train")
-    return training.channels_last(x, job.device), y.to(job.device)
+    return loop.channels_last(x, job.device), y.to(job.device)
 
 
 def _freed(error: Exception) -> Exception:
@@ -250,4 +250,4 @@ def restored(
 def logits(network: nn.Module, x: torch.Tensor, device: torch.device) -> torch.Tensor:
     """The outputs (N, outputs), on the CPU, of a network on a device for inputs x (N,
     C, H, W)."""
-    return training.logits(network, training.channels_last(x, device)).cpu()
+    return loop.logits(network, loop.channels_last(x, device)).cpu()

@@ -9,13 +9,13 @@ import torch
 from tqdm import tqdm
 
 from pipeline import networks
-from pipeline.cells.shapes import dimension
 from pipeline.experiments.experiment import shape_of
 from pipeline.grid.data import Data
 from pipeline.grid.jobs import Job, train_group
 from pipeline.machine import workers
 from pipeline.machine.claims import Claims
 from pipeline.machine.store import Store
+from pipeline.training.shapes import dimension
 
 # Networks in one stack on a GPU at most, and bytes of their training sets (choice,
 # unmeasured).

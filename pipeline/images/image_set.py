@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import PIL.Image
 
-from pipeline.cells.shapes import Size
 from pipeline.project.errors import InputError
+from pipeline.training.shapes import Size
 
 SPLITS = ("train", "test")
 KNOWN = {"f713c94c8d20633f": "CIFAR-10"}

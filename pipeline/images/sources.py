@@ -9,12 +9,12 @@ import PIL.Image
 from torchvision.datasets import CIFAR10
 from torchvision.datasets.utils import download_url
 
-from pipeline.cells.shapes import SIDE, SIZE, Size
 from pipeline.images.archives import extract
 from pipeline.images.datasets import Batches, ClassFolders, labelled
 from pipeline.images.image_set import SPLITS, ImageSet, image_set
 from pipeline.images.wanted import CONVERT, VARIABLE, Wanted, existing
 from pipeline.project.errors import InputError, at, notice
+from pipeline.training.shapes import SIDE, SIZE, Size
 
 
 def read(path: str | Path, size: Size = SIZE) -> ImageSet:

@@ -6,9 +6,9 @@ import os
 import typing
 from pathlib import Path
 
-from pipeline.cells.shapes import SIZE, Size
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError, notice
+from pipeline.training.shapes import SIZE, Size
 
 VARIABLE = "CIFAR10"
 """The environment variable with a path of images, used where params.yaml has none."""

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from pipeline.cells.training import BATCH
+from pipeline.training.loop import BATCH
 
 Score = Callable[[torch.Tensor], np.ndarray]
 """From inputs (N, C, H, W) to the logit of class 1 minus that of class 0 (N,)."""

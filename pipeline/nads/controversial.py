@@ -3,10 +3,10 @@
 import numpy as np
 import scipy.linalg
 
-from pipeline.cells.shapes import as_text, dimension
 from pipeline.nads.directions import NADs
 from pipeline.nads.spectrum import oriented
 from pipeline.project.errors import InputError
+from pipeline.training.shapes import as_text, dimension
 
 
 def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.ndarray:

@@ -93,7 +93,7 @@ class Covariance:
         directions = oriented(vectors)
         parts = (
             self._averaged(part / size)
-            for part, size in zip(self.sums, sizes, strict=True)
+            for part, size in zip(self.sums, sizes, strict=False)
         )
         along = np.stack(
             [np.einsum("kd,kd->k", directions @ part, directions) for part in parts]

@@ -6,9 +6,9 @@ import typing
 
 import numpy as np
 
-from pipeline.cells.shapes import as_text
 from pipeline.nads.spectrum import overlaps
 from pipeline.project.errors import InputError, at
+from pipeline.training.shapes import as_text
 
 if typing.TYPE_CHECKING:
     from matplotlib.figure import Figure

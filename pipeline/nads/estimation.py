@@ -10,7 +10,6 @@ import numpy as np
 from torch import nn
 from tqdm import tqdm
 
-from pipeline.cells.shapes import as_text
 from pipeline.nads.covariance import Candidates, Covariance, parts_of
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
@@ -22,6 +21,7 @@ from pipeline.nads.symmetry import ORDERS, of_one_channel
 from pipeline.networks import SYMMETRIES, Symmetry, custom
 from pipeline.project.errors import InputError, at, notice
 from pipeline.project.limits import free_memory
+from pipeline.training.shapes import as_text
 
 # Networks at the first look at the error, and how much their number grows between two
 # looks.

@@ -6,7 +6,7 @@ import math
 import typing
 from typing import Literal, Self
 
-from pipeline.cells.shapes import INPUT, Shape, as_text
+from pipeline.training.shapes import INPUT, Shape, as_text
 
 
 @dataclasses.dataclass(frozen=True)

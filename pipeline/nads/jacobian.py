@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from pipeline.cells.seeds import derive, stream
 from pipeline.nads.derivative import gradient, images_per_pass, secant
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.readout import inputs_of, readout
+from pipeline.training.seeds import derive, stream
 
 
 def evaluation_point(kind: str, seed: int, number: int, dimension: int) -> np.ndarray:

@@ -44,7 +44,7 @@ def key(request: Request, estimation: Estimation) -> str:
     network = specification["network"]
     estimator = sampler.estimator
     files = [file for file in code.room("nads") if file.stem not in SHOWN_AND_KEPT]
-    files += [code.PACKAGE / "cells/seeds.py", *networks.files(network)]
+    files += [code.PACKAGE / "training/seeds.py", *networks.files(network)]
     # The weights under one seed tell every way of drawing them apart.
     drawn = networks.build(specification, source.input[0], 1, 0).state_dict()
     flat = (value.contiguous().view(-1) for value in drawn.values())

@@ -9,7 +9,6 @@ not ours, `own` lists the files in own/, and `dry_run` tries a network before an
 starts.
 """
 
-from pipeline.cells.shapes import Shape
 from pipeline.networks.registry import (
     NETWORKS,
     SYMMETRIES,
@@ -24,6 +23,7 @@ from pipeline.networks.registry import (
     symmetry_of_inputs,
     version,
 )
+from pipeline.training.shapes import Shape
 
 __all__ = [
     "NETWORKS",

@@ -17,9 +17,9 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from pipeline.cells.shapes import Shape, as_text
-from pipeline.cells.training import initialised
 from pipeline.project.errors import InputError, at
+from pipeline.training.loop import initialised
+from pipeline.training.shapes import Shape, as_text
 
 OWN = Path("own")
 """Folder of your own networks, below the current folder."""

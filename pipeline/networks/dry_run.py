@@ -5,10 +5,10 @@ import math
 
 from torch import nn
 
-from pipeline.cells.shapes import Shape, as_text
 from pipeline.networks import custom, registry
 from pipeline.networks.registry import CONTIGUOUS, Specification
 from pipeline.project.errors import at
+from pipeline.training.shapes import Shape, as_text
 
 LAG = 0.05
 """Largest accepted weight of the initial values in batch norms' running statistics at

@@ -20,11 +20,11 @@ from pathlib import Path
 
 from torch import nn
 
-from pipeline.cells.shapes import SIDE, Shape
-from pipeline.cells.training import initialised
 from pipeline.networks import custom
 from pipeline.networks.libraries import LIBRARIES
 from pipeline.project.errors import InputError, at, nearest
+from pipeline.training.loop import initialised
+from pipeline.training.shapes import SIDE, Shape
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,7 +25,6 @@ import torch
 from ruamel.yaml import YAML
 
 from pipeline import networks
-from pipeline.cells.training import BATCH
 from pipeline.images.sources import cache_folder
 from pipeline.machine import code, store, workers
 from pipeline.networks import Shape, Specification
@@ -34,6 +33,7 @@ from pipeline.profile import checkpoint, page, plan, words, work
 from pipeline.project import command
 from pipeline.project.errors import InputError, notice, one_sentence
 from pipeline.report.labels import label
+from pipeline.training.loop import BATCH
 
 
 def parse_networks(given: list[str], shape: Shape) -> dict[str, Specification]:

@@ -15,12 +15,12 @@ from scipy.sparse.linalg import svds
 from torch import nn
 
 from pipeline import networks
-from pipeline.cells import pictures, seeds, training
 from pipeline.images import sources
 from pipeline.measures.gradients import of_outputs
 from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
 from pipeline.project.errors import InputError
+from pipeline.training import loop, pictures, seeds
 
 IMAGES = 1000  # test images, at most
 UNTRAINED = 8  # untrained networks, each at one image at least
@@ -103,12 +103,12 @@ def measure(
     x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
     if shape[0] == 1:
         x = x.mean(1, keepdim=True)
-    x = training.channels_last(x, device)
-    outputs = training.logits(network, x).cpu()
+    x = loop.channels_last(x, device)
+    outputs = loop.logits(network, x).cpu()
     answers = outputs.argmax(1).numpy()
     count = max(UNTRAINED, VALUES // (math.prod(shape) * len(found.classes)))
     some = x[:: math.ceil(len(x) / count)]  # images are sorted by content
-    after = _response((network, part) for part in some.split(training.BATCH))
+    after = _response((network, part) for part in some.split(loop.BATCH))
     if not math.isfinite(after.mean):
         raise InputError(
             f"the gradients of {weights} at these images are not finite; look for weights that "

@@ -130,7 +130,7 @@ def draw_checkpoint(checkpoint: Checkpoint, profile: Profile) -> dict[str, Figur
     """Draw the figures of a trained network beside untrained ones, by name."""
     runs = {"before training": checkpoint.before, "trained": checkpoint.after}
     figure, ((panel,),) = style.new(1, 1, 5.4, 2.9)
-    for (name, run), look in zip(runs.items(), style.CURVES, strict=True):
+    for (name, run), look in zip(runs.items(), style.CURVES, strict=False):
         along = words.floored(run.along(profile.nads.directions))
         look = look | {"linestyle": "none", "markersize": 2.5}
         panel.plot(np.arange(len(along)) + 1, along, label=name, **look)
@@ -156,7 +156,7 @@ def maps(responses: Mapping[str, Response]) -> Figure:
     ends = np.clip(smallest, largest / 1000, largest / 2), largest
     norm = matplotlib.colors.LogNorm(*ends, clip=True)
     figure, (panels,) = style.new(1, len(waves), 3.1 * len(waves) + 0.9, 3.4)
-    for panel, title, numbers in zip(panels, responses, waves, strict=True):
+    for panel, title, numbers in zip(panels, responses, waves, strict=False):
         height, width = numbers.shape
         left = -(width // 2) - 0.5
         top = -(height // 2) - 0.5

@@ -16,8 +16,6 @@ import numpy as np
 import torch
 
 from pipeline import networks
-from pipeline.cells import training
-from pipeline.cells.training import BATCH, Training
 from pipeline.experiments.nad_sweep import Settings, Sweep
 from pipeline.experiments.plan import Member, Plan
 from pipeline.machine import code, workers
@@ -26,6 +24,8 @@ from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.task import tasks
 from pipeline.networks import Shape, Specification
 from pipeline.project.artifacts import file_digest
+from pipeline.training import loop
+from pipeline.training.loop import BATCH, Training
 
 ESTIMATE = 0.4
 """Part of the time in which NADs are estimated; the rest is for training."""
@@ -125,11 +125,11 @@ def seconds_per_sample(
 ) -> float:
     """Return the seconds of a core, or of the GPU, that a step takes per sample."""
     network = networks.build(specification, shape[0], 2, 0)
-    x = training.channels_last(torch.randn(BATCH, *shape), device)
+    x = loop.channels_last(torch.randn(BATCH, *shape), device)
     y = torch.arange(BATCH, device=device) % 2
     how = Training(1, 1e-6, 0.0, 0.0)
     seconds = timeit.repeat(
-        lambda: training.train(network, x, y, how, 0), number=1, repeat=3
+        lambda: loop.train(network, x, y, how, 0), number=1, repeat=3
     )
     return min(seconds) / BATCH  # the first one takes longer
 

@@ -12,7 +12,7 @@ import functools
 import numpy as np
 import pandas as pd
 
-from pipeline.cells.fourier import fourier
+from pipeline.training.fourier import fourier
 
 
 @dataclasses.dataclass(frozen=True)

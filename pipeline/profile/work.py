@@ -13,7 +13,6 @@ import pandas as pd
 import torch
 
 from pipeline import experiments
-from pipeline.cells.training import Diverged
 from pipeline.experiments.plan import Plan
 from pipeline.grid import evaluation, run
 from pipeline.grid.data import DataInMemory
@@ -25,6 +24,7 @@ from pipeline.nads.leading import Leading
 from pipeline.nads.task import Task, by_workers, tasks
 from pipeline.profile.response import Response
 from pipeline.project.errors import InputError, check_unchanged
+from pipeline.training.loop import Diverged
 
 MINUTE = 60.0  # seconds between two lines of progress
 

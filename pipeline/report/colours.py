@@ -4,13 +4,13 @@ papers)."""
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.cells.fourier import AXES
 from pipeline.measures.fitted import fitted
 from pipeline.report import fourier, style
 from pipeline.report.comparison import mean_text, number
 from pipeline.report.fourier import DIRECTION
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report, not_fitted
+from pipeline.training.fourier import AXES
 
 NAMES = {axis: axis.replace("_", "–") for axis in AXES}
 

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.cells.training import BATCH, LEARNED, WINDOW
 from pipeline.measures.ranks import spearman
 from pipeline.report import fourier, style
 from pipeline.report.comparison import number
 from pipeline.report.fourier import DIRECTION
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report
+from pipeline.training.loop import BATCH, LEARNED, WINDOW
 
 STEPS = (
     "cividis_r"  # colour map of steps: few are as light as a high accuracy in `fourier`
@@ -82,7 +82,7 @@ def maps(experiment: Evaluated, speeds: Mapping[str, Speed], caption: str) -> Fi
     norm = matplotlib.colors.LogNorm(fastest, longest)
     for panel in axes.flat[len(speeds) :]:
         panel.set_visible(False)
-    for panel, (name, speed) in zip(axes.flat, speeds.items(), strict=True):
+    for panel, (name, speed) in zip(axes.flat, speeds.items(), strict=False):
         steps = fourier.plane(fourier.completed(experiment, name, speed), "steps")
         never = np.isinf(steps)
         style.heat_map(

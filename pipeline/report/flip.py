@@ -57,7 +57,7 @@ def curves(experiment: Evaluated, published: Published, caption: str) -> Figure:
     panel.axhline(chance, color="0.6", linewidth=0.9, label="chance")
     cells = percents(experiment.results, ["architecture", "images"])
     for (name, label), look in zip(
-        experiment.labels.items(), style.CURVES, strict=True
+        experiment.labels.items(), style.CURVES, strict=False
     ):
         own = cells.loc[name]
         own = own.loc[[name for name in maps if name in own.index]]

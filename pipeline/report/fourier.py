@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
-from pipeline.cells.fourier import wrapped
 from pipeline.networks import NETWORKS
 from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, number, percent, rms_text, share
@@ -19,6 +18,7 @@ from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, over_seeds
 from pipeline.report.site.data import value
+from pipeline.training.fourier import wrapped
 
 DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
 
@@ -134,7 +134,7 @@ def accuracy_maps(rows: Sequence[Sequence[tuple[str, pd.DataFrame]]]) -> Figure:
     for panels, row in zip(axes, rows, strict=True):
         for panel in panels[len(row) :]:
             panel.set_visible(False)
-        for panel, (title, directions) in zip(panels, row, strict=True):
+        for panel, (title, directions) in zip(panels, row, strict=False):
             image = accuracy_map(panel, directions, title)
         for panel in panels[1:]:
             panel.set_ylabel("")

@@ -26,7 +26,7 @@ def images_or_linear_channel(experiment: Evaluated, caption: str) -> Figure:
         1, columns, max(7.3, 2.9 * columns + 0.5), 4.6, sharey=True
     )
     for panel, (name, label) in zip(axes[0], experiment.labels.items(), strict=True):
-        for (test_set, text), look in zip(NAMES.items(), style.CURVES, strict=True):
+        for (test_set, text), look in zip(NAMES.items(), style.CURVES, strict=False):
             cells = percents(experiment.of(name, test_set=test_set), ["index"])
             sizes = {"linewidth": 1.3, "elinewidth": 1.3, "markersize": 5, "capsize": 3}
             style.over_indices(panel, cells, label=text, **sizes, **look)

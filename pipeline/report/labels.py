@@ -4,10 +4,10 @@ networks."""
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.cells.shapes import INPUT, SIDE, as_text
 from pipeline.networks import NETWORKS
 from pipeline.networks.libraries import LIBRARIES
 from pipeline.networks.registry import LABELS
+from pipeline.training.shapes import INPUT, SIDE, as_text
 
 # Networks whose `width` is a number of channels, not a multiple of the paper's.
 TODAY = {NETWORKS[name] for name in ("vit", "mixer", "convmixer", "convnext")}

@@ -3,7 +3,6 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.cells.shapes import dimension
 from pipeline.experiments.learning import IMAGES
 from pipeline.measures.gradients import FIRST
 from pipeline.project import artifacts
@@ -11,6 +10,7 @@ from pipeline.report import style
 from pipeline.report.comparison import accuracy, basis, mean_text, share, training
 from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.run import Evaluated, Report, not_fitted, percents
+from pipeline.training.shapes import dimension
 
 # Labels of the parts of the response, by their columns in course.csv.
 PARTS = {
@@ -43,10 +43,10 @@ def courses(experiment: Evaluated, course: pd.DataFrame, caption: str) -> Figure
     parts = measured_in(course)
     size = max(6.8, 3.2 * columns + 0.8), 2.3 * len(parts) + 1.4
     figure, axes = style.new(len(parts), columns, *size, sharex="col", sharey="row")
-    looks = dict(zip(course["index"].unique(), style.SPECTRA, strict=True))
+    looks = dict(zip(course["index"].unique(), style.SPECTRA, strict=False))
     for panels, (name, label) in zip(axes.T, experiment.labels.items(), strict=True):
         rows = course[course["architecture"] == name]
-        for panel, part in zip(panels, parts, strict=True):
+        for panel, part in zip(panels, parts, strict=False):
             chance = (1 if part == "v" else FIRST) / dimension(
                 experiment.plan.members[name].input
             )

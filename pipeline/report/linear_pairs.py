@@ -155,7 +155,7 @@ def boundaries(
     rim = matplotlib.patheffects.withStroke(linewidth=3, foreground="black")
     look = {"markersize": 5, "color": "white", "markeredgecolor": "black"}
     boundary = {"levels": [0.5], "colors": "white", "linewidths": 1.6}
-    for panel, (_, cells) in zip(axes.flat, planes.groupby(PAIR), strict=True):
+    for panel, (_, cells) in zip(axes.flat, planes.groupby(PAIR), strict=False):
         probability = np.mean([*cells["probability"]], 0, dtype=np.float64)
         picture = panel.imshow(probability, **colours)
         if not fitted(cells).all():

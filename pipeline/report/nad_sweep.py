@@ -29,7 +29,7 @@ from pipeline.report.site.data import value
 QUOTED = (0, 10, 102, 302)  # the indices whose accuracies stand in the table
 FEWEST = 5  # smallest number of indices for ρ: of 4, one order in twelve has ρ = ±1 by chance
 
-LOOKS = dict(zip(("secant", "gradient"), style.CURVES, strict=True))
+LOOKS = dict(zip(("secant", "gradient"), style.CURVES, strict=False))
 
 
 def sweep(experiment: Evaluated, published: Published, caption: str) -> Figure:

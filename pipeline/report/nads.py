@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.cells.shapes import INPUT
 from pipeline.nads import load
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.gallery import gallery
@@ -21,6 +20,7 @@ from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import NETWORK, Report
 from pipeline.report.site.data import sprite
+from pipeline.training.shapes import INPUT
 
 # The arrays of one file of data/nads: the fields of `pipeline.nads.NADs`.
 NADs = Mapping[str, np.ndarray]

@@ -14,13 +14,13 @@ import pandas as pd
 import pydantic
 
 from pipeline import experiments
-from pipeline.cells.shapes import INPUT
 from pipeline.experiments.plan import Plan
 from pipeline.measures.fitted import FITTED, fitted, summary
 from pipeline.nads.estimator import NADsPlan
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report.labels import label, papers_network, without_width
+from pipeline.training.shapes import INPUT
 
 NETWORK = (
     "lenet"  # the architecture whose numbers are watched, and of which findings speak

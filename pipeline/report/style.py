@@ -41,7 +41,7 @@ SPECTRA = tuple((COLOURS[n % 8], LINES[(n + n // 8) % 4]) for n in range(32))
 # The looks of curves in one panel.
 CURVES = tuple(
     {"color": colour, "linestyle": line, "marker": marker}
-    for (colour, line), marker in zip(SPECTRA, "os^D", strict=True)
+    for (colour, line), marker in zip(SPECTRA, "os^D", strict=False)
 )
 
 PUBLISHED = ORANGE  # the colour of published values beside ours

@@ -16,13 +16,13 @@ import numpy as np
 import pandas as pd
 
 from pipeline import experiments
-from pipeline.cells.shapes import INPUT
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import published
 from pipeline.report.labels import papers_network, without_width
 from pipeline.report.nads import PUBLISHED_ROWS, published_spectra
 from pipeline.report.run import abouts
+from pipeline.training.shapes import INPUT
 
 PUBLISHED = {
     "fourier": (["k_row", "k_col"], "network", {"test_set": "all"}),

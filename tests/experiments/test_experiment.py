@@ -11,10 +11,10 @@ import torch
 from small_grids import SMALL, data_of, plan_of, separable
 
 from pipeline import experiments
-from pipeline.cells.fourier import AXES, coloured, fourier, frequencies
-from pipeline.cells.separable import drawn
 from pipeline.experiments.experiment import SHAPE, shape_of
 from pipeline.grid import jobs
+from pipeline.training.fourier import AXES, coloured, fourier, frequencies
+from pipeline.training.separable import drawn
 
 WIDE = (6, 4)
 BASES = {

@@ -8,9 +8,9 @@ import torch
 from small_grids import orthonormal, plan_of, separable
 
 from pipeline import experiments
-from pipeline.cells import pictures
-from pipeline.cells.seeds import stream
 from pipeline.project.errors import InputError
+from pipeline.training import pictures
+from pipeline.training.seeds import stream
 
 EXPERIMENT = experiments.find("image_pairs")
 SETTINGS = {"eps": 0.7, "sigma": {"lenet": 1.0, "mlp": 3.0, "vgg11": 2.0}}

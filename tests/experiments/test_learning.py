@@ -6,8 +6,8 @@ import torch
 from small_grids import SQUARE, data_of, nads_of, orthonormal, plan_of, separable
 
 from pipeline import experiments
-from pipeline.cells import training
 from pipeline.grid import jobs
+from pipeline.training import loop
 
 EXPERIMENT = experiments.find("learning")
 SETTINGS = {"eps": 2.0, "sigma": {"logreg": 0.5, "lenet": 0.5}}
@@ -15,7 +15,7 @@ BASIS = orthonormal()
 LINEAR = {"data": "linear", "index": 4, "eps": 2.0, "sigma": 0.5} | SQUARE
 IMAGES = LINEAR | {"data": "images", "index": -1}
 GRIDS = {"logreg": {"indices": (4, 40)}}
-HOW = training.Training(epochs=3, lr=0.1, momentum=0.9, weight_decay=0.0)
+HOW = loop.Training(epochs=3, lr=0.1, momentum=0.9, weight_decay=0.0)
 PLAN = plan_of("learning", SETTINGS, GRIDS, seeds=(0,), samples=(60, 30), how=HOW)
 
 
@@ -55,7 +55,7 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     def note(epochs):
         return seen.update({epochs: network.state_dict()["1.weight"].clone()})
 
-    training.train(network, training.channels_last(x, "cpu"), y, HOW, order, note)
+    loop.train(network, loop.channels_last(x, "cpu"), y, HOW, order, note)
     for epochs, weights in course.items():
         assert torch.equal(weights["1.weight"], seen[epochs])
     assert not torch.equal(seen[2], seen[3])

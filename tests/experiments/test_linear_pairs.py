@@ -5,8 +5,8 @@ import torch
 from small_grids import orthonormal, plan_of
 
 from pipeline import experiments
-from pipeline.cells import separable
-from pipeline.cells.seeds import stream
+from pipeline.training import separable
+from pipeline.training.seeds import stream
 
 EXPERIMENT = experiments.find("linear_pairs")
 VALUES = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.5}

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from pipeline import settings
-from pipeline.cells.training import Training
+from pipeline import config
 from pipeline.experiments.plan import Frequencies
+from pipeline.training.loop import Training
 
 INDICES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 800, 1000)
 FOUR = ("lenet", "vgg11", "resnet18", "densenet121")
@@ -69,7 +69,7 @@ STATED = {
 @pytest.fixture
 def paper(shipped):
     """The plans of the scale `paper` by experiment."""
-    return settings.plans(shipped)["paper"].experiments
+    return config.plans(shipped)["paper"].experiments
 
 
 @pytest.mark.parametrize("name", STATED)

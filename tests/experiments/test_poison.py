@@ -7,8 +7,8 @@ import torch
 from small_grids import SQUARE, orthonormal, plan_of
 
 from pipeline import experiments
-from pipeline.cells import pictures
 from pipeline.project.errors import InputError
+from pipeline.training import pictures
 
 EXPERIMENT = experiments.find("poison")
 PLAN = plan_of(

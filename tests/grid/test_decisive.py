@@ -53,8 +53,8 @@ def test_what_trains_a_cell_reaches_no_file_that_its_key_leaves_out(name, images
     handing_over = {code.PACKAGE / file for file in HANDS_OVER}
     assert ours - decisive <= handing_over, ours - decisive - handing_over
     assert {
-        code.PACKAGE / "cells/training.py",
-        code.PACKAGE / "cells/stack.py",
+        code.PACKAGE / "training/loop.py",
+        code.PACKAGE / "training/stack.py",
     } <= ours & decisive
     assert not decisive & set(code.room("report") + code.room("measures")), (
         "metrics and legends"
@@ -79,11 +79,11 @@ def test_an_edit_changes_the_digest_and_its_layout_comments_and_docstrings_do_no
 
 def test_cells_import_torch_and_numpy_alone():
     allowed = {"numpy", "torch", "pipeline", *sys.stdlib_module_names}
-    for file in code.room("cells"):
+    for file in code.room("training"):
         for line in file.read_text().splitlines():
             if line.startswith(("import ", "from ")):
                 module = line.split()[1]
                 assert module.partition(".")[0] in allowed, f"{file}: {line}"
                 assert not module.startswith("pipeline") or module.startswith(
-                    "pipeline.cells"
+                    "pipeline.training"
                 )

@@ -11,9 +11,9 @@ import torch
 from small_grids import ARCHITECTURES, HOW, SQUARE, data_of, orthonormal, plan_of
 
 from pipeline import experiments, networks
-from pipeline.cells import seeds, training
 from pipeline.grid import jobs, run
 from pipeline.machine import store
+from pipeline.training import loop, seeds
 
 CPU = torch.device("cpu")
 SETTINGS = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.0}
@@ -155,7 +155,7 @@ def test_a_cell_is_trained_from_the_weights_and_in_the_order_of_its_identity(mad
         weights = seeds.derive(*job.identity, "weights")
         network = networks.build(ARCHITECTURES[cell["architecture"]], 2, 2, weights)
         x, y = data.dataset(cell, "train")
-        outcome = training.train(
+        outcome = loop.train(
             network, x, y, HOW, seeds.derive(*job.identity, "order")
         )
         (result,) = jobs.train_group(data, [job])
@@ -186,7 +186,7 @@ def test_of_a_network_that_no_later_stage_needs_its_outputs_are_kept(sweep):
         job.specification, 1, 2, seeds.derive(*job.identity, "weights")
     )
     order = seeds.derive(*job.identity, "order")
-    training.train(network, *data.dataset(job.cell, "train"), HOW, order)
+    loop.train(network, *data.dataset(job.cell, "train"), HOW, order)
     expected = network(x).detach()
     assert set(result.tensors) == {"all"} and expected.shape == (20, 2)
     torch.testing.assert_close(result.tensors["all"], expected, rtol=1e-5, atol=1e-6)
@@ -206,7 +206,7 @@ def test_a_stack_gives_each_cell_what_it_gets_alone_and_one_that_diverges_touche
     )
     results = jobs.train_group(data, group)
     for failed in (results[2], *jobs.train_group(data, [group[2]])):
-        assert isinstance(failed, training.Diverged)
+        assert isinstance(failed, loop.Diverged)
         assert (
             failed.__traceback__ is None
         )  # its frames would keep the cell's data on a GPU

@@ -8,10 +8,10 @@ import PIL.Image
 import pytest
 import torch
 
-from pipeline.cells.pictures import in_unit_range, normalised
 from pipeline.experiments.learning import Learning
 from pipeline.images.image_set import KNOWN, image_set
 from pipeline.images.sources import digits, read
+from pipeline.training.pictures import in_unit_range, normalised
 
 
 def shade(split, name, value, size=(32, 32)):

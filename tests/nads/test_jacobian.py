@@ -10,10 +10,10 @@ from nads_samples import GRADIENT, SECANT, distance, linear_features
 from torch import nn
 
 from pipeline import networks
-from pipeline.cells.seeds import derive, stream
 from pipeline.nads import estimate
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.jacobian import Sampler, evaluation_point, jacobian_of
+from pipeline.training.seeds import derive, stream
 
 LENET = {"network": "pipeline.networks.lenet:LeNet"}
 

@@ -78,7 +78,7 @@ def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatc
     assert names > {
         "nads/covariance.py",
         "nads/readout.py",
-        "cells/seeds.py",
+        "training/seeds.py",
         "networks/mlp.py",
     }
     for module, name, other in (

@@ -14,11 +14,11 @@ from torch.nn.utils import parametrizations
 from torch.utils.checkpoint import checkpoint
 
 from pipeline import networks
-from pipeline.cells import training
 from pipeline.nads import estimate
 from pipeline.networks import custom
 from pipeline.networks.dry_run import dry_run
 from pipeline.project.errors import InputError
+from pipeline.training import loop
 
 SHAPE = (2, 8, 8)
 
@@ -465,10 +465,10 @@ def test_a_sound_network_is_trained_and_has_both_derivatives(make, contiguous):
     assert try_out(make) == ([], contiguous)
     assert torch.equal(torch.get_rng_state(), state)
     network = custom.build(functools.partial(make, 2, 2), 0, contiguous)
-    x = training.channels_last(torch.randn(6, *SHAPE), "cpu")
+    x = loop.channels_last(torch.randn(6, *SHAPE), "cpu")
     before = x.clone()
-    training.train(network, x, torch.arange(6) % 2, training.Training(2, 0.1, 0, 0), 0)
-    assert training.logits(network, x[:1]).shape == (1, 2)
+    loop.train(network, x, torch.arange(6) % 2, loop.Training(2, 0.1, 0, 0), 0)
+    assert loop.logits(network, x[:1]).shape == (1, 2)
     assert torch.equal(x, before), "the images of later epochs are those of the first"
     for estimand in ("secant", "gradient"):
         nads = estimate(functools.partial(make, 2, 1), SHAPE, 4, estimand=estimand)

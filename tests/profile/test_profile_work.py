@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline.cells.training import Diverged
 from pipeline.grid import jobs
 from pipeline.profile import plan, work
 from pipeline.profile.plan import Sizes
 from pipeline.project.errors import InputError
+from pipeline.training.loop import Diverged
 
 CPU = torch.device("cpu")
 SIZES = Sizes("secant", 8, 3, 1, 256)

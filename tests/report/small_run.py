@@ -8,8 +8,6 @@ import pandas as pd
 from hand_overs import lay_down_plans, nads_of_file
 
 from pipeline import experiments
-from pipeline.cells.fourier import AXES
-from pipeline.cells.training import Training
 from pipeline.experiments.plan import Member, Plan
 from pipeline.measures.boundaries import POINTS
 from pipeline.measures.fitted import summary
@@ -17,6 +15,8 @@ from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
 from pipeline.report.run import Evaluated
+from pipeline.training.fourier import AXES
+from pipeline.training.loop import Training
 
 LENET = {"network": NETWORKS["lenet"]}
 NARROW = {"network": NETWORKS["resnet18"], "width": 0.125}

@@ -3,8 +3,8 @@
 import small_run
 from small_run import FREQUENCIES, LABELS
 
-from pipeline.cells.fourier import AXES
 from pipeline.report import colours
+from pipeline.training.fourier import AXES
 
 PLACES = [{"axis": axis} | place for axis in AXES for place in FREQUENCIES]
 

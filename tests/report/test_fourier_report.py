@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 import small_run
 
-from pipeline.cells.fourier import frequencies
 from pipeline.report import fourier
+from pipeline.training.fourier import frequencies
 
 
 def run_of(step, transposes=(True, True)):

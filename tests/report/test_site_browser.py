@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline.cells.fourier import fourier
-from pipeline.cells.pictures import in_unit_range, poisoned
-from pipeline.cells.separable import linearly_separable
 from pipeline.report.site.photographs import photograph
+from pipeline.training.fourier import fourier
+from pipeline.training.pictures import in_unit_range, poisoned
+from pipeline.training.separable import linearly_separable
 
 pytestmark = [pytest.mark.slow, browser.needed]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pipeline.cells.seeds import stream
+from pipeline.training.seeds import stream
 from studies import gaussian_images
 
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from pipeline.cells import seeds, training
-from pipeline.cells.fourier import fourier
+from pipeline.training import loop, seeds
+from pipeline.training.fourier import fourier
 from studies import linear_networks
 
 
@@ -33,7 +33,7 @@ def test_a_pooled_linear_network_does_not_exceed_the_closed_form_and_comes_close
 ):
     monkeypatch.setattr(linear_networks, "SAMPLES", 4000)
     v = fourier(2, 0)
-    network = training.initialised(
+    network = loop.initialised(
         linear_networks.pooled_linear, seeds.derive(0, "pooled")
     )
     _, accuracy = linear_networks.train_on(network, v, 3.0, linear_networks.POOLED, 0)

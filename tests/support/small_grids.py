@@ -7,11 +7,11 @@ from hand_overs import lay_down_plans, nads_of_file
 from scipy.linalg import hadamard
 
 from pipeline import experiments, networks
-from pipeline.cells.training import Training
 from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.data import Data
 from pipeline.machine import store
 from pipeline.project import artifacts
+from pipeline.training.loop import Training
 
 ARCHITECTURES = {
     "lenet": {"network": networks.NETWORKS["lenet"]},

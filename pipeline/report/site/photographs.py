@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
-from pipeline.cells.pictures import carrier_of
 from pipeline.report.nads import NADs
 from pipeline.report.run import Evaluated
 from pipeline.report.site.data import encoded, sprite
+from pipeline.training.pictures import carrier_of
 
 # Photographs that come with scikit-learn, since a page may not carry images of the data
 # set.

@@ -5,10 +5,10 @@ import typing
 
 from pydantic import PositiveInt
 
-from pipeline.cells.shapes import INPUT, Shape
 from pipeline.experiments.experiment import Experiment
 from pipeline.images.wanted import Wanted
 from pipeline.nads.estimator import Estimator
+from pipeline.training.shapes import INPUT, Shape
 
 TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip", "optimiser", "schedule")
 """Keys of `Training` in params.yaml, whose top level has `precision`."""

@@ -21,7 +21,7 @@ import re
 import numpy as np
 import torch
 
-from pipeline.cells.fourier import cosines
+from pipeline.training.fourier import cosines
 
 MAPS = (
     "plain",

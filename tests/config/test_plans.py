@@ -7,10 +7,10 @@ import dataclasses
 from documents import GONE, changed
 
 from pipeline import experiments
+from pipeline.config import plans
 from pipeline.experiments.plan import Indices
 from pipeline.images.wanted import WantedOfSize
 from pipeline.nads.estimator import Estimator, Source
-from pipeline.settings import plans
 
 BOTH = ("secant", "gradient")
 

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from pipeline.cells.seeds import derive
+from pipeline.training.seeds import derive
 
 
 def test_a_seed_is_63_bits_of_a_digest_of_every_part_its_type_and_its_place():

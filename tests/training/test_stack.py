@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from pipeline import networks
-from pipeline.cells import stack, training
-from pipeline.cells.training import Training
+from pipeline.training import loop, stack
+from pipeline.training.loop import Training
 
 HOW = Training(epochs=2, lr=0.2, momentum=0.9, weight_decay=1e-3)
 SPECIFICATIONS = {
@@ -51,7 +51,7 @@ def test_networks_in_a_stack_are_trained_as_alone(name, optimiser):
     assert networks.constructor(SPECIFICATIONS[name]["network"]).together == "stack"
     alone = copy.deepcopy(made)
     expected = [
-        training.train(network, *pair, how, seed)
+        loop.train(network, *pair, how, seed)
         for seed, (network, pair) in enumerate(zip(alone, sets, strict=True))
     ]
     found = stack.train(made, sets, how, range(2))
@@ -70,7 +70,7 @@ def test_bfloat16_multiplies_in_bfloat16_and_keeps_weights_in_float32():
     kinds = []
     made[0][1].register_forward_hook(lambda *given: kinds.append(given[2].dtype))
     alone = copy.deepcopy(made[0])
-    training.train(alone, *sets[0], how, 0)
+    loop.train(alone, *sets[0], how, 0)
     stack.train(made, sets, how, range(2))
     assert kinds == 2 * 4 * [torch.bfloat16], "two epochs of two batches each"
     for network in (alone, *made):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline.cells import pictures
-from pipeline.cells.seeds import stream
+from pipeline.training import pictures
+from pipeline.training.seeds import stream
 
 
 def basis(dimension, seed=0):

@@ -4,8 +4,8 @@ that names its place."""
 import pytest
 from documents import GONE, changed
 
+from pipeline.config import plans
 from pipeline.project.errors import InputError
-from pipeline.settings import plans
 
 LINEAR = "scales/laptop/linear_pairs"
 LENET = f"{LINEAR}/networks/lenet"

@@ -11,15 +11,7 @@ import typing
 import pydantic
 
 from pipeline import experiments, networks
-from pipeline.cells.shapes import INPUT, SIZE, Shape, as_text
-from pipeline.cells.training import Training
-from pipeline.experiments.experiment import Experiment
-from pipeline.experiments.plan import Member, Plan
-from pipeline.images.wanted import WantedOfSize
-from pipeline.nads.estimator import NADsPlan, Request, Source
-from pipeline.project.errors import InputError, nearest
-from pipeline.project.parameters import read
-from pipeline.settings.layout import (
+from pipeline.config.layout import (
     Architecture,
     Sizes,
     Top,
@@ -28,7 +20,15 @@ from pipeline.settings.layout import (
     merged,
     written_out,
 )
-from pipeline.settings.mistakes import Mistakes, value_at
+from pipeline.config.mistakes import Mistakes, value_at
+from pipeline.experiments.experiment import Experiment
+from pipeline.experiments.plan import Member, Plan
+from pipeline.images.wanted import WantedOfSize
+from pipeline.nads.estimator import NADsPlan, Request, Source
+from pipeline.project.errors import InputError, nearest
+from pipeline.project.parameters import read
+from pipeline.training.loop import Training
+from pipeline.training.shapes import INPUT, SIZE, Shape, as_text
 
 __all__ = ["Plans", "plans", "read"]
 

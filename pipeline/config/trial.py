@@ -5,13 +5,13 @@ import math
 import sys
 
 from pipeline import experiments
-from pipeline.cells.shapes import Shape
-from pipeline.cells.training import BATCH
+from pipeline.config import Plans
 from pipeline.nads import from_file
 from pipeline.networks import own, registry
 from pipeline.networks.dry_run import dry_run
 from pipeline.project.errors import InputError, at, notice
-from pipeline.settings import Plans
+from pipeline.training.loop import BATCH
+from pipeline.training.shapes import Shape
 
 CLASSES = 10  # outputs where the images, which may not be here yet, decide their number
 

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from pipeline.cells.training import (
+from pipeline.training.loop import (
     BATCH,
     SCHEDULES,
     Diverged,
@@ -31,7 +31,7 @@ def train(
     training: Training,
     seeds: Sequence[int],
 ) -> list[Outcome | Diverged]:
-    """Train M networks in place, each on its own set as `pipeline.cells.training.train`
+    """Train M networks in place, each on its own set as `pipeline.training.loop.train`
     would, on the sets' device.
 
     networks: alike but for their weights; sets: M pairs of inputs (N, C, H, W) and

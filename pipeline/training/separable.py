@@ -12,7 +12,7 @@ The two classes then overlap, and the best classifier reaches an accuracy of Φ(
 import numpy as np
 import torch
 
-from pipeline.cells.shapes import INPUT, D, Shape
+from pipeline.training.shapes import INPUT, D, Shape
 
 
 def labels(rng: np.random.Generator, count: int) -> np.ndarray:

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from pipeline import networks
-from pipeline.cells import training
+from pipeline.training import loop
 
-HOW = training.Training(epochs=2, lr=0.2, momentum=0.9, weight_decay=1e-3)
+HOW = loop.Training(epochs=2, lr=0.2, momentum=0.9, weight_decay=1e-3)
 ONE_EPOCH = dataclasses.replace(HOW, epochs=1)
 NARROW = {"network": networks.NETWORKS["resnet18"], "width": 0.125}
 
@@ -36,7 +36,7 @@ def test_the_schedules(schedule, peak, rates):
     training, 1/4 and 3/4 of it, and falls to 0, 5/6, 3/6 and 1/6 of it; the line falls
     from its peak to 0, and so does half a cosine, at 30°, 90° and 150° here."""
     np.testing.assert_allclose(
-        training.SCHEDULES[schedule](len(rates), peak), rates, rtol=1e-12
+        loop.SCHEDULES[schedule](len(rates), peak), rates, rtol=1e-12
     )
 
 
@@ -45,7 +45,7 @@ def by_hand(x, y, how, seed):
     zeros, its gradients and updates written out in NumPy."""
     weights = momentum = np.zeros((3, x.shape[1]))
     rates = iter(
-        training.SCHEDULES[how.schedule](how.epochs * -(-len(x) // 128), how.lr)
+        loop.SCHEDULES[how.schedule](how.epochs * -(-len(x) // 128), how.lr)
     )
     order = torch.Generator().manual_seed(seed)
     losses = []
@@ -80,14 +80,14 @@ def test_training_is_clipped_sgd_with_momentum_and_weight_decay(schedule, count)
     rng = np.random.default_rng(count)
     x = 1.5 * rng.standard_normal((count, 4))
     y = (x @ [1.0, -2.0, 0.5, 0.0] > 0).astype(int) + (x[:, 3] > 1)
-    how = training.Training(
+    how = loop.Training(
         epochs=4, lr=0.9, momentum=0.7, weight_decay=0.02, schedule=schedule
     )
     layer = nn.Linear(4, 3, bias=False, dtype=torch.float64)
     nn.init.zeros_(layer.weight)
     inputs = torch.as_tensor(x).reshape(count, 4, 1, 1)
     network = nn.Sequential(nn.Flatten(), layer)
-    found = training.train(network, inputs, torch.as_tensor(y), how, seed=5)
+    found = loop.train(network, inputs, torch.as_tensor(y), how, seed=5)
     weights, expected, correct, norms = by_hand(x, y, how, 5)
     np.testing.assert_allclose(layer.weight.detach().numpy(), weights, atol=1e-9)
     assert found.losses == pytest.approx(expected, rel=1e-6)
@@ -97,7 +97,7 @@ def test_training_is_clipped_sgd_with_momentum_and_weight_decay(schedule, count)
 
 def test_adamw_is_pytorchs_with_the_decay_of_the_training():
     how = dataclasses.replace(HOW, optimiser="adamw")
-    optimiser = training.optimiser_of([nn.Parameter(torch.ones(1))], how)
+    optimiser = loop.optimiser_of([nn.Parameter(torch.ones(1))], how)
     assert type(optimiser) is torch.optim.AdamW
     assert [optimiser.defaults[key] for key in ("betas", "weight_decay")] == [
         (0.9, 0.999),
@@ -115,12 +115,12 @@ def test_the_seed_decides_what_dropout_leaves_out_and_the_callers_random_numbers
             {"2.weight": torch.zeros(2, 2048), "2.bias": torch.zeros(2)}
         )
         torch.manual_seed(callers)
-        outcome = training.train(network, x, y, ONE_EPOCH, seed)
+        outcome = loop.train(network, x, y, ONE_EPOCH, seed)
         restored = torch.Generator().manual_seed(callers)
         assert torch.equal(torch.rand(1), torch.rand(1, generator=restored))
         assert (
             outcome.accuracy
-            == training.accuracy(network, x, y)
+            == loop.accuracy(network, x, y)
             != (y == 0).float().mean()
         )
         found.append(network[2].weight.detach())
@@ -135,7 +135,7 @@ def test_same_seed_same_bits():
     states = []
     for seed in (5, 5, 6):
         network = networks.build(NARROW, 2, 2, 1)
-        training.train(network, training.channels_last(x, "cpu"), y, ONE_EPOCH, seed)
+        loop.train(network, loop.channels_last(x, "cpu"), y, ONE_EPOCH, seed)
         states.append(
             torch.cat([t.flatten().float() for t in network.state_dict().values()])
         )
@@ -164,7 +164,7 @@ def test_a_training_set_is_learned_when_ten_batches_in_a_row_have_a_small_mean_l
 ):
     losses = torch.tensor([losses], dtype=torch.float64)
     assert (
-        training.outcome(losses, torch.tensor(0), 128 * losses.numel()).steps == steps
+        loop.outcome(losses, torch.tensor(0), 128 * losses.numel()).steps == steps
     )
 
 
@@ -177,19 +177,19 @@ def test_accuracy_is_the_fraction_of_known_outputs_that_are_largest_at_the_class
     x = torch.eye(3)[answers].reshape(300, 3, 1, 1)
     network = nn.Sequential(nn.Dropout(0.9), nn.Flatten()).train()
     network.register_forward_hook(lambda *given: sizes.append(len(given[2])))
-    assert training.accuracy(network, x, y) == 75 / 300
-    assert torch.equal(training.logits(network, x), x.flatten(1))
+    assert loop.accuracy(network, x, y) == 75 / 300
+    assert torch.equal(loop.logits(network, x), x.flatten(1))
     assert sizes == 2 * [128, 128, 44]
 
 
 def test_only_the_last_loss_tells_divergence():
     losses = torch.tensor([[float("inf"), 1.0], [1.0, 2.0]])
-    found = training.outcome(losses, torch.tensor(60), 160)
+    found = loop.outcome(losses, torch.tensor(60), 160)
     # A batch of 128 samples and one of 32.
     assert found.losses == pytest.approx([float("inf"), (128 * 1 + 32 * 2) / 160])
     assert found.accuracy == 60 / 160
     for last in (float("inf"), -float("inf"), float("nan")):
-        with pytest.raises(training.Diverged, match=f"became {last}"):
-            training.outcome(
+        with pytest.raises(loop.Diverged, match=f"became {last}"):
+            loop.outcome(
                 torch.tensor([[1.0, 1.0], [last, 2.0]]), torch.tensor(0), 160
             )

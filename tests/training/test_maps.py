@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline.cells import maps
-from pipeline.cells.fourier import cosines
-from pipeline.cells.seeds import stream
+from pipeline.training import maps
+from pipeline.training.fourier import cosines
+from pipeline.training.seeds import stream
 
 SIDE = 6
 NAMES = [*maps.MAPS, "rotated_5"]

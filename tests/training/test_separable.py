@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline.cells import separable
-from pipeline.cells.seeds import stream
+from pipeline.training import separable
+from pipeline.training.seeds import stream
 
 
 def samples(sigma_v, count=20_000, dimension=16):

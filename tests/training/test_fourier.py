@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from pipeline.cells.fourier import AXES, coloured, fourier, frequencies, wrapped
-from pipeline.cells.shapes import SIZE
+from pipeline.training.fourier import AXES, coloured, fourier, frequencies, wrapped
+from pipeline.training.shapes import SIZE
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 
-from pipeline.cells.shapes import SIDE, SIZE, Size
+from pipeline.training.shapes import SIDE, SIZE, Size
 
 AXES = {"grey": (1, 1, 1), "red_green": (1, -1, 0), "blue_yellow": (-1, -1, 2)}
 """Orthogonal axes of colour by name, as weights of red, green and blue."""
