@@ -1,212 +1,226 @@
-"""What a step of training takes on an accelerator: alone, in stacks, and beside other
-processes.
+"""What one step of training takes on a GPU: eager, recorded, in lanes, in processes.
 
-    python -m benchmarks.device [--networks lenet resnet18 …] [--device auto]
+    python -m benchmarks.device [--networks lenet resnet18 …] [--minutes 9]
 
-*Alone* is `pipeline.training.loop` with one network. *Kernels* is the same step
-recorded as a CUDA graph and played back, which is what the device itself needs; the
-rest is the host's. *Stack* is `pipeline.training.stack`, where the network suits it, by
-the network. *Processes* is that of several which share the device, each with one
-network, by the network. Milliseconds, one measurement each; ratios of two that stand in
-one line say more than either.
+For every network and precision:
+
+- difference: the largest difference between the losses of a recorded and an eager
+  training, relative to the loss, over `EPOCHS` epochs from the same weights.
+- eager: milliseconds of a step of 128 samples of one network whose steps run by
+  themselves.
+- recorded: the same with recorded steps.
+- N lanes: milliseconds per step, where N recorded networks share the GPU in turns.
+- N processes: milliseconds per step, where N processes share the GPU, each with one
+  recorded network.
+- gigabytes: the most memory that one recorded network takes.
+
+Each network is one line of JSON in the output file, written as soon as it is measured.
+A table of all lines is printed at the end. The columns `eager` and `recorded` are those
+of pipeline/grid/steps.csv, from which `plan` forecasts hours.
 """
 
 import argparse
 import functools
+import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import torch
-import torch.nn.functional as F
-from torch import nn
 
-from pipeline import networks as table
-from pipeline.machine import workers
-from pipeline.training import loop, stack
-from pipeline.training.loop import BATCH, Training
+from pipeline import networks
+from pipeline.machine import lanes, workers
+from pipeline.training import loop
+from pipeline.training.loop import BATCH, WARM_UP, Trainer, Training
 
 NETWORKS = {
-    "lenet": ({"network": "lenet"}, 64),
-    "mlp": ({"network": "mlp", "hidden": [100, 20]}, 64),
-    "vit": ({"network": "vit"}, 16),
-    "mixer": ({"network": "mixer"}, 16),
-    "convnext": ({"network": "convnext"}, 16),
-    "convmixer": ({"network": "convmixer"}, 1),
-    "resnet18_quarter": ({"network": "resnet18", "width": 0.25}, 1),
-    "resnet18": ({"network": "resnet18"}, 1),
-    "vgg11": ({"network": "vgg11"}, 1),
-    "densenet121": ({"network": "densenet121"}, 1),
+    "lenet": {"network": "lenet"},
+    "mlp": {"network": "mlp", "hidden": [100, 20]},
+    "resnet18": {"network": "resnet18"},
+    "densenet121": {"network": "densenet121"},
+    "vgg11": {"network": "vgg11"},
+    "resnet18_quarter": {"network": "resnet18", "width": 0.25},
+    "convnext": {"network": "convnext"},
+    "vit": {"network": "vit"},
+    "mixer": {"network": "mixer"},
+    "convmixer": {"network": "convmixer"},
 }
-"""Name → architecture, and the networks of its stack."""
+"""Architectures by name, the most wanted first."""
 
-TRAINING = functools.partial(Training, lr=0.01, momentum=0.0, weight_decay=0.0)
-PROCESSES = 4
-SECONDS = 8  # for which the processes are counted
+BATCHES = 8
+"""Batches of an epoch."""
 
+EPOCHS = 4
+"""Epochs over which losses are compared."""
 
-def built(name: str, count: int) -> list[nn.Module]:
-    """Untrained networks of one input channel and two classes."""
-    specification = table.specification(NETWORKS[name][0])
-    return [table.build(specification, 1, 2, seed) for seed in range(count)]
+LANES = (2, 4, 8, 16, 32)
+PROCESSES = (2, 4)
 
-
-def data(steps: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs and classes of so many steps."""
-    return torch.randn(steps * BATCH, 1, 32, 32), torch.randint(0, 2, (steps * BATCH,))
+HOW = functools.partial(Training, lr=0.01, momentum=0.9, weight_decay=0.0)
 
 
-def wait(device: torch.device) -> float:
-    """The time when the device has done all that it was told."""
-    if device.type != "cpu":
-        torch.accelerator.synchronize(device)
+def make_trainer(
+    name: str, precision: str, device: torch.device, epochs: int, recorded: bool
+) -> Trainer:
+    """Make the training of an untrained network on noise.
+
+    Args:
+        name: Architecture in `NETWORKS`.
+        precision: 'float32' or 'bfloat16'.
+        device: The GPU.
+        epochs: Epochs of `BATCHES` batches.
+        recorded: Whether steps are recorded.
+    """
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(BATCHES * BATCH, 1, 32, 32, generator=generator)
+    y = torch.randint(0, 2, (len(x),), generator=generator)
+    return Trainer(
+        networks.build(networks.specification(NETWORKS[name]), 1, 2, 0),
+        loop.channels_last(x, device),
+        y.to(device),
+        HOW(epochs, precision=precision),
+        seed=0,
+        record=lanes.record if recorded and device.type != "cpu" else None,
+    )
+
+
+def synchronise(device: torch.device) -> float:
+    """Wait until the device has done all that it was told; return the time."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
     return time.perf_counter()
 
 
-def alone(name: str, precision: str, device: torch.device, steps: int) -> float:
-    """Seconds of a step of one network, from the second epoch on."""
-    (x, y) = data(steps)
-    times = []
-    loop.train(
-        *built(name, 1),
-        loop.channels_last(x, device),
-        y.to(device),
-        TRAINING(3, precision=precision),
-        0,
-        lambda _: times.append(wait(device)),
-    )
-    return (times[3] - times[1]) / (2 * steps)
+def difference(name: str, precision: str, device: torch.device) -> float:
+    """Return the largest relative difference of losses, recorded against eager."""
+    losses = []
+    for recorded in (False, True):
+        trainer = make_trainer(name, precision, device, EPOCHS, recorded)
+        while not trainer.finished:
+            trainer.advance()
+        losses.append(trainer.losses.cpu())
+    eager, recorded = losses
+    return float(((recorded - eager) / eager).abs().max())
 
 
-def kernels(name: str, precision: str, device: torch.device, steps: int) -> float:
-    """Seconds of a step of one network that is recorded and played back."""
-    (network,) = built(name, 1)
-    (x, y) = data(1)
-    network.to(device, memory_format=torch.channels_last).train()
-    x = loop.channels_last(x, device)
-    y = y.to(device)
-    parameters = [*network.parameters()]
-    optimiser = loop.optimiser_of(parameters, TRAINING(1))
+def milliseconds(
+    name: str,
+    precision: str,
+    device: torch.device,
+    steps: int,
+    recorded: bool = True,
+    count: int = 1,
+) -> float:
+    """Return the milliseconds of a step, per network, of networks that take turns.
 
-    def step() -> None:
-        optimiser.zero_grad(set_to_none=False)
-        with torch.autocast(
-            "cuda", torch.bfloat16, precision == "bfloat16", cache_enabled=False
-        ):
-            output = network(x)
-        F.cross_entropy(output.float(), y).backward()
-        nn.utils.clip_grad_norm_(parameters, loop.CLIP)
-        optimiser.step()
-
-    aside = (
-        torch.cuda.Stream()
-    )  # a first few steps, of which PyTorch wants none on the main one
-    with torch.cuda.stream(aside):
-        for _ in range(4):
-            step()
-    wait(device)
-    with torch.cuda.graph(graph := torch.cuda.CUDAGraph()):
-        step()
-    graph.replay()
-    started = wait(device)
+    Args:
+        name: Architecture in `NETWORKS`.
+        precision: 'float32' or 'bfloat16'.
+        device: The GPU.
+        steps: Measured steps of each network.
+        recorded: Whether steps are recorded.
+        count: Number of networks, each with a stream of its own.
+    """
+    started = WARM_UP + 1
+    epochs = 1 + (started + steps) // BATCHES
+    running = []
+    for _ in range(count):
+        stream = lanes.new_stream(device)
+        with lanes.on(stream):
+            trainer = make_trainer(name, precision, device, epochs, recorded)
+            for _ in range(started):
+                trainer.advance()
+        running.append((trainer, stream))
+    before = synchronise(device)
     for _ in range(steps):
-        graph.replay()
-    return (wait(device) - started) / steps
+        for trainer, stream in running:
+            with lanes.on(stream):
+                trainer.advance()
+    return 1e3 * (synchronise(device) - before) / (steps * count)
 
 
-def stacked(name: str, device: torch.device, steps: int) -> float:
-    """Seconds of a step of a stack in float32, by the network."""
-    count = NETWORKS[name][1]
-    times = []
-    networks = built(name, count)
-    (x, y) = data(steps)
-    for epochs in (1, 1, 3):  # the first has starts in it
-        started = wait(device)
-        stack.train(
-            networks,
-            [(x.to(device), y.to(device))] * count,
-            TRAINING(epochs),
-            [0] * count,
-        )
-        times.append(wait(device) - started)
-    return (times[2] - times[1]) / (2 * steps * count)
+def process(name: str, precision: str, device: torch.device, steps: int) -> None:
+    """Say when this process is ready, wait for a line, and print its milliseconds."""
+    milliseconds(name, precision, device, steps)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    print(milliseconds(name, precision, device, steps))
 
 
-def process(
-    name: str, precision: str, device: torch.device, steps: int, start: float
-) -> None:
-    """Train one network over and over, and print its steps in `SECONDS` from `start`
-    on."""
-    (network,) = built(name, 1)
-    (x, y) = data(steps)
-    done = 0
-    how = TRAINING(1, precision=precision)
-    x = loop.channels_last(x, device)
-    y = y.to(device)
-    loop.train(network, x, y, how, 0)
-    time.sleep(max(0, start - time.time()))
-    while time.time() < start + SECONDS:
-        loop.train(network, x, y, how, 0)
-        wait(device)
-        done += steps
-    print(done / (time.time() - start))
-
-
-def processes(name: str, precision: str, device: torch.device, steps: int) -> float:
-    """Seconds of a step of several processes that share the device, by the network."""
-    start = time.time() + 20  # by when all of them have loaded PyTorch
-    words = [
-        "--device",
-        device.type,
-        "--steps",
-        str(steps),
-        "--process",
-        name,
-        precision,
-    ]
-    command = [sys.executable, "-m", "benchmarks.device", *words, str(start)]
+def in_processes(
+    name: str, precision: str, device: torch.device, steps: int, count: int
+) -> float:
+    """Return the milliseconds of a step, per network, of processes that run at once."""
+    words = ["--device", device.type, "--steps", str(steps)]
+    command = [sys.executable, "-m", "benchmarks.device", *words]
+    command += ["--process", name, precision]
     running = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        for _ in range(PROCESSES)
-    ]
-    return 1 / sum(float(each.communicate()[0]) for each in running)
-
-
-def lines(name: str, device: torch.device, steps: int) -> Iterator[str]:
-    """What is printed of one network: a line for each precision."""
-    for precision in ("float32", "bfloat16"):
-        found = {"alone": alone(name, precision, device, steps)}
-        if device.type == "cuda":
-            found["kernels"] = kernels(name, precision, device, steps)
-        if precision == "float32" and (count := NETWORKS[name][1]) > 1:
-            found[f"stack of {count}"] = stacked(name, device, steps)
-        found[f"{PROCESSES} processes"] = processes(name, precision, device, steps)
-        times = ", ".join(
-            f"{label} {1e3 * value:.3g}" for label, value in found.items()
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        yield f"{name} {precision}: {times}"
+        for _ in range(count)
+    ]
+    for child in running:
+        child.stdout.readline()
+    for child in running:
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    speeds = [1 / float(child.communicate()[0]) for child in running]
+    return 1 / sum(speeds)
+
+
+def measure(
+    name: str, precision: str, device: torch.device, steps: int
+) -> dict[str, Any]:
+    """Return all that is measured of one network, by the names of the columns."""
+    row = {"network": name, "precision": precision}
+    row["difference"] = difference(name, precision, device)
+    row["eager"] = milliseconds(name, precision, device, steps, recorded=False)
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+    row["recorded"] = milliseconds(name, precision, device, steps)
+    if device.type == "cuda":
+        row["gigabytes"] = torch.cuda.max_memory_allocated(device) / 1e9
+    for count in LANES:
+        row[f"{count} lanes"] = milliseconds(
+            name, precision, device, steps, count=count
+        )
+    for count in PROCESSES:
+        row[f"{count} processes"] = in_processes(name, precision, device, steps, count)
+    return row
 
 
 def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS)
-    )
-    parser.add_argument("--steps", type=int, default=40, help="of an epoch")
+    parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=[*NETWORKS])
+    parser.add_argument("--steps", type=int, default=64, help="measured steps")
     parser.add_argument("--device", default="auto", help="as in params.yaml")
-    parser.add_argument("--process", nargs=3, help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    device = workers.device_of(chosen.device)
-    if chosen.process:
-        name, precision, start = chosen.process
-        process(name, precision, device, chosen.steps, float(start))
+    parser.add_argument("--minutes", type=float, default=9, help="start none later")
+    parser.add_argument("--out", type=Path, default=Path("device.jsonl"))
+    parser.add_argument("--process", nargs=2, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    device = workers.device_of(asked.device)
+    if asked.process:
+        process(*asked.process, device, asked.steps)
         return
-    print(f"ms of a step on {workers.place(device)}, torch {torch.__version__}")
-    for name in chosen.networks:
-        for line in lines(name, device, chosen.steps):
-            print(line, flush=True)
+    started = time.monotonic()
+    rows = []
+    asked.out.write_text("")
+    for precision in ("float32", "bfloat16"):
+        for name in asked.networks:
+            if time.monotonic() - started > 60 * asked.minutes:
+                break
+            row = measure(name, precision, device, asked.steps)
+            rows.append(row)
+            with asked.out.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(row, file=sys.stderr, flush=True)
+    print(f"milliseconds of a step, {workers.place(device)}, torch {torch.__version__}")
+    print(pd.DataFrame(rows).to_string(index=False, float_format="{:.3g}".format))
 
 
 if __name__ == "__main__":

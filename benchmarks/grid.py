@@ -8,7 +8,7 @@ two workers that stacks samples one by one, the network in PyTorch's default lay
 cores for one network, SGD and clipping at each step, `.item()` at each step for the
 running loss, and a test pass after each epoch. Ours: `pipeline.machine.workers` with
 `pipeline.training.loop`, one process per core, a test at the end; on a GPU
-`pipeline.training.stack` where the network suits it. Both train the same cells on the same
+`pipeline.machine.lanes` with recorded steps. Both train the same cells on the same
 device: same data, initial weights, order of samples, schedule; their test accuracies
 are printed beside each other.
 
@@ -34,9 +34,8 @@ from torch import nn
 from torch.utils.data import DataLoader, Sampler, TensorDataset
 
 from pipeline import networks as table
-from pipeline.grid.run import STACK
-from pipeline.machine import workers
-from pipeline.training import loop, separable, stack
+from pipeline.machine import lanes, workers
+from pipeline.training import loop, separable
 from pipeline.training.fourier import fourier
 from pipeline.training.loop import BATCH, CLIP, Training
 
@@ -89,7 +88,7 @@ class Order(Sampler):
 def usual(cell: Cell, sets: Sets, device: torch.device) -> float:
     """Train one network the usual way; returns its test accuracy after the last epoch."""
     how = cell.training
-    (x, y) = sets[0]
+    x, y = sets[0]
     network = table.build(cell.specification, 1, 2, cell.seed).to(device)
     loader = DataLoader(
         TensorDataset(x, y), BATCH, sampler=Order(len(x), cell.seed), num_workers=2
@@ -137,58 +136,61 @@ def data(count: int) -> Sets:
     return sets
 
 
-def train_group(device: torch.device, sets: Sets, cells: list[Cell]) -> list[float]:
-    """Test accuracies of cells of our grid, trained alone or in a stack; runs in a
-    worker."""
-    (x, y), (test_x, test_y) = sets
-    networks = [table.build(cell.specification, 1, 2, cell.seed) for cell in cells]
-    if len(cells) == 1:
-        x = loop.channels_last(x, device)
-        loop.train(networks[0], x, y.to(device), cells[0].training, cells[0].seed)
-    else:
-        seeds = [cell.seed for cell in cells]
-        pair = x.to(device), y.to(device)
-        stack.train(networks, [pair] * len(cells), cells[0].training, seeds)
-    test_x = loop.channels_last(test_x, device)
-    test_y = test_y.to(device)
-    return [
-        loop.accuracy(network.to(device), test_x, test_y) for network in networks
-    ]
+class Run(loop.Trainer):
+    """The training of one cell of our grid, whose result is its test accuracy."""
+
+    def __init__(self, device: torch.device, sets: Sets, cell: Cell) -> None:
+        (x, y), self.test_set = sets
+        super().__init__(
+            table.build(cell.specification, 1, 2, cell.seed),
+            loop.channels_last(x, device),
+            y.to(device),
+            cell.training,
+            cell.seed,
+            record=lanes.record if device.type == "cuda" else None,
+        )
+
+    def result(self, at_once: int) -> float:
+        """The test accuracy, however many cells share the device."""
+        x, y = self.test_set
+        x = loop.channels_last(x, self.x.device)
+        return loop.accuracy(self.network, x, y.to(self.x.device))
+
+
+def train_cell(device: torch.device, sets: Sets, cell: Cell) -> float:
+    """Train one cell of our grid, in a worker; returns its test accuracy."""
+    run = Run(device, sets, cell)
+    while not run.finished:
+        run.advance()
+    return run.result(1)
 
 
 def ours(name: str, count: int, device: torch.device) -> tuple[float, list[float]]:
-    """Time of a grid of `count` cells from its start to its end, and their test
-    accuracies."""
+    """Time of a grid of `count` cells from start to end, and their test accuracies."""
     specification, samples, epochs, _ = NETWORKS[name]
     cells = [Cell(specification, TRAINING(epochs), seed) for seed in range(count)]
-    size = together(specification, device)
-    groups = [cells[start : start + size] for start in range(0, count, size)]
     started = time.perf_counter()
     make_data = functools.partial(data, samples)
+    if device.type == "cpu":
+        train = functools.partial(train_cell, device)
+        results = workers.run(train, cells, make_data, device)
+    else:
+        start = functools.partial(Run, device)
+        results = lanes.run(start, cells, make_data, lambda cell: name, device)
     accuracies = {}
-    for group, result in workers.run(
-        functools.partial(train_group, device), groups, make_data, device
-    ):
+    for cell, result in results:
         if isinstance(result, Exception):
             raise result
-        accuracies |= zip((cell.seed for cell in group), result, strict=True)
+        accuracies[cell.seed] = result
     return time.perf_counter() - started, [accuracies[seed] for seed in range(count)]
-
-
-def together(specification: table.Specification, device: torch.device) -> int:
-    """Cells in one group: a stack of the networks that suit it, on a GPU."""
-    make = table.constructor(specification["network"])
-    stacked = device.type != "cpu" and getattr(make, "together", None) == "stack"
-    return STACK if stacked else 1
 
 
 def one_network(name: str, rounds: int, device: torch.device) -> Iterator[str]:
     """The lines of the block that the rounds give for one network."""
     specification, samples, epochs, multiples = NETWORKS[name]
-    at_once = (
-        workers.cores() if device.type == "cpu" else together(specification, device)
-    )
-    small, large = (multiple * at_once for multiple in multiples)
+    at_once = workers.cores() if device.type == "cpu" else lanes.AT_MOST
+    small = multiples[0] * at_once
+    large = multiples[1] * at_once
     sets = data(samples)
     ratios = {}
     both = []
@@ -200,9 +202,8 @@ def one_network(name: str, rounds: int, device: torch.device) -> Iterator[str]:
                 Cell(specification, TRAINING(epochs), seed), sets, device
             )
         each = (time.perf_counter() - started) / USUAL_CELLS
-        (few, _), (many, accuracies) = (
-            ours(name, size, device) for size in (small, large)
-        )
+        few, _ = ours(name, small, device)
+        many, accuracies = ours(name, large, device)
         both += [
             (accuracies[seed], other) for seed, other in theirs.items() if seed < large
         ]
@@ -237,7 +238,8 @@ def main() -> None:
     commit = subprocess.check_output(
         ["git", "rev-parse", "--short", "HEAD"], text=True
     ).strip()
-    where = f"{workers.place(device)}, {platform.machine()}, torch {torch.__version__}, float32"
+    place = f"{workers.place(device)}, {platform.machine()}"
+    where = f"{place}, torch {torch.__version__}, float32"
     lines = [f"benchmarks.grid at {commit}, {chosen.rounds} rounds: {where}"]
     for name in chosen.networks:
         lines += one_network(name, chosen.rounds, device)

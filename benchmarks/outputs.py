@@ -24,7 +24,7 @@ from torch import nn
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.jacobian import Sampler
-from pipeline.training.loop import initialised
+from pipeline.training.loop import initialise
 from pipeline.training.shapes import INPUT
 
 OUTPUT = Estimator("output", "plain", 100.0, "many", True, False)
@@ -58,7 +58,7 @@ def one_round(numbers: range) -> tuple[list[float], list[float]]:
     """Seconds per network, and V, without and with the symmetries."""
 
     def build(seed):
-        return initialised(UNet, seed)
+        return initialise(UNet, seed)
 
     sides = [(Covariance(INPUT, symmetry), []) for symmetry in ("none", "square")]
     for number in numbers:

@@ -34,7 +34,7 @@ def main() -> None:
         existing(plans.images.path)
     notice_of_other_images(plans.images)
     rows = {
-        name: forecast(experiments.find(name), plan, device)
+        name: forecast(experiments.find(name), plan, device, plans.engine)
         for name, plan in plans.experiments.items()
     }
     table = pd.DataFrame(rows).T
@@ -54,7 +54,8 @@ def main() -> None:
     with artifacts.output(artifacts.PLAN) as folder:
         for name, plan in (documents | plans.experiments).items():
             artifacts.write_json(folder / f"{name}.json", dataclasses.asdict(plan))
-        artifacts.write_json(folder / "machine.json", {"device": plans.device})
+        machine = {"device": plans.device, "engine": plans.engine}
+        artifacts.write_json(folder / "machine.json", machine)
         (folder / "params.sha256").write_text(digest)
 
 

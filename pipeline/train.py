@@ -7,13 +7,15 @@ after a run that was killed.
 """
 
 import time
+from pathlib import Path
 
 from pipeline import experiments
+from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Plan
 from pipeline.grid import run
 from pipeline.grid.data import Data
 from pipeline.grid.forecast import add_rates
-from pipeline.grid.jobs import of_cells, rate_key
+from pipeline.grid.jobs import Job, of_cells, rate_key
 from pipeline.machine import workers
 from pipeline.machine.store import Store, default_folder
 from pipeline.project import artifacts, command
@@ -21,63 +23,83 @@ from pipeline.project.errors import InputError, one_sentence
 
 
 def main(name: str) -> None:
-    """Train what the store does not hold, then lay out models/{name}/."""
+    """Train what the cache lacks, then lay out models/{name}/."""
     experiment = experiments.find(name)
     plan = Plan.read(experiment)
-    device = workers.device_of(artifacts.planned("machine", dict)["device"])
+    machine = artifacts.planned("machine", dict)
+    device = workers.device_of(machine["device"])
     data = Data(experiment)
     store = Store(default_folder())
-    jobs = list(of_cells(plan, data, data.cells(plan), device))
-    outcomes = {job.key: store.get(job.key) for job in jobs}
-    missing = [job for job in jobs if outcomes[job.key] is None]
+    cells = data.cells(plan)
+    jobs = list(of_cells(plan, data, cells, device, machine["engine"]))
+    missing = [job for job in jobs if store.get(job.key) is None]
     started = time.monotonic()
-    samples = plan.train_samples
-    trained, failed = run.train(missing, samples, data, device, store)
+    trained, failed = run.train(missing, data, device, store, machine["engine"])
     minutes = (time.monotonic() - started) / 60
     rates = {}
     for job, seconds in trained:
-        member = plan.members[job.cell["architecture"]]
-        rates[rate_key(experiment, member, device)] = seconds / (
-            samples * job.training.epochs
-        )
+        key = rate_key(experiment, plan.members[job.cell["architecture"]], device)
+        rates[key] = seconds / (plan.train_samples * job.training.epochs)
     add_rates(rates)
-    print(
-        f"{name}: {len(trained)} cells trained, {len(jobs) - len(trained) - len(failed)} reused, "
-        f"{len(failed)} failed; {minutes:.1f} min"
-        + (f", {len(trained) / minutes:.1f} models per minute" if trained else "")
-        + f" on {workers.place(device)}"
+    reused = len(jobs) - len(trained) - len(failed)
+    counts = f"{len(trained)} cells trained, {reused} reused, {len(failed)} failed"
+    speed = f", {len(trained) / minutes:.1f} models per minute" if trained else ""
+    where = workers.place(device)
+    print(f"{name}: {counts}; {minutes:.1f} min{speed} on {where}")
+    if failed:
+        raise InputError(failures(experiment, failed, len(jobs)))
+    with artifacts.output(artifacts.MODELS / name) as models:
+        lay_out(models, experiment, plan, jobs, store)
+
+
+def failures(
+    experiment: Experiment, failed: list[tuple[Job, Exception]], count: int
+) -> str:
+    """Describe the cells that failed.
+
+    Args:
+        experiment: The experiment.
+        failed: The jobs with their exceptions.
+        count: Number of cells in the grid.
+    """
+    reasons = []
+    for job, error in failed:
+        cell = artifacts.cell_name(job.cell, experiment.coordinates)
+        reasons.append(f"{cell}: {type(error).__name__}: {error}")
+    return (
+        f"{len(failed)} of {count} cells of {experiment.name} failed (the others are "
+        f"kept and not trained again): {'; '.join(reasons)}"
     )
 
-    def cell_name(job):
-        return artifacts.cell_name(job.cell, experiment.coordinates)
 
-    if failed:
-        reasons = "; ".join(
-            f"{cell_name(job)}: {type(e).__name__}: {e}" for job, e in failed
-        )
-        raise InputError(
-            f"{len(failed)} of {len(jobs)} cells of {name} failed (the others are kept and not "
-            f"trained again): {reasons}"
-        )
-    outcomes |= {job.key: store.get(job.key) for job in missing}
-    with artifacts.output(artifacts.MODELS / name) as models:
-        for job in jobs:
-            store.lay_down(job.key, models / f"{cell_name(job)}.safetensors")
-        for table_name, table in run.tables(
-            jobs, outcomes, experiment.coordinates
-        ).items():
-            table.to_csv(models / f"{table_name}.csv", index=False)
-        sizes = {
-            "scale": plan.scale,
-            "seeds": len(plan.seeds),
-            "precision": plan.precision,
-        }
-        specifications = {
-            name: member.specification for name, member in plan.members.items()
-        }
-        artifacts.write_json(
-            models / "grid.json", sizes | {"architectures": specifications}
-        )
+def lay_out(
+    folder: Path, experiment: Experiment, plan: Plan, jobs: list[Job], store: Store
+) -> None:
+    """Write the outputs of the stage.
+
+    Args:
+        folder: Where they are written.
+        experiment: The experiment.
+        plan: Its plan.
+        jobs: The jobs of all cells, all of which are in the cache.
+        store: The cache.
+    """
+    for job in jobs:
+        cell = artifacts.cell_name(job.cell, experiment.coordinates)
+        store.link_to(job.key, folder / f"{cell}.safetensors")
+    outcomes = {job.key: store.get(job.key) for job in jobs}
+    for name, table in run.tables(jobs, outcomes, experiment.coordinates).items():
+        table.to_csv(folder / f"{name}.csv", index=False)
+    specifications = {
+        name: member.specification for name, member in plan.members.items()
+    }
+    grid = {
+        "scale": plan.scale,
+        "seeds": len(plan.seeds),
+        "precision": plan.precision,
+        "architectures": specifications,
+    }
+    artifacts.write_json(folder / "grid.json", grid)
 
 
 if __name__ == "__main__":

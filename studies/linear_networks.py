@@ -98,7 +98,7 @@ def pooling_rows() -> Iterator[dict]:
         v = fourier(row, column)
         share = energy_left(v)
         for seed in SEEDS:
-            network = loop.initialised(pooled_linear, seeds.derive(seed, "pooled"))
+            network = loop.initialise(pooled_linear, seeds.derive(seed, "pooled"))
             outcome, accuracy = train_on(network, v, SIGMA, POOLED, seed)
             yield {
                 "k_row": row,
@@ -116,7 +116,7 @@ def conditioning_rows() -> Iterator[dict]:
     v = fourier(2, 4)
     for factor in FACTORS:
         for seed in SEEDS:
-            network = loop.initialised(
+            network = loop.initialise(
                 lambda factor=factor: ScaledLinear(v, factor),
                 seeds.derive(seed, "scaled"),
             )

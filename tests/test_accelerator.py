@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import json
 
+import accelerator
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,28 +15,17 @@ from accelerator import CPU, DEVICE, NAME, STATE, Accelerator
 from hand_overs import lay_down_plans
 from small_grids import HOW, SMALL, lay_down_nads, lay_down_plan, orthonormal, plan_of
 from small_images import class_folders
+from small_networks import FAMILIES
 
 from pipeline import estimate, evaluate, generate, networks, train
-from pipeline.machine import workers
+from pipeline.grid.jobs import CellTraining
+from pipeline.machine import lanes, workers
 from pipeline.nads import NADs, jacobian
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.profile import __main__ as profile
 from pipeline.profile import checkpoint, plan
 from pipeline.project import artifacts
-from pipeline.training import loop, stack
-
-FAMILIES = {
-    "logreg": {},
-    "mlp": {"hidden": [6, 4]},
-    "lenet": {},
-    "vgg11": {"width": 0.125},
-    "resnet18": {"width": 0.125},
-    "densenet121": {"growth": 2, "blocks": [1, 1, 1, 1]},
-    "vit": {"width": 16, "depth": 1},
-    "mixer": {"width": 16, "depth": 1},
-    "convmixer": {"width": 8, "depth": 1},
-    "convnext": {"widths": [8, 8, 8], "depths": [1, 1, 1]},
-}
+from pipeline.training import loop
 
 
 @pytest.fixture
@@ -87,10 +77,10 @@ def test_every_family_trains_in_both_precisions(name, precision, on_both):
         np.testing.assert_allclose(others[key], value, atol=1e-6)
 
 
-def lay_down(name, images, architecture="lenet"):
+def lay_down(name, images, architecture="lenet", epochs=1):
     """What the stages before `train` leave of a small grid of one architecture."""
     settings, grid = SMALL[name]
-    how = dataclasses.replace(HOW, epochs=1)
+    how = dataclasses.replace(HOW, epochs=epochs, batch_size=32)
     plan = plan_of(name, settings, {architecture: grid}, (0,), (40, 20), how=how)
     lay_down_plan(plan)
     lay_down_nads(**{architecture: orthonormal()})
@@ -142,59 +132,38 @@ def test_every_experiment_is_trained_and_evaluated(
         pd.testing.assert_frame_equal(tables_there[key], table, atol=1e-3)
 
 
-class Shifted(torch.nn.Module):
-    """A linear network whose inputs are shifted by a buffer."""
-
-    def __init__(self):
-        super().__init__()
-        self.linear = torch.nn.Linear(1024, 2)
-        self.register_buffer("shift", torch.ones(1024), persistent=False)
-
-    def forward(self, x):
-        return self.linear(x.flatten(1) + self.shift)
-
-
-def test_networks_of_a_stack_bring_their_buffers(on_both):
-    x = torch.randn(3, 20, 1, 32, 32, generator=torch.Generator().manual_seed(0))
-    y = torch.arange(20) % 2
-
-    def run(device):
-        made = [loop.initialised(Shifted, seed) for seed in range(3)]
-        sets = [(each.to(device), y.to(device)) for each in x]
-        STATE.waits = 0
-        outcomes = stack.train(made, sets, HOW, range(3))
-        assert STATE.waits <= 2, "once in a training, and not once in a step"
-        return outcomes
-
-    ours, there = on_both(run)
-    for one, other in zip(ours, there, strict=True):
-        assert other.losses == pytest.approx(one.losses, rel=1e-5)
-
-
-def test_a_stack_that_has_no_room_is_halved_and_its_sets_arrive_one_by_one(
+def test_several_networks_are_recorded_and_trained_at_once(
     folder, images, on_both, in_this_process, monkeypatch
 ):
-    """Room for the inputs of two of the four cells, of 40 samples of two channels each."""
-    lay_down("linear_pairs", images, "mlp")
-    tried = []
-    real = stack.train
+    """Four cells, in lanes of at most three."""
+    lay_down("linear_pairs", images, "mlp", epochs=5)
+    planned = artifacts.planned("machine", dict)
+    at_once = []
+    real = CellTraining.result
 
-    def watched(networks, sets, *rest):
-        sets = list(sets)
-        assert {tensor.device.type for pair in sets for tensor in pair} == {NAME}
-        STATE.most = 2 * sets[0][0].numel()
-        tried.append(len(sets))
-        return real(networks, sets, *rest)
+    def result(cell, count=1):
+        at_once.append(count)
+        return real(cell, count)
 
-    monkeypatch.setattr(stack, "train", watched)
+    monkeypatch.setattr(CellTraining, "result", result)
+    monkeypatch.setattr(lanes, "record", accelerator.record)
+    monkeypatch.setattr(lanes.run, "__defaults__", (3,))
 
     def run(device):
+        engine = "eager" if device == CPU else "recorded"
+        artifacts.write_json(
+            artifacts.PLAN / "machine.json", planned | {"engine": engine}
+        )
         train.main("linear_pairs")
-        return left("linear_pairs")[1]["training.csv"]
+        return left("linear_pairs")
 
-    ours, there = on_both(run)
-    assert tried == [4, 2, 2] and STATE.refused == 1
-    pd.testing.assert_frame_equal(there, ours, atol=1e-4)
+    (arrays, tables), (arrays_there, tables_there) = on_both(run)
+    assert at_once[-4:] == [3, 3, 2, 1]
+    for key, values in arrays.items():
+        for name, value in values.items():
+            np.testing.assert_allclose(arrays_there[key][name], value, atol=1e-5)
+    for key, table in tables.items():
+        pd.testing.assert_frame_equal(tables_there[key], table, atol=1e-4)
 
 
 @pytest.mark.parametrize("estimand", ["secant", "gradient"])
@@ -219,7 +188,8 @@ def test_nads_are_estimated(estimand, folder, on_both, in_this_process, monkeypa
     source = Source(2, input=(1, 8, 8))
     members = {name: Request(each, source) for name, each in specifications.items()}
     lay_down_plans(
-        nads=NADsPlan("smoke", 0, estimator, members), machine={"device": "cpu"}
+        nads=NADsPlan("smoke", 0, estimator, members),
+        machine={"device": "cpu", "engine": "eager"},
     )
 
     def run(device):
@@ -245,7 +215,7 @@ def test_the_output_of_a_network_from_images_to_images_comes_back(on_both):
     point = np.ones(64, "f4")
 
     def made():
-        return loop.initialised(lambda: torch.nn.Conv2d(1, 1, 3, padding=1), 0)
+        return loop.initialise(lambda: torch.nn.Conv2d(1, 1, 3, padding=1), 0)
 
     def run(device):
         return jacobian.jacobian_of(made().to(device), estimator, point, (1, 8, 8))

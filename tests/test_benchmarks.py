@@ -2,17 +2,23 @@
 made up; what this machine takes is never tested."""
 
 import itertools
+import json
+import subprocess
+import sys
 
+import accelerator
 import numpy as np
 import pytest
 import torch
+from structure import ROOT
 from torch import nn
 
 from benchmarks import allocation, device, nads, outputs
 from benchmarks import grid as throughput
 from pipeline import networks
-from pipeline.machine import workers
+from pipeline.machine import lanes, workers
 from pipeline.networks.lenet import LeNet
+from pipeline.training.loop import BATCH, WARM_UP
 
 
 def printed(text):
@@ -132,22 +138,43 @@ def test_a_grids_throughput_is_that_of_the_usual_loop_over_ours(monkeypatch, cap
     assert out.startswith("benchmarks.grid at ") and len(out.splitlines()) == 6
 
 
-def test_a_step_of_a_stack_is_told_by_the_network(monkeypatch):
-    """A network's epochs end every 4 seconds; stacks of 1, 1, 3 epochs take 1, 1 and
-    10."""
-    clock = iter([0, 4, 8, 12, 0, 1, 2, 3, 4, 14, 0, 4, 8, 12])
-    monkeypatch.setattr(device, "wait", lambda _: next(clock))
-    monkeypatch.setattr(device, "processes", lambda *_: 0.25)
-    assert list(device.lines("mlp", torch.device("cpu"), 1)) == [
-        f"mlp float32: alone 4e+03, stack of 64 {1e3 * 9 / 2 / 64:.3g}, 4 processes 250",
-        "mlp bfloat16: alone 4e+03, 4 processes 250",
-    ]
+def test_a_step_is_timed_after_it_was_recorded_and_divided_by_the_networks(monkeypatch):
+    """Three networks make four steps each in 6 seconds."""
+    clock = iter([1.0, 7.0])
+    monkeypatch.setattr(device, "synchronise", lambda _: next(clock))
+    monkeypatch.setattr(lanes, "record", accelerator.record)
+    made = []
+    real = device.make_trainer
+
+    def make_trainer(*given):
+        made.append(real(*given))
+        return made[-1]
+
+    monkeypatch.setattr(device, "make_trainer", make_trainer)
+    with accelerator.Accelerator():
+        found = device.milliseconds("mlp", "float32", accelerator.DEVICE, 4, count=3)
+        assert found == 1e3 * 6 / (4 * 3)
+        assert [trainer.step for trainer in made] == [WARM_UP + 1 + 4] * 3
+        assert all(set(trainer.replays) == {BATCH} for trainer in made)
+        assert device.difference("mlp", "float32", accelerator.DEVICE) < 1e-4
+
+
+@pytest.mark.slow
+def test_the_walk_writes_a_line_for_each_network(tmp_path):
+    """On the CPU, on which steps are not recorded."""
+    words = ["--networks", "mlp", "--steps", "1", "--device", "cpu"]
+    command = [sys.executable, "-m", "benchmarks.device", *words, "--out"]
+    text = subprocess.check_output([*command, tmp_path / "out"], text=True, cwd=ROOT)
+    rows = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
+    assert [row["precision"] for row in rows] == ["float32", "bfloat16"]
+    for row in rows:
+        assert {"eager", "recorded", "32 lanes", "4 processes"} < row.keys()
+    assert len(text.splitlines()) == 1 + 1 + 2
 
 
 @pytest.mark.slow
 def test_every_way_trains_the_same_cells():
-    """One at a time, together, and the usual loop: same data, weights, order and
-    schedule."""
+    """Our loop and the usual one: same data, weights, order and schedule."""
     specification = networks.specification({"network": "mlp", "hidden": [6, 4]})
     cells = [
         throughput.Cell(specification, throughput.TRAINING(1), seed)
@@ -155,7 +182,6 @@ def test_every_way_trains_the_same_cells():
     ]
     sets = throughput.data(200)
     cpu = torch.device("cpu")
-    found = [throughput.train_group(cpu, sets, [cell])[0] for cell in cells]
-    assert throughput.train_group(cpu, sets, cells) == pytest.approx(found, abs=0.01)
+    found = [throughput.train_cell(cpu, sets, cell) for cell in cells]
     assert throughput.usual(cells[0], sets, cpu) == pytest.approx(found[0], abs=0.01)
     assert len(set(found)) > 1 and all(0.4 < accuracy <= 1 for accuracy in found)

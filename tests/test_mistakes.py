@@ -386,7 +386,7 @@ def planned(folder, shipped):
     plans = config.plans(config.read())["smoke"]
     documents = {
         "images": plans.images,
-        "machine": {"device": plans.device},
+        "machine": {"device": plans.device, "engine": plans.engine},
         "nads": plans.nads,
     }
     lay_down_plans(**documents, **plans.experiments)

@@ -107,11 +107,11 @@ def test_a_cell_trained_in_memory_is_what_the_stage_trains(grid):
     """The stated way of `fitting` too, but for the clipping that is planned."""
     data = data_of("linear_pairs", {3: grid.data.draw(3)}, grid.data.vectors)
     (job,) = jobs.of_cells(grid.plan, data, grid.cells, torch.device("cpu"))
-    (result,) = jobs.train_group(data, [job])
+    result = jobs.train_cell(data, job)
     outcome, accuracies, seconds = grid.train(job.cell, "linear_pairs")
     assert outcome == result.outcome and seconds > 0
     assert list(accuracies) == ["all", "first", "second", "conflict"]
-    network = jobs.restored(
+    network = jobs.restore(
         data, job.cell, job.specification, result.tensors, torch.device("cpu")
     )
     for name, x, y in data.test_sets(job.cell):

@@ -40,6 +40,7 @@ class Plans:
 
     images: WantedOfSize
     device: str
+    engine: str
     nads: NADsPlan
     experiments: dict[str, Plan]
 
@@ -130,6 +131,7 @@ class _Scale:
         return Plans(
             WantedOfSize(**vars(self.top.images), size=next(iter(sizes), SIZE)),
             self.top.device,
+            self.top.engine,
             NADsPlan(self.name, self.top.seed, self.top.estimator, requests),
             planned,
         )

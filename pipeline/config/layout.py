@@ -23,6 +23,7 @@ class Top:
     estimator: Estimator
     architectures: dict[str, dict[str, typing.Any]]
     device: typing.Literal["auto", "cpu", "cuda", "mps", "xpu"]
+    engine: typing.Literal["eager", "recorded"]
     precision: typing.Literal["float32", "bfloat16"]
     scale: str
     scales: dict[str, typing.Any]

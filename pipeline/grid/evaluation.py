@@ -1,10 +1,12 @@
-"""The evaluation of trained cells: rows of results for each cell, and the tables of all
-cells."""
+"""The evaluation of trained cells: rows of each cell, and the tables of all cells."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import safetensors.torch
 import torch
+from torch import nn
 
 from pipeline import networks
 from pipeline.experiments.experiment import Cell, Experiment
@@ -13,68 +15,82 @@ from pipeline.grid.data import Data
 from pipeline.measures import boundaries, gradients
 from pipeline.project import artifacts
 
-Rows = dict[
-    str, list[dict]
-]  # of each table, by its name: 'results', 'boundaries', 'course'
+Row = dict[str, Any]
+
+Rows = dict[str, list[Row]]
+"""Rows of each table, by its name: 'results', 'boundaries', 'course'."""
 
 
 def evaluate_one(
     device: torch.device, data: Data, trained: tuple[Cell, networks.Specification, str]
 ) -> tuple[Rows, np.ndarray | None]:
-    """One cell's rows of every table, and the cross-section of its score where it has a
-    plane.
+    """Evaluate one cell.
 
-    trained: the cell, its network's specification, and its file in models/.
+    Args:
+        device: Where networks run.
+        data: The experiment's data sets.
+        trained: The cell, its network's specification, and its file in models/.
+
+    Returns:
+        The cell's rows of every table, and the cross-section of its score in the plane
+        of the decision boundary, if the experiment has one.
     """
+    cell, specification, file = trained
     experiment = data.experiment
-    (cell, specification, file) = trained
     tensors = safetensors.torch.load_file(file)
-    states = {}
+    snapshots = {}
     if experiment.needs_courses:
-        states = jobs.course(tensors)
-        *_, tensors = states.values()
-
-    def restored(weights):
-        return jobs.restored(data, cell, specification, weights, device)
-
-    network = restored(tensors) if experiment.needs_networks else None
-    rows = {"results": []}
+        snapshots = jobs.by_epoch(tensors)
+        tensors = snapshots[max(snapshots)]
+    network = None
+    if experiment.needs_networks:
+        network = jobs.restore(data, cell, specification, tensors, device)
+    rows: Rows = {"results": []}
+    for name, x, y in data.test_sets(cell):
+        outputs = tensors[name] if network is None else jobs.logits(network, x, device)
+        rows["results"].append(_accuracies(name, outputs, y))
+    if network is None:
+        return rows, None
+    # All that follows is measured on the first test set.
+    _, x, y = next(data.test_sets(cell))
     section = None
-    for position, (test_set, x, y) in enumerate(data.test_sets(cell)):
-        outputs = (
-            tensors[test_set] if network is None else jobs.logits(network, x, device)
-        )
-        row = {"test_set": test_set, "accuracy": _accuracy(outputs, y), "n": len(y)}
-        if data.outputs == 2:
-            row["best_accuracy"] = round(
-                boundaries.best_accuracy(_score(outputs), y.numpy()), 6
-            )
-        rows["results"].append(row)
-        if position or network is None:
-            continue
-        if plane := experiment.plane(
-            cell, data.draw(cell["seed"]), data.directions(cell)
-        ):
+    plane = experiment.plane(cell, data.draw(cell["seed"]), data.directions(cell))
+    if plane is not None:
 
-            def score(x):
-                return _score(jobs.logits(network, x, device))
+        def score(x: torch.Tensor) -> np.ndarray:
+            return _score(jobs.logits(network, x, device))
 
-            section, row = boundaries.boundary(score, x, *plane)
-            rows["boundaries"] = [row]
-        for epochs, weights in states.items():
-            then = restored(weights)
-            some = x[:: -(-len(x) // gradients.SAMPLES)]  # images are sorted by content
-            response = gradients.covariance(then, some.to(device))
-            eigenvalues = artifacts.nads(cell["architecture"])["eigenvalues"]
-            measured = gradients.course(
-                cell, *data.directions(cell), eigenvalues, x, response
-            )
-            row = {"epoch": epochs} | {
-                key: round(value, 6) for key, value in measured.items()
-            }
-            row["accuracy"] = _accuracy(jobs.logits(then, x, device), y)
-            rows.setdefault("course", []).append(row)
+        section, boundary = boundaries.boundary(score, x, *plane)
+        rows["boundaries"] = [boundary]
+    if snapshots:
+        rows["course"] = []
+    for epochs, weights in snapshots.items():
+        network = jobs.restore(data, cell, specification, weights, device)
+        row = _course(data, cell, network, x, device)
+        row["accuracy"] = _accuracy(jobs.logits(network, x, device), y)
+        rows["course"].append({"epoch": epochs} | row)
     return rows, section
+
+
+def _accuracies(test_set: str, outputs: torch.Tensor, y: torch.Tensor) -> Row:
+    """Return a row of the table 'results'."""
+    row = {"test_set": test_set, "accuracy": _accuracy(outputs, y), "n": len(y)}
+    if outputs.shape[1] == 2:
+        best = boundaries.best_accuracy(_score(outputs), y.numpy())
+        row["best_accuracy"] = round(best, 6)
+    return row
+
+
+def _course(
+    data: Data, cell: Cell, network: nn.Module, x: torch.Tensor, device: torch.device
+) -> Row:
+    """Return the measures of a network after some epochs, on inputs (N, C, H, W)."""
+    # Images are sorted by content, so take some from everywhere.
+    some = x[:: -(-len(x) // gradients.SAMPLES)]
+    response = gradients.covariance(network, some.to(device))
+    eigenvalues = artifacts.nads(cell["architecture"])["eigenvalues"]
+    measured = gradients.course(cell, *data.directions(cell), eigenvalues, x, response)
+    return {key: round(value, 6) for key, value in measured.items()}
 
 
 def _accuracy(outputs: torch.Tensor, y: torch.Tensor) -> float:
@@ -82,6 +98,7 @@ def _accuracy(outputs: torch.Tensor, y: torch.Tensor) -> float:
 
 
 def _score(outputs: torch.Tensor) -> np.ndarray:
+    """Return the difference of two outputs, (N,)."""
     return outputs.diff()[:, 0].numpy()
 
 
@@ -91,16 +108,22 @@ def tables(
     trained: pd.DataFrame,
     experiment: Experiment,
 ) -> dict[str, pd.DataFrame]:
-    """The tables of an experiment, each row with its cell's coordinates and its
-    training.
+    """Make the tables of an experiment.
 
-    evaluated: the rows of each cell; trained: models/{experiment}/training.csv.
+    Args:
+        cells: All cells.
+        evaluated: The rows of each cell.
+        trained: The table models/{experiment}/training.csv.
+        experiment: The experiment.
+
+    Returns:
+        By name, tables of rows with their cell's coordinates and its training.
     """
     keys = ["architecture", "seed", *experiment.coordinates]
-    rows = {}
-    for cell, by_table in zip(cells, evaluated, strict=True):
+    rows: Rows = {}
+    for cell, rows_by_table in zip(cells, evaluated, strict=True):
         coordinates = {key: cell[key] for key in keys}
-        for name, rows_of_cell in by_table.items():
+        for name, rows_of_cell in rows_by_table.items():
             rows.setdefault(name, []).extend(coordinates | row for row in rows_of_cell)
     trained = trained.astype({"steps": "Int64"}).round(6)
     trained = trained.rename(

@@ -3,46 +3,88 @@
 import collections
 import json
 import math
+from pathlib import Path
 
+import pandas as pd
 import torch
 
+from pipeline import networks
 from pipeline.experiments.experiment import Experiment
-from pipeline.experiments.plan import Plan
+from pipeline.experiments.plan import Member, Plan
 from pipeline.grid import jobs
 from pipeline.grid.data import Data
 from pipeline.machine import store, workers
 from pipeline.project import artifacts
+from pipeline.training.loop import BATCH
+
+STEPS = Path(__file__).with_name("steps.csv")
+"""Milliseconds of training steps, measured on one H200 with torch 2.11."""
 
 
 def forecast(
-    experiment: Experiment, plan: Plan, device: torch.device
+    experiment: Experiment, plan: Plan, device: torch.device, engine: str = "eager"
 ) -> dict[str, float]:
     """Forecast an experiment's grid: one row of the table that `plan` prints.
 
+    Args:
+        experiment: The experiment.
+        plan: Its plan.
+        device: Result of `workers.device_of`.
+        engine: How a GPU trains networks, 'eager' or 'recorded'.
+
     Returns:
-        networks: the number of networks in the grid. cached: the number of networks in
-        the store. minutes left: minutes until all networks are trained, NaN until each
-        architecture
-            with networks left has been trained once on this machine.
+        A dict with three entries:
+
+        - networks: Number of networks in the grid.
+        - cached: Number of networks in the cache.
+        - minutes left: Minutes until all networks are trained. NaN until each
+          architecture with networks left was trained once on this machine, except for
+          those of steps.csv on a CUDA device.
     """
     cells = experiment.cells(plan)
-    cached = _count_cached(experiment, plan, device)
+    cached = _count_cached(experiment, plan, device, engine)
     measured = rates()
     seconds = 0.0
     for architecture, member in plan.members.items():
         planned = sum(cell["architecture"] == architecture for cell in cells)
         left = planned - cached[architecture]
         if left:
-            key = jobs.rate_key(experiment, member, device)
-            samples = plan.train_samples * member.training.epochs
-            seconds += left * samples * measured.get(key, math.nan)
+            rate = measured.get(jobs.rate_key(experiment, member, device))
+            if rate is None:
+                rate = _rate_of_table(member, device, engine)
+            seconds += left * plan.train_samples * member.training.epochs * rate
     # On a GPU, a rate is that of one network's share.
     minutes = seconds / workers.slots(device) / 60
     return {"networks": len(cells), "cached": cached.total(), "minutes left": minutes}
 
 
+def _rate_of_table(member: Member, device: torch.device, engine: str) -> float:
+    """Return the seconds of a training sample on the GPU of steps.csv.
+
+    The table has the milliseconds of a step of 128 samples, of one network at a time,
+    as `python -m benchmarks.device` measures them.
+
+    Args:
+        member: The architecture and its precision.
+        device: The device.
+        engine: 'eager' or 'recorded'.
+
+    Returns:
+        The seconds; NaN for another device, and for networks that the table lacks.
+    """
+    if device.type != "cuda":
+        return math.nan
+    names = {place: name for name, place in networks.NETWORKS.items()}
+    arguments = dict(member.specification)
+    words = [names.get(arguments.pop("network"), "")]
+    words += [f"{name}={value}" for name, value in arguments.items()]
+    steps = pd.read_csv(STEPS).set_index(["network", "precision"])[engine]
+    milliseconds = steps.get((" ".join(words), member.training.precision), math.nan)
+    return milliseconds / 1000 / BATCH
+
+
 def _count_cached(
-    experiment: Experiment, plan: Plan, device: torch.device
+    experiment: Experiment, plan: Plan, device: torch.device, engine: str
 ) -> collections.Counter[str]:
     """The number of networks in the store, by architecture."""
     finished = store.Store(store.default_folder())
@@ -55,7 +97,7 @@ def _count_cached(
             if data.digests["directions"].keys() >= set(experiment.uses(cell)):
                 at_hand.append(cell)
     cached = collections.Counter()
-    for job in jobs.of_cells(plan, data, at_hand, device):
+    for job in jobs.of_cells(plan, data, at_hand, device, engine):
         if finished.holds(job.key):
             cached[job.cell["architecture"]] += 1
     return cached

@@ -1,5 +1,4 @@
-"""The training of cells in a worker: its job, its result, and the cell's key in the
-store."""
+"""The training of one cell: its job, its result, and its key in the cache."""
 
 import dataclasses
 import functools
@@ -19,8 +18,8 @@ from pipeline.experiments.plan import Member, Plan
 from pipeline.grid.data import Data
 from pipeline.machine import code, store
 from pipeline.project.errors import check_unchanged
-from pipeline.training import loop, stack
-from pipeline.training.loop import Outcome, Training
+from pipeline.training import loop
+from pipeline.training.loop import Outcome, Recorder, Training
 from pipeline.training.seeds import derive
 
 
@@ -28,8 +27,13 @@ from pipeline.training.seeds import derive
 class Job:
     """One cell to train, without its data.
 
-    identity: the parts from which its seeds derive; key: the name of its entry in the
-    store.
+    Attributes:
+        cell: The cell.
+        specification: Its network.
+        training: The hyperparameters.
+        identity: The parts from which its seeds derive.
+        device: Where it is trained.
+        key: The name of its entry in the cache.
     """
 
     cell: Cell
@@ -44,9 +48,12 @@ class Job:
 class Result:
     """One trained cell.
 
-    tensors: by name, the network's weights where a later stage needs them, its weights
-    after some epochs by '{epochs}/{name}', else its outputs (N, outputs) on each test
-    set; outcome: the course of its training; seconds: of the training.
+    Attributes:
+        tensors: By name, the network's weights if a later stage needs them; its weights
+            after some epochs, as '{epochs}/{name}', if the experiment evaluates these;
+            else its outputs, (N, outputs), on each test set.
+        outcome: The course of the training.
+        seconds: Time that the training took. Cells that shared a GPU share the time.
     """
 
     tensors: dict[str, torch.Tensor]
@@ -55,50 +62,80 @@ class Result:
 
 
 def of_cells(
-    plan: Plan, data: Data, cells: Iterable[Cell], device: torch.device
+    plan: Plan,
+    data: Data,
+    cells: Iterable[Cell],
+    device: torch.device,
+    engine: str = "eager",
 ) -> Iterator[Job]:
-    """The jobs of cells; a key is the digest of everything that decides its result's
-    tensors."""
+    """Make the jobs of cells.
+
+    Args:
+        plan: The experiment's plan.
+        data: Its data sets.
+        cells: The cells.
+        device: Where they are trained.
+        engine: How a GPU trains them, 'eager' or 'recorded'.
+
+    Yields:
+        One job per cell. Its key is the digest of everything that decides its tensors.
+    """
     experiment = data.experiment
+    hardware = device.type if device.type == "cpu" else f"{device.type} {engine}"
     for cell in cells:
         member = plan.members[cell["architecture"]]
-        seed = cell["seed"]
-        network = member.specification["network"]
-        coordinates = (cell[name] for name in experiment.coordinates)
-        identity = (seed, plan.experiment, cell["architecture"], *coordinates)
-        # Weights do not depend on test data.
-        draw = {
-            name: digest
-            for name, digest in data.digests[f"draw-{seed}"].items()
-            if experiment.reads(cell, name)
-            and not (experiment.needs_networks and name.startswith("test"))
-        }
-        key = store.digest(
-            {
-                "cell": cell,
-                "specification": member.specification,
-                "training": dataclasses.asdict(member.training),
-                "identity": identity,
-                "code": code_of(type(experiment), network, tuple(member.own)),
-                "own": member.own,
-                "device": device.type,
-                "draw": draw,
-                "directions": [
-                    data.digests["directions"][v] for v in experiment.uses(cell)
-                ],
-            }
+        coordinates = [cell[name] for name in experiment.coordinates]
+        identity = (
+            cell["seed"],
+            plan.experiment,
+            cell["architecture"],
+            *coordinates,
         )
-        yield Job(cell, member.specification, member.training, identity, device, key)
+        network = member.specification["network"]
+        parts = {
+            "cell": cell,
+            "specification": member.specification,
+            "training": dataclasses.asdict(member.training),
+            "identity": identity,
+            "code": code_of(type(experiment), network, tuple(member.own)),
+            "own": member.own,
+            "device": hardware,
+            "draw": _digests_of_noise(data, cell),
+            "directions": [
+                data.digests["directions"][name] for name in experiment.uses(cell)
+            ],
+        }
+        yield Job(
+            cell,
+            member.specification,
+            member.training,
+            identity,
+            device,
+            store.digest(parts),
+        )
+
+
+def _digests_of_noise(data: Data, cell: Cell) -> dict[str, str]:
+    """Return the digests of the arrays of base noise that decide what is kept."""
+    digests = {}
+    for name, digest in data.digests[f"draw-{cell['seed']}"].items():
+        # Weights do not depend on test data.
+        only_tests = name.startswith("test") and data.experiment.needs_networks
+        if data.experiment.reads(cell, name) and not only_tests:
+            digests[name] = digest
+    return digests
 
 
 @functools.cache
 def code_of(
     experiment: type[Experiment], network: str, own: tuple[str, ...]
 ) -> list[typing.Any]:
-    """The digest of the package's code that decides a cell, and the versions of
-    libraries.
+    """Return the digest of the code that decides a cell, and versions of libraries.
 
-    network, own: as in `pipeline.networks.version`.
+    Args:
+        experiment: The experiment's class.
+        network: See `pipeline.networks.version`.
+        own: See `pipeline.networks.version`.
     """
     versions = {name: metadata.version(name) for name in ("numpy", "torch")}
     return [
@@ -109,8 +146,7 @@ def code_of(
 
 
 def decisive_files(experiment: type[Experiment], network: str) -> list[Path]:
-    """The package's files that decide a cell: training/, the experiment's classes, its
-    network's.
+    """Return the files that decide a cell: training/, experiment and network.
 
     tests/grid/test_decisive.py shows that training and testing a cell reach no other.
     """
@@ -121,112 +157,146 @@ def decisive_files(experiment: type[Experiment], network: str) -> list[Path]:
 
 
 def rate_key(experiment: Experiment, member: Member, device: torch.device) -> str:
-    """Digest of what decides seconds per training sample: network, inputs, precision,
-    device."""
+    """Return the digest of what decides the seconds of a training sample.
+
+    Args:
+        experiment: Decides the shape of the inputs.
+        member: The architecture and its precision.
+        device: The device.
+    """
     shape = experiment.inputs(member.input)
     precision = member.training.precision
     return store.digest([member.specification, shape, precision, device.type])
 
 
-def train_group(data: Data, jobs: list[Job]) -> list[Result | Exception]:
-    """Train one cell, or several in a stack, in a worker."""
-    try:
-        return _trained(data, jobs)
-    except Exception as error:
-        if len(jobs) == 1 or not isinstance(error, torch.OutOfMemoryError):
-            return [_freed(error)] * len(jobs)
-    # Out of the block, so that what failed is freed before half as many are tried.
-    half = len(jobs) // 2
-    return train_group(data, jobs[:half]) + train_group(data, jobs[half:])
+class CellTraining:
+    """The training of one cell, step by step (see `pipeline.machine.lanes.Task`)."""
+
+    def __init__(self, data: Data, job: Job, record: Recorder | None = None) -> None:
+        """Make the cell's network and its training set.
+
+        Args:
+            data: The experiment's data sets.
+            job: The cell.
+            record: See `pipeline.training.loop.Trainer`.
+        """
+        self.started = time.monotonic()
+        self.data = data
+        self.job = job
+        self.snapshots: dict[str, torch.Tensor] = {}
+        seed = derive(*job.identity, "weights")
+        self.network = _build(data, job.cell, job.specification, seed)
+        x, y = data.dataset(job.cell, "train")
+        self.trainer = loop.Trainer(
+            self.network,
+            loop.channels_last(x, job.device),
+            y.to(job.device),
+            job.training,
+            derive(*job.identity, "order"),
+            self._take_snapshot if data.experiment.needs_courses else None,
+            record,
+        )
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps were made."""
+        return self.trainer.finished
+
+    @property
+    def shareable(self) -> bool:
+        """Whether the device can train other networks at the same time."""
+        return self.trainer.shareable
+
+    def advance(self) -> None:
+        """Make one step."""
+        self.trainer.advance()
+
+    def _take_snapshot(self, epochs: int) -> None:
+        """Keep the network's weights after some epochs."""
+        if epochs in snapshot_epochs(self.job.training.epochs):
+            for name, value in _to_cpu(self.network.state_dict()).items():
+                self.snapshots[f"{epochs}/{name}"] = value
+
+    def result(self, at_once: int = 1) -> Result:
+        """Return what is kept of the trained cell.
+
+        Args:
+            at_once: Number of cells that share the device, this one included.
+
+        Raises:
+            Diverged: The loss of the last epoch is not finite.
+        """
+        outcome = self.trainer.outcome()
+        seconds = (time.monotonic() - self.started) / at_once
+        del self.trainer  # the training set, before the test sets are made
+        tensors = self.snapshots or _tensors_to_keep(self.data, self.job, self.network)
+        return Result(tensors, outcome, seconds)
 
 
-def _trained(data: Data, jobs: list[Job]) -> list[Result | Exception]:
-    started = time.monotonic()
-    how = jobs[0].training
-    course = {}
-    made = [
-        _built(data, job.cell, job.specification, derive(*job.identity, "weights"))
-        for job in jobs
-    ]
-    orders = [derive(*job.identity, "order") for job in jobs]
-    # Each goes to the device by itself: all of them may be more than the host's memory.
-    # None has a name here, which would keep it until the test sets are made.
-    sets = (_training_set(data, job) for job in jobs)
+def train_cell(data: Data, job: Job) -> Result:
+    """Train one cell, in a worker.
 
-    def note(epochs: int) -> None:
-        if data.experiment.needs_courses and epochs in noted(how.epochs):
-            state = _on_cpu(made[0].state_dict())
-            course.update({f"{epochs}/{name}": value for name, value in state.items()})
+    Args:
+        data: The experiment's data sets.
+        job: The cell.
 
-    if len(jobs) == 1:
-        outcomes = [loop.train(*made, *next(sets), how, *orders, note)]
-    else:
-        outcomes = stack.train(made, sets, how, orders)
-    seconds = (time.monotonic() - started) / len(jobs)
-    return [
-        _freed(outcome)
-        if isinstance(outcome, Exception)
-        else Result(course or _stored(data, job, network), outcome, seconds)
-        for job, network, outcome in zip(jobs, made, outcomes, strict=True)
-    ]
+    Returns:
+        What is kept of the trained cell.
+
+    Raises:
+        Diverged: The loss of the last epoch is not finite.
+    """
+    cell = CellTraining(data, job)
+    with loop.own_random_numbers(job.device):
+        while not cell.finished:
+            cell.advance()
+    return cell.result()
 
 
-def _training_set(data: Data, job: Job) -> loop.Labelled:
-    x, y = data.dataset(job.cell, "train")
-    return loop.channels_last(x, job.device), y.to(job.device)
-
-
-def _freed(error: Exception) -> Exception:
-    """An exception without its frames, which would keep a cell's data on the GPU."""
-    return error.with_traceback(None)
-
-
-def _built(
+def _build(
     data: Data, cell: Cell, specification: networks.Specification, seed: int
 ) -> nn.Module:
+    """Build the untrained network of a cell."""
     channels, *_ = data.experiment.inputs(shape_of(cell))
     network = networks.build(specification, channels, data.outputs, seed)
     check_unchanged()  # the key was made before this process read the network's file
     return network
 
 
-def _stored(data: Data, job: Job, network: nn.Module) -> dict[str, torch.Tensor]:
-    tensors = network.state_dict()
-    if not data.experiment.needs_networks:
-        # Built anew, as one read from a file is: the layout of weights decides the last
-        # bits.
-        network = restored(data, job.cell, job.specification, tensors, job.device)
-        tensors = {
-            name: logits(network, x, job.device)
-            for name, x, _ in data.test_sets(job.cell)
-        }
-    return _on_cpu(tensors)
-
-
-def _on_cpu(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Copies that share no memory, as a file holds them."""
-
-    # A float8 cannot be pickled; float32 holds its values exactly.
-    def small(value):
-        return value.itemsize == 1 and value.is_floating_point()
-
-    exact = {
-        name: value.float() if small(value) else value
-        for name, value in tensors.items()
+def _tensors_to_keep(
+    data: Data, job: Job, network: nn.Module
+) -> dict[str, torch.Tensor]:
+    """Return the weights if a later stage needs them, else the outputs by test set."""
+    weights = network.state_dict()
+    if data.experiment.needs_networks:
+        return _to_cpu(weights)
+    # Built again, as a network read from a file is: the layout of weights decides the
+    # last bits of outputs.
+    network = restore(data, job.cell, job.specification, weights, job.device)
+    return {
+        name: logits(network, x, job.device) for name, x, _ in data.test_sets(job.cell)
     }
-    plain = {"memory_format": torch.contiguous_format}
-    return {name: value.cpu().clone(**plain) for name, value in exact.items()}
 
 
-def noted(epochs: int) -> set[int]:
-    """The numbers of epochs, 0, 1, 2, 4, … and all, after which a course of training is
-    noted."""
+def _to_cpu(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Copy tensors so that they share no memory, as a file holds them."""
+    copies = {}
+    for name, value in tensors.items():
+        if value.itemsize == 1 and value.is_floating_point():
+            value = (
+                value.float()
+            )  # a float8 cannot be pickled; float32 holds its values
+        copies[name] = value.cpu().clone(memory_format=torch.contiguous_format)
+    return copies
+
+
+def snapshot_epochs(epochs: int) -> set[int]:
+    """The numbers of epochs after which weights are kept: 0, 1, 2, 4, … and all."""
     return {0, epochs, *(2**power for power in range(epochs.bit_length()))}
 
 
-def course(tensors: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor]]:
-    """A network's weights by the number of finished epochs, in order; tensors: of its
-    `Result`."""
+def by_epoch(tensors: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor]]:
+    """Sort the tensors of a `Result` by the number of finished epochs, in order."""
     states: dict[int, dict[str, torch.Tensor]] = {}
     for name, value in tensors.items():
         epochs, _, weight = name.partition("/")
@@ -234,20 +304,36 @@ def course(tensors: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor
     return dict(sorted(states.items()))
 
 
-def restored(
+def restore(
     data: Data,
     cell: Cell,
     specification: networks.Specification,
     weights: dict[str, torch.Tensor],
     device: torch.device,
 ) -> nn.Module:
-    """A cell's network with the given weights, on a device."""
-    network = _built(data, cell, specification, 0)
+    """Build a cell's network with given weights, on a device.
+
+    Args:
+        data: The experiment's data sets.
+        cell: The cell.
+        specification: The cell's network.
+        weights: The state of the network, by name.
+        device: The device.
+    """
+    network = _build(data, cell, specification, 0)
     network.load_state_dict(weights)
     return network.to(device)
 
 
 def logits(network: nn.Module, x: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """The outputs (N, outputs), on the CPU, of a network on a device for inputs x (N,
-    C, H, W)."""
+    """Return the outputs of a network in eval mode.
+
+    Args:
+        network: On any device.
+        x: Inputs, (N, C, H, W), on any device.
+        device: Where the outputs are computed.
+
+    Returns:
+        Outputs, (N, outputs), on the CPU.
+    """
     return loop.logits(network, loop.channels_last(x, device)).cpu()

@@ -1,100 +1,118 @@
-"""The training of the cells that the store does not hold, beside other runs on the same
-store."""
+"""The training of the cells that the cache lacks, beside other runs on the same cache."""
 
-import itertools
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Hashable, Iterator
 
 import pandas as pd
 import torch
 from tqdm import tqdm
 
-from pipeline import networks
 from pipeline.experiments.experiment import shape_of
 from pipeline.grid.data import Data
-from pipeline.grid.jobs import Job, train_group
-from pipeline.machine import workers
+from pipeline.grid.jobs import CellTraining, Job, Result, train_cell
+from pipeline.machine import lanes, workers
 from pipeline.machine.claims import Claims
 from pipeline.machine.store import Store
-from pipeline.training.shapes import dimension
 
-# Networks in one stack on a GPU at most, and bytes of their training sets (choice,
-# unmeasured).
-STACK = 64
-STACK_BYTES = 16e9
+
+class Queue:
+    """Jobs that wait for a worker, of which other runs may take some."""
+
+    def __init__(
+        self, jobs: list[Job], claims: Claims, store: Store, bar: tqdm
+    ) -> None:
+        """Make the queue.
+
+        Args:
+            jobs: The jobs, in their order.
+            claims: The claims of this run.
+            store: The cache.
+            bar: Counts finished jobs.
+        """
+        self.waiting = list(reversed(jobs))
+        self.claims = claims
+        self.store = store
+        self.bar = bar
+        self.elsewhere: list[Job] = []
+        """Jobs that other runs have claimed."""
+
+    def take(self) -> Job | None:
+        """Claim the next job that no other run does and the cache lacks."""
+        while self.waiting:
+            job = self.waiting.pop()
+            if not self.claims.take(job.key):
+                self.elsewhere.append(job)
+            elif self.store.holds(job.key):
+                self.finish(job)
+            else:
+                return job
+        return None
+
+    def finish(self, job: Job) -> None:
+        """Give up the claim on a job that was done, here or by another run."""
+        self.claims.release(job.key)
+        self.bar.update()
 
 
 def train(
-    jobs: list[Job], samples: int, data: Data, device: torch.device, store: Store
+    jobs: list[Job],
+    data: Data,
+    device: torch.device,
+    store: Store,
+    engine: str = "eager",
 ) -> tuple[list[tuple[Job, float]], list[tuple[Job, Exception]]]:
-    """Train and store the cells of `jobs`, in their order, that the store does not
-    hold.
+    """Train and cache the cells that the cache lacks.
 
-    Cells that another run is training are left to it, and waited for at the end.
-    samples: of each training set. Returns the jobs trained here with their seconds, and
-    the failed jobs with their exceptions.
+    A cell that another run is training is left to that run, and waited for at the end.
+
+    Args:
+        jobs: The cells' jobs, trained in this order.
+        data: The experiment's data sets.
+        device: Result of `workers.device_of`.
+        store: The cache.
+        engine: How a GPU trains them, 'eager' or 'recorded'.
+
+    Returns:
+        The jobs trained here with their seconds, and the failed jobs with their
+        exceptions.
     """
     trained = []
     failed = []
-    left = list(jobs)
-    make_data = data.recipe()
-    bar = tqdm(
-        desc=f"train {data.experiment.name}", total=len(jobs), unit="cell", disable=None
-    )
+    name = data.experiment.name
+    bar = tqdm(desc=f"train {name}", total=len(jobs), unit="cell", disable=None)
     with Claims(store.folder) as claims, bar:
-        while left:
-            claimed_elsewhere = []
-
-            def claimed():
-                for job in left:  # noqa: B023
-                    if not claims.take(job.key):
-                        claimed_elsewhere.append(job)  # noqa: B023
-                    elif store.holds(job.key):
-                        claims.release(job.key)
-                        bar.update()
-                    else:
-                        yield job
-
-            work = grouped(claimed(), samples, data, device)
-            for group, results in workers.run(train_group, work, make_data, device):
-                if isinstance(results, Exception):
-                    results = [results] * len(group)
-                for job, result in zip(group, results, strict=True):
-                    if isinstance(result, Exception):
-                        failed.append((job, result))
-                    else:
-                        store.put(job.key, result.tensors, vars(result.outcome))
-                        trained.append((job, result.seconds))
-                    claims.release(job.key)
-                    bar.update()
-            if len(claimed_elsewhere) == len(left):
-                # This run has no claims now, so the other run cannot be waiting for
-                # this one.
-                claims.wait(claimed_elsewhere[0].key)
-            left = claimed_elsewhere
+        while jobs:
+            queue = Queue(jobs, claims, store, bar)
+            for job, result in _results(queue, data, device, engine):
+                if isinstance(result, Exception):
+                    failed.append((job, result))
+                else:
+                    store.put(job.key, result.tensors, vars(result.outcome))
+                    trained.append((job, result.seconds))
+                queue.finish(job)
+            if len(queue.elsewhere) == len(jobs):
+                # This run claims nothing now, so no other run can be waiting for it.
+                claims.wait(jobs[0].key)
+            jobs = queue.elsewhere
     return trained, failed
 
 
-def grouped(
-    jobs: Iterable[Job], samples: int, data: Data, device: torch.device
-) -> Iterator[list[Job]]:
-    """The jobs in groups that are trained at once: single jobs, or stacks on a GPU."""
-    if device.type == "cpu" or data.experiment.needs_courses:
-        yield from ([job] for job in jobs)
-        return
+def _results(
+    queue: Queue, data: Data, device: torch.device, engine: str
+) -> Iterator[tuple[Job, Result | Exception]]:
+    """Yield every job of a queue with its result, as soon as it has one."""
+    jobs = iter(queue.take, None)
+    if device.type == "cpu":
+        return workers.run(train_cell, jobs, data.recipe(), device)
+    if engine == "eager":
+        return lanes.run(CellTraining, jobs, data.recipe(), _kind, device, at_most=1)
+    start = functools.partial(CellTraining, record=lanes.record)
+    return lanes.run(start, jobs, data.recipe(), _kind, device)
 
-    def alike(job):
-        return (job.specification, job.training, shape_of(job.cell))
 
-    for (specification, _, shape), similar in itertools.groupby(jobs, alike):
-        size = 1
-        if (
-            getattr(networks.constructor(specification["network"]), "together", None)
-            == "stack"
-        ):
-            each = 4 * samples * dimension(data.experiment.inputs(shape))
-            size = max(1, min(STACK, int(STACK_BYTES // each)))
-        while group := list(itertools.islice(similar, size)):
-            yield group
+def _kind(job: Job) -> Hashable:
+    """What decides how much of a GPU's memory a job takes."""
+    return repr((job.specification, job.training, shape_of(job.cell)))
 
 
 def tables(

@@ -138,7 +138,7 @@ class Store:
         contents = safetensors.torch.save(tensors, {NOTE: _note(tensors, outcome, key)})
         atomically(self.path(key), lambda file: file.write_bytes(contents), 0o444)
 
-    def lay_down(self, key: str, path: Path) -> None:
+    def link_to(self, key: str, path: Path) -> None:
         """Make `path` a hard link to a cell's file, or a copy where no link can be
         made."""
         try:

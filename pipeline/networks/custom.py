@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from pipeline.project.errors import InputError, at
-from pipeline.training.loop import initialised
+from pipeline.training.loop import initialise
 from pipeline.training.shapes import Shape, as_text
 
 OWN = Path("own")
@@ -128,7 +128,7 @@ def build(
         InputError: If `make` fails or does not return a module.
     """
     with step("the network cannot be built"), usual_defaults():
-        network = initialised(make, seed)
+        network = initialise(make, seed)
         if not isinstance(network, nn.Module):
             raise InputError(f"it is a {type(network).__name__}, not a torch.nn.Module")
     memory_format = torch.contiguous_format if contiguous else torch.preserve_format

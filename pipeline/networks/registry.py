@@ -23,7 +23,7 @@ from torch import nn
 from pipeline.networks import custom
 from pipeline.networks.libraries import LIBRARIES
 from pipeline.project.errors import InputError, at, nearest
-from pipeline.training.loop import initialised
+from pipeline.training.loop import initialise
 from pipeline.training.shapes import SIDE, Shape
 
 
@@ -192,7 +192,7 @@ def build(
     with at(given, TypeError, ValueError):
         if is_custom(place):
             return custom.build(make, seed, CONTIGUOUS.items() <= specification.items())
-        return initialised(make, seed)
+        return initialise(make, seed)
 
 
 def symmetry(specification: Specification) -> Symmetry:

@@ -123,7 +123,7 @@ def train(plan: Plan, nads: Mapping[str, NADs], device: torch.device) -> pd.Data
     with progress(
         "trained networks", len(jobs), lambda: sum(store.holds(job.key) for job in jobs)
     ):
-        _, failed = run.train(missing, plan.train_samples, data, device, store)
+        _, failed = run.train(missing, data, device, store)
     for job, error in failed:
         if isinstance(error, Diverged):
             raise InputError(f"{job.cell['architecture']}: {error}; set it with --lr")

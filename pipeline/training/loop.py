@@ -1,25 +1,35 @@
-"""The training of one network, a plain function of (network, data, hyperparameters,
-seed)."""
+"""The training of one network on given data, with given hyperparameters and a seed."""
 
 import dataclasses
+import math
 import typing
+from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-BATCH = 128  # samples of a step, in both papers
-CLIP = 0.5  # norm to which each step's gradient is clipped, in both papers
+BATCH = 128
+"""Samples of a step, in both papers, and of a batch of test data."""
+
+CLIP = 0.5
+"""Norm to which the gradient of each step is clipped, in both papers."""
+
 PEAK = 2 / 5
 """The fraction of training after which the triangular schedule peaks (the group's
 habit; paper 2 does not state it)."""
 
-LEARNED = (
-    0.01  # mean loss over a window at which a training set counts as learned (choice)
-)
-WINDOW = 10  # batches in a row of a window (choice)
+LEARNED = 0.01
+"""Mean loss over a window at which a training set counts as learned (our choice)."""
+
+WINDOW = 10
+"""Number of consecutive batches in a window (our choice)."""
+
+WARM_UP = 3
+"""Steps of each batch size before one is recorded, as PyTorch advises."""
 
 DROPOUTS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
 DROPOUTS += (nn.AlphaDropout, nn.FeatureAlphaDropout)
@@ -28,16 +38,26 @@ DROPOUTS += (nn.AlphaDropout, nn.FeatureAlphaDropout)
 Labelled = tuple[torch.Tensor, torch.Tensor]
 """Inputs (N, C, H, W) and class numbers (N,)."""
 
+Recorder = Callable[[Callable[[], None]], Callable[[], None] | None]
+"""Records what a function does on a device, without doing it, and returns a function
+that does it; or returns None if the function cannot be recorded."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """The hyperparameters of one training on the cross-entropy; by default the
-    optimiser is SGD.
+    """The hyperparameters of one training on the cross-entropy.
 
-    lr: the schedule's maximum; momentum: of SGD, in whose place AdamW has PyTorch's two
-    betas; schedule: one of `SCHEDULES`; precision: 'float32', or 'bfloat16' for the
-    products of forward and backward pass, where weights, sums over a batch and updates
-    stay float32; clip: norm to which each step's gradient is clipped.
+    Attributes:
+        epochs: Number of passes through the training set.
+        lr: Maximum of the learning rate.
+        momentum: Momentum of SGD. AdamW has PyTorch's two betas instead.
+        weight_decay: Weight decay, L2 with SGD and decoupled with AdamW.
+        schedule: Name of the learning rate's schedule in `SCHEDULES`.
+        precision: 'float32', or 'bfloat16' for the products of the forward and backward
+            pass. Weights, sums over a batch and updates are float32 in either case.
+        clip: Norm to which the gradient of each step is clipped.
+        optimiser: 'sgd' or 'adamw'.
+        batch_size: Samples of a step. The last step of an epoch may have fewer.
     """
 
     epochs: int
@@ -48,9 +68,10 @@ class Training:
     precision: str = "float32"
     clip: float = CLIP
     optimiser: typing.Literal["sgd", "adamw"] = "sgd"
+    batch_size: int = BATCH
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "lr", "clip"):
+        for name in ("epochs", "lr", "clip", "batch_size"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
         if not 0 <= self.momentum < 1:
@@ -65,10 +86,13 @@ class Training:
 class Outcome:
     """The course of one training.
 
-    losses: mean loss of every epoch's samples; accuracy: fraction of the last epoch's
-    samples that were classified right, both in train mode, but the accuracy of a
-    network with dropout afterwards in eval mode; steps: number of steps until the
-    training set was learned (see `LEARNED`), None if it never was.
+    Attributes:
+        losses: Mean loss over the samples of each epoch, in train mode.
+        accuracy: Fraction of the last epoch's samples that were classified correctly,
+            in train mode. For a network with dropout, its accuracy afterwards in eval
+            mode.
+        steps: Number of steps until the training set was learned (see `LEARNED`), or
+            None if it never was.
     """
 
     losses: list[float]
@@ -81,33 +105,48 @@ class Diverged(Exception):
 
 
 def triangular(steps: int, peak_lr: float) -> np.ndarray:
-    """Learning rates (steps,) from 0 to `peak_lr` at 2/5 of training and back to 0
-    (paper 2)."""
+    """Learning rates (steps,) from 0 to `peak_lr` at 2/5 of training, and back (paper 2)."""
     return np.interp((np.arange(steps) + 0.5) / steps, [0, PEAK, 1], [0, peak_lr, 0])
 
 
 def linear(steps: int, peak_lr: float) -> np.ndarray:
-    """Learning rates (steps,) from `peak_lr` down to 0, each taken mid-step (paper 1)."""
+    """Learning rates (steps,) from `peak_lr` to 0, each taken mid-step (paper 1)."""
     return peak_lr * (1 - (np.arange(steps) + 0.5) / steps)
 
 
 def cosine(steps: int, peak_lr: float) -> np.ndarray:
-    """Learning rates (steps,) from `peak_lr` down to 0 along half a cosine, each taken
-    mid-step."""
+    """Learning rates (steps,) from `peak_lr` to 0 on half a cosine, taken mid-step."""
     return peak_lr * (1 + np.cos(np.pi * (np.arange(steps) + 0.5) / steps)) / 2
 
 
 SCHEDULES = {"triangular": triangular, "linear": linear, "cosine": cosine}
 
 
-def optimiser_of(
-    parameters: Iterable[nn.Parameter], training: Training
+def make_optimiser(
+    parameters: Iterable[nn.Parameter],
+    training: Training,
+    lr: torch.Tensor | None = None,
 ) -> torch.optim.SGD | torch.optim.AdamW:
-    """The optimiser of a training, for parameters on any device."""
-    common = {"lr": training.lr, "weight_decay": training.weight_decay, "foreach": True}
-    if training.optimiser == "adamw":
-        return torch.optim.AdamW(parameters, **common)
-    return torch.optim.SGD(parameters, momentum=training.momentum, **common)
+    """Make the optimiser of a training.
+
+    Args:
+        parameters: The network's parameters, on any device.
+        training: The hyperparameters.
+        lr: A number on the parameters' device that holds the learning rate of the next
+            step. Recorded steps need it, since a Python number is recorded as it is.
+
+    Returns:
+        The optimiser. Without `lr`, the learning rate is set in its parameter group.
+    """
+    options = {"lr": training.lr, "weight_decay": training.weight_decay}
+    if lr is None:
+        options["foreach"] = True
+    else:
+        options["lr"] = lr
+        options["fused"] = True  # the only kernels that read a rate on the device
+    if training.optimiser == "sgd":
+        return torch.optim.SGD(parameters, momentum=training.momentum, **options)
+    return torch.optim.AdamW(parameters, capturable=lr is not None, **options)
 
 
 def channels_last(x: torch.Tensor, device: torch.device | str) -> torch.Tensor:
@@ -119,7 +158,12 @@ def channels_last(x: torch.Tensor, device: torch.device | str) -> torch.Tensor:
 def autocast(device: torch.device, precision: str) -> torch.autocast:
     """Context in which a network multiplies in `precision` (see `Training`) on
     `device`."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
+    return torch.autocast(
+        device.type,
+        torch.bfloat16,
+        enabled=precision == "bfloat16",
+        cache_enabled=False,  # a recorded step must cast the weights each time
+    )
 
 
 def steps_until_learned(losses: np.ndarray) -> int | None:
@@ -135,28 +179,198 @@ def steps_until_learned(losses: np.ndarray) -> int | None:
     return int(learned[0]) + WINDOW if learned.size else None
 
 
-def outcome(losses: torch.Tensor, correct: torch.Tensor, samples: int) -> Outcome:
-    """The outcome of a training with a loss of every batch (epochs, batches).
+def summarise(
+    losses: torch.Tensor, correct: torch.Tensor, samples: int, batch_size: int
+) -> Outcome:
+    """Summarise a training.
 
-    correct: the last epoch's correct answers. Raises Diverged if the last loss is not
-    finite.
+    Args:
+        losses: Mean loss of every batch, (epochs, batches).
+        correct: Number of correct answers in the last epoch.
+        samples: Number of samples of an epoch.
+        batch_size: Number of samples of all batches but an epoch's last.
+
+    Raises:
+        Diverged: The loss of the last epoch is not finite.
     """
     losses = losses.cpu()  # Apple's accelerator has no float64
-    batches = torch.full((losses.shape[1],), BATCH, dtype=losses.dtype)
-    batches[-1] = samples - BATCH * (len(batches) - 1)
-    means = (losses @ batches / samples).tolist()
+    sizes = torch.full((losses.shape[1],), batch_size, dtype=losses.dtype)
+    sizes[-1] = samples - batch_size * (len(sizes) - 1)
+    means = (losses @ sizes / samples).tolist()
     if not np.isfinite(means[-1]):
         raise Diverged(f"the training loss became {means[-1]}; a smaller lr helps")
     steps = steps_until_learned(losses.flatten().double().numpy())
     return Outcome(means, float(correct) / samples, steps)
 
 
-def initialised(make: Callable[[], nn.Module], seed: int) -> nn.Module:
+def initialise(make: Callable[[], nn.Module], seed: int) -> nn.Module:
     """The untrained network that `make` builds, its weights determined by `seed`, on
     the CPU."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return make()
+
+
+class Trainer:
+    """The training of one network, one step at a time.
+
+    A GPU spends most of a small network's step on starting kernels. With a `record`
+    function, a step is therefore recorded once and then replayed as a whole. The CPU
+    runs the same step without recording it.
+
+    A recorded step reads and writes the same memory whenever it is replayed. What
+    changes from step to step lies in tensors that keep their place: the row numbers of
+    the batch, the learning rate, the loss and the number of correct answers.
+
+    The first steps are never recorded. They allocate what the optimiser and the
+    libraries keep, and they are steps of the training like all others, so that nothing
+    has to be restored after them.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        x: torch.Tensor,
+        y: torch.Tensor,
+        training: Training,
+        seed: int,
+        callback: Callable[[int], None] | None = None,
+        record: Recorder | None = None,
+    ) -> None:
+        """Prepare the training; the network is trained in place, on the data's device.
+
+        Args:
+            network: The untrained network.
+            x: Inputs, (N, C, H, W).
+            y: Class numbers, (N,).
+            training: The hyperparameters.
+            seed: Decides the order of the samples, and what dropout leaves out.
+            callback: Called with the number of finished epochs, before the first step
+                and after each epoch.
+            record: Records steps (see `Recorder`); None runs every step by itself.
+        """
+        self.network = network.to(x.device, memory_format=torch.channels_last).train()
+        self.x = x
+        self.y = y
+        self.training = training
+        self.seed = seed
+        self.callback = callback
+        self.record = record
+        self.order = torch.Generator().manual_seed(seed)
+        self.parameters = list(network.parameters())
+        self.batches = math.ceil(len(x) / training.batch_size)
+        self.steps = training.epochs * self.batches
+        self.step = 0
+        self.rates = SCHEDULES[training.schedule](self.steps, training.lr).tolist()
+        self.lr = None if record is None else torch.zeros((), device=x.device)
+        self.optimiser = make_optimiser(self.parameters, training, self.lr)
+        self.loss = torch.zeros((), device=x.device, dtype=x.dtype)
+        self.correct = torch.zeros((), device=x.device)
+        # Losses stay on the device: reading one would make the host wait.
+        self.losses = torch.zeros(training.epochs, self.batches, device=x.device)
+        self.rows: dict[int, torch.Tensor] = {}
+        self.replays: dict[int, Callable[[], None]] = {}
+        self.unrecorded: Counter[int] = Counter()
+        self.epoch_rows: tuple[torch.Tensor, ...] = ()
+        self.random_state: torch.Tensor | None = None
+        self.shareable = False
+        """Whether the device can train other networks at the same time: steps are
+        recorded, and draw no random numbers, the order of which would change."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps were made."""
+        return self.step == self.steps
+
+    def advance(self) -> None:
+        """Make one step, which a GPU may still be working on when this returns."""
+        epoch, batch = divmod(self.step, self.batches)
+        if self.step == 0:
+            torch.manual_seed(self.seed)
+            self._call_back(0)
+            self.random_state = self._random_state()
+        if batch == 0:
+            self.correct.zero_()
+            shuffled = torch.randperm(len(self.x), generator=self.order)
+            self.epoch_rows = shuffled.to(self.x.device).split(self.training.batch_size)
+        self._set_rate(self.rates[self.step])
+        self._run(self.epoch_rows[batch])
+        self.losses[epoch, batch] = self.loss
+        self.step += 1
+        if batch == self.batches - 1:
+            self._call_back(epoch + 1)
+
+    def _call_back(self, epochs: int) -> None:
+        if self.callback is not None:
+            self.callback(epochs)
+
+    def _random_state(self) -> torch.Tensor | None:
+        """Return the state of the device's random numbers, if steps are recorded."""
+        if self.record is None:
+            return None
+        return torch.get_device_module(self.x.device).get_rng_state()
+
+    def _set_rate(self, rate: float) -> None:
+        if self.lr is None:
+            self.optimiser.param_groups[0]["lr"] = rate
+        else:
+            self.lr.fill_(rate)
+
+    def _run(self, rows: torch.Tensor) -> None:
+        """Update the network on the samples of some rows."""
+        replay = self._replay_of(len(rows))
+        if replay is None:
+            self._update(rows)
+        else:
+            self.rows[len(rows)].copy_(rows)
+            replay()
+
+    def _replay_of(self, size: int) -> Callable[[], None] | None:
+        """Return the recorded step for batches of a size, or None without one."""
+        if self.record is None:
+            return None
+        if self.unrecorded[size] < WARM_UP:
+            self.unrecorded[size] += 1
+            return None
+        if size not in self.replays:
+            rows = torch.zeros(size, dtype=torch.long, device=self.x.device)
+            replay = self.record(lambda: self._update(rows))
+            if replay is None:
+                self.record = None
+                self.shareable = False
+                return None
+            self.rows[size] = rows
+            self.replays[size] = replay
+            self.shareable = torch.equal(self.random_state, self._random_state())
+        return self.replays[size]
+
+    def _update(self, rows: torch.Tensor) -> None:
+        """One step: forward, backward, clipping, and the update of the weights."""
+        target = self.y[rows]
+        with autocast(self.x.device, self.training.precision):
+            output = self.network(self.x[rows])
+        loss = F.cross_entropy(output.to(self.x.dtype), target)
+        self.optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.parameters, self.training.clip)
+        self.optimiser.step()
+        self.loss.copy_(loss.detach())
+        self.correct += (output.detach().argmax(1) == target).sum()
+
+    def outcome(self) -> Outcome:
+        """Return the course of the finished training.
+
+        Raises:
+            Diverged: The loss of the last epoch is not finite.
+        """
+        result = summarise(
+            self.losses, self.correct, len(self.x), self.training.batch_size
+        )
+        if any(isinstance(module, DROPOUTS) for module in self.network.modules()):
+            # Answers given while a part was left out are not what it has learned.
+            learned = accuracy(self.network, self.x, self.y)
+            result = dataclasses.replace(result, accuracy=learned)
+        return result
 
 
 def train(
@@ -165,56 +379,46 @@ def train(
     y: torch.Tensor,
     training: Training,
     seed: int,
-    note: Callable[[int], None] = lambda epochs: None,
+    callback: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Train `network` in place on inputs x (N, C, H, W) and class numbers y (N,), on
-    their device.
+    """Train a network in place, on the data's device.
 
-    seed: of the order of the samples and of dropout; note: called with the number of
-    finished epochs before training and after each epoch. Raises Diverged if the last
-    epoch's loss is not finite.
+    Args:
+        network: The untrained network.
+        x: Inputs, (N, C, H, W).
+        y: Class numbers, (N,).
+        training: The hyperparameters.
+        seed: Decides the order of the samples, and what dropout leaves out. The random
+            numbers of the caller are not touched.
+        callback: Called with the number of finished epochs, before the first step and
+            after each epoch.
+
+    Returns:
+        The course of the training.
+
+    Raises:
+        Diverged: The loss of the last epoch is not finite.
     """
-    network.to(x.device, memory_format=torch.channels_last).train()
-    parameters = list(network.parameters())
-    optimiser = optimiser_of(parameters, training)
-    order = torch.Generator().manual_seed(seed)
-    batches = -(-len(x) // BATCH)
-    rates = iter(SCHEDULES[training.schedule](training.epochs * batches, training.lr))
-    # Losses stay on the device: reading them at every step would make the host wait for
-    # it.
-    losses = torch.zeros(training.epochs, batches, device=x.device)
-    accelerators = [] if x.device.type == "cpu" else [x.device]
-    with torch.random.fork_rng(accelerators, device_type=x.device.type):
-        torch.manual_seed(seed)
-        note(0)
-        for epoch in range(training.epochs):
-            correct = torch.zeros((), device=x.device)
-            shuffled = torch.randperm(len(x), generator=order).to(x.device)
-            for batch, rows in enumerate(shuffled.split(BATCH)):
-                with autocast(x.device, training.precision):
-                    output = network(x[rows])
-                target = y[rows]
-                loss = F.cross_entropy(output.to(x.dtype), target)
-                optimiser.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(parameters, training.clip)
-                optimiser.param_groups[0]["lr"] = next(rates)
-                optimiser.step()
-                losses[epoch, batch] = loss.detach()
-                correct += (output.detach().argmax(1) == target).sum()
-            note(epoch + 1)
-    result = outcome(losses, correct, len(x))
-    if any(isinstance(module, DROPOUTS) for module in network.modules()):
-        # What it answered while a part of it was left out is not what it has learned.
-        result = dataclasses.replace(result, accuracy=accuracy(network, x, y))
-    return result
+    trainer = Trainer(network, x, y, training, seed, callback)
+    with own_random_numbers(x.device):
+        while not trainer.finished:
+            trainer.advance()
+    return trainer.outcome()
+
+
+def own_random_numbers(device: torch.device) -> AbstractContextManager[None]:
+    """Context that restores the random numbers of the CPU and of a device."""
+    devices = [] if device.type == "cpu" else [device]
+    return torch.random.fork_rng(devices, device_type=device.type)
 
 
 @torch.no_grad()
 def logits(network: nn.Module, x: torch.Tensor) -> torch.Tensor:
     """Outputs of `network` in eval mode on x (N, C, H, W): (N, outputs)."""
     network.to(x.device, memory_format=torch.channels_last).eval()
-    return torch.cat([network(part) for part in x.split(BATCH)])
+    # On a CPU the size decides the last bits; small batches leave a GPU idle.
+    size = BATCH if x.device.type == "cpu" else 8 * BATCH
+    return torch.cat([network(part) for part in x.split(size)])
 
 
 def accuracy(network: nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:

@@ -41,14 +41,14 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     vectors = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
     data = data_of("learning", {0: EXPERIMENT.draw(PLAN, 0, images)}, vectors)
     job = next(jobs.of_cells(PLAN, data, EXPERIMENT.cells(PLAN), torch.device("cpu")))
-    (result,) = jobs.train_group(data, [job])
-    course = jobs.course(result.tensors)
+    result = jobs.train_cell(data, job)
+    course = jobs.by_epoch(result.tensors)
     assert list(course) == [0, 1, 2, 3]
     # The weights after k epochs are those of the same training, of which each epoch is
     # seen.
     seen = {}
     place = (job.cell, job.specification)
-    network = jobs.restored(data, *place, course[0], torch.device("cpu"))
+    network = jobs.restore(data, *place, course[0], torch.device("cpu"))
     x, y = data.dataset(job.cell, "train")
     order = jobs.derive(*job.identity, "order")
 
@@ -59,4 +59,6 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     for epochs, weights in course.items():
         assert torch.equal(weights["1.weight"], seen[epochs])
     assert not torch.equal(seen[2], seen[3])
-    assert jobs.noted(20) == {0, 1, 2, 4, 8, 16, 20} and jobs.noted(1) == {0, 1}
+    assert jobs.snapshot_epochs(20) == {0, 1, 2, 4, 8, 16, 20} and jobs.snapshot_epochs(
+        1
+    ) == {0, 1}

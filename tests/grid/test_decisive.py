@@ -19,8 +19,8 @@ HANDS_OVER = {
     "project/errors.py",
 }
 """Files that are run too, and only hand arguments on: they find the network's class,
-put draws and directions into the experiment's functions, refuse arguments and edited
-files, and choose between a stack and one network."""
+put draws and directions into the experiment's functions, and refuse arguments and
+edited files."""
 
 
 @pytest.mark.parametrize("name", experiments.names())
@@ -32,8 +32,8 @@ def test_what_trains_a_cell_reaches_no_file_that_its_key_leaves_out(name, images
     data = data_of(name, {0: experiment.draw(plan, 0, images)}, vectors)
     data.outputs = experiment.outputs or 4
     cells = experiment.cells(plan)
-    group = list(jobs.of_cells(plan, data, cells, torch.device("cpu")))[:2]
-    jobs.train_group(data, group)  # what is imported on the way would be slow below
+    job = next(jobs.of_cells(plan, data, cells, torch.device("cpu")))
+    jobs.train_cell(data, job)  # what is imported on the way would be slow below
     reached = set()
 
     def note(frame, event, _):
@@ -42,20 +42,14 @@ def test_what_trains_a_cell_reaches_no_file_that_its_key_leaves_out(name, images
 
     sys.setprofile(note)
     try:
-        results = [*jobs.train_group(data, group), *jobs.train_group(data, group[:1])]
+        jobs.train_cell(data, job)
     finally:
         sys.setprofile(None)
-    assert all(isinstance(result, jobs.Result) for result in results)
     ours = {Path(file) for file in reached if file.startswith(f"{code.PACKAGE}/")}
-    decisive = set(
-        jobs.decisive_files(type(experiment), group[0].specification["network"])
-    )
+    decisive = set(jobs.decisive_files(type(experiment), job.specification["network"]))
     handing_over = {code.PACKAGE / file for file in HANDS_OVER}
     assert ours - decisive <= handing_over, ours - decisive - handing_over
-    assert {
-        code.PACKAGE / "training/loop.py",
-        code.PACKAGE / "training/stack.py",
-    } <= ours & decisive
+    assert code.PACKAGE / "training/loop.py" in ours & decisive
     assert not decisive & set(code.room("report") + code.room("measures")), (
         "metrics and legends"
     )

@@ -31,7 +31,7 @@ def keep(tensors, path):
     """Lay down a cell's file, as it comes from the store."""
     kept = store.Store(path.parent.parent / "store")
     kept.put(key := store.digest(path.name), tensors, {})
-    kept.lay_down(key, path)
+    kept.link_to(key, path)
     return path
 
 

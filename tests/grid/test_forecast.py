@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from small_grids import HOW, lay_down_plan, plan_of
@@ -72,6 +73,19 @@ def test_a_forecast_worked_out_by_hand(folder):
     assert forecast_of(plan, device=GPU)[2] == seconds / 60, (
         "a GPU's rates are of a network's share"
     )
+
+
+def test_a_gpu_that_has_measured_nothing_has_the_steps_of_the_table(folder):
+    """20 cells, 1,000 samples, 3 epochs."""
+    plan = fourier_plan((0, 1), lenet=3)
+    table = pd.read_csv(told.STEPS).set_index(["network", "precision"])
+    for engine in ("eager", "recorded"):
+        found = told.forecast(FOURIER, plan, GPU, engine)["minutes left"]
+        milliseconds = table.loc[("lenet", "float32"), engine]
+        assert found == pytest.approx(20 * 3000 / 128 * milliseconds / 1000 / 60)
+    assert forecast_of(fourier_plan(logreg=3), device=GPU)[2] is None
+    note(plan, device=GPU, lenet=0.001)
+    assert forecast_of(plan, device=GPU)[2] == 20 * 3000 * 0.001 / 60
 
 
 def keep(plan, cells):

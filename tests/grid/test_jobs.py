@@ -2,7 +2,6 @@
 cell."""
 
 import dataclasses
-import itertools
 import pickle
 
 import numpy as np
@@ -11,7 +10,7 @@ import torch
 from small_grids import ARCHITECTURES, HOW, SQUARE, data_of, orthonormal, plan_of
 
 from pipeline import experiments, networks
-from pipeline.grid import jobs, run
+from pipeline.grid import jobs
 from pipeline.machine import store
 from pipeline.training import loop, seeds
 
@@ -24,7 +23,7 @@ GRIDS = {"logreg": {"indices": (1, 9)}, "mlp": {"indices": (1,)}}
 def made():
     """A plan of five places, its data in memory, and the cells."""
     plan = plan_of("linear_pairs", SETTINGS, GRIDS, samples=(150, 20))
-    basis = dict(zip((1, 9), orthonormal(), strict=True))
+    basis = dict(zip((1, 9), orthonormal(), strict=False))
     vectors = {f"{name}-{index}": basis[index] for name in GRIDS for index in basis}
     experiment = experiments.find("linear_pairs")
     draws = {seed: experiment.draw(plan, seed, None) for seed in plan.seeds}
@@ -103,6 +102,7 @@ def test_the_key_changes_with_everything_that_decides_the_weights_and_with_nothi
         "momentum": 0.8,
         "weight_decay": 1e-9,
         "clip": 0.4,
+        "batch_size": 64,
     }
     for name, value in (
         changes | {"schedule": "linear", "precision": "bfloat16"}
@@ -155,10 +155,8 @@ def test_a_cell_is_trained_from_the_weights_and_in_the_order_of_its_identity(mad
         weights = seeds.derive(*job.identity, "weights")
         network = networks.build(ARCHITECTURES[cell["architecture"]], 2, 2, weights)
         x, y = data.dataset(cell, "train")
-        outcome = loop.train(
-            network, x, y, HOW, seeds.derive(*job.identity, "order")
-        )
-        (result,) = jobs.train_group(data, [job])
+        outcome = loop.train(network, x, y, HOW, seeds.derive(*job.identity, "order"))
+        result = jobs.train_cell(data, job)
         assert result.outcome == outcome and 0 < result.seconds < 60
         assert set(result.tensors) == set(network.state_dict())
         for name, weight in network.state_dict().items():
@@ -169,9 +167,8 @@ def test_weights_of_any_type_are_kept_exactly(tmp_path):
     network = torch.nn.Linear(5, 3).bfloat16()
     kept = store.Store(tmp_path)
     network.register_buffer("eighths", torch.randn(9).to(torch.float8_e5m2))
-    network.register_buffer("eighths", torch.randn(9).to(torch.float8_e5m2))
     weights = network.state_dict()
-    kept.put("ab12", pickle.loads(pickle.dumps(jobs._on_cpu(weights))), {})
+    kept.put("ab12", pickle.loads(pickle.dumps(jobs._to_cpu(weights))), {})
     found, _ = kept.contents("ab12")
     for name, value in weights.items():
         assert torch.equal(found[name].float(), value.float())
@@ -180,7 +177,7 @@ def test_weights_of_any_type_are_kept_exactly(tmp_path):
 def test_of_a_network_that_no_later_stage_needs_its_outputs_are_kept(sweep):
     plan, data, cells = sweep
     (job, *_) = jobs.of_cells(plan, data, cells, CPU)
-    (result,) = jobs.train_group(data, [job])
+    result = jobs.train_cell(data, job)
     ((_, x, _),) = data.test_sets(job.cell)
     network = networks.build(
         job.specification, 1, 2, seeds.derive(*job.identity, "weights")
@@ -192,54 +189,26 @@ def test_of_a_network_that_no_later_stage_needs_its_outputs_are_kept(sweep):
     torch.testing.assert_close(result.tensors["all"], expected, rtol=1e-5, atol=1e-6)
 
 
-def test_a_stack_gives_each_cell_what_it_gets_alone_and_one_that_diverges_touches_no_other(
-    made,
-):
+def test_a_cell_that_diverges_says_so(made):
     plan, data, cells = made
-    group = list(jobs.of_cells(plan, data, cells, CPU))[:4]
-    broken = group[2].cell
+    job = next(jobs.of_cells(plan, data, cells, CPU))
     real = data.dataset
-    data.dataset = lambda cell, split: (
-        (real(cell, split)[0] * float("nan"), real(cell, split)[1])
-        if cell is broken
-        else real(cell, split)
-    )
-    results = jobs.train_group(data, group)
-    for failed in (results[2], *jobs.train_group(data, [group[2]])):
-        assert isinstance(failed, loop.Diverged)
-        assert (
-            failed.__traceback__ is None
-        )  # its frames would keep the cell's data on a GPU
-    for position in (0, 1, 3):
-        (alone,) = jobs.train_group(data, [group[position]])
-        together = results[position]
-        torch.testing.assert_close(together.tensors, alone.tensors, rtol=0, atol=1e-6)
-        assert together.outcome.losses == pytest.approx(alone.outcome.losses, abs=1e-5)
-        assert together.outcome.accuracy == alone.outcome.accuracy
+    data.dataset = lambda *place: (real(*place)[0] * float("nan"), real(*place)[1])
+    with pytest.raises(loop.Diverged):
+        jobs.train_cell(data, job)
 
 
-def test_a_gpu_trains_neighbours_of_one_architecture_and_training_in_stacks(made):
-    _, data, _ = made
-    lenet = {"network": networks.NETWORKS["lenet"]}
-    resnet = {"network": networks.NETWORKS["resnet18"], "width": 0.125}
-    long = dataclasses.replace(HOW, epochs=3)
-    cuda = torch.device("cuda")
-    work = [
-        jobs.Job(SQUARE, specification, how, (), cuda, "")
-        for specification, how, count in (
-            (lenet, HOW, run.STACK + 2),
-            (lenet, long, 2),
-            (resnet, long, 3),
-            (lenet, HOW, 1),
-        )
-        for _ in range(count)
-    ]
-    groups = list(run.grouped(work, 1000, data, cuda))
-    assert [len(group) for group in groups] == [run.STACK, 2, 2, 1, 1, 1, 1]
-    assert list(itertools.chain(*groups)) == work
-    # Two channels of 1024 float32 a sample: of a million samples, one set is 8.2 GB.
-    assert max(len(group) for group in run.grouped(work, 1_000_000, data, cuda)) == 1
-    assert all(len(group) == 1 for group in run.grouped(work, 1000, data, CPU))
+def test_the_engine_of_a_gpu_decides_the_key_and_that_of_a_cpu_does_not(made):
+    plan, data, cells = made
+    found = {
+        (device.type, engine): next(
+            jobs.of_cells(plan, data, cells, device, engine)
+        ).key
+        for device in (CPU, torch.device("cuda"))
+        for engine in ("eager", "recorded")
+    }
+    assert found["cpu", "eager"] == found["cpu", "recorded"]
+    assert len(set(found.values())) == 3
 
 
 def test_a_key_holds_the_versions_of_libraries(made, monkeypatch):

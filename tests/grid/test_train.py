@@ -83,9 +83,9 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys, monke
     capsys.readouterr()
 
     def in_six(*given):
-        return [dataclasses.replace(r, seconds=6.0) for r in jobs.train_group(*given)]
+        return dataclasses.replace(jobs.train_cell(*given), seconds=6.0)
 
-    monkeypatch.setattr(run, "train_group", in_six)
+    monkeypatch.setattr(run, "train_cell", in_six)
     train.main("linear_pairs")
     assert re.fullmatch(
         r"linear_pairs: 5 cells trained, 0 reused, 0 failed; \d+\.\d min, "
@@ -97,7 +97,7 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys, monke
     rows = []
     losses = []
     for job in work:
-        (result,) = jobs.train_group(data, [job])
+        result = jobs.train_cell(data, job)
         cell = job.cell
         outcome = result.outcome
         name = f"{cell['architecture']}-{cell['index_1']}-{cell['index_2']}-seed3"
@@ -203,7 +203,7 @@ def test_cells_of_another_run_are_taken_from_it_and_those_that_it_gives_up_are_t
 
         def wait(self, key):
             waited.append(key)
-            (result,) = jobs.train_group(data, [work[1]])
+            result = jobs.train_cell(data, work[1])
             kept.put(work[1].key, result.tensors, vars(result.outcome))
             held.clear()
 

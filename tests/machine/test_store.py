@@ -119,7 +119,7 @@ def test_one_cell_in_anothers_place_is_found(kept):
 def test_a_cell_and_its_copy_are_one_file_that_nobody_writes_into(kept, tmp_path):
     copy = tmp_path / "copy.safetensors"
     kept.put("ab12", W, {"loss": 0.5})
-    kept.lay_down("ab12", copy)
+    kept.link_to("ab12", copy)
     assert copy.samefile(kept.path("ab12")) and copy.stat().st_mode & 0o777 == 0o444
     # Who replaces or removes one of the two has a file of their own.
     content = copy.read_bytes()
@@ -135,7 +135,7 @@ def test_where_no_link_can_be_made_there_is_a_copy(kept, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "link", other_file_system)
     copy = tmp_path / "copy.safetensors"
     kept.put("ab12", W, {"loss": 0.5})
-    kept.lay_down("ab12", copy)
+    kept.link_to("ab12", copy)
     assert copy.read_bytes() == kept.path("ab12").read_bytes()
     assert not copy.samefile(kept.path("ab12"))
 
@@ -148,7 +148,7 @@ def test_use_is_noted_beside_the_time_of_the_contents_and_damage_with_it(
     kept.put("ab12", W, {"loss": 0.5})
     path = kept.path("ab12")
     copy = tmp_path / "copy.safetensors"
-    kept.lay_down("ab12", copy)
+    kept.link_to("ab12", copy)
     os.utime(path, (1e9, 1e9))
     assert kept.get("ab12")
     assert path.stat().st_mtime == 1e9 and path.stat().st_atime > 1.7e9
@@ -176,7 +176,7 @@ def lay_down(kept):
     kept.put("ab12", {"w": torch.arange(1000.0)}, {"loss": 0.5})
     shutil.rmtree("models/flip", ignore_errors=True)
     pathlib.Path("models/flip").mkdir(parents=True)
-    kept.lay_down("ab12", MODEL)
+    kept.link_to("ab12", MODEL)
 
 
 def cached():

@@ -53,7 +53,7 @@ def write(specification=NETWORK, estimator=SECANT, own=(), **sources):
     }
     plans = {
         "nads": NADsPlan("smoke", 7, estimator, members),
-        "machine": {"device": "cpu"},
+        "machine": {"device": "cpu", "engine": "eager"},
     }
     lay_down_plans(**plans)
 

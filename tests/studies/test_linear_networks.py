@@ -33,9 +33,7 @@ def test_a_pooled_linear_network_does_not_exceed_the_closed_form_and_comes_close
 ):
     monkeypatch.setattr(linear_networks, "SAMPLES", 4000)
     v = fourier(2, 0)
-    network = loop.initialised(
-        linear_networks.pooled_linear, seeds.derive(0, "pooled")
-    )
+    network = loop.initialise(linear_networks.pooled_linear, seeds.derive(0, "pooled"))
     _, accuracy = linear_networks.train_on(network, v, 3.0, linear_networks.POOLED, 0)
     assert 0.90 < accuracy < 0.953 + 0.015
 

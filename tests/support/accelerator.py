@@ -17,7 +17,7 @@ CASTS = ("conv2d", "linear", "matmul", "bmm", "scaled_dot_product_attention")
 PRODUCTS = ("convolution", "addmm", "mm", "bmm")
 
 STATE = types.SimpleNamespace(
-    present=False, most=math.inf, refused=0, waits=0, on_cpu=set()
+    present=False, most=math.inf, refused=0, waits=0, on_cpu=set(), tape=None
 )
 """present: whether the accelerator is there; most: numbers in one tensor, of more than
 which there is no memory; refused: how many such tensors were asked for; waits: how
@@ -31,8 +31,8 @@ _module = types.SimpleNamespace(
     device_count=lambda: 1,
     current_device=lambda: 0,
     manual_seed_all=lambda seed: None,
-    # Chance comes from the CPU's generator, whose state is kept anyway.
-    get_rng_state=lambda device: None,
+    # Chance comes from the CPU's generator, whose state is restored anyway.
+    get_rng_state=lambda device=None: torch.get_rng_state(),
     set_rng_state=lambda state, device: None,
     get_amp_supported_dtype=lambda: [torch.bfloat16],
 )
@@ -90,6 +90,13 @@ def _held(value):
     return value.held if isinstance(value, There) else value
 
 
+def _frozen(value):
+    """What a recorded operation is given: a number of the CPU as it is now."""
+    if isinstance(value, There) or not isinstance(value, torch.Tensor):
+        return _held(value)
+    return value.clone()
+
+
 def _computed(function, args, kwargs):
     name = function._schema.name.removeprefix("aten::")
     given = [
@@ -118,10 +125,16 @@ def _computed(function, args, kwargs):
         STATE.on_cpu.add(name)
     if any(there) and (name == "_local_scalar_dense" or not on):
         STATE.waits += 1
-    result = function(
-        *tree_map(_held, args),
-        **tree_map(_held, kwargs) | ({} if to is None else {"device": CPU}),
-    )
+    held_args = tree_map(_held, args)
+    held_kwargs = tree_map(_held, kwargs) | ({} if to is None else {"device": CPU})
+    if STATE.tape is None or not (on or any(there)):
+        result = function(*held_args, **held_kwargs)
+    else:
+        read = name == "_local_scalar_dense" or not on
+        if read or any(tensor.dim() for tensor in left):
+            raise RuntimeError(f"{name} is not permitted when a stream is capturing")
+        args = tree_map(_frozen, args)
+        result = STATE.tape.call(function, args, held_kwargs)
     for tensor in given:
         if result is _held(tensor):
             return tensor  # which was changed in place
@@ -137,6 +150,55 @@ def _computed(function, args, kwargs):
         return There(value)
 
     return tree_map(placed, result) if on else result
+
+
+class Tape:
+    """A recorded function: what it does on the accelerator, with the memory that it
+    uses. What it does on the CPU is not repeated, and its numbers stay as they were."""
+
+    def __init__(self):
+        self.operations = []
+        self.before = {}
+
+    def call(self, function, args, kwargs):
+        """Do and record an operation on tensors of the CPU that stand for others."""
+        names = [argument.name for argument in function._schema.arguments]
+        given = dict(zip(names, args, strict=False)) | kwargs
+        for argument in function._schema.arguments:
+            written = argument.alias_info is not None and argument.alias_info.is_write
+            # Batch norm's schema does not say that it writes its statistics.
+            written |= argument.name in ("running_mean", "running_var")
+            for tensor in tree_leaves(given.get(argument.name) if written else None):
+                if isinstance(tensor, torch.Tensor):
+                    self.before.setdefault(id(tensor), (tensor, tensor.clone()))
+        result = function(*args, **kwargs)
+        self.operations.append((function, args, kwargs, result))
+        return result
+
+    def replay(self):
+        for function, args, kwargs, result in self.operations:
+            again = tree_leaves(function(*args, **kwargs))
+            for old, new in zip(tree_leaves(result), again, strict=True):
+                if isinstance(old, torch.Tensor) and old.data_ptr() != new.data_ptr():
+                    old.copy_(new)
+
+
+def record(function):
+    """Record a function as a tape, and undo what it did, as a GPU does not do it."""
+    tape = Tape()
+    state = torch.get_rng_state()
+    STATE.tape = tape
+    try:
+        function()
+    except RuntimeError:
+        return None
+    finally:
+        STATE.tape = None
+        torch.set_rng_state(state)
+        with torch.no_grad():
+            for tensor, before in reversed(tape.before.values()):
+                tensor.copy_(before)
+    return tape.replay
 
 
 class Accelerator(TorchDispatchMode):

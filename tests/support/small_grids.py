@@ -109,7 +109,9 @@ def separable(normal, y, v, eps, sigma):
 
 def lay_down_plan(plan, device="cpu"):
     """Write what the stage `plan` leaves for an experiment, below the current folder."""
-    lay_down_plans(machine={"device": device}, **{plan.experiment: plan})
+    lay_down_plans(
+        machine={"device": device, "engine": "eager"}, **{plan.experiment: plan}
+    )
 
 
 def lay_down_nads(**bases):

@@ -44,9 +44,7 @@ def by_hand(x, y, how, seed):
     """Weights (3, inputs), losses and last accuracy of a linear map of no bias from
     zeros, its gradients and updates written out in NumPy."""
     weights = momentum = np.zeros((3, x.shape[1]))
-    rates = iter(
-        loop.SCHEDULES[how.schedule](how.epochs * -(-len(x) // 128), how.lr)
-    )
+    rates = iter(loop.SCHEDULES[how.schedule](how.epochs * -(-len(x) // 128), how.lr))
     order = torch.Generator().manual_seed(seed)
     losses = []
     norms = []
@@ -97,7 +95,7 @@ def test_training_is_clipped_sgd_with_momentum_and_weight_decay(schedule, count)
 
 def test_adamw_is_pytorchs_with_the_decay_of_the_training():
     how = dataclasses.replace(HOW, optimiser="adamw")
-    optimiser = loop.optimiser_of([nn.Parameter(torch.ones(1))], how)
+    optimiser = loop.make_optimiser([nn.Parameter(torch.ones(1))], how)
     assert type(optimiser) is torch.optim.AdamW
     assert [optimiser.defaults[key] for key in ("betas", "weight_decay")] == [
         (0.9, 0.999),
@@ -119,9 +117,7 @@ def test_the_seed_decides_what_dropout_leaves_out_and_the_callers_random_numbers
         restored = torch.Generator().manual_seed(callers)
         assert torch.equal(torch.rand(1), torch.rand(1, generator=restored))
         assert (
-            outcome.accuracy
-            == loop.accuracy(network, x, y)
-            != (y == 0).float().mean()
+            outcome.accuracy == loop.accuracy(network, x, y) != (y == 0).float().mean()
         )
         found.append(network[2].weight.detach())
     assert (
@@ -163,9 +159,8 @@ def test_a_training_set_is_learned_when_ten_batches_in_a_row_have_a_small_mean_l
     losses, steps
 ):
     losses = torch.tensor([losses], dtype=torch.float64)
-    assert (
-        loop.outcome(losses, torch.tensor(0), 128 * losses.numel()).steps == steps
-    )
+    samples = 128 * losses.numel()
+    assert loop.summarise(losses, torch.tensor(0), samples, 128).steps == steps
 
 
 def test_accuracy_is_the_fraction_of_known_outputs_that_are_largest_at_the_class():
@@ -184,12 +179,11 @@ def test_accuracy_is_the_fraction_of_known_outputs_that_are_largest_at_the_class
 
 def test_only_the_last_loss_tells_divergence():
     losses = torch.tensor([[float("inf"), 1.0], [1.0, 2.0]])
-    found = loop.outcome(losses, torch.tensor(60), 160)
+    found = loop.summarise(losses, torch.tensor(60), 160, 128)
     # A batch of 128 samples and one of 32.
     assert found.losses == pytest.approx([float("inf"), (128 * 1 + 32 * 2) / 160])
     assert found.accuracy == 60 / 160
     for last in (float("inf"), -float("inf"), float("nan")):
         with pytest.raises(loop.Diverged, match=f"became {last}"):
-            loop.outcome(
-                torch.tensor([[1.0, 1.0], [last, 2.0]]), torch.tensor(0), 160
-            )
+            losses = torch.tensor([[1.0, 1.0], [last, 2.0]])
+            loop.summarise(losses, torch.tensor(0), 160, 128)
