@@ -1,7 +1,7 @@
 """Throughput of the grid engine against the usual training loop, interleaved in one
 call.
 
-    python -m benchmarks.grid [--networks lenet mlp resnet18] [--rounds 3] [--device auto]
+    python -m benchmarks.grid [--networks lenet mlp resnet18] [--rounds 3] [--device cpu]
 
 The usual loop, written after the habits of published training code: a DataLoader with
 two workers that stacks samples one by one, the network in PyTorch's default layout, all
@@ -86,7 +86,8 @@ class Order(Sampler):
 
 
 def usual(cell: Cell, sets: Sets, device: torch.device) -> float:
-    """Train one network the usual way; returns its test accuracy after the last epoch."""
+    """Train one network the usual way; returns its test accuracy after the last
+    epoch."""
     how = cell.training
     x, y = sets[0]
     network = table.build(cell.specification, 1, 2, cell.seed).to(device)
@@ -124,7 +125,8 @@ def usual(cell: Cell, sets: Sets, device: torch.device) -> float:
 
 
 def data(count: int) -> Sets:
-    """Training and test set of one cell: D(v) at a frequency that all networks learn."""
+    """Training and test set of one cell: D(v) at a frequency that all networks
+    learn."""
     sets = []
     for split in ("train", "test"):
         rng = np.random.default_rng([0, split == "test"])

@@ -88,7 +88,8 @@ def main(rounds: int = 5, per_round: int = 1000) -> None:
         }.items():
             figures.setdefault(label, []).append(value)
     print(
-        f"U-Net, {rounds} rounds of {per_round} networks, one thread, torch {torch.__version__}"
+        f"U-Net, {rounds} rounds of {per_round} networks, one thread, torch "
+        f"{torch.__version__}"
     )
     for label, values in figures.items():
         extremes = f"({min(values):.3g} to {max(values):.3g})"

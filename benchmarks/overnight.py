@@ -80,7 +80,8 @@ def main() -> None:
     yaml.dump(document, PARAMS)
     print("for stage in plan download estimate; do python -m pipeline.$stage; done")
     print(
-        f"for stage in generate train evaluate; do python -m pipeline.$stage {name}; done"
+        f"for stage in generate train evaluate; do python -m pipeline.$stage {name}; "
+        "done"
     )
     print(f"{PARAMS} is of this run now; `git checkout {PARAMS}` brings it back")
 

@@ -61,7 +61,8 @@ def sets(basis: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
 def alterations(
     x: torch.Tensor, rows: torch.Tensor
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields (name, altered x); x: (N, C, H, W); rows: orthonormal directions (K, D)."""
+    """Yields (name, altered x); x: (N, C, H, W); rows: orthonormal directions (K,
+    D)."""
     flat = x.reshape(len(x), -1, rows.shape[1])
     within = flat @ rows.T
     steps = torch.randn(within.shape, generator=torch.Generator().manual_seed(0))
@@ -139,7 +140,9 @@ def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
         ),
     )
     figure, axes = style.new(1, len(panels), 9.6, 4.2)
-    for panel, (alteration, column, label_of_axis) in zip(axes[0], panels, strict=False):
+    for panel, (alteration, column, label_of_axis) in zip(
+        axes[0], panels, strict=False
+    ):
         for (name, title), look in zip(names.items(), style.CURVES, strict=False):
             chosen = table[
                 (table["architecture"] == name) & (table["alteration"] == alteration)
@@ -167,9 +170,7 @@ def main() -> None:
     members = {
         name: dataclasses.replace(
             line,
-            specification=networks.specification(
-                config.read()["architectures"][name]
-            ),
+            specification=networks.specification(config.read()["architectures"][name]),
         )
         for name in NETWORKS
     }

@@ -159,9 +159,7 @@ def train_variant(plan: Plan, job: Job) -> dict[str, float]:
     x, y = experiment.dataset(cell, "test", noise, [job.direction])
     return {
         "train_accuracy": round(outcome.accuracy, 5),
-        "accuracy": round(
-            loop.accuracy(network, loop.channels_last(x, "cpu"), y), 5
-        ),
+        "accuracy": round(loop.accuracy(network, loop.channels_last(x, "cpu"), y), 5),
         "steps": np.nan if outcome.steps is None else outcome.steps,
     }
 
@@ -256,7 +254,8 @@ def planned(architectures: list[str]) -> Plan:
 
 
 def main() -> None:
-    """Measure untrained networks, train the others, and write both tables as they come."""
+    """Measure untrained networks, train the others, and write both tables as they
+    come."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--networks", nargs="+", choices=VARIANTS, default=[*VARIANTS])
     asked = parser.parse_args()

@@ -359,9 +359,12 @@ def pairs_figure(
             bars(panel, table, own, direction, (a, b))
         row[1].set_ylabel("accuracy (%)")
     caption = (
-        "Bars: test accuracy, blue for the network that should learn the direction, orange for the "
-        "network that should not · outline: training accuracy · diamond: test accuracy along the "
-        "network's own NAD with the nearest vᵀCv · dotted: chance · ± standard deviation over "
+        "Bars: test accuracy, blue for the network that should learn the direction, "
+        "orange for the "
+        "network that should not · outline: training accuracy · diamond: test accuracy "
+        "along the "
+        "network's own NAD with the nearest vᵀCv · dotted: chance · ± standard "
+        "deviation over "
         "seeds · ε = σ = 1"
     )
     return style.finish(
@@ -370,7 +373,8 @@ def pairs_figure(
 
 
 def matrix_figure(table: pd.DataFrame) -> Figure:
-    """Test accuracies of both networks of all pairs, by the network that should learn."""
+    """Test accuracies of both networks of all pairs, by the network that should
+    learn."""
     names = [name for name in NETWORKS if name in set(table["network"])]
     titles = [title_of(name) for name in names]
     cells = percents(table, ["network", "direction"])
@@ -411,9 +415,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument(
-        "--scale", choices=config.read()["scales"], default="overnight"
-    )
+    parser.add_argument("--scale", choices=config.read()["scales"], default="overnight")
     parser.add_argument("--out", type=Path, help="by default a folder of reports/kept")
     parser.add_argument(
         "--draw", action="store_true", help="draw the figures, train nothing"

@@ -1,7 +1,7 @@
 """What does the training that paper 2 leaves open do along late NADs: does a network
 fit D(v₁) ⊕ D(v₂), and what does it learn?
 
-    python -m studies.fitting [--seeds 3] [--network lenet] [--ways stated "rate 0.1" ...]
+    python -m studies.fitting [--seeds 3] [--network lenet] [--ways stated …]
     [--pairs 1000,1000 ...] [--scale paper]
 
 Cells of `linear_pairs` with the samples and epochs of a scale of params.yaml, along

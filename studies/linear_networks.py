@@ -41,7 +41,8 @@ FACTORS = (1.0, 0.5, 0.25, 0.125)
 
 
 class ScaledLinear(nn.Module):
-    """A linear classifier after the input along one direction v was scaled by a factor."""
+    """A linear classifier after the input along one direction v was scaled by a
+    factor."""
 
     def __init__(self, v: np.ndarray, factor: float) -> None:
         super().__init__()
@@ -68,7 +69,8 @@ def energy_left(v: np.ndarray) -> float:
 
 
 def best_accuracy(share: float, eps: float, sigma: float) -> float:
-    """The best accuracy on D(v) of a network that keeps this share of the energy of v."""
+    """The best accuracy on D(v) of a network that keeps this share of the energy of
+    v."""
     if share > 1 - 1e-6:
         return 1.0
     return NormalDist().cdf(eps / sigma * (share / (1 - share)) ** 0.5)
@@ -86,9 +88,7 @@ def train_on(
             separable.normal(rng, SAMPLES), y, v, 1.0, sigma
         )
         sets.append((x, torch.as_tensor(y > 0).long()))
-    outcome = loop.train(
-        network, *sets[0], how, seeds.derive(seed, "linear networks")
-    )
+    outcome = loop.train(network, *sets[0], how, seeds.derive(seed, "linear networks"))
     return outcome, loop.accuracy(network, *sets[1])
 
 

@@ -81,7 +81,8 @@ def numbers(name: str) -> str:
         minutes = arrays["minutes"]
     directions = f"{len(nads.directions):,}"
     networks = f"{nads.networks:,}"
-    return f"{as_text(nads.shape)} | {directions} | {networks} | {nads.error:.3f} | {minutes:.1f}"
+    sizes = f"{as_text(nads.shape)} | {directions} | {networks}"
+    return f"{sizes} | {nads.error:.3f} | {minutes:.1f}"
 
 
 def main(names: list[str]) -> None:

@@ -17,6 +17,7 @@ since its directions are chosen for that, and the response of other networks alo
 is too large, since they are not quite the last. The truth lies between.
 """
 
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,8 @@ def repeating(directions: np.ndarray, patch: int) -> float:
 
 
 def along(nads: NADs, others: NADs) -> np.ndarray:
-    """√(uᵀCu) along the directions u of `nads`, C as the networks of `others` have it."""
+    """√(uᵀCu) along the directions u of `nads`, C as the networks of `others` have
+    it."""
     return np.sqrt((nads.directions @ others.directions.T) ** 2 @ others.eigenvalues)
 
 
@@ -87,9 +89,12 @@ def drawn(found: dict[str, NADs], held_out: dict[str, np.ndarray]) -> Figure:
         row[0].set_ylabel(title, fontsize=8)
     spectra.set(xscale="log", yscale="log", xlabel="NAD index + 1", ylabel="√λ")
     spectra.legend()
-    caption = "Solid: √λ, too small at the end; dotted: the response of as many other networks "
-    caption += "along the same directions, too large at the end.\nPictures: NADs 0 and 1, the last "
-    caption += "of the first p² and the next, 512 and 1000; each on its own scale."
+    caption = (
+        "Solid: √λ, too small at the end; dotted: the response of as many other "
+        "networks along the same directions, too large at the end.\nPictures: NADs 0 "
+        "and 1, the last of the first p² and the next, 512 and 1000; each on its own "
+        "scale."
+    )
     return style.finish(figure, "Untrained networks of patches", caption)
 
 
@@ -103,12 +108,9 @@ def main() -> None:
     for name, (patch, count) in PATCHES.items():
         specification = networks.specification({"network": name})
         make = networks.constructor(specification["network"])
-        nads, others = (
-            estimate(
-                lambda: make(1, 1), SHAPE, networks=count, symmetry="square", seed=seed
-            )  # noqa: B023
-            for seed in (0, 1)
-        )
+        build = functools.partial(make, 1, 1)
+        nads = estimate(build, SHAPE, networks=count, symmetry="square", seed=0)
+        others = estimate(build, SHAPE, networks=count, symmetry="square", seed=1)
         found[name] = nads
         held_out[name] = along(nads, others)
         values = np.sqrt(nads.eigenvalues)

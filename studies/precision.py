@@ -1,7 +1,7 @@
 """Whether bfloat16 changes what is learned, and how fast: a grid of `linear_pairs`
 trained in both precisions, cell by cell.
 
-    python -m studies.precision [--networks lenet mlp_100_20 resnet18_narrow] [--seeds 3]
+    python -m studies.precision [--networks lenet resnet18_narrow] [--seeds 3]
 
 Cells are those of the laptop scale (its NADs, indices, epochs and schedules; 5,000
 training samples), each trained from the same weights on the same data in the same order

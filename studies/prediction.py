@@ -257,14 +257,17 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
             panel.set_title(interval.replace("-", "−"))
         row[0].set_ylabel(f"test accuracy (%), {count:,} images")
     courses = [
-        f"{SIZES[count]} epochs of {count:,} images ({sum(cells['fitted'] == 1)} fitted)"
+        f"{SIZES[count]} epochs of {count:,} images ({sum(cells['fitted'] == 1)} "
+        "fitted)"
         for count, cells in table.groupby("images")
     ]
     caption = " · ".join(f"{number} {name}" for number, name in enumerate(names, 1))
     known = artifacts.about_images()["name"]
     caption += f"\n{known} in grey · {SEEDS} seeds · {' and '.join(courses)}"
-    caption += "\nblack: fitted by both seeds, blue: not · response: times a random direction's · "
-    caption += "ρ: rank correlation over networks, with its interval of 95 %"
+    caption += (
+        "\nblack: fitted by both seeds, blue: not · response: times a random "
+        "direction's · ρ: rank correlation over networks, with its interval of 95 %"
+    )
     title = "Does what an untrained network prefers tell how accurate it will be?"
     return style.finish(figure, title, caption)
 

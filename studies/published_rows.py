@@ -130,7 +130,8 @@ def by_transposition(directions: np.ndarray, values: np.ndarray) -> None:
     matrix = (directions.T * values.astype(np.float64) ** 2) @ directions
     shape = (1, SIDE, SIDE)
     print(
-        f"part of C that changes sign under transposition: {odd_part(matrix, shape):.4f}"
+        "part of C that changes sign under transposition: "
+        f"{odd_part(matrix, shape):.4f}"
     )
     for rows in ROWS:
         print(
@@ -147,7 +148,8 @@ def by_spectrum(path: Path) -> None:
     name = path.stem
     nads = NADs.load(path)
     print(
-        f"{name}: our C from {nads.networks} networks, relative error {nads.error:.3f}; "
+        f"{name}: our C from {nads.networks} networks, relative error "
+        f"{nads.error:.3f}; "
         "simulated ÷ published singular values"
     )
     header = "".join(f"{f'[{index}]':>8s}" for index in PUBLISHED[name])

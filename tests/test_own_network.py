@@ -29,9 +29,11 @@ FIELDS = float(Path(__file__).with_name("fields.txt").read_text())
 
 
 def net(channels, outputs):
-    """One convolution, the means of some fields, and state in types that NumPy does not have."""
+    """One convolution, the means of some fields, and state in types that NumPy does not
+    have."""
     layers = nn.Conv2d(channels, 8, 3), activation(), nn.AdaptiveAvgPool2d(int(FIELDS))
-    network = nn.Sequential(*layers, nn.Flatten(), nn.Linear(8 * int(FIELDS) ** 2, outputs))
+    last = nn.Linear(8 * int(FIELDS) ** 2, outputs)
+    network = nn.Sequential(*layers, nn.Flatten(), last)
     network.register_buffer("eighths", torch.ones(3).to(torch.float8_e5m2))
     network.fixed = nn.Parameter(torch.randn(2, 3).bfloat16().t(), requires_grad=False)
     return network
@@ -91,7 +93,8 @@ def prepare(copy):
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory):
-    """A copy of the repository in which the network has gone through these experiments."""
+    """A copy of the repository in which the network has gone through these
+    experiments."""
     write_folders(birds := tmp_path_factory.mktemp("elsewhere") / "birds")
     where = tmp_path_factory.mktemp("own") / "repository"
     targets = [TARGET, "evaluate@image_pairs"]

@@ -130,7 +130,8 @@ def test_a_mistake_ends_it_and_what_an_earlier_plan_wrote_stays(folder, with_own
     with pytest.raises(InputError) as caught:
         run(changed(with_own, "scales/smoke/fourier/networks/mine", grid))
     assert str(caught.value) == (
-        "params.yaml: scales.smoke.fourier: mine has transposes: false, but its class states no "
+        "params.yaml: scales.smoke.fourier: mine has transposes: false, but its class "
+        "states no "
         "symmetry under transposition, or its inputs are not square; train both"
     )
     assert {path: path.read_bytes() for path in artifacts.PLAN.iterdir()} == before

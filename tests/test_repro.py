@@ -52,7 +52,7 @@ def test_an_edit_of_a_figure_touches_render_alone(smoke):
         assert re.findall(r"^([\w@]+):$", smoke.dvc("status"), re.M) == ["render"]
 
 
-def test_a_changed_epsilon_and_one_more_index_rerun_their_parts_and_going_back_costs_nothing(
+def test_a_change_of_params_reruns_its_parts_and_going_back_costs_nothing(
     smoke,
 ):
     key = "scales.smoke.nad_sweep.networks.lenet.indices"

@@ -1,4 +1,5 @@
-"""The numbers that the studies make, by formulas, by hand, and of the smallest sizes."""
+"""The numbers that the studies make, by formulas, by hand, and of the smallest
+sizes."""
 
 import types
 

@@ -74,7 +74,8 @@ class Data:
         )
 
     def test_sets(self, cell: Cell) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
-        """Yields (name, inputs, class numbers) of every test set of the cell's network."""
+        """Yields (name, inputs, class numbers) of every test set of the cell's
+        network."""
         return self.experiment.test_sets(
             cell, self.draw(cell["seed"]), self.directions(cell)
         )

@@ -1,4 +1,5 @@
-"""The training of the cells that the cache lacks, beside other runs on the same cache."""
+"""The training of the cells that the cache lacks, beside other runs on the same
+cache."""
 
 import functools
 from collections.abc import Hashable, Iterator

@@ -38,7 +38,8 @@ def _client() -> distributed.Client:
         client.wait_for_workers(1, timeout=TIMEOUT)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"NADS_CLUSTER is {address}, where no Dask cluster can be used: {error}; start a "
+            f"NADS_CLUSTER is {address}, where no Dask cluster can be used: {error}; "
+            "start a "
             "scheduler and workers as docs/running.md shows"
         ) from None
     return client
@@ -56,7 +57,10 @@ def _refusal(folder: str, probe: str, version: str) -> str | None:
     if torch.__version__ != version:
         return f"has torch {torch.__version__}, and the machine that asks has {version}"
     if distributed.get_worker().state.nthreads != 1:
-        return "has several threads, which would share random numbers; start it with --nthreads 1"
+        return (
+            "has several threads, which would share random numbers; start it with "
+            "--nthreads 1"
+        )
     try:
         check_unchanged()
     except InputError:

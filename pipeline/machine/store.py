@@ -31,7 +31,8 @@ NOTE = "kept"
 
 
 def digest(value: typing.Any) -> str:
-    """sha256, in hexadecimal, of a JSON value, or of an array (shape, type, contents)."""
+    """sha256, in hexadecimal, of a JSON value, or of an array (shape, type,
+    contents)."""
     if isinstance(value, np.ndarray):
         sha256 = hashlib.sha256(f"{value.dtype.str}{value.shape}".encode())
         sha256.update(np.ascontiguousarray(value))
@@ -110,7 +111,8 @@ class Store:
             return None
         except (TypeError, ValueError, safetensors.SafetensorError) as error:
             notice(
-                f"{path} is damaged and counts as not kept: {' '.join(str(error).split())}"
+                f"{path} is damaged and counts as not kept: "
+                f"{' '.join(str(error).split())}"
             )
             # The file may be one with DVC's copy, which DVC trusts until mode or time
             # change.

@@ -66,7 +66,8 @@ def device_of(choice: str) -> torch.device:
     if _cluster():
         if choice not in ("auto", "cpu"):
             raise InputError(
-                f"device is {choice}, but the cluster of NADS_CLUSTER works on CPUs; set device: "
+                f"device is {choice}, but the cluster of NADS_CLUSTER works on CPUs; "
+                "set device: "
                 "cpu, or unset NADS_CLUSTER"
             )
         return torch.device("cpu")
@@ -218,6 +219,7 @@ def _last_try(recipe: bytes, job: Any) -> Any:
         return worker.result_of(_submit(recipe, job).result())
     except BrokenProcessPool:
         return InputError(
-            "its worker crashed three times, probably out of memory; the third time no other job "
+            "its worker crashed three times, probably out of memory; the third time no "
+            "other job "
             "ran beside it"
         )

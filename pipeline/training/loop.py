@@ -105,7 +105,8 @@ class Diverged(Exception):
 
 
 def triangular(steps: int, peak_lr: float) -> np.ndarray:
-    """Learning rates (steps,) from 0 to `peak_lr` at 2/5 of training, and back (paper 2)."""
+    """Learning rates (steps,) from 0 to `peak_lr` at 2/5 of training, and back (paper
+    2)."""
     return np.interp((np.arange(steps) + 0.5) / steps, [0, PEAK, 1], [0, peak_lr, 0])
 
 

@@ -58,7 +58,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
         assert all(map(torch.equal, data.dataset(cell, "train"), expected))
 
 
-def test_the_chosen_estimands_nads_are_the_architectures_own_file_and_the_others_stand_beside_it(
+def test_the_nads_of_the_other_estimand_have_a_file_beside_those_of_the_chosen_one(
     folder,
 ):
     plan = plan_of(

@@ -191,7 +191,8 @@ def test_code_that_was_edited_during_the_run_trains_no_cell(plan, monkeypatch, c
 def test_cells_of_another_run_are_taken_from_it_and_those_that_it_gives_up_are_trained(
     plan, monkeypatch, capsys
 ):
-    """The other run holds two cells: it finishes one of them and lets go of the other."""
+    """The other run holds two cells: it finishes one of them and lets go of the
+    other."""
     data, work = jobs_of(plan)
     held = {work[1].key: True, work[2].key: False}
     waited = []
@@ -250,7 +251,8 @@ def test_cells_that_fail_are_named_and_the_others_are_kept(plan, monkeypatch, ca
     with pytest.raises(InputError) as caught:
         train.main("linear_pairs")
     assert str(caught.value) == (
-        "2 of 5 cells of linear_pairs failed (the others are kept and not trained again): "
+        "2 of 5 cells of linear_pairs failed (the others are kept and not trained "
+        "again): "
         "logreg-1-9-seed3: OSError: no such draw; "
         "mlp-1-1-seed3: Diverged: the training loss became nan; a smaller lr helps"
     )

@@ -113,7 +113,8 @@ def noted(folder, name):
 
 
 def die(folder, job):
-    """Job 1 kills its process at its first try, job 2 at every one; each try is noted."""
+    """Job 1 kills its process at its first try, job 2 at every one; each try is
+    noted."""
     tries = noted(folder, job)
     if job == 2 or (job == 1 and tries == 1):
         os.kill(os.getpid(), signal.SIGKILL)

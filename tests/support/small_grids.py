@@ -108,7 +108,8 @@ def separable(normal, y, v, eps, sigma):
 
 
 def lay_down_plan(plan, device="cpu"):
-    """Write what the stage `plan` leaves for an experiment, below the current folder."""
+    """Write what the stage `plan` leaves for an experiment, below the current
+    folder."""
     lay_down_plans(
         machine={"device": device, "engine": "eager"}, **{plan.experiment: plan}
     )

@@ -103,7 +103,7 @@ def test_adamw_is_pytorchs_with_the_decay_of_the_training():
     ]
 
 
-def test_the_seed_decides_what_dropout_leaves_out_and_the_callers_random_numbers_are_restored():
+def test_the_seed_decides_dropout_and_the_callers_random_numbers_are_restored():
     """The training accuracy is that with nothing left out."""
     x, y = data(40)
     found = []

@@ -66,7 +66,7 @@ def test_signs_change_no_size_of_a_coefficient_and_about_half_of_the_signs():
     assert 0.2 < (ratio[0, 0] < 0).mean() < 0.8
 
 
-def test_a_rotation_within_blocks_keeps_the_energy_of_each_block_and_moves_coefficients():
+def test_a_rotation_within_blocks_keeps_the_energy_of_each_block():
     x = pictures()
     before = coefficients(x)
     after = coefficients(mapped(x, "rotated_5"))

@@ -1,4 +1,5 @@
-"""Pictures chosen, normalised, poisoned and flipped, against the papers' definitions."""
+"""Pictures chosen, normalised, poisoned and flipped, against the papers'
+definitions."""
 
 import numpy as np
 import pytest
