@@ -180,11 +180,16 @@ def correlate_steps(steps_run: str, accuracy_run: str) -> float:
     return spearman(steps, accuracy[steps.index])
 
 
-def compute_flip_loss(run: str) -> pd.Series:
-    """Compute the accuracy lost by flipped coefficients, by seed, in points."""
+def compute_flip_loss(run: str, images: str = "flipped") -> pd.Series:
+    """Compute the accuracy lost by a map of the images, by seed, in points.
+
+    Args:
+        run: Run of `flip`, as a folder of reports/kept.
+        images: Name of the map.
+    """
     plain = read_run(run, images="plain").set_index("seed")["accuracy"]
-    flipped = read_run(run, images="flipped").set_index("seed")["accuracy"]
-    return 100 * (plain - flipped)
+    changed = read_run(run, images=images).set_index("seed")["accuracy"]
+    return 100 * (plain - changed)
 
 
 def compute_published_flip_loss(network: str) -> float:
