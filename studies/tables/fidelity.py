@@ -54,37 +54,37 @@ def make_verdicts_on_paper_1() -> list[list[str]]:
     return [
         [
             "paper 1, fig. 1",
-            "LeNet learns some waves, not others",
-            f"its runs differ by {compute_repeat_spread('lenet'):.1f}",
-            describe_difference(lenet_map, "full", "waves, 2 seeds"),
+            "LeNet learns some frequencies, not others",
+            f"repeats differ by {compute_repeat_spread('lenet'):.1f}",
+            describe_difference(lenet_map, "full", "frequencies, 2 seeds"),
             "yes",
         ],
         [
             "paper 1, fig. 1",
-            "ResNet-18 guesses if both k/2 are odd",
+            "ResNet-18 is at chance if both k/2 are odd",
             f"{both_odd['published'].max():.1f} at most",
-            f"{both_odd['ours'].max():.1f} at most (¼ width, {len(both_odd)} waves)",
-            "in shape",
+            f"{both_odd['ours'].max():.1f} at most (¼ width, {len(both_odd)} frequencies)",
+            "qualitatively",
         ],
         [
             "paper 1, figs 1, 6",
-            "DenseNet-121 has an order of its own",
+            "DenseNet-121 learns in its own order",
             "two curves",
             "–",
             "not tried",
         ],
         [
             "paper 1, fig. 2",
-            "ResNet-18: soon learned, well learned",
+            "ResNet-18: learned earlier, learned better",
             "in words",
-            f"ρ = {format_signed(steps)} (¼ width, {waves} waves)",
-            "in shape",
+            f"ρ = {format_signed(steps)} (¼ width, {waves} frequencies)",
+            "qualitatively",
         ],
         [
             "paper 1, fig. 3",
-            "LeNet without pooling learns all waves",
-            "100 along all",
-            f"{unpooled.min():.1f} at least (full, {len(unpooled)} waves)",
+            "LeNet without pooling learns every frequency",
+            "100 at every frequency",
+            f"{unpooled.min():.1f} at least (full, {len(unpooled)} frequencies)",
             "yes, with momentum",
         ],
         [
@@ -96,29 +96,29 @@ def make_verdicts_on_paper_1() -> list[list[str]]:
         ],
         [
             "paper 1, fig. 6",
-            "LeNet learns less from NAD to NAD",
-            "one run a NAD",
-            describe_difference(lenet, "full", "NADs as noisy, 3 seeds"),
+            "LeNet: accuracy falls with the NAD index",
+            "one run per NAD",
+            describe_difference(lenet, "full", "NADs, as noisy as the paper's, 3 seeds"),
             "yes",
         ],
         [
             "paper 1, fig. 6",
-            "VGG-11 too, in a zigzag",
-            "one run a NAD",
-            describe_difference(vgg, "full", "NADs of the paper"),
-            "yes, on the paper's own NADs",
+            "VGG-11: accuracy falls non-monotonically",
+            "one run per NAD",
+            describe_difference(vgg, "full", "of the paper's NADs"),
+            "yes, with the paper's NADs",
         ],
         [
             "paper 1, fig. 6",
-            "ResNet-18 too",
-            "one run a NAD",
-            describe_difference(resnet, "full", "NADs of the paper"),
-            "yes, on the paper's own NADs",
+            "ResNet-18: accuracy falls with the NAD index",
+            "one run per NAD",
+            describe_difference(resnet, "full", "of the paper's NADs"),
+            "yes, with the paper's NADs",
         ],
         make_verdict_on_carriers(),
         [
             "paper 1, table 1",
-            "LeNet loses by flipped coefficients",
+            "LeNet loses accuracy if coefficients are flipped",
             f"{compute_published_flip_loss('lenet'):.0f} points",
             f"{lenet_loss.mean():.1f} points (full, {len(lenet_loss)} seeds)",
             f"yes; {signs_loss.mean():.1f} without misalignment",
@@ -144,14 +144,14 @@ def make_verdict_on_carriers() -> list[str]:
         ours.append(f"{clean.mean():.1f}")
     run = "poison/resnet18_quarter_authors"
     authors = read_accuracy(run, index=50, test_set="clean").mean()
-    there = f"{', '.join(ours)} there"
-    after = f"{authors:.1f} after the paper's NAD 50"
+    there = f"{', '.join(ours)}"
+    after = f"{authors:.1f} from the paper's NAD 50"
     return [
         "paper 1, fig. 7",
-        "ResNet-18: later carriers harm less",
-        f"{', '.join(known)} after 0, 50, 1020",
-        f"{there}, {after} (¼ width, 1 run each)",
-        "in shape, three points",
+        "ResNet-18: higher carriers harm less",
+        f"{', '.join(known)} from NADs 0, 50, 1020",
+        f"{there}, {after} (¼ width, 1 seed)",
+        "qualitatively, three points",
     ]
 
 
@@ -174,16 +174,16 @@ def make_verdicts_on_paper_2() -> list[list[str]]:
     return [
         [
             "paper 2, figs 2, 8",
-            "ResNet-18 learns two late NADs in part",
+            "ResNet-18 partly learns two late NADs",
             f"{published:.1f} at (1000, 1000)",
             f"{resnet.mean():.1f} there (¼ width, 1 seed)",
-            "in shape",
+            "qualitatively",
         ],
         [
             "paper 2, fig. 3",
-            "LeNet turns to images beside a late NAD",
-            "50 by NAD 1000 alone",
-            f"{linear.mean():.1f} by it alone (full, 1 seed)",
+            "LeNet uses the images if the NAD is late",
+            "50 with only NAD 1000",
+            f"{linear.mean():.1f} with only NAD 1000 (full, 1 seed)",
             "yes, one seed of three",
         ],
         [
@@ -195,16 +195,16 @@ def make_verdicts_on_paper_2() -> list[list[str]]:
         ],
         [
             "paper 2, figs 4, 5",
-            "MLP: less by one channel than by both",
+            "MLP: less accurate with one channel than both",
             "in words",
-            f"{first.min():.1f} by the first (full, {len(first)} pairs)",
+            f"{first.min():.1f} with only channel 1 (full, {len(first)} pairs)",
             "no",
         ],
         [
             "paper 2, figs 6, 7",
-            "LeNet goes by the clearly earlier NAD",
+            "LeNet relies on the clearly lower NAD",
             "in words",
-            f"{min(second):.1f} by NAD 1 (full, {len(seeds)} seeds)",
+            f"{min(second):.1f} with only NAD 1 (full, {len(seeds)} seeds)",
             "yes, clipped at 0.1",
         ],
     ]
@@ -228,45 +228,45 @@ def make_further_verdicts() -> str:
     rows = [
         [
             "paper 1, fig. 1",
-            "VGG-11 learns low frequencies alone",
-            f"its runs differ by {compute_repeat_spread('vgg11'):.1f}",
-            describe_difference(vgg_map, "¼ width", "waves"),
-            "in shape",
+            "VGG-11 learns only low frequencies",
+            f"repeats differ by {compute_repeat_spread('vgg11'):.1f}",
+            describe_difference(vgg_map, "¼ width", "frequencies"),
+            "qualitatively",
         ],
         [
             "paper 1, fig. 2",
-            "LeNet: soon learned, well learned",
+            "LeNet: learned earlier, learned better",
             "in words",
-            f"ρ = {format_signed(steps)} (full, {waves} waves)",
-            "in shape",
+            f"ρ = {format_signed(steps)} (full, {waves} frequencies)",
+            "qualitatively",
         ],
         [
             "paper 1, fig. 3",
-            "ResNet-18 without pooling learns all",
+            "ResNet-18 without pooling learns every frequency",
             "94.7 at least",
-            f"{unpooled.min():.1f} at least (⅛ width, {len(unpooled)} waves)",
-            "yes, of these four",
+            f"{unpooled.min():.1f} at least (⅛ width, {len(unpooled)} frequencies)",
+            "yes, for these four",
         ],
         [
             "paper 1, table 1",
-            "VGG-11 loses by flipped coefficients",
+            "VGG-11 loses accuracy if coefficients are flipped",
             f"{compute_published_flip_loss('vgg11'):.0f} points",
             f"{loss.mean():.1f} points (¼ width, 1 seed)",
             "yes, flipped not fitted",
         ],
         [
             "paper 2, fig. 3",
-            "ResNet-18 turns to images as well",
-            "50 by NAD 1000 alone",
-            f"{linear.mean():.1f} by it alone (¼ width, 1 seed)",
-            "in shape",
+            "ResNet-18 uses the images if the NAD is late",
+            "50 with only NAD 1000",
+            f"{linear.mean():.1f} with only NAD 1000 (¼ width, 1 seed)",
+            "qualitatively",
         ],
         [
             "paper 2, fig. 3",
             "the MLP never uses the images",
-            "50 by images alone",
-            f"{lowest_to_highest} by them (full, {len(images)} NADs)",
-            "in shape",
+            "50 with only images",
+            f"{lowest_to_highest} with only images (full, {len(images)} NADs)",
+            "qualitatively",
         ],
     ]
     return format_table(VERDICT, rows)
@@ -353,7 +353,7 @@ def correlate_convolutional(networks: pd.DataFrame, predictor: str) -> float:
 
 
 def describe_difference(comparison: pd.DataFrame, size: str, unit: str) -> str:
-    """Describe how far ours is from the published: '2.6 rms off (full, 15 of 44
+    """Describe how far ours is from the published: '2.6 rms (full, 15 of 44
     waves)'.
 
     Rows in which both values are at chance agree whatever the network, so they are left
@@ -367,7 +367,7 @@ def describe_difference(comparison: pd.DataFrame, size: str, unit: str) -> str:
     learned = comparison[(comparison > CHANCE).any(axis=1)]
     rms = compute_rms_difference(learned)
     count = f"{len(learned)} of {len(comparison)} {unit}"
-    return f"{rms:.1f} rms off ({size}, {count})"
+    return f"{rms:.1f} rms ({size}, {count})"
 
 
 def format_signed(correlation: float) -> str:

@@ -9,6 +9,7 @@ from studies.tables.numbers import KEPT
 PAGES = [
     Path("README.md"),
     Path("docs/fidelity.md"),
+    Path("docs/findings.md"),
     Path("docs/estimator.md"),
     KEPT / "README.md",
 ]
