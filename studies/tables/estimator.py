@@ -11,12 +11,12 @@ SWEEP_INDICES = (0, 16, 64, 200, 1000)
 
 SWEEPS = (
     ("ConvNeXt, p = 16", "patches", "convnext"),
-    ("by AdamW", "adamw", "convnext"),
+    ("with AdamW", "adamw", "convnext"),
     ("ViT, p = 4", "patches_bfloat16", "vit"),
     ("smaller ViT (width 64, depth 2), one seed", "vit_small", "vit_small"),
-    ("by AdamW", "vit_small_adamw", "vit_small"),
+    ("with AdamW", "vit_small_adamw", "vit_small"),
     ("ConvMixer, p = 4", "patches", "convmixer"),
-    ("by AdamW", "convmixer_adamw", "convmixer"),
+    ("with AdamW", "convmixer_adamw", "convmixer"),
     ("MLP-Mixer, p = 4", "patches_bfloat16", "mixer"),
 )
 """Rows of accuracies along NADs: label, run of `nad_sweep`, architecture."""
@@ -35,9 +35,9 @@ LENETS = ("lenet_and_mlp", "lenet_and_mlp_seed_1", "lenet_and_mlp_seed_2")
 
 CHANNELS = (
     ("ConvNeXt", ("convnext",), "convnext"),
-    ("by AdamW", ("adamw",), "convnext"),
+    ("with AdamW", ("adamw",), "convnext"),
     ("LeNet", LENETS, "lenet"),
-    ("by AdamW", ("adamw",), "lenet"),
+    ("with AdamW", ("adamw",), "lenet"),
     ("ViT", ("vit",), "vit"),
     ("ConvMixer", ("convmixer",), "convmixer"),
     ("MLP-Mixer", ("mixer",), "mixer"),
@@ -58,7 +58,7 @@ def make_estimands() -> str:
         learned = f"{secant['learned']} of {secant['waves']}"
         areas = [f"{secant['auc']:.2f}", f"{gradient['auc']:.2f}"]
         rows.append([network, learned, *areas])
-    return format_table(["network", "waves learned", "secant", "gradient"], rows)
+    return format_table(["network", "frequencies learned", "secant", "gradient"], rows)
 
 
 def make_patches() -> str:
@@ -146,7 +146,7 @@ def make_waves() -> str:
         repeats = find_repeating(results, patch)
         others = missing or describe_range(results[~repeats])
         rows.append([label, describe_range(results[repeats]), others])
-    columns = ["network", "waves that repeat in its patches", "other waves"]
+    columns = ["network", "frequencies that repeat in its patches", "other frequencies"]
     return format_table(columns, rows)
 
 

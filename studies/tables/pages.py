@@ -11,6 +11,7 @@ PAGES = [
     Path("docs/fidelity.md"),
     Path("docs/findings.md"),
     Path("docs/estimator.md"),
+    Path("docs/patches.md"),
     KEPT / "README.md",
 ]
 
