@@ -97,7 +97,7 @@ class Symmetry:
             )
 
     @classmethod
-    def named(cls, name: str) -> typing.Self:
+    def parse(cls, name: str) -> typing.Self:
         """Return the symmetry of a name such as square or square+channels."""
         square = name.removesuffix("+channels")
         return cls(square, square != name)
@@ -206,7 +206,7 @@ def symmetry(specification: Specification) -> Symmetry:
     stated = getattr(constructor(place), "symmetry", None)
     if is_custom(place):
         try:
-            return Symmetry.named(stated)
+            return Symmetry.parse(stated)
         except (AttributeError, ValueError):
             return Symmetry("measured")
     if callable(stated):

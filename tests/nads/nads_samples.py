@@ -9,7 +9,7 @@ from torch import nn
 
 from pipeline import networks
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.estimation import Estimation, in_turn
+from pipeline.nads.estimation import Estimation, run_in_process
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.jacobian import Sampler
 
@@ -46,7 +46,7 @@ def sampler(specification=SMALL, identity=(0, "net"), estimator=SECANT):
 def nads_of(sampler, count, symmetry="none"):
     """The NADs of a sampler's first networks, without workers or store."""
     estimation = Estimation(sampler, Covariance(sampler.shape, symmetry), count)
-    estimation.fill(in_turn)
+    estimation.run(run_in_process, "NADs")
     return estimation.nads()
 
 

@@ -7,7 +7,7 @@ from nads_samples import filled, jacobians
 
 from pipeline.nads.covariance import Candidates, Covariance
 from pipeline.nads.leading import Leading
-from pipeline.nads.symmetry import symmetrised
+from pipeline.nads.symmetry import symmetrise
 from pipeline.networks import SYMMETRIES
 
 
@@ -17,7 +17,7 @@ def test_parts_are_estimates_of_their_own_whose_spread_is_the_error(symmetry):
     samples = jacobians(19, 2, (2, 4, 4))
     covariance = filled(Covariance(shape, symmetry), samples)
     squares = np.stack(
-        [symmetrised(symmetry, j.T.astype(float) @ j, shape) for j in samples]
+        [symmetrise(symmetry, j.T.astype(float) @ j, shape) for j in samples]
     )
     mean = squares.mean(0)
     np.testing.assert_allclose(covariance.mean(), mean, rtol=1e-6, atol=1e-9)
@@ -69,7 +69,7 @@ def test_the_part_that_a_symmetry_removes_is_measured_without_the_noise():
         np.hypot(chosen.error(), chosen.asymmetry()), rel=1e-12
     )
     true = np.diag(both**2)
-    averaged = symmetrised("square", true, (1, 6, 6))
+    averaged = symmetrise("square", true, (1, 6, 6))
     expected = np.linalg.norm(true - averaged) / np.linalg.norm(averaged)
     square = filled(Covariance((1, 6, 6), "square"), samples)
     assert square.asymmetry() == pytest.approx(expected, rel=0.1)

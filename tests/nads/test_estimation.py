@@ -13,7 +13,7 @@ from torch import nn
 from pipeline.nads import estimate
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.directions import imported
-from pipeline.nads.estimation import Estimation, begun, in_channels
+from pipeline.nads.estimation import Estimation, start_estimate, repeat_in_channels
 from pipeline.nads.estimator import Source
 from pipeline.nads.jacobian import Sampler
 from pipeline.nads.leading import Leading
@@ -41,7 +41,7 @@ def test_an_estimate_stops_at_its_error_whatever_the_order():
     shuffled = added(
         estimation(400, 0.2), samples, np.arange(400).reshape(-1, 8)[:, ::-1].ravel()
     )
-    assert one.finished
+    assert one.is_finished
     count = one.accumulator.count
     assert 4 < count < 400 and count % 2 == 0, "a look is at halves of one size"
     assert (
@@ -71,7 +71,7 @@ def test_an_estimate_that_cannot_be(source, symmetry, free, sentence, monkeypatc
         return nn.Sequential(nn.Flatten(), nn.Linear(1024, 8), nn.Linear(8, 1))
 
     with pytest.raises(InputError, match=sentence):
-        begun(
+        start_estimate(
             Sampler(build, source.input, (0, "net"), SECANT), source, Symmetry(symmetry)
         )
 
@@ -203,8 +203,10 @@ def test_the_overlap_in_colours_is_that_of_the_spans():
     rng = np.random.default_rng(0)
     one, other = (np.linalg.qr(rng.standard_normal((4, 4)))[0] for _ in range(2))
     nads, second = (imported(half, (1, 2, 2)) for half in (one, other))
-    nads = in_channels(dataclasses.replace(nads, overlap=overlaps(one @ other.T)), 3)
-    products = nads.directions @ in_channels(second, 3).directions.T
+    nads = repeat_in_channels(
+        dataclasses.replace(nads, overlap=overlaps(one @ other.T)), 3
+    )
+    products = nads.directions @ repeat_in_channels(second, 3).directions.T
     np.testing.assert_allclose(nads.overlap, overlaps(products))
 
 
@@ -231,6 +233,6 @@ def test_the_other_estimand_keeps_everything_but_a_symmetry_that_it_lacks(
 ):
     secant = dataclasses.replace(SECANT, point=point, symmetry=symmetry, compare=True)
     expected = symmetry and point != "normal"
-    assert secant.other() == dataclasses.replace(
+    assert secant.swap_estimand() == dataclasses.replace(
         secant, estimand="gradient", symmetry=expected
     )

@@ -9,7 +9,7 @@ import torch
 from nads_samples import GRADIENT, SECANT
 from torch import nn
 
-from pipeline.nads.readout import readout, usable
+from pipeline.nads.readout import find_readout, resolve_method
 
 SHAPE = (1, 4, 4)
 INPUTS = 400
@@ -32,7 +32,7 @@ def network(weights=None):
 
 def test_the_last_linear_layer_and_the_variance_of_pytorchs_weights():
     made = network()
-    assert readout(made, SHAPE) == (made[3], 1 / 1200)
+    assert find_readout(made, SHAPE) == (made[3], 1 / 1200)
     assert not any(module._forward_pre_hooks for module in made.modules())
 
 
@@ -42,7 +42,7 @@ def test_the_last_linear_layer_and_the_variance_of_pytorchs_weights():
 def test_a_mean_square_within_five_standard_errors_is_taken_as_pytorchs(ratio, usual):
     """Five standard errors of the mean square of 400 uniform weights are 22 % of it."""
     made = network(SIGNS * np.sqrt(ratio / 1200))
-    _, variance = readout(made, SHAPE)
+    _, variance = find_readout(made, SHAPE)
     assert variance == pytest.approx((1 if usual else ratio) / 1200, rel=1e-6)
 
 
@@ -50,7 +50,7 @@ def test_a_mean_square_of_another_law_is_taken_as_it_is():
     """PyTorch's weights end at 1/√400 = 0.05."""
     weights = SIGNS / 1200**0.5
     weights[0] = 0.051
-    _, variance = readout(network(weights), SHAPE)
+    _, variance = find_readout(network(weights), SHAPE)
     assert variance == pytest.approx((weights**2).mean()) != pytest.approx(1 / 1200)
 
 
@@ -59,11 +59,11 @@ def test_a_mean_beyond_five_standard_errors_is_refused(sign):
     """Five standard errors of the mean of 400 weights are 0.25 of their root mean
     square."""
     made = network(7 * (SIGNS + sign * 0.24))
-    assert readout(made, SHAPE)[0] is made[3]
+    assert find_readout(made, SHAPE)[0] is made[3]
     with pytest.raises(
         ValueError, match="^the last layer's weights do not have zero mean$"
     ):
-        readout(network(7 * (SIGNS + sign * 0.27)), SHAPE)
+        find_readout(network(7 * (SIGNS + sign * 0.27)), SHAPE)
 
 
 LAYER = nn.Linear(16, 16)
@@ -103,17 +103,17 @@ def test_an_output_that_is_not_the_last_linear_layers_is_refused(made):
     with pytest.raises(
         ValueError, match="^the network does not end in a linear layer, so its rea"
     ):
-        readout(made, SHAPE)
+        find_readout(made, SHAPE)
     assert not any(module._forward_pre_hooks for module in made.modules())
-    plain, vectors, reason = usable(made, SECANT, (1, 4, 4))
+    plain, vectors, reason = resolve_method(made, SECANT, (1, 4, 4))
     assert (plain, vectors) == (dataclasses.replace(SECANT, method="plain"), 1)
     assert "does not end in a linear layer" in reason
-    assert usable(made, plain, (1, 4, 4)) == (plain, 1, None)
+    assert resolve_method(made, plain, (1, 4, 4)) == (plain, 1, None)
 
 
 def test_the_last_layer_may_be_named_first_and_inputs_may_be_standardised():
     made = Around(lambda y, x: y)
-    assert readout(made, SHAPE)[0] is made.head
+    assert find_readout(made, SHAPE)[0] is made.head
 
 
 def test_a_network_with_dropout_is_judged_as_it_is_evaluated():
@@ -125,4 +125,4 @@ def test_a_network_with_dropout_is_judged_as_it_is_evaluated():
         nn.Linear(7, 1),
         nn.Dropout(),
     )
-    assert usable(made.train(), GRADIENT, (1, 4, 4)) == (GRADIENT, 7, None)
+    assert resolve_method(made.train(), GRADIENT, (1, 4, 4)) == (GRADIENT, 7, None)

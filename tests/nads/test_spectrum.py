@@ -8,31 +8,31 @@ from nads_samples import filled, jacobians
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.spectrum import (
     agreement,
-    eigenvectors,
-    nearby_of,
-    oriented,
+    decompose,
+    degenerate_ranges,
+    orient,
     overlaps,
     standard_errors,
 )
-from pipeline.nads.symmetry import symmetrised
+from pipeline.nads.symmetry import symmetrise
 
 
 def test_the_largest_entry_is_positive_and_the_first_of_those_that_are_equal():
     rows = np.array([[1.0, -2.0], [-3.0, 2.0], [-2.0, 2.0], [2.0, -2.0]])
-    np.testing.assert_array_equal(oriented(rows), [[-1, 2], [3, -2], [2, -2], [2, -2]])
-    assert oriented(np.array([[-1.0, 1 + 7e-10]]))[0, 0] == 1, "equal but for rounding"
-    assert oriented(np.array([[-1.0, 1 + 1.5e-9]]))[0, 0] == -1, "not equal"
-    assert oriented(np.asfortranarray(rows)).flags["C_CONTIGUOUS"]
+    np.testing.assert_array_equal(orient(rows), [[-1, 2], [3, -2], [2, -2], [2, -2]])
+    assert orient(np.array([[-1.0, 1 + 7e-10]]))[0, 0] == 1, "equal but for rounding"
+    assert orient(np.array([[-1.0, 1 + 1.5e-9]]))[0, 0] == -1, "not equal"
+    assert orient(np.asfortranarray(rows)).flags["C_CONTIGUOUS"]
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-7, 1e7])
 @pytest.mark.parametrize("symmetry", ["none", "transposition", "square"])
 def test_eigenvectors_in_decreasing_eigenvalue(symmetry, scale):
     shape = (2, 3, 3)
-    matrix = scale * symmetrised(
+    matrix = scale * symmetrise(
         symmetry, np.cov(np.random.default_rng(0).standard_normal((18, 40))), shape
     )
-    values, vectors = eigenvectors(matrix, symmetry, shape)
+    values, vectors = decompose(matrix, symmetry, shape)
     assert (np.diff(values) <= 0).all()
     np.testing.assert_allclose(
         values, np.linalg.eigvalsh(matrix)[::-1], atol=1e-13 * scale
@@ -54,7 +54,7 @@ def test_of_a_pair_the_even_vector_comes_first_and_only_of_a_pair(excess, first,
     even = np.array([1.0, 1.0]) / np.sqrt(2)
     odd = np.array([1.0, -1.0]) / np.sqrt(2)
     matrix = scale * (np.outer(even, even) + (1 + excess) * np.outer(odd, odd))
-    values, vectors = eigenvectors(matrix, "square", (1, 1, 2))
+    values, vectors = decompose(matrix, "square", (1, 1, 2))
     np.testing.assert_allclose(values, scale)
     chosen = {"even": even, "odd": odd}[first]
     np.testing.assert_allclose(np.abs(vectors @ chosen), [1, 0], atol=1e-12)
@@ -120,7 +120,9 @@ def test_equal_eigenvalues_are_rarely_taken_apart():
     noise = np.random.default_rng(0).standard_normal((4000, 2, 2))
     noisy = np.eye(2) + 0.01 * (noise + noise.transpose(0, 2, 1)) / 2
     values = np.linalg.eigvalsh(noisy)[:, ::-1]
-    apart = np.mean([nearby_of(pair, np.full(2, 0.01))[0, 1] == 0 for pair in values])
+    apart = np.mean(
+        [degenerate_ranges(pair, np.full(2, 0.01))[0, 1] == 0 for pair in values]
+    )
     assert 0.035 < apart < 0.06
 
 
@@ -128,5 +130,5 @@ def test_neighbours_lie_between_clear_gaps():
     values = np.array([9.0, 5.0, 4.9, 4.8, 1.0])
     errors = np.full(5, 0.1)
     np.testing.assert_array_equal(
-        nearby_of(values, errors), [[0, 0], [1, 3], [1, 3], [1, 3], [4, 4]]
+        degenerate_ranges(values, errors), [[0, 0], [1, 3], [1, 3], [1, 3], [4, 4]]
     )

@@ -9,10 +9,10 @@ import pytest
 
 from pipeline.nads.symmetry import (
     ORDERS,
-    images_of_vectors,
-    of_one_channel,
-    square_of_symmetrised,
-    symmetrised,
+    move_vectors,
+    one_channel,
+    squared_norm,
+    symmetrise,
 )
 from pipeline.networks import SYMMETRIES
 
@@ -21,7 +21,7 @@ SHAPE = (2, 3, 3)
 
 def images_of_covariance(symmetry, matrix, shape):
     """The images P C Pᵀ of a covariance (D, D) under each element P of a symmetry."""
-    moved = images_of_vectors(symmetry, np.eye(len(matrix)), shape)
+    moved = move_vectors(symmetry, np.eye(len(matrix)), shape)
     return [image.T @ matrix @ image for image in moved]
 
 
@@ -35,7 +35,7 @@ def matrix():
 def test_the_average_is_the_mean_over_the_elements_each_of_which_leaves_it(
     symmetry, matrix
 ):
-    mean = symmetrised(symmetry, matrix, SHAPE)
+    mean = symmetrise(symmetry, matrix, SHAPE)
     images = images_of_covariance(symmetry, matrix, SHAPE)
     np.testing.assert_array_equal(sum(images) / ORDERS[symmetry], mean)
     for image in images_of_covariance(symmetry, mean, SHAPE):
@@ -45,8 +45,8 @@ def test_the_average_is_the_mean_over_the_elements_each_of_which_leaves_it(
 @pytest.mark.parametrize("symmetry", SYMMETRIES)
 def test_the_square_of_an_averaged_sample_comes_from_its_vectors(symmetry, matrix):
     vectors = matrix[:3]
-    averaged = symmetrised(symmetry, vectors.T @ vectors, SHAPE)
-    square = square_of_symmetrised(symmetry, vectors, SHAPE)
+    averaged = symmetrise(symmetry, vectors.T @ vectors, SHAPE)
+    square = squared_norm(symmetry, vectors, SHAPE)
     assert square == pytest.approx((averaged**2).sum(), rel=1e-12)
 
 
@@ -62,7 +62,7 @@ def test_the_elements_of_each_group(channels):
     ]
     assert list(turned) == list(SYMMETRIES)
     for symmetry, expected in turned.items():
-        images = images_of_vectors(symmetry, picture.reshape(1, -1), shape)
+        images = move_vectors(symmetry, picture.reshape(1, -1), shape)
         found = [tuple(image.ravel()) for image in images]
         assert found[0] == tuple(picture.ravel())
         assert len(found) == ORDERS[symmetry]
@@ -80,14 +80,14 @@ def test_the_average_over_channels_and_their_signs_is_that_of_one_channel_in_eac
         for signs in itertools.product((1, -1), repeat=3)
     ]
     mean = sum(image.T @ image for image in images) / 48
-    one = of_one_channel(jacobian, 3)
+    one = one_channel(jacobian, 3)
     assert one.shape == (6, 4) and one.dtype == np.float32
     np.testing.assert_allclose(np.kron(np.eye(3), one.T @ one), mean, atol=1e-6)
-    np.testing.assert_array_equal(of_one_channel(jacobian, 1), jacobian)
+    np.testing.assert_array_equal(one_channel(jacobian, 1), jacobian)
 
 
 @pytest.mark.parametrize("word", ["square+channels", "measured", "squares"])
-@pytest.mark.parametrize("function", [symmetrised, images_of_vectors])
+@pytest.mark.parametrize("function", [symmetrise, move_vectors])
 def test_a_word_that_is_no_symmetry_of_the_square_is_never_taken_for_none(
     function, word, matrix
 ):

@@ -19,7 +19,7 @@ from pipeline.nads.estimation import Estimation
 from pipeline.nads.estimator import Request, Source
 from pipeline.nads.gallery import gallery
 from pipeline.nads.leading import Leading
-from pipeline.nads.task import Task, by_workers, key
+from pipeline.nads.task import Task, make_key, run_on_workers
 
 SHAPE = (1, 8, 8)
 NINE = Request(SMALL, Source(9, input=SHAPE))
@@ -32,18 +32,18 @@ def of(accumulator, channels=1, **of_the_sampler):
 
 
 def test_a_worker_makes_the_jacobian_of_the_networks_number():
-    for number, made in by_workers(networks := sampler(estimator=GRADIENT), [0, 1]):
+    for number, made in run_on_workers(networks := sampler(estimator=GRADIENT), [0, 1]):
         np.testing.assert_array_equal(made, networks(number))
 
 
 def test_a_key_holds_all_that_decides_the_nads_and_nothing_else():
     def changed(**fields):
-        return key(NINE, of(Covariance(SHAPE), **fields))
+        return make_key(NINE, of(Covariance(SHAPE), **fields))
 
     def asked(**fields):
-        return key(dataclasses.replace(NINE, **fields), of(Covariance(SHAPE)))
+        return make_key(dataclasses.replace(NINE, **fields), of(Covariance(SHAPE)))
 
-    same = key(NINE, of(Covariance(SHAPE)))
+    same = make_key(NINE, of(Covariance(SHAPE)))
     of_others = dataclasses.replace(GRADIENT, compare=True, symmetry=False)
     assert changed(estimator=of_others) == same
     assert changed(device="cuda:0") == changed(device="cuda:1")
@@ -63,8 +63,10 @@ def test_a_key_holds_all_that_decides_the_nads_and_nothing_else():
         changed(estimator=dataclasses.replace(GRADIENT, step=99.0)),
         changed(estimator=dataclasses.replace(GRADIENT, point="many")),
         changed(channels=3),
-        key(NINE, of(Covariance(SHAPE, "square"))),
-        key(Request(SMALL, Source(9, input=SHAPE, first=3)), of(Leading(SHAPE, 3))),
+        make_key(NINE, of(Covariance(SHAPE, "square"))),
+        make_key(
+            Request(SMALL, Source(9, input=SHAPE, first=3)), of(Leading(SHAPE, 3))
+        ),
     ]
     assert len({same, *others}) == len(others) + 1
 
@@ -73,7 +75,7 @@ def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatc
     files = []
     estimation = of(Covariance(SHAPE))
     monkeypatch.setattr(code, "digest", lambda given: files.extend(given) or "code")
-    before = key(NINE, estimation)
+    before = make_key(NINE, estimation)
     names = {str(Path(file).relative_to(code.PACKAGE)) for file in files}
     assert names > {
         "nads/covariance.py",
@@ -87,14 +89,14 @@ def test_a_key_holds_the_code_the_versions_and_the_law_of_the_weights(monkeypatc
     ):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, other)
-            assert key(NINE, estimation) != before
+            assert make_key(NINE, estimation) != before
     build = networks.build
 
     def drawn_otherwise(*arguments):
         return build(*arguments[:-1], arguments[-1] + 1)
 
     monkeypatch.setattr(networks, "build", drawn_otherwise)
-    assert key(NINE, estimation) != before
+    assert make_key(NINE, estimation) != before
 
 
 def test_estimating_reaches_no_file_of_the_room_that_its_key_leaves_out(
@@ -106,7 +108,7 @@ def test_estimating_reaches_no_file_of_the_room_that_its_key_leaves_out(
     reached = set()
     with monkeypatch.context() as patch:
         patch.setattr(code, "digest", lambda given: files.extend(given) or "code")
-        key(NINE, of(Covariance(SHAPE)))
+        make_key(NINE, of(Covariance(SHAPE)))
     shown = {
         Path(inspect.getfile(each))
         for each in (NADs.__repr__, NADs.save, gallery, Task)
