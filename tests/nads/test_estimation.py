@@ -13,7 +13,7 @@ from torch import nn
 from pipeline.nads import estimate
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.directions import imported
-from pipeline.nads.estimation import Estimation, start_estimate, repeat_in_channels
+from pipeline.nads.estimation import Estimation, repeat_in_channels, start_estimate
 from pipeline.nads.estimator import Source
 from pipeline.nads.jacobian import Sampler
 from pipeline.nads.leading import Leading

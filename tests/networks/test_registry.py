@@ -77,15 +77,6 @@ def test_a_network_is_drawn_by_its_seed_and_takes_any_size_and_number_of_channel
     dry_run(specification | side, (3, 64, 64), 10)
 
 
-def test_networks_without_batch_norm_may_be_trained_in_stacks():
-    for architecture in SMALL:
-        specification = networks.specification(architecture)
-        modules = networks.build(specification, 1, 2, 0).modules()
-        normed = any(isinstance(module, torch.nn.BatchNorm2d) for module in modules)
-        make = networks.constructor(specification["network"])
-        assert hasattr(make, "together") == (not normed)
-
-
 def test_a_network_of_ones_own_may_build_on_any_of_ours():
     def names(place):
         return {path.name for path in networks.files(place)}
