@@ -66,7 +66,7 @@ def evaluate_one(
             some = x[:: -(-len(x) // gradients.SAMPLES)]  # images are sorted by content
             response = gradients.covariance(then, some.to(device))
             eigenvalues = artifacts.nads(cell["architecture"])["eigenvalues"]
-            measured = gradients.course(
+            measured = gradients.response_parts(
                 cell, *data.directions(cell), eigenvalues, x, response
             )
             row = {"epoch": epochs} | {

@@ -77,7 +77,7 @@ def test_networks_that_have_learned_nothing_have_no_tilt():
         [cells.assign(test_set="all"), cells.assign(test_set="first", accuracy=1.0)]
     )
     planes = cells[::-1].drop(columns="accuracy").assign(tilt=30.0, margin_1=1.0)
-    learners = boundaries.of_learners(planes, results, ["index_1", "index_2"])
+    learners = boundaries.mask_tilts(planes, results, ["index_1", "index_2"])
     assert learners["tilt"].isna().tolist() == [False, True, False, True]
     assert learners.drop(columns="tilt").equals(planes.drop(columns="tilt"))
 

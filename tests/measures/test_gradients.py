@@ -89,7 +89,7 @@ def test_the_parts_of_the_response():
     x = torch.randn(50, 1, 32, 32)
 
     def course(data, index, known=np.ones(1024)):
-        return gradients.course(
+        return gradients.response_parts(
             {"data": data, "index": index}, basis, known, x, covariance
         )
 
