@@ -105,7 +105,7 @@ class NADs:
         return cls(**values)
 
     def plot(self) -> "Figure":
-        """Draw chosen NADs in pixels and over spatial frequency, as a matplotlib Figure.
+        """Draw chosen NADs in pixels and over spatial frequency with matplotlib.
 
         Above each NAD are its index and the indices whose eigenvalue is the same within
         the errors.

@@ -234,24 +234,26 @@ def start_estimate(
     )
     if reason is not None:
         notice(f"{name}{reason}; `plain` is used, which needs far more networks")
+    square = symmetry.square
     channels = source.input[0] if symmetry.channels else 1
-    check_source(source, symmetry.square, channels, vectors)
-    accumulator = make_accumulator(source, symmetry.square, channels)
+    rows = source.networks * vectors * channels * ORDERS[square]
+    check_source(source, square, channels, rows)
+    accumulator = make_accumulator(source, square, channels)
     sampler = dataclasses.replace(sampler, estimator=estimator)
     return Estimation(sampler, accumulator, source.networks, source.error, channels)
 
 
-def check_source(source: Source, square: str, channels: int, vectors: int) -> None:
+def check_source(source: Source, square: str, channels: int, rows: int) -> None:
     """Check that an estimate is possible, and that it fits into memory.
 
     Args:
         source: Number of networks, inputs and number of directions.
         square: Symmetry of the square over which C is averaged, or 'measured'.
         channels: Number of channels that are alike.
-        vectors: Number F of vectors of one network.
+        rows: Number of vectors of all networks, moved by the symmetry.
 
     Raises:
-        InputError: If it is not.
+        InputError: If it is not possible or does not fit.
     """
     _, height, width = source.input
     size = as_text(source.input)
@@ -263,13 +265,12 @@ def check_source(source: Source, square: str, channels: int, vectors: int) -> No
     advice = "the first directions (first: 100)"
     if source.first is not None:
         advice = "fewer networks or for method: plain"
-        rows = count_rows(source, square, channels, vectors)
         if rows < source.first:
             raise InputError(
                 f"{source.networks} networks give {rows} vectors, too few for the "
                 f"first {source.first} directions"
             )
-    needed = memory_needed(source, square, channels, vectors)
+    needed = memory_needed(source, square, channels, rows)
     free = free_memory()
     if needed > free:
         raise InputError(
@@ -279,20 +280,11 @@ def check_source(source: Source, square: str, channels: int, vectors: int) -> No
         )
 
 
-def count_rows(source: Source, square: str, channels: int, vectors: int) -> int:
-    """Return the number of vectors of all networks, moved by the symmetry.
-
-    See `check_source` for the arguments.
-    """
-    return source.networks * vectors * channels * ORDERS[square]
-
-
-def memory_needed(source: Source, square: str, channels: int, vectors: int) -> int:
+def memory_needed(source: Source, square: str, channels: int, rows: int) -> int:
     """Return the bytes that an estimate needs; see `check_source` for the arguments."""
     whole = math.prod(source.input)
     dimension = whole // channels
     if source.first is not None:
-        rows = count_rows(source, square, channels, vectors)
         # Two copies of the vectors, matrices of their products, five copies of the
         # directions.
         return 8 * rows * dimension + 20 * rows**2 + 40 * source.first * dimension

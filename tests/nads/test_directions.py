@@ -3,7 +3,7 @@ as they are and are completed to a basis."""
 
 import numpy as np
 import pytest
-from nads_samples import nads_of, sampler
+from nads_samples import make_sampler, nads_of
 
 from pipeline.nads import NADs, from_file, imported, overlap
 from pipeline.nads.gallery import gallery
@@ -27,7 +27,7 @@ def test_imported_rows_are_kept_and_completed_to_a_basis(count, kind):
 
 def estimated():
     """NADs of 8×8 inputs from four networks."""
-    return nads_of(sampler(), 4)
+    return nads_of(make_sampler(), 4)
 
 
 @pytest.mark.parametrize("nads", [estimated(), imported(np.eye(12)[:3], (3, 2, 2))])

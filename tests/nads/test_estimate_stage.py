@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 from hand_overs import lay_down_plans
-from nads_samples import SECANT, nads_of, sampler
+from nads_samples import SECANT, make_sampler, nads_of
 
 import pipeline
 from pipeline import estimate
@@ -76,7 +76,7 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(
     for line, (name, estimand), (estimator, symmetry) in zip(
         lines, names, ways, strict=False
     ):
-        networks = sampler(NETWORK, (7, name), estimator)
+        networks = make_sampler(NETWORK, (7, name), estimator)
         expected = nads_of(networks, 6, symmetry)
         written = artifacts.nads("net", estimand)
         assert list(written) == [field.name for field in dataclasses.fields(expected)]

@@ -7,7 +7,7 @@ import numpy as np
 import psutil
 import pytest
 import torch
-from nads_samples import SECANT, sampler
+from nads_samples import SECANT, make_sampler
 from torch import nn
 
 from pipeline.nads import estimate
@@ -25,7 +25,7 @@ SHAPE = (1, 4, 4)
 
 
 def estimation(networks, target_error=None):
-    return Estimation(sampler(), Covariance(SHAPE), networks, target_error)
+    return Estimation(make_sampler(), Covariance(SHAPE), networks, target_error)
 
 
 def added(estimation, samples, numbers=None):
@@ -218,7 +218,7 @@ def test_the_overlap_in_colours_is_that_of_the_spans():
 def test_a_covariance_that_is_zero_or_no_number_is_refused(weight, first):
     accumulator = Covariance(SHAPE) if first is None else Leading(SHAPE, first)
     zero = added(
-        Estimation(sampler(), accumulator, 6),
+        Estimation(make_sampler(), accumulator, 6),
         [np.full((2, 16), weight, np.float32)] * 6,
     )
     sentence = r"^C, the covariance .* \(secant, step 100\), is zero or not finite; take another"

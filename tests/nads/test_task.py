@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from nads_samples import GRADIENT, SECANT, SMALL, sampler
+from nads_samples import GRADIENT, SECANT, SMALL, make_sampler
 from torch import nn
 
 from pipeline import networks
@@ -27,12 +27,14 @@ NINE = Request(SMALL, Source(9, input=SHAPE))
 
 def of(accumulator, channels=1, **of_the_sampler):
     """An estimate of nine networks."""
-    networks = dataclasses.replace(sampler(estimator=GRADIENT), **of_the_sampler)
+    networks = dataclasses.replace(make_sampler(estimator=GRADIENT), **of_the_sampler)
     return Estimation(networks, accumulator, 9, channels=channels)
 
 
 def test_a_worker_makes_the_jacobian_of_the_networks_number():
-    for number, made in run_on_workers(networks := sampler(estimator=GRADIENT), [0, 1]):
+    for number, made in run_on_workers(
+        networks := make_sampler(estimator=GRADIENT), [0, 1]
+    ):
         np.testing.assert_array_equal(made, networks(number))
 
 
