@@ -1,4 +1,4 @@
-"""Eigenvectors that depend on C only, not on its last bits, and errors of eigenvalues."""
+"""Eigenvectors that depend on C only, not on its last bits, and their errors."""
 
 import numpy as np
 import pytest
