@@ -41,11 +41,11 @@ def mirror(tmp_path):
 
 
 def test_the_path_comes_before_the_variable(tmp_path, monkeypatch):
-    one = class_folders(tmp_path / "one")
-    two = class_folders(tmp_path / "two")
-    monkeypatch.setenv("CIFAR10", str(two))
-    assert find(ImageSettings(str(one), NOWHERE, "digits")).name == "one"
-    assert find(ImageSettings(None, NOWHERE, "digits")).name == "two"
+    birds = class_folders(tmp_path / "birds")
+    fish = class_folders(tmp_path / "fish")
+    monkeypatch.setenv("CIFAR10", str(fish))
+    assert find(ImageSettings(str(birds), NOWHERE, "digits")).name == "birds"
+    assert find(ImageSettings(None, NOWHERE, "digits")).name == "fish"
 
 
 def test_a_wrong_path_is_refused_and_no_reason_for_digits(tmp_path, monkeypatch):
@@ -57,8 +57,8 @@ def test_a_wrong_path_is_refused_and_no_reason_for_digits(tmp_path, monkeypatch)
 def test_an_archive_with_its_md5_is_downloaded_once(tmp_path, monkeypatch, mirror):
     root = class_folders(tmp_path / "source")
     batches = official(root, tmp_path / "batches", monkeypatch)
-    place = tmp_path / "mirror" / CIFAR10.filename
-    archive = pack(batches, place, "cifar-10-batches-py")
+    path = tmp_path / "mirror" / CIFAR10.filename
+    archive = pack(batches, path, "cifar-10-batches-py")
     whole = archive.read_bytes()
     monkeypatch.setattr(CIFAR10, "tgz_md5", hashlib.md5(whole).hexdigest())
     archive.write_bytes(whole[:-100])

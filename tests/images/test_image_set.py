@@ -61,8 +61,8 @@ def test_classes_named_by_numbers_are_sorted_by_value(names, classes, notices):
     images = make_image_set("x", "", pictures, (32, 32))
     assert images.classes == classes
     for split in ("train", "test"):
-        labelled = [classes[label] for label in images.labels[split]]
-        assert labelled == list(names)
+        found = [classes[label] for label in images.labels[split]]
+        assert found == list(names)
     # Every picture is grey, but no channel is constant.
     assert len(images.notices) == notices
 
