@@ -143,30 +143,37 @@ class Estimation:
                 "finite; take another step, or look at what the network does with such "
                 "inputs"
             )
-        spectrum = accumulator.spectrum()
-        eigenvalues = spectrum.eigenvalues
-        errors = standard_errors(eigenvalues, spectrum.parts, spectrum.sizes)
-        nads = NADs(
-            directions=spectrum.directions,
-            shape=accumulator.shape,
-            eigenvalues=eigenvalues,
-            standard_errors=errors,
-            nearby=degenerate_ranges(eigenvalues, errors),
-            halves=_half_eigenvalues(spectrum),
-            overlap=spectrum.overlap,
+        nads = dataclasses.replace(
+            _decompose(accumulator),
             error=error,
             split_half=split_half,
-            networks=accumulator.count,
             estimand=estimator.estimand,
             method=estimator.method,
             step=estimator.step,
             point=estimator.point,
-            symmetry=accumulator.symmetry,
-            asymmetry=accumulator.asymmetry(),
         )
         if self.channels == 1:
             return nads
         return repeat_in_channels(nads, self.channels)
+
+
+def _decompose(accumulator: Covariance | Leading) -> NADs:
+    """Return the eigenvectors of an estimate of C, without its errors and settings."""
+    spectrum = accumulator.spectrum()
+    eigenvalues = spectrum.eigenvalues
+    errors = standard_errors(eigenvalues, spectrum.parts, spectrum.sizes)
+    return NADs(
+        directions=spectrum.directions,
+        shape=accumulator.shape,
+        eigenvalues=eigenvalues,
+        standard_errors=errors,
+        nearby=degenerate_ranges(eigenvalues, errors),
+        halves=_half_eigenvalues(spectrum),
+        overlap=spectrum.overlap,
+        networks=accumulator.count,
+        symmetry=accumulator.symmetry,
+        asymmetry=accumulator.asymmetry(),
+    )
 
 
 def _half_eigenvalues(spectrum: Spectrum) -> np.ndarray:
@@ -281,7 +288,14 @@ def check_source(source: Source, square: str, channels: int, rows: int) -> None:
 
 
 def memory_needed(source: Source, square: str, channels: int, rows: int) -> int:
-    """Return the bytes that an estimate needs; see `check_source` for the arguments."""
+    """Return the bytes that an estimate needs.
+
+    Args:
+        source: Inputs and number of directions.
+        square: Symmetry of the square over which C is averaged, or 'measured'.
+        channels: Number of channels that are alike.
+        rows: Number of vectors of all networks, moved by the symmetry.
+    """
     whole = math.prod(source.input)
     dimension = whole // channels
     if source.first is not None:
@@ -316,7 +330,12 @@ def make_accumulator(source: Source, square: str, channels: int) -> Accumulator:
 
 
 def run_in_process(sampler: Sampler, numbers: Iterable[int]) -> Results:
-    """Yield each number with its Jacobian, computed by this process."""
+    """Yield each number with its Jacobian, computed by this process.
+
+    Args:
+        sampler: Computes the Jacobian of a network from its number.
+        numbers: Numbers of networks.
+    """
     for number in numbers:
         yield number, sampler(number)
 

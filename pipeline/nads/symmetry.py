@@ -45,9 +45,14 @@ ORDERS = {"none": 1, "transposition": 2, "square": 8, "measured": 1}
 
 
 def one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:
-    """Reshape a Jacobian (F, C·H·W) to that of one channel (F·C, H·W).
+    """Reshape a Jacobian to that of one channel, whose JᵀJ is an estimate of A.
 
-    Its JᵀJ is one network's estimate of A.
+    Args:
+        jacobian: (F, C·H·W).
+        channels: C.
+
+    Returns:
+        (F·C, H·W).
     """
     return jacobian.reshape(len(jacobian) * channels, -1) * np.float32(channels**-0.5)
 

@@ -30,6 +30,10 @@ def run_on_workers(sampler: Sampler, numbers: Iterable[int]) -> Results:
     """Yield each number with its Jacobian, as soon as a worker has computed it.
 
     See `workers.run`.
+
+    Args:
+        sampler: Computes the Jacobian of a network from its number.
+        numbers: Numbers of networks.
     """
     function = functools.partial(_sample, sampler)
     return workers.run(function, numbers, dict, torch.device(sampler.device))

@@ -161,7 +161,12 @@ def _to(network: nn.Module, *arguments: object, **keywords: object) -> nn.Module
 
 
 def noise(count: int, shape: Shape) -> Tensor:
-    """Return standard-normal images (count, C, H, W) in channels last."""
+    """Return standard-normal images in channels last.
+
+    Args:
+        count: Number of images.
+        shape: (C, H, W) of one image.
+    """
     channels, height, width = shape
     generator = torch.Generator().manual_seed(0)
     images = torch.randn(count, height, width, channels, generator=generator)
