@@ -33,7 +33,7 @@ from pipeline import networks
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.jacobian import Sampler, evaluation_point
-from pipeline.nads.symmetry import symmetrised
+from pipeline.nads.symmetry import symmetrise
 from pipeline.networks.lenet import LeNet
 from pipeline.networks.resnet import ResNet18
 from pipeline.training.shapes import SIDE
@@ -94,9 +94,9 @@ def one_round(name: str, numbers: Sequence[int]) -> tuple[list[float], list[floa
         sample = jacobian.T.astype(np.float64) @ jacobian
         fourth.append(plain_fourth_moment(jacobian))
         own.append((sample**2).sum())
-        averaged.append((symmetrised(symmetry, sample, SHAPE) ** 2).sum())
+        averaged.append((symmetrise(symmetry, sample, SHAPE) ** 2).sum())
     count = len(numbers)
-    total = (symmetrised(symmetry, covariance.sums.sum(0), SHAPE) ** 2).sum()
+    total = (symmetrise(symmetry, covariance.sums.sum(0), SHAPE) ** 2).sum()
     square = (total - np.sum(averaged)) / (count * (count - 1))
     variances = [np.mean(moment) / square - 1 for moment in (fourth, own, averaged)]
     return [statistics.median(side) for side in times], variances

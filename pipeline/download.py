@@ -9,15 +9,15 @@ import numpy as np
 
 from pipeline.images import sources
 from pipeline.images.image_set import SPLITS
-from pipeline.images.wanted import WantedOfSize
+from pipeline.images.settings import SizedImageSettings
 from pipeline.project import artifacts, command
 from pipeline.project.errors import notice, one_sentence
 
 
 def main() -> None:
     """Read the images, sort them, and write them."""
-    wanted = artifacts.planned("images", WantedOfSize)
-    images = sources.find(wanted, wanted.size)
+    settings = artifacts.planned("images", SizedImageSettings)
+    images = sources.find(settings, settings.size)
     mean, deviation = images.statistics()
     about = {
         "name": images.name,

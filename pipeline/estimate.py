@@ -2,7 +2,7 @@
 data/nads/{architecture}.npz.
 
 With `estimator.compare` also the NADs of the other estimand ->
-data/nads/{architecture}.{estimand}.npz. Finished estimates come from the store, also
+data/nads/{architecture}.{estimand}.npz. Finished estimates come from the cache, also
 after a run that was killed.
 """
 
@@ -16,56 +16,61 @@ from pipeline.machine import workers
 from pipeline.nads import NADs, from_file
 from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.spectrum import agreement
-from pipeline.nads.task import tasks
+from pipeline.nads.task import make_tasks
 from pipeline.project import artifacts, command
 from pipeline.project.errors import at, one_sentence
 
 
-def metrics_of(nads: NADs) -> dict[str, Any]:
-    """One estimate's entry in reports/nads.json: its first singular value is √λ₀."""
+def make_metrics(nads: NADs) -> dict[str, Any]:
+    """Make the entry of one estimate in reports/nads.json.
 
-    def rounded(number, digits):
-        return float(f"{number:.{digits}g}")
-
+    The first singular value is √λ₀.
+    """
+    _, overlap = agreement(nads.overlap)
     return {
-        "relative_error": rounded(nads.error, 3),
-        "split_half": rounded(nads.split_half, 3),
+        "relative_error": _round(nads.error, 3),
+        "split_half": _round(nads.split_half, 3),
         "networks": nads.networks,
-        "first_singular_value": rounded(np.sqrt(nads.eigenvalues[0]), 4),
-        "overlap_of_first_10": rounded(agreement(nads.overlap)[1], 3),
+        "first_singular_value": _round(np.sqrt(nads.eigenvalues[0]), 4),
+        "overlap_of_first_10": _round(overlap, 3),
         "estimand": nads.estimand,
         "input": list(nads.shape),
     }
 
 
+def _round(number: float, digits: int) -> float:
+    return float(f"{number:.{digits}g}")
+
+
 def main() -> None:
-    """Estimate or import, and write the NADs, architecture by architecture."""
+    """Estimate or import the NADs of each architecture, and write them."""
     plan = artifacts.planned("nads", NADsPlan)
     device = workers.device_of(artifacts.planned("machine", dict)["device"])
     from_files = {}
-    metrics = {}
     for name, request in plan.members.items():
-        if (file := request.source.file) is not None:
+        file = request.source.file
+        if file is not None:
             with at(f"nads.{name}: "):
                 from_files[name] = from_file(file, request.source.input)
-    estimates = list(tasks(plan, device))
+    tasks = list(make_tasks(plan, device))
+    metrics = {}
     with artifacts.output(artifacts.NADS) as folder:
         for name, nads in from_files.items():
             nads.save(folder / f"{name}.npz")
-            print(
-                f"{name}: {len(nads.directions)} NADs from {plan.members[name].source.file}"
-            )
-        while estimates:  # each leaves the list, as its sums are most of the memory
-            task = estimates.pop(0)
+            file = plan.members[name].source.file
+            print(f"{name}: {len(nads.directions)} NADs from {file}")
+        while tasks:
+            task = tasks.pop(0)  # its sums, most of the memory, are freed after it
             started = time.monotonic()
             nads = task.nads()
             minutes = (time.monotonic() - started) / 60
+            first = np.sqrt(nads.eigenvalues[0])
             nads.save(folder / f"{task.name}.npz")
-            metrics[task.name] = metrics_of(nads)
+            metrics[task.name] = make_metrics(nads)
             print(
-                f"{task.name}: NADs ({nads.estimand}) from {nads.networks} networks, averaged over "
-                f"{nads.symmetry}, relative error of C {nads.error:.3f}, first singular value "
-                f"× 100: {100 * np.sqrt(nads.eigenvalues[0]):.4g}; {minutes:.1f} min"
+                f"{task.name}: NADs ({nads.estimand}) from {nads.networks} networks, "
+                f"averaged over {nads.symmetry}, relative error of C {nads.error:.3f}, "
+                f"first singular value × 100: {100 * first:.4g}; {minutes:.1f} min"
             )
     artifacts.write_json(artifacts.REPORTS / "nads.json", metrics)
 

@@ -16,7 +16,7 @@ import torch
 from pipeline import config, experiments
 from pipeline.config.trial import try_out
 from pipeline.grid.forecast import forecast
-from pipeline.images.wanted import existing, notice_of_other_images
+from pipeline.images.settings import expand_path, notice_other_images
 from pipeline.machine import workers
 from pipeline.project import artifacts, command
 from pipeline.project.errors import notice, one_sentence
@@ -31,8 +31,8 @@ def main() -> None:
     scale = plans.nads.scale
     try_out(plans)
     if plans.images.path is not None:
-        existing(plans.images.path)
-    notice_of_other_images(plans.images)
+        expand_path(plans.images.path)
+    notice_other_images(plans.images)
     rows = {
         name: forecast(experiments.find(name), plan, device, plans.engine)
         for name, plan in plans.experiments.items()

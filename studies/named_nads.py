@@ -24,7 +24,7 @@ from pipeline.machine import store
 from pipeline.nads import NADs
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.nads.named import FOLDER
-from pipeline.nads.task import tasks
+from pipeline.nads.task import make_tasks
 from pipeline.project.errors import one_sentence
 from pipeline.project.parameters import read
 from pipeline.training.shapes import as_text
@@ -100,7 +100,7 @@ def main(names: list[str]) -> None:
         }
         request = Request(networks.specification(architecture), SOURCES[name])
         plan = NADsPlan("named", params["seed"], estimator, {name: request})
-        (task,) = tasks(plan, torch.device("cpu"))
+        (task,) = make_tasks(plan, torch.device("cpu"))
         known = kept.holds(task.key)
         started = core_minutes()
         nads = task.nads()

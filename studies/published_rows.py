@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.nads import NADs
-from pipeline.nads.symmetry import symmetrised
+from pipeline.nads.symmetry import symmetrise
 from pipeline.training.shapes import SIDE
 
 PUBLISHED = {
@@ -97,7 +97,7 @@ def odd_part(matrix: np.ndarray, shape: tuple[int, ...]) -> float:
     matrix: C, (D, D); shape: (C, H, W) of one input, H = W; P: the transposition of its
     pixels.
     """
-    odd = matrix - symmetrised("transposition", matrix, shape)
+    odd = matrix - symmetrise("transposition", matrix, shape)
     return float(np.linalg.norm(odd) / np.linalg.norm(matrix))
 
 

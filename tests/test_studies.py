@@ -10,7 +10,7 @@ import torch
 from small_grids import data_of, lay_down_nads, orthonormal, plan_of
 
 from pipeline.grid import jobs
-from pipeline.nads.symmetry import symmetrised
+from pipeline.nads.symmetry import symmetrise
 from pipeline.training import loop
 from studies import (
     altered,
@@ -52,7 +52,7 @@ def test_the_part_of_a_covariance_that_breaks_transposition_tells_the_number_of_
     """Of normal rows of a law that transposition leaves as it is, on 1×6×6 inputs."""
     rng = np.random.default_rng(2)
     shape = (1, 6, 6)
-    root = symmetrised("transposition", rng.standard_normal((36, 36)), shape)
+    root = symmetrise("transposition", rng.standard_normal((36, 36)), shape)
     assert published_rows.odd_part(root @ root.T, shape) == pytest.approx(0, abs=1e-12)
     for rows in (100, 400):
         sizes = []

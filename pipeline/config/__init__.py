@@ -23,7 +23,7 @@ from pipeline.config.layout import (
 from pipeline.config.mistakes import Mistakes, value_at
 from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Member, Plan
-from pipeline.images.wanted import WantedOfSize
+from pipeline.images.settings import SizedImageSettings
 from pipeline.nads.estimator import NADsPlan, Request, Source
 from pipeline.project.errors import InputError, nearest
 from pipeline.project.parameters import read
@@ -38,7 +38,7 @@ class Plans:
     """One scale's plans: for its images, its NADs and each experiment, and the
     machine's device."""
 
-    images: WantedOfSize
+    images: SizedImageSettings
     device: str
     engine: str
     nads: NADsPlan
@@ -129,7 +129,7 @@ class _Scale:
             for name, source in sources.items()
         }
         return Plans(
-            WantedOfSize(**vars(self.top.images), size=next(iter(sizes), SIZE)),
+            SizedImageSettings(**vars(self.top.images), size=next(iter(sizes), SIZE)),
             self.top.device,
             self.top.engine,
             NADsPlan(self.name, self.top.seed, self.top.estimator, requests),

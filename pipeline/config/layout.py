@@ -6,7 +6,7 @@ import typing
 from pydantic import PositiveInt
 
 from pipeline.experiments.experiment import Experiment
-from pipeline.images.wanted import Wanted
+from pipeline.images.settings import ImageSettings
 from pipeline.nads.estimator import Estimator
 from pipeline.training.shapes import INPUT, Shape
 
@@ -19,7 +19,7 @@ class Top:
     """The values at the top level of params.yaml, without those of experiments."""
 
     seed: int
-    images: Wanted
+    images: ImageSettings
     estimator: Estimator
     architectures: dict[str, dict[str, typing.Any]]
     device: typing.Literal["auto", "cpu", "cuda", "mps", "xpu"]
@@ -74,7 +74,11 @@ def layout(
     )
     by_name = names and names | {"default": None}
     shared = keys(Sizes) | {"training": dict.fromkeys(TRAINING)}
-    top = keys(Top) | shared | {"images": keys(Wanted), "estimator": keys(Estimator)}
+    top = (
+        keys(Top)
+        | shared
+        | {"images": keys(ImageSettings), "estimator": keys(Estimator)}
+    )
     scale = {"nads": dict.fromkeys(names)} | shared
     for name, experiment in questions.items():
         own = {

@@ -3,7 +3,7 @@ responds to.
 
 Networks are kept after 0, 1, 2, 4, … epochs on D(v), v a NAD of the network itself, or
 on images. Where their response lies then is measured by
-`pipeline.measures.gradients.course`.
+`pipeline.measures.gradients.response_parts`.
 """
 
 from pipeline.experiments.experiment import BasisExperiment

@@ -89,7 +89,9 @@ def _course(
     some = x[:: -(-len(x) // gradients.SAMPLES)]
     response = gradients.covariance(network, some.to(device))
     eigenvalues = artifacts.nads(cell["architecture"])["eigenvalues"]
-    measured = gradients.course(cell, *data.directions(cell), eigenvalues, x, response)
+    measured = gradients.response_parts(
+        cell, *data.directions(cell), eigenvalues, x, response
+    )
     return {key: round(value, 6) for key, value in measured.items()}
 
 

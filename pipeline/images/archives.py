@@ -4,7 +4,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from pipeline.images.wanted import CONVERT
+from pipeline.images.settings import CONVERT
 from pipeline.project.errors import InputError
 
 

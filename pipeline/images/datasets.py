@@ -56,8 +56,8 @@ def load(path: str) -> PIL.Image.Image:
     Raises:
         InputError: Pillow cannot read the file, or the image has more than 8 bits.
     """
-    place = "/".join(Path(path).parts[-3:])
-    with at(f"{place}: ", Exception), PIL.Image.open(path) as picture:
+    name = "/".join(Path(path).parts[-3:])
+    with at(f"{name}: ", Exception), PIL.Image.open(path) as picture:
         # Pillow turns nearly all values of such an image into white.
         if picture.mode.startswith(("I", "F")):
             raise InputError(
@@ -67,7 +67,7 @@ def load(path: str) -> PIL.Image.Image:
         return picture.convert("RGB")
 
 
-def labelled(
+def iterate_pictures(
     datasets: Mapping[str, VisionDataset],
 ) -> Iterator[tuple[str, str, PIL.Image.Image]]:
     """Iterate over the images of several splits.

@@ -65,7 +65,7 @@ class ImageSet:
         return mean.tolist(), np.sqrt(variance).tolist()
 
 
-def image_set(
+def make_image_set(
     name: str,
     source: str,
     pictures: Iterable[tuple[str, str, PIL.Image.Image]],
@@ -98,18 +98,19 @@ def image_set(
         names[split].append(label)
     classes = _classes(names, source, notices)
     if sizes != {size[::-1]}:
-        largest = "×".join(map(str, max(sizes, key=math.prod)))
-        given = f"{size[1]}×{size[0]}"
-        notices.append(f"images of up to {largest} pixels were resized to {given}")
+        width, height = max(sizes, key=math.prod)
+        notices.append(
+            f"images of up to {width}×{height} pixels were resized to "
+            f"{size[1]}×{size[0]}"
+        )
     _check_splits(pixels, source, notices)
     images = {}
     labels = {}
-    numbers = {label: number for number, label in enumerate(classes)}
+    number_of = {name: number for number, name in enumerate(classes)}
     for split in SPLITS:
+        numbers = [number_of[name] for name in names[split]]
         # Equal images are in the order of their classes.
-        pairs = sorted(
-            zip(pixels[split], (numbers[label] for label in names[split]), strict=True)
-        )
+        pairs = sorted(zip(pixels[split], numbers, strict=True))
         content = b"".join(values for values, _ in pairs)
         images[split] = np.frombuffer(content, np.uint8).reshape(-1, 3, *size)
         labels[split] = np.array([number for _, number in pairs], np.int64)
@@ -120,9 +121,9 @@ def image_set(
                 f"{colour} is {values.min()} in every pixel of the training images; "
                 "networks receive 0 instead"
             )
-    found = ImageSet(name, source, classes, images, labels, notices)
-    found.name = KNOWN.get(found.digest()[:16], name)
-    return found
+    image_set = ImageSet(name, source, classes, images, labels, notices)
+    image_set.name = KNOWN.get(image_set.digest()[:16], name)
+    return image_set
 
 
 def _pixels(picture: PIL.Image.Image, size: Size) -> bytes:
@@ -138,11 +139,11 @@ def _classes(names: dict[str, list[str]], source: str, notices: list[str]) -> li
     train = set(names["train"])
     test = set(names["test"])
     if len(train) < 2 or len(test) < 2:
-        said = "".join(f" ({notice})" for notice in notices)
+        reasons = "".join(f" ({notice})" for notice in notices)
         raise InputError(
             f"{source}: train/ has images of {len(train)} class(es) and test/ of "
             f"{len(test)}; put images of two or more classes into train/<class>/ and "
-            f"test/<class>/{said}"
+            f"test/<class>/{reasons}"
         )
     if train != test:
         some = ", ".join(sorted(train ^ test)[:5])

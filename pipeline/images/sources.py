@@ -10,9 +10,9 @@ from torchvision.datasets import CIFAR10
 from torchvision.datasets.utils import download_url
 
 from pipeline.images.archives import extract
-from pipeline.images.datasets import Batches, ClassFolders, labelled
-from pipeline.images.image_set import SPLITS, ImageSet, image_set
-from pipeline.images.wanted import CONVERT, VARIABLE, Wanted, existing
+from pipeline.images.datasets import Batches, ClassFolders, iterate_pictures
+from pipeline.images.image_set import SPLITS, ImageSet, make_image_set
+from pipeline.images.settings import CONVERT, VARIABLE, ImageSettings, expand_path
 from pipeline.project.errors import InputError, at, notice
 from pipeline.training.shapes import SIDE, SIZE, Size
 
@@ -28,7 +28,7 @@ def read(path: str | Path, size: Size = SIZE) -> ImageSet:
     Raises:
         InputError: `path` is nothing of this kind.
     """
-    path = existing(path)
+    path = expand_path(path)
     name = path.resolve().name
     if path.is_dir():
         return _read_folder(path, name, f"{name}/", size)
@@ -37,32 +37,32 @@ def read(path: str | Path, size: Size = SIZE) -> ImageSet:
         return _read_folder(Path(folder), name, name, size)
 
 
-def find(wanted: Wanted, size: Size = SIZE) -> ImageSet:
+def find(settings: ImageSettings, size: Size = SIZE) -> ImageSet:
     """Read the images that params.yaml asks for.
 
     Prints a notice if digits replace CIFAR-10.
 
     Args:
-        wanted: The block `images` of params.yaml.
+        settings: The block `images` of params.yaml.
         size: Height and width of the images.
 
     Raises:
         InputError: The images cannot be read, and no fallback is set.
     """
-    path = wanted.path or os.environ.get(VARIABLE)
+    path = settings.path or os.environ.get(VARIABLE)
     if path:
         return read(path, size)
     try:
-        archive = download(cache_folder(), wanted.url)
+        archive = download(cache_folder(), settings.url)
     except InputError as error:
-        if wanted.fallback is None:
+        if settings.fallback is None:
             raise
         notice(
             f"{error}. HANDWRITTEN DIGITS ARE USED INSTEAD OF CIFAR-10 "
             "(images.fallback: digits), as every figure says. If you have a copy, run "
             f"`{VARIABLE}=<path> dvc repro --force --single-item download && dvc repro`"
         )
-        return digits(size)
+        return read_digits(size)
     return read(archive, size)
 
 
@@ -92,7 +92,7 @@ def download(folder: Path, url: str) -> Path:
     return folder / CIFAR10.filename
 
 
-def digits(size: Size = SIZE) -> ImageSet:
+def read_digits(size: Size = SIZE) -> ImageSet:
     """Read scikit-learn's 1,797 handwritten digits; every sixth is a test image.
 
     Args:
@@ -102,35 +102,35 @@ def digits(size: Size = SIZE) -> ImageSet:
 
     bunch = load_digits()
     pictures = []
-    for place, (grey, digit) in enumerate(zip(bunch.images, bunch.target, strict=True)):
-        split = "train" if place % 6 else "test"
+    for number, grey in enumerate(bunch.images):
+        split = "test" if number % 6 == 0 else "train"
         picture = PIL.Image.fromarray(np.rint(grey * (255 / 16)).astype(np.uint8))
         enlarged = picture.resize((SIDE, SIDE), PIL.Image.Resampling.BICUBIC)
-        pictures.append((split, str(digit), enlarged))
+        pictures.append((split, str(bunch.target[number]), enlarged))
     name = "handwritten digits (not CIFAR-10)"
-    return image_set(name, "scikit-learn's embedded digits", pictures, size)
+    return make_image_set(name, "scikit-learn's embedded digits", pictures, size)
 
 
-def _read_folder(folder: Path, name: str, place: str, size: Size) -> ImageSet:
+def _read_folder(folder: Path, name: str, origin: str, size: Size) -> ImageSet:
     """Read the images in a folder.
 
     Args:
         folder: The folder, or that of an extracted archive.
         name: Name of the folder or archive.
-        place: Origin of the images, in words.
+        origin: Origin of the images, in words.
         size: Height and width to which the images are resized.
     """
     batches = _folders_with("data_batch_1", folder)
     if batches:
-        return _read_batches(batches[0], f"official batches in {place}", size)
+        return _read_batches(batches[0], f"official batches in {origin}", size)
     trains = _folders_with("train/", folder)
     roots = [root for root in trains if (root / "test").is_dir()]
     if len(roots) != 1:
         raise InputError(
-            f"{place} has {len(roots)} folders with train/<class>/* and "
+            f"{origin} has {len(roots)} folders with train/<class>/* and "
             f"test/<class>/*, and exactly one is needed; {CONVERT}"
         )
-    source = f"class folders in {place}"
+    source = f"class folders in {origin}"
     return _read_class_folders(roots[0], name.split(".")[0] or name, source, size)
 
 
@@ -151,7 +151,7 @@ def _read_batches(folder: Path, source: str, size: Size) -> ImageSet:
             f"{source}: a batch is missing, or its md5 is not the official one, so it "
             "is not unpickled; download the archive again"
         ) from None
-    return image_set("CIFAR-10", source, labelled(datasets), size)
+    return make_image_set("CIFAR-10", source, iterate_pictures(datasets), size)
 
 
 def _read_class_folders(root: Path, name: str, source: str, size: Size) -> ImageSet:
@@ -164,4 +164,4 @@ def _read_class_folders(root: Path, name: str, source: str, size: Size) -> Image
             "files that are not images in train/<class>/ or test/<class>/ were left "
             f"out: {len(left_out)}, such as {min(left_out)}"
         )
-    return image_set(name, source, labelled(datasets), size, notices)
+    return make_image_set(name, source, iterate_pictures(datasets), size, notices)

@@ -1,2 +1,1 @@
-"""What is measured of trained networks: boundaries, margins, input gradients, rank
-correlation."""
+"""Measures of trained networks: boundaries, margins, gradients, rank correlation."""

@@ -1,25 +1,31 @@
-"""Fitted networks, the number of which stands beside the accuracies of several seeds:
-the others say nothing about what an architecture prefers.
+"""Fitted networks.
 
+A network that does not fit its training set says nothing about what its architecture
+prefers, so the number of fitted networks is given with the accuracies of several seeds.
 In both papers every network ends near zero training loss (paper 2, A.1 and A.2).
 """
 
 import pandas as pd
 
-FITTED = 0.99  # training accuracy from which on a network counts as fitted
+FITTED = 0.99
+"""Training accuracy from which on a network counts as fitted."""
 
 
 def fitted(rows: pd.DataFrame) -> pd.Series:
-    """Whether each row of a table belongs to a fitted network, by its column
-    `train_accuracy`."""
+    """Return whether the network of each row is fitted, by `train_accuracy`."""
     return rows["train_accuracy"] >= FITTED
 
 
 def summary(results: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Mean and standard deviation of accuracies over seeds, and the number of fitted
-    seeds.
+    """Summarise accuracies over seeds.
 
-    columns: those of everything but the seed.
+    Args:
+        results: A row for each network and test set.
+        columns: All coordinates of a row but the seed.
+
+    Returns:
+        Mean and standard deviation of the accuracies, and the numbers of seeds and of
+        fitted seeds.
     """
     values = {
         "mean": ("accuracy", "mean"),
@@ -29,9 +35,7 @@ def summary(results: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
         "train_accuracy": ("train_accuracy", "mean"),
     }
     if "best_accuracy" in results:
-        values |= {
-            "best_mean": ("best_accuracy", "mean"),
-            "best_std": ("best_accuracy", "std"),
-        }
+        values["best_mean"] = ("best_accuracy", "mean")
+        values["best_std"] = ("best_accuracy", "std")
     over_seeds = results.assign(fitted=fitted(results)).groupby(columns, sort=False)
     return over_seeds.agg(**values).round(6).reset_index()

@@ -1,4 +1,4 @@
-"""The covariance of a network's input gradient over data, and where its response lies."""
+"""The covariance of a network's input gradient over data, and what it is made of."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,13 +7,25 @@ import numpy as np
 import torch
 from torch import nn
 
-SAMPLES = 1000  # test samples over which the covariance is taken
-FIRST = 10  # NADs, and principal components, that span a part of the response
+SAMPLES = 1000
+"""Test samples over which the covariance is computed."""
+
+FIRST = 10
+"""NADs, and principal components, that span a part of the response."""
 
 
-def of_outputs(network: nn.Module, x: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The gradients (N, C, H, W) at inputs x (N, C, H, W) of each output less the
-    outputs' mean, which classification ignores; in eval mode."""
+def output_gradients(network: nn.Module, x: torch.Tensor) -> Iterator[torch.Tensor]:
+    """Yield the gradients of each output less the outputs' mean, in eval mode.
+
+    Classification ignores the outputs' mean.
+
+    Args:
+        network: The network.
+        x: Inputs (N, C, H, W).
+
+    Yields:
+        Gradients (N, C, H, W) of one output.
+    """
     network.eval()
     x = x.detach().clone().requires_grad_()
     outputs = network(x)
@@ -22,13 +34,21 @@ def of_outputs(network: nn.Module, x: torch.Tensor) -> Iterator[torch.Tensor]:
 
 
 def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
-    """C = Σ ∇f ∇fᵀ/N over inputs x (N, C, H, W), (D, D) with D = H·W.
+    """Compute C = Σ ∇f ∇fᵀ/N over inputs.
 
-    The average gradient outer product (arXiv 2309.00570), summed over `of_outputs` and
-    channels.
+    It is the average gradient outer product (arXiv 2309.00570), summed over
+    `output_gradients` and channels.
+
+    Args:
+        network: The network.
+        x: Inputs (N, C, H, W).
+
+    Returns:
+        C, (D, D) with D = H·W.
     """
-    total = torch.zeros(2 * [x[0, 0].numel()], dtype=torch.float64)
-    for gradient in of_outputs(network, x):
+    dimension = x[0, 0].numel()
+    total = torch.zeros(dimension, dimension, dtype=torch.float64)
+    for gradient in output_gradients(network, x):
         # Summed by the CPU, since not every accelerator has float64.
         rows = gradient.flatten(2).flatten(0, 1).cpu().double()
         total += rows.T @ rows
@@ -36,59 +56,93 @@ def covariance(network: nn.Module, x: torch.Tensor) -> np.ndarray:
 
 
 def components(x: torch.Tensor, count: int) -> np.ndarray:
-    """The first principal components (count, D) of inputs x (N, 1, H, W)."""
-    covariance = np.cov(x.flatten(1).double().numpy(), rowvar=False)
-    return np.linalg.eigh(covariance)[1][:, ::-1][:, :count].T
+    """Compute the first principal components of inputs.
+
+    Args:
+        x: Inputs (N, 1, H, W).
+        count: Number of components.
+
+    Returns:
+        Unit vectors (count, D).
+    """
+    return _first_eigenvectors(_pixel_covariance(x), count)
 
 
 def evolution(
     nads: np.ndarray, eigenvalues: np.ndarray, x: torch.Tensor, count: int
 ) -> np.ndarray:
-    """The first eigenvectors (count, D) of G S G, towards which the response evolves
-    early in training (arXiv 2410.12025).
+    """Compute the first eigenvectors of G S G (arXiv 2410.12025).
 
-    nads, eigenvalues: (D, D) and (D,), of G, the covariance C of untrained networks; S:
-    that of inputs x (N, 1, H, W).
+    The response evolves towards them early in training.
+
+    Args:
+        nads: (D, D), the eigenvectors of G, the covariance C of untrained networks.
+        eigenvalues: (D,), of G.
+        x: Inputs (N, 1, H, W), whose covariance is S.
+        count: Number of eigenvectors.
+
+    Returns:
+        Unit vectors (count, D).
     """
     untrained = nads.T * eigenvalues @ nads
-    samples = np.cov(x.flatten(1).double().numpy(), rowvar=False)
-    return np.linalg.eigh(untrained @ samples @ untrained)[1][:, ::-1][:, :count].T
+    return _first_eigenvectors(untrained @ _pixel_covariance(x) @ untrained, count)
 
 
-def course(
+def _pixel_covariance(x: torch.Tensor) -> np.ndarray:
+    """Return the covariance (D, D) of the pixels of inputs (N, 1, H, W)."""
+    return np.cov(x.flatten(1).double().numpy(), rowvar=False)
+
+
+def _first_eigenvectors(matrix: np.ndarray, count: int) -> np.ndarray:
+    """Return the eigenvectors (count, D) of the largest eigenvalues."""
+    _, vectors = np.linalg.eigh(matrix)
+    return vectors[:, ::-1][:, :count].T
+
+
+def response_parts(
     cell: Mapping[str, Any],
     nads: np.ndarray,
     eigenvalues: np.ndarray,
     x: torch.Tensor,
     covariance: np.ndarray,
 ) -> dict[str, float]:
-    """The parts of tr C, a trained network's response, along what it learns and its
-    first NADs.
+    """Compute the parts of tr C, a trained network's response, along some spans.
 
-    Of a cell of `learning` on D(v): `v`, the part along v, and `nads`, the part of the
-    rest in the span of the first NADs but v. Of one on images: `components` and
-    `evolution`, the parts in the spans of the images' first principal components and of
-    the first eigenvectors of G S G, and `nads`. nads: (D, D), the architecture's;
-    eigenvalues: (D,), of these, NaN where they were made elsewhere; x: test inputs (N,
-    1, H, W); covariance: (D, D), of `covariance` at some of them.
+    Args:
+        cell: A cell of `learning`.
+        nads: (D, D), the architecture's NADs.
+        eigenvalues: (D,), of the NADs, NaN where they were made elsewhere.
+        x: Test inputs (N, 1, H, W).
+        covariance: (D, D), of `covariance` at some of them.
+
+    Returns:
+        On D(v): `v`, the part along v, and `nads`, the part of the rest in the span of
+        the first NADs but v. On images: `components` and `evolution`, the parts in the
+        spans of the images' first principal components and of the first eigenvectors of
+        G S G, and `nads`.
     """
     if cell["data"] == "images":
         spans = {"components": components(x, FIRST), "nads": nads[:FIRST]}
         if np.isfinite(eigenvalues).all():
             spans["evolution"] = evolution(nads, eigenvalues, x, FIRST)
         return {name: part_along(covariance, span) for name, span in spans.items()}
-    v = nads[cell["index"]][None]
-    off = np.eye(v.size) - v.T @ v
-    others = nads[[number for number in range(FIRST) if number != cell["index"]]]
+    index = cell["index"]
+    v = nads[index][None]
+    projection = np.eye(v.size) - v.T @ v
+    rest = projection @ covariance @ projection
+    numbers = [number for number in range(FIRST) if number != index]
     return {
         "v": part_along(covariance, v),
-        "nads": part_along(off @ covariance @ off, others),
+        "nads": part_along(rest, nads[numbers]),
     }
 
 
 def part_along(covariance: np.ndarray, directions: np.ndarray) -> float:
-    """The part of tr C that lies in the span of orthonormal directions (K, D); by
-    chance K/D."""
-    return float(
-        np.trace(directions @ covariance @ directions.T) / np.trace(covariance)
-    )
+    """Compute the part of tr C in the span of directions; by chance K/D.
+
+    Args:
+        covariance: C, (D, D).
+        directions: (K, D), orthonormal.
+    """
+    along = np.trace(directions @ covariance @ directions.T)
+    return float(along / np.trace(covariance))

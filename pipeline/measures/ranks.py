@@ -6,8 +6,17 @@ import numpy as np
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:
-    """Spearman's ρ of two sequences; nan if one is constant."""
+    """Compute Spearman's ρ of two sequences.
+
+    Args:
+        a: Numbers.
+        b: As many numbers.
+
+    Returns:
+        ρ, or NaN if one sequence is constant.
+    """
     from scipy.stats import spearmanr  # which takes a second to import
 
-    several = min(len(np.unique(a)), len(np.unique(b))) > 1
-    return float(spearmanr(a, b).statistic) if several else float("nan")
+    if len(np.unique(a)) < 2 or len(np.unique(b)) < 2:
+        return float("nan")
+    return float(spearmanr(a, b).statistic)

@@ -2,10 +2,9 @@
 
 Paper 1, §4: C = E_θ[d dᵀ] is the covariance of the input derivative d of an untrained
 network over its initialisation, at one evaluation point x; its eigenvectors in
-decreasing eigenvalue are the NADs. From a network's constructor to them lead, in this
-order, `derivative`, `readout`, `jacobian`, `covariance` or `leading`, `symmetry`,
-`spectrum` and `estimation`. The names below are for programs of one's own
-(docs/api.md).
+decreasing eigenvalue are the NADs. The files compute them in this order: `derivative`,
+`readout`, `jacobian`, `covariance` or `leading`, `symmetry`, `spectrum` and
+`estimation`. The names below are for your own programs (docs/api.md).
 """
 
 from pipeline.nads.controversial import controversial

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.linalg
 
 from pipeline.nads.directions import NADs
-from pipeline.nads.spectrum import oriented
+from pipeline.nads.spectrum import orient
 from pipeline.project.errors import InputError
 from pipeline.training.shapes import as_text, dimension
 
@@ -23,7 +23,7 @@ def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.
         a: NADs of the network that should respond, with all D directions and their
             eigenvalues.
         b: NADs of the network that should not respond, for inputs of the same shape.
-        count: number of directions, from 1 to D.
+        count: Number of directions, from 1 to D.
         damping: δ, in units of the mean eigenvalue of C_B. It bounds the ratio where
             C_B is zero.
 
@@ -32,7 +32,7 @@ def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.
         each, by absolute value, is positive. They are not orthogonal in general.
 
     Raises:
-        InputError: the shapes differ, or one of the NADs does not have all D
+        InputError: The shapes differ, or one of the NADs does not have all D
             directions.
 
     ConvMixer should learn this direction and LeNet should not: a response of 1 is the
@@ -49,27 +49,29 @@ def controversial(a: NADs, b: NADs, count: int = 1, damping: float = 0.1) -> np.
     """
     if a.shape != b.shape:
         raise InputError(
-            f"the NADs are for inputs of {as_text(a.shape)} and of {as_text(b.shape)}; compare "
-            "networks with inputs of one shape"
+            f"the NADs are for inputs of {as_text(a.shape)} and of {as_text(b.shape)}; "
+            "compare networks with inputs of one shape"
         )
     for nads in (a, b):
         # Missing directions would count as directions without any response.
         if len(nads.directions) < dimension(nads.shape):
             raise InputError(
-                f"the NADs have {len(nads.directions)} of {dimension(nads.shape)} directions; "
-                "estimate them without `first`"
+                f"the NADs have {len(nads.directions)} of {dimension(nads.shape)} "
+                "directions; estimate them without `first`"
             )
     damped = _normalised_covariance(b) + damping * np.eye(len(b.directions))
-    last = len(damped) - 1
+    dimensions = len(damped)
     _, vectors = scipy.linalg.eigh(
-        _normalised_covariance(a), damped, subset_by_index=[last + 1 - count, last]
+        _normalised_covariance(a),
+        damped,
+        subset_by_index=[dimensions - count, dimensions - 1],
     )
     directions = vectors.T[::-1]
     lengths = np.linalg.norm(directions, axis=1, keepdims=True)
-    return oriented(directions / lengths)
+    return orient(directions / lengths)
 
 
 def _normalised_covariance(nads: NADs) -> np.ndarray:
-    """C (D, D) divided by its mean eigenvalue."""
+    """Return C (D, D) divided by its mean eigenvalue."""
     eigenvalues = nads.eigenvalues / nads.eigenvalues.mean()
     return (nads.directions.T * eigenvalues) @ nads.directions

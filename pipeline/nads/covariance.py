@@ -4,112 +4,126 @@ The networks are summed in several parts, even and odd numbers apart. The parts 
 independent estimates of C, so their differences are sampling error.
 """
 
+import math
+
 import numpy as np
 
 from pipeline.nads.spectrum import (
     Spectrum,
-    eigenvectors,
-    oriented,
+    decompose,
+    orient,
     overlaps,
     sampling_error,
 )
-from pipeline.nads.symmetry import square_of_symmetrised, symmetrised
+from pipeline.nads.symmetry import squared_norm, symmetrise
 from pipeline.networks import SYMMETRIES
 
 
-def parts_of(shape: tuple[int, ...]) -> int:
-    """The number of parts of a `Covariance`: eight, or two of large inputs, at D²
-    numbers each."""
-    return 8 if np.prod(shape) <= 1024 else 2
+def count_parts(shape: tuple[int, ...]) -> int:
+    """Return the number of parts of a `Covariance`, each of D² numbers."""
+    return 8 if math.prod(shape) <= 1024 else 2
 
 
 class Covariance:
     """The covariance C of the networks added so far, averaged over one symmetry.
 
-    shape: (C, H, W) of one input; symmetry: one of `SYMMETRIES`, over which C is
-    averaged when it is read. sums: (P, D, D) float64, ΣJᵀJ of each part.
+    Attributes:
+        shape: (C, H, W) of one input.
+        symmetry: One of `SYMMETRIES`, over which C is averaged when it is read.
+        count: Number of networks added so far.
+        sums: (P, D, D) float64, ΣJᵀJ of each part.
+        squares: Σ‖S_i‖² over the networks' own averaged samples S_i.
     """
 
     def __init__(self, shape: tuple[int, ...], symmetry: str = "none") -> None:
+        """Start an empty estimate.
+
+        Args:
+            shape: (C, H, W) of one input.
+            symmetry: One of `SYMMETRIES`.
+        """
+        dimension = math.prod(shape)
         self.shape = tuple(shape)
         self.symmetry = symmetry
         self.count = 0
-        self.sums = np.zeros((parts_of(shape), *[int(np.prod(shape))] * 2))
-        self.squares = 0.0  # Σ‖S_i‖² over the networks' own averaged samples S_i
+        self.sums = np.zeros((count_parts(shape), dimension, dimension))
+        self.squares = 0.0
 
     def add(self, jacobian: np.ndarray) -> None:
         """Add one network by its Jacobian J (F, D)."""
         jacobian = jacobian.astype(np.float64)
         self.sums[self.count % len(self.sums)] += jacobian.T @ jacobian
-        self.squares += square_of_symmetrised(self.symmetry, jacobian, self.shape)
+        self.squares += squared_norm(self.symmetry, jacobian, self.shape)
         self.count += 1
 
-    def _averaged(self, matrix: np.ndarray) -> np.ndarray:
-        return symmetrised(self.symmetry, matrix, self.shape)
+    def _symmetrise(self, matrix: np.ndarray) -> np.ndarray:
+        return symmetrise(self.symmetry, matrix, self.shape)
 
     def half_means(self) -> tuple[np.ndarray, np.ndarray]:
-        """The estimates of C, each (D, D) and not averaged, of networks of even and odd
-        number."""
-        sizes = (self.count + 1) // 2, self.count // 2
-        return self.sums[::2].sum(0) / sizes[0], self.sums[1::2].sum(0) / sizes[1]
+        """Return the estimates of C, not averaged, of even and odd networks, (D, D)."""
+        even = self.sums[::2].sum(0) / ((self.count + 1) // 2)
+        odd = self.sums[1::2].sum(0) / (self.count // 2)
+        return even, odd
 
     def mean(self) -> np.ndarray:
-        """The estimate of C, (D, D)."""
-        return self._averaged(self.sums.sum(0) / self.count)
+        """Return the estimate of C, (D, D)."""
+        return self._symmetrise(self.sums.sum(0) / self.count)
 
     def error(self) -> float:
-        """Expected relative Frobenius distance of the mean from the true C, if C is
-        symmetric."""
-        total = (self._averaged(self.sums.sum(0)) ** 2).sum()
+        """Return the expected relative Frobenius distance of the mean from C.
+
+        C has the symmetry; see `asymmetry`.
+        """
+        total = (self._symmetrise(self.sums.sum(0)) ** 2).sum()
         return sampling_error(self.squares, total, self.count)
 
     def split_half(self) -> float:
-        """‖C₁ − C₂‖ / ‖C₁ + C₂‖ of the halves: one draw of the error, it may be small
-        by luck."""
-        first, second = self.half_means()
-        apart = np.linalg.norm(self._averaged(first - second))
-        together = np.linalg.norm(self._averaged(first + second))
-        return float(np.divide(apart, together))
+        """Return ‖C₁ − C₂‖ / ‖C₁ + C₂‖ of the halves.
+
+        It is one sample of the error and may be small by luck.
+        """
+        even, odd = self.half_means()
+        difference = np.linalg.norm(self._symmetrise(even - odd))
+        total = np.linalg.norm(self._symmetrise(even + odd))
+        return float(np.divide(difference, total))
 
     def asymmetry(self) -> float:
-        """Relative size of the part of C that averaging removes: √⟨A₁, A₂⟩ / ‖(S₁ +
-        S₂)/2‖.
+        """Return the relative size of the part of C that averaging removes.
 
-        S_h is the averaged estimate of a half, and A_h = C_h − S_h. The halves are
-        independent, so ⟨A₁, A₂⟩ has no bias; 0 where it comes out negative.
+        It is √⟨A₁, A₂⟩ / ‖(S₁ + S₂)/2‖, where S_h is the averaged estimate of a half,
+        and A_h = C_h − S_h. The halves are independent, so ⟨A₁, A₂⟩ has no bias; a
+        negative value counts as 0.
         """
-        first, second = self.half_means()
-        averaged = [self._averaged(half) for half in (first, second)]
+        even, odd = self.half_means()
+        even_averaged = self._symmetrise(even)
+        odd_averaged = self._symmetrise(odd)
         # Averaging is an orthogonal projection, so ⟨A₁, A₂⟩ = ⟨C₁, C₂⟩ − ⟨S₁, S₂⟩.
-        square = np.vdot(first, second) - np.vdot(*averaged)
-        return float(
-            2 * np.sqrt(max(0.0, square)) / np.linalg.norm(averaged[0] + averaged[1])
-        )
+        square = np.vdot(even, odd) - np.vdot(even_averaged, odd_averaged)
+        size = np.linalg.norm(even_averaged + odd_averaged)
+        return float(2 * np.sqrt(max(0.0, square)) / size)
 
     def spectrum(self) -> Spectrum:
-        """All D eigenvectors of the estimate."""
+        """Compute all D eigenvectors of the estimate."""
+        values, vectors = decompose(self.mean(), self.symmetry, self.shape)
+        directions = orient(vectors)
+        # With fewer networks than parts, the last parts are empty.
         sizes = np.bincount(np.arange(self.count) % len(self.sums))
-        values, vectors = eigenvectors(self.mean(), self.symmetry, self.shape)
-        directions = oriented(vectors)
-        parts = (
-            self._averaged(part / size)
-            for part, size in zip(self.sums, sizes, strict=False)
-        )
-        along = np.stack(
-            [np.einsum("kd,kd->k", directions @ part, directions) for part in parts]
-        )
-        halves = (self._averaged(half) for half in self.half_means())
-        first, second = (
-            eigenvectors(half, self.symmetry, self.shape)[1] for half in halves
-        )
-        return Spectrum(directions, values, along, sizes, overlaps(first @ second.T))
+        parts = []
+        for number, size in enumerate(sizes):
+            part = self._symmetrise(self.sums[number] / size)
+            parts.append(np.einsum("kd,kd->k", directions @ part, directions))
+        halves = []
+        for half in self.half_means():
+            _, vectors = decompose(self._symmetrise(half), self.symmetry, self.shape)
+            halves.append(vectors)
+        overlap = overlaps(halves[0] @ halves[1].T)
+        return Spectrum(directions, values, np.stack(parts), sizes, overlap)
 
 
 class Candidates:
-    """Estimates of one C, each averaged over another symmetry that the network may
-    have.
+    """Estimates of one C, each averaged over another symmetry that C may have.
 
-    A network that states no symmetry is estimated by the one of the least error.
+    A network that states no symmetry is estimated by the one with the smallest error.
     """
 
     symmetry = "measured"
@@ -122,7 +136,7 @@ class Candidates:
 
     @property
     def count(self) -> int:
-        """The number of networks added so far."""
+        """Number of networks added so far."""
         return self.estimates[0].count
 
     def add(self, jacobian: np.ndarray) -> None:
@@ -131,14 +145,16 @@ class Candidates:
             estimate.add(jacobian)
 
     def choose(self) -> tuple[Covariance, float]:
-        """The estimate of the least error, and this error.
+        """Return the estimate with the smallest error, and this error.
 
         The part of C that averaging removes counts as error.
         """
-        errors = [np.hypot(each.error(), each.asymmetry()) for each in self.estimates]
-        least = int(np.argmin(errors))
-        return self.estimates[least], float(errors[least])
+        errors = []
+        for estimate in self.estimates:
+            errors.append(np.hypot(estimate.error(), estimate.asymmetry()))
+        best = int(np.argmin(errors))
+        return self.estimates[best], float(errors[best])
 
     def error(self) -> float:
-        """The error of the estimate that `choose` takes."""
+        """Return the error of the estimate that `choose` returns."""
         return self.choose()[1]

@@ -5,9 +5,9 @@ papers mean.
   published NADs are;
 - `gradient`: d = ∇ₓ f(x), the formula as printed (paper 2, eq. 2).
 
-Networks from images to images have no single output to derive. Of them `output` takes
-f(x) itself in the place of d, and the eigenvectors are score anisotropy directions
-(arXiv 2510.22899).
+Networks from images to images have no single output to differentiate. For them the
+estimand `output` uses f(x) itself in place of d, and the eigenvectors are score
+anisotropy directions (arXiv 2510.22899).
 """
 
 import math
@@ -17,26 +17,36 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 
-BATCH = 128  # images per pass of a CPU at most
-ACTIVATION = (
-    2**21
-)  # values of a layer's output in one pass: 8 MB stay in a processor's cache
+BATCH = 128
+"""Images per pass of a CPU at most."""
+
+ACTIVATION = 2**21
+"""Values of a layer's output in one pass: 8 MB stay in a processor's cache."""
+
 ACTIVATION_OF_DEVICE = 2**26
 """The same on an accelerator, where each pass costs the start of its kernels: 256 MB,
 of which the graph of a gradient holds 18 at once for ResNet-18, 38 for DenseNet-121
 (choice; its speed is unmeasured)."""
 
+Function = Callable[[torch.Tensor], torch.Tensor]
+"""From images (N, C, H, W) to features (N, F), each image treated by itself."""
+
 
 def images_per_pass(network: nn.Module, shape: tuple[int, ...]) -> int:
-    """Images of `shape` (C, H, W) in one pass through `network`."""
+    """Choose the number of images in one pass through a network.
+
+    Args:
+        network: The network.
+        shape: (C, H, W) of one image.
+    """
     sizes = [math.prod(shape)]
 
-    def note(module, inputs, output):
+    def note_size(module, inputs, output):
         if isinstance(output, torch.Tensor):
             sizes.append(output.numel())
 
     device = next(network.parameters()).device
-    with register_module_forward_hook(note), torch.no_grad():
+    with register_module_forward_hook(note_size), torch.no_grad():
         network(torch.zeros(1, *shape, device=device))
     if device.type != "cpu":
         return max(1, ACTIVATION_OF_DEVICE // max(sizes))
@@ -45,57 +55,64 @@ def images_per_pass(network: nn.Module, shape: tuple[int, ...]) -> int:
 
 @torch.no_grad()
 def secant(
-    function: Callable[[torch.Tensor], torch.Tensor],
+    function: Function,
     point: torch.Tensor,
     step: float,
     shape: tuple[int, ...],
     batch: int = BATCH,
 ) -> torch.Tensor:
-    """The secants (F, D) at the image x: column i is (f(x + h e_i) − f(x − h e_i)) /
-    2h.
+    """Compute the secants at the image x.
 
-    function: images (N, C, H, W) → (N, F); point: x, (D,); step: h; batch: images per
-    pass.
+    Args:
+        function: f.
+        point: x, (D,).
+        step: h, in units of the input.
+        shape: (C, H, W) of one image.
+        batch: Images per pass.
+
+    Returns:
+        (F, D), whose column i is (f(x + h e_i) − f(x − h e_i)) / 2h.
     """
     columns = []
     pixels = max(1, batch // 2)
     for start in range(0, len(point), pixels):
-        steps = torch.zeros(
-            min(pixels, len(point) - start),
-            len(point),
-            dtype=point.dtype,
-            device=point.device,
-        )
+        count = min(pixels, len(point) - start)
+        steps = point.new_zeros(count, len(point))
         steps.diagonal(start).fill_(step)
         images = torch.cat([point + steps, point - steps]).reshape(-1, *shape)
-        plus, minus = function(
-            images.contiguous(memory_format=torch.channels_last)
-        ).chunk(2)
+        images = images.contiguous(memory_format=torch.channels_last)
+        plus, minus = function(images).chunk(2)
         columns.append((plus - minus) / (2 * step))
     return torch.cat(columns).T
 
 
 def gradient(
-    function: Callable[[torch.Tensor], torch.Tensor],
+    function: Function,
     point: torch.Tensor,
     shape: tuple[int, ...],
     batch: int = BATCH,
 ) -> torch.Tensor:
-    """The gradients (F, D) at the image x: row k is ∇ₓ f_k(x).
+    """Compute the gradients at the image x.
 
-    function: images (N, C, H, W) → (N, F), each image treated by itself, so that one
-    backward pass through copies of x gives many rows; point: x, (D,); batch: images per
-    pass.
+    One backward pass through copies of x gives many rows.
+
+    Args:
+        function: f.
+        point: x, (D,).
+        shape: (C, H, W) of one image.
+        batch: Images per pass.
+
+    Returns:
+        (F, D), whose row k is ∇ₓ f_k(x).
     """
     with torch.no_grad():
-        features = function(point.reshape(1, *shape)).shape[1]
+        count = function(point.reshape(1, *shape)).shape[1]
     rows = []
-    for chosen in torch.arange(features, device=point.device).split(batch):
-        copies = point.expand(len(chosen), -1).reshape(-1, *shape)
+    for features in torch.arange(count, device=point.device).split(batch):
+        copies = point.expand(len(features), -1).reshape(-1, *shape)
         copies = copies.contiguous(memory_format=torch.channels_last).requires_grad_()
-        values = function(copies)[
-            torch.arange(len(chosen), device=point.device), chosen
-        ]
+        numbers = torch.arange(len(features), device=point.device)
+        values = function(copies)[numbers, features]
         (derivatives,) = torch.autograd.grad(values.sum(), copies)
-        rows.append(derivatives.reshape(len(chosen), -1))
+        rows.append(derivatives.reshape(len(features), -1))
     return torch.cat(rows)

@@ -1,6 +1,7 @@
 """The record of an architecture's NADs, estimated or made elsewhere."""
 
 import dataclasses
+import math
 import os
 import typing
 
@@ -16,26 +17,32 @@ if typing.TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class NADs:
-    """The NADs of one architecture, eigenvectors of C in decreasing eigenvalue (paper
-    1, §4).
+    """The NADs of one architecture.
 
-    - directions: (K, D) float64, orthonormal rows; shape: (C, H, W) of one input, D =
-      C·H·W;
-    - eigenvalues: (K,) of C, decreasing; standard_errors: (K,) of the eigenvalues, from
-      the spread of parts of the networks;
-    - nearby: (K, 2), the first and last index whose eigenvalue is the same within 3.5
-      standard errors: the single vectors of these mean nothing;
-    - halves: (2, K), uᵀCu along each direction by the networks of even and of odd
-      number; overlap: (K,), see `pipeline.nads.spectrum.Spectrum`;
-    - error: relative Frobenius distance that the estimate of C is expected to have from
-      the true C; split_half: the same from the distance of two halves; networks: the
-      number of untrained ones;
-    - estimand, method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry:
-      the one over which C was averaged; asymmetry: relative size of the part of C that
-      this removed.
+    They are the eigenvectors of C in decreasing eigenvalue (paper 1, §4). NADs made
+    elsewhere have directions, a shape and 0 networks; their other numbers are NaN.
 
-    NADs made elsewhere have directions, a shape and 0 networks; their other numbers are
-    NaN.
+    Attributes:
+        directions: (K, D) float64, orthonormal rows.
+        shape: (C, H, W) of one input, D = C·H·W.
+        eigenvalues: (K,), of C, decreasing.
+        standard_errors: (K,), of the eigenvalues, from the spread of parts of the
+            networks.
+        nearby: (K, 2), the first and last index whose eigenvalue is the same within 3.5
+            standard errors: the single vectors of these mean nothing.
+        halves: (2, K), uᵀCu along each direction by the networks of even and of odd
+            number.
+        overlap: (K,), see `pipeline.nads.spectrum.Spectrum`.
+        error: Expected relative Frobenius distance of the estimate of C from the true
+            C.
+        split_half: The same from the distance of two halves.
+        networks: Number of untrained networks.
+        estimand: See `pipeline.nads.estimator.Estimator`.
+        method: See `pipeline.nads.estimator.Estimator`.
+        step: See `pipeline.nads.estimator.Estimator`.
+        point: See `pipeline.nads.estimator.Estimator`.
+        symmetry: The symmetry over which C was averaged.
+        asymmetry: Relative size of the part of C that this removed.
 
     >>> nads = load("lenet")
     >>> nads.save("mine.npz")
@@ -64,68 +71,76 @@ class NADs:
 
     def __repr__(self) -> str:
         text = f"{len(self.directions)} NADs of {as_text(self.shape)} inputs"
-        if not self.networks:
+        if self.networks == 0:
             return f"{text}, made elsewhere"
-        symmetry = (
-            "no symmetry" if self.symmetry == "none" else f"symmetry {self.symmetry}"
-        )
+        symmetry = f"symmetry {self.symmetry}"
+        if self.symmetry == "none":
+            symmetry = "no symmetry"
         return (
-            f"{text} ({self.estimand}) from {self.networks} untrained networks, averaged over "
-            f"{symmetry}, relative error of C {self.error:.2g}"
+            f"{text} ({self.estimand}) from {self.networks} untrained networks, "
+            f"averaged over {symmetry}, relative error of C {self.error:.2g}"
         )
 
     def save(self, file: str | os.PathLike | typing.BinaryIO) -> None:
-        """Write these NADs to a .npz file, one array a field, as the files of data/nads
-        are."""
+        """Write the fields to a .npz file, as the files of data/nads are."""
         np.savez(file, **vars(self))
 
     @classmethod
     def load(cls, file: str | os.PathLike | typing.BinaryIO) -> typing.Self:
-        """The NADs in a file that `save` or the stage `estimate` wrote, or in one of
-        fewer digits.
+        """Read a file that `save` or the stage `estimate` wrote, in any precision.
 
         Further arrays in it, such as those that say how they were made, are left out.
         """
+        values = {}
         with np.load(file) as arrays:
-            values = {
-                field.name: arrays[field.name] for field in dataclasses.fields(cls)
-            }
-        for name, a in values.items():
-            if a.ndim == 0 or a.dtype.kind == "f":
-                values[name] = a.astype(np.float64) if a.ndim else a.item()
-        return cls(**values | {"shape": tuple(values["shape"].tolist())})
+            for field in dataclasses.fields(cls):
+                array = arrays[field.name]
+                if array.ndim == 0:
+                    values[field.name] = array.item()
+                elif array.dtype.kind == "f":
+                    values[field.name] = array.astype(np.float64)
+                else:
+                    values[field.name] = array
+        values["shape"] = tuple(values["shape"].tolist())
+        return cls(**values)
 
     def plot(self) -> "Figure":
-        """A matplotlib Figure of chosen NADs, in pixels and over spatial frequency.
+        """Draw chosen NADs in pixels and over spatial frequency with matplotlib.
 
-        Over each stand its index and the indices whose eigenvalue is the same within
+        Above each NAD are its index and the indices whose eigenvalue is the same within
         the errors.
         """
-        from pipeline.nads.gallery import (
-            gallery,
-        )  # no stage needs matplotlib for its NADs
+        # No stage needs matplotlib for its NADs.
+        from pipeline.nads.gallery import gallery
 
-        figure = gallery(
-            self.directions, self.shape, self.nearby if self.networks else None
-        )
-        figure.suptitle(repr(self), fontsize=9)
         legend = "above each NAD: its index"
+        nearby = None
         if self.networks:
             legend += ", and the indices whose eigenvalue is the same within the errors"
+            nearby = self.nearby
+        figure = gallery(self.directions, self.shape, nearby)
+        figure.suptitle(repr(self), fontsize=9)
         figure.supxlabel(legend, fontsize=7.5)
         return figure
 
 
 def overlap(a: NADs, b: NADs, k: int) -> float:
-    """The mean squared cosine of the angles between the spans of the first k directions
-    of a and b.
+    """Compute how far the spans of the first k directions of a and b agree.
 
-    The mean is 1 for equal spans, 0 for orthogonal ones and k/D by chance; k: from 1 to
-    the number of directions of a and of b, which are of one shape.
+    Args:
+        a: NADs.
+        b: NADs for inputs of the same shape.
+        k: Number of directions, from 1 to the number of directions of a and of b.
 
-    >>> import numpy as np >>> pixels, turned = (imported(rows, (1, 2, 2)) for rows in
-    (np.eye(4), np.eye(4)[::-1])) >>> [round(overlap(pixels, turned, k), 2) for k in (1,
-    2, 3, 4)] [0.0, 0.0, 0.67, 1.0]
+    Returns:
+        The mean squared cosine of the angles between the spans: 1 for equal spans, 0
+        for orthogonal spans, k/D by chance.
+
+    >>> import numpy as np
+    >>> pixels = imported(np.eye(4), (1, 2, 2))
+    >>> reverse = imported(np.eye(4)[::-1], (1, 2, 2))
+    >>> [round(overlap(pixels, reverse, k), 2) for k in (1, 2, 3, 4)]
+    [0.0, 0.0, 0.67, 1.0]
     """
     return float(overlaps(a.directions[:k] @ b.directions[:k].T)[k - 1])
 
@@ -133,21 +148,31 @@ def overlap(a: NADs, b: NADs, k: int) -> float:
 def imported(
     rows: np.ndarray, shape: tuple[int, ...], origin: str = "the array"
 ) -> NADs:
-    """NADs made elsewhere: `rows` (K, D), K ≤ D, completed to a basis in no particular
-    order.
+    """Make NADs from directions made elsewhere, completed to a basis.
 
-    shape: (C, H, W) of one input; origin: the rows' name in an error. Raises InputError
-    unless the rows have the right shape and are orthonormal within 0.001.
+    The order of the further directions means nothing.
+
+    Args:
+        rows: (K, D), K ≤ D, the directions.
+        shape: (C, H, W) of one input.
+        origin: Name of the rows in an error.
+
+    Returns:
+        NADs with D directions.
+
+    Raises:
+        InputError: Unless the rows have the right shape and are orthonormal within
+            0.001.
 
     >>> import numpy as np
     >>> imported(np.eye(4)[:2], (1, 2, 2))
     4 NADs of 1×2×2 inputs, made elsewhere
     """
-    dimension = int(np.prod(shape))
+    dimension = math.prod(shape)
     if rows.ndim != 2 or rows.shape[1] != dimension or not 0 < len(rows) <= dimension:
         raise InputError(
-            f"{origin} holds an array of shape {rows.shape}, not (K, {dimension}) with K ≤ "
-            f"{dimension} for {as_text(shape)}"
+            f"{origin} holds an array of shape {rows.shape}, not (K, {dimension}) with "
+            f"K ≤ {dimension} for {as_text(shape)}"
         )
     rows = rows.astype(np.float64)
     with np.errstate(all="ignore"):
@@ -174,19 +199,24 @@ def imported(
 
 
 def from_file(path: str, shape: tuple[int, ...]) -> NADs:
-    """NADs made elsewhere, from a .npy file of rows (K, D) for inputs of `shape` (C, H,
-    W).
+    """Read NADs made elsewhere from a .npy file of rows (K, D).
 
-    Raises InputError where the file cannot be read, and as `imported`.
+    Args:
+        path: The file.
+        shape: (C, H, W) of one input.
+
+    Returns:
+        NADs with D directions, as `imported` makes them.
+
+    Raises:
+        InputError: If the file cannot be read, and as `imported`.
 
     >>> import numpy as np
     >>> np.save("theirs.npy", np.eye(4)[:2])
     >>> from_file("theirs.npy", (1, 2, 2)).directions.shape
     (4, 4)
     """
-    with (
-        at(f"the NADs {path} cannot be read: ", OSError, ValueError),
-        open(path, "rb") as file,
-    ):
-        rows = np.lib.format.read_array(file, allow_pickle=False)
+    with at(f"the NADs {path} cannot be read: ", OSError, ValueError):
+        with open(path, "rb") as file:
+            rows = np.lib.format.read_array(file, allow_pickle=False)
     return imported(rows, shape, path)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 
@@ -10,89 +9,123 @@ import numpy as np
 from torch import nn
 from tqdm import tqdm
 
-from pipeline.nads.covariance import Candidates, Covariance, parts_of
+from pipeline.nads.covariance import Candidates, Covariance, count_parts
 from pipeline.nads.directions import NADs
 from pipeline.nads.estimator import Estimator, Source
 from pipeline.nads.jacobian import Sampler
 from pipeline.nads.leading import Leading
-from pipeline.nads.readout import usable
-from pipeline.nads.spectrum import nearby_of, oriented, standard_errors
-from pipeline.nads.symmetry import ORDERS, of_one_channel
+from pipeline.nads.readout import resolve_method
+from pipeline.nads.spectrum import (
+    Spectrum,
+    degenerate_ranges,
+    orient,
+    standard_errors,
+)
+from pipeline.nads.symmetry import ORDERS, one_channel
 from pipeline.networks import SYMMETRIES, Symmetry, custom
 from pipeline.project.errors import InputError, at, notice
 from pipeline.project.limits import free_memory
 from pipeline.training.shapes import as_text
 
-# Networks at the first look at the error, and how much their number grows between two
-# looks.
-FIRST_LOOK = 4
-LOOK_GROWTH = 1.2
+FIRST_CHECK = 4
+"""Number of networks at the first check of the error."""
+
+CHECK_GROWTH = 1.2
+"""Growth of the number of networks between two checks."""
+
+Accumulator = Covariance | Candidates | Leading
+
+Results = Iterator[tuple[int, np.ndarray | Exception]]
+"""Numbers of networks with their Jacobians, or what ended their computation."""
 
 
 @dataclasses.dataclass
 class Estimation:
-    """One estimate of NADs under way, which adds networks in their order and stops by
-    itself.
+    """One estimate of NADs under way.
 
-    accumulator: the estimate of C, or of A where C is I ⊗ A over so many `channels`;
-    networks: their number at most; target_error: the relative error of C at which fewer
-    are enough, or None; look: the number of networks at the next look at the error;
-    reached: whether that was met.
+    It adds networks in their order and stops by itself.
+
+    Attributes:
+        sampler: Computes the Jacobian of a network from its number.
+        accumulator: The estimate of C, or of A where C is I ⊗ A over the channels.
+        networks: Number of networks at most.
+        target_error: Relative error of C at which fewer networks are enough, or None.
+        channels: Number of channels that are alike.
+        pending: Jacobians of networks that wait for those before them.
+        next_check: Number of networks at the next check of the error.
+        is_precise: Whether the error was met.
     """
 
     sampler: Sampler
-    accumulator: Covariance | Candidates | Leading
+    accumulator: Accumulator
     networks: int
     target_error: float | None = None
     channels: int = 1
-    waiting: dict[int, np.ndarray] = dataclasses.field(default_factory=dict)
-    look: int = FIRST_LOOK
-    reached: bool = False
+    pending: dict[int, np.ndarray] = dataclasses.field(default_factory=dict)
+    next_check: int = FIRST_CHECK
+    is_precise: bool = False
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether no further network is needed."""
-        return self.accumulator.count >= self.networks or self.reached
+        return self.is_precise or self.accumulator.count >= self.networks
 
     def add(self, number: int, jacobian: np.ndarray) -> None:
-        """Take the Jacobian of network `number`, which waits for those before it."""
-        self.waiting[number] = of_one_channel(jacobian, self.channels)
-        while not self.finished and self.accumulator.count in self.waiting:
-            self.accumulator.add(self.waiting.pop(self.accumulator.count))
-            if self.target_error is not None and self.accumulator.count == self.look:
-                self.reached = self.accumulator.error() <= self.target_error
-                self.look = max(self.look + 2, 2 * int(self.look * LOOK_GROWTH / 2))
+        """Add a network, as soon as all networks before it have been added.
 
-    def fill(
-        self,
-        run: Callable[
-            [Sampler, Iterable[int]], Iterator[tuple[int, np.ndarray | Exception]]
-        ],
-        wanted: Callable[[int], bool] = lambda number: True,
-        **bar: object,
-    ) -> None:
-        """Add networks until no further is needed.
-
-        run: yields the number of each network, of those that it takes one by one, with
-        the result of the sampler; wanted: whether the network of a number is still to
-        be begun; bar: options of tqdm's bar. Raises the exception of a network that
-        cannot be run.
+        Args:
+            number: Number of the network.
+            jacobian: Its Jacobian J, (F, D).
         """
+        accumulator = self.accumulator
+        self.pending[number] = one_channel(jacobian, self.channels)
+        while not self.is_finished and accumulator.count in self.pending:
+            accumulator.add(self.pending.pop(accumulator.count))
+            if self.target_error is not None and accumulator.count == self.next_check:
+                self.is_precise = accumulator.error() <= self.target_error
+                # Even numbers, so that halves have the same size.
+                grown = 2 * int(self.next_check * CHECK_GROWTH / 2)
+                self.next_check = max(self.next_check + 2, grown)
 
-        def needed(number):
-            return not self.finished and wanted(number)
+    def run(
+        self, compute: Callable[[Sampler, Iterable[int]], Results], description: str
+    ) -> None:
+        """Add networks until no further network is needed.
 
-        results = run(self.sampler, itertools.takewhile(needed, range(self.networks)))
-        for number, jacobian in tqdm(results, unit="network", disable=None, **bar):
+        Args:
+            compute: Yields the number of each network with its Jacobian, or with the
+                exception that ended it. It takes the numbers one by one.
+            description: Text of the progress bar.
+
+        Raises:
+            Exception: Of a network that cannot be run.
+        """
+        results = tqdm(
+            compute(self.sampler, self._missing_numbers()),
+            desc=description,
+            total=self.networks,
+            unit="network",
+            disable=None,
+        )
+        for number, jacobian in results:
             if isinstance(jacobian, Exception):
                 raise jacobian
             # The loop runs to its end, which keeps the workers for the next estimate.
             # Networks that were under way when no further was needed are left out.
             self.add(number, jacobian)
 
+    def _missing_numbers(self) -> Iterator[int]:
+        for number in range(self.networks):
+            if self.is_finished:
+                return
+            yield number
+
     def nads(self) -> NADs:
-        """The NADs of the networks so far; raises InputError if C is zero or not
-        finite."""
+        """Compute the NADs of the networks so far.
+
+        Raises:
+            InputError: If C is zero or not finite.
+        """
         estimator = self.sampler.estimator
         accumulator = self.accumulator
         with np.errstate(all="ignore"):
@@ -105,138 +138,206 @@ class Estimation:
             split_half = accumulator.split_half()
         if not np.isfinite(split_half):
             raise InputError(
-                f"C, the covariance of the networks' input derivative ({estimator.estimand}, step "
-                f"{estimator.step:g}), is zero or not finite; take another step, or look at what "
-                "the network does with such inputs"
+                "C, the covariance of the networks' input derivative "
+                f"({estimator.estimand}, step {estimator.step:g}), is zero or not "
+                "finite; take another step, or look at what the network does with such "
+                "inputs"
             )
-        spectrum = accumulator.spectrum()
-        eigenvalues = spectrum.eigenvalues
-        parts = spectrum.parts
-        sizes = spectrum.sizes
-        errors = standard_errors(eigenvalues, parts, sizes)
-        nads = NADs(
-            directions=spectrum.directions,
-            shape=accumulator.shape,
-            eigenvalues=eigenvalues,
-            standard_errors=errors,
-            nearby=nearby_of(eigenvalues, errors),
-            # Even parts are of networks of even number.
-            halves=np.stack(
-                [sizes[h::2] @ parts[h::2] / sizes[h::2].sum() for h in (0, 1)]
-            ),
-            overlap=spectrum.overlap,
+        nads = dataclasses.replace(
+            _decompose(accumulator),
             error=error,
             split_half=split_half,
-            networks=accumulator.count,
-            **{
-                name: getattr(estimator, name)
-                for name in ("estimand", "method", "step", "point")
-            },
-            symmetry=accumulator.symmetry,
-            asymmetry=accumulator.asymmetry(),
+            estimand=estimator.estimand,
+            method=estimator.method,
+            step=estimator.step,
+            point=estimator.point,
         )
-        return in_channels(nads, self.channels) if self.channels > 1 else nads
+        if self.channels == 1:
+            return nads
+        return repeat_in_channels(nads, self.channels)
 
 
-def in_channels(nads: NADs, channels: int) -> NADs:
-    """The NADs of inputs of several channels: C is that of `nads` in each, and 0
-    between them.
+def _decompose(accumulator: Covariance | Leading) -> NADs:
+    """Return the eigenvectors of an estimate of C, without its errors and settings."""
+    spectrum = accumulator.spectrum()
+    eigenvalues = spectrum.eigenvalues
+    errors = standard_errors(eigenvalues, spectrum.parts, spectrum.sizes)
+    return NADs(
+        directions=spectrum.directions,
+        shape=accumulator.shape,
+        eigenvalues=eigenvalues,
+        standard_errors=errors,
+        nearby=degenerate_ranges(eigenvalues, errors),
+        halves=_half_eigenvalues(spectrum),
+        overlap=spectrum.overlap,
+        networks=accumulator.count,
+        symmetry=accumulator.symmetry,
+        asymmetry=accumulator.asymmetry(),
+    )
 
-    To each direction u of one channel belong, with one eigenvalue, u in grey, and u in
-    the differences of colours: of three channels red–green and blue–yellow.
+
+def _half_eigenvalues(spectrum: Spectrum) -> np.ndarray:
+    """Return uᵀCu along each direction by the even and by the odd networks, (2, K)."""
+    halves = []
+    for half in (0, 1):  # even parts are of networks with even numbers
+        sizes = spectrum.sizes[half::2]
+        halves.append(sizes @ spectrum.parts[half::2] / sizes.sum())
+    return np.stack(halves)
+
+
+def repeat_in_channels(nads: NADs, channels: int) -> NADs:
+    """Turn the NADs of one channel into NADs of several independent channels.
+
+    C is that of `nads` in each channel, and 0 between channels. To each direction u of
+    one channel belong, with one eigenvalue, u in grey, and u in the differences of
+    colours: for three channels red–green and blue–yellow.
+
+    Args:
+        nads: NADs of one channel.
+        channels: Number of channels.
     """
     from scipy.linalg import helmert  # which takes a third of a second to import
 
     count = channels * len(nads.directions)
     colours = helmert(channels, full=True)
     directions = np.einsum("kd,bc->kbcd", nads.directions, colours).reshape(count, -1)
-    repeated = {
-        name: np.repeat(getattr(nads, name), channels, -1)
-        for name in ("eigenvalues", "standard_errors", "halves")
-    }
+    nearby = channels * nads.nearby + [0, channels - 1]
     # The span of the first k holds as many directions in each colour, or one more in
     # some.
     k = np.arange(1, count + 1)
-    of_one = np.append(0, nads.overlap * np.arange(1, len(nads.overlap) + 1))
+    shared = np.append(0, nads.overlap * np.arange(1, len(nads.overlap) + 1))
+    overlap = channels * np.interp(k / channels, np.arange(len(shared)), shared) / k
     return dataclasses.replace(
         nads,
-        **repeated,
-        directions=oriented(directions),
+        directions=orient(directions),
         shape=(channels, *nads.shape[1:]),
-        nearby=np.repeat(channels * nads.nearby + [0, channels - 1], channels, 0),
-        overlap=channels * np.interp(k / channels, np.arange(len(of_one)), of_one) / k,
+        eigenvalues=np.repeat(nads.eigenvalues, channels),
+        standard_errors=np.repeat(nads.standard_errors, channels),
+        nearby=np.repeat(nearby, channels, 0),
+        halves=np.repeat(nads.halves, channels, 1),
+        overlap=overlap,
         symmetry=str(Symmetry(nads.symmetry, channels=True)),
     )
 
 
-def in_turn(
-    sampler: Sampler, numbers: Iterable[int]
-) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each number with its Jacobian, made by this process."""
-    return ((number, sampler(number)) for number in numbers)
-
-
-def begun(
+def start_estimate(
     sampler: Sampler, source: Source, symmetry: Symmetry, name: str = ""
 ) -> Estimation:
-    """The empty estimate of a sampler's networks, by the estimator that they allow.
+    """Start an empty estimate, with the method that the networks allow.
 
-    Raises InputError for a symmetry that such inputs cannot have, for more directions
-    than the networks' vectors span, and for what does not fit into memory. A notice of
-    another method begins with `name`.
+    Args:
+        sampler: Computes the Jacobian of a network from its number.
+        source: Number of networks, error, inputs and number of directions.
+        symmetry: The symmetry over which C is averaged.
+        name: Beginning of a notice of another method.
+
+    Raises:
+        InputError: For a symmetry that such inputs cannot have, for more directions
+            than the networks' vectors span, and for what does not fit into memory.
     """
     network = sampler.build(sampler.identity[0])
-    estimator, vectors, reason = usable(network, sampler.estimator, source.input)
-    if reason:
+    estimator, vectors, reason = resolve_method(
+        network, sampler.estimator, source.input
+    )
+    if reason is not None:
         notice(f"{name}{reason}; `plain` is used, which needs far more networks")
-    first = source.first
-    networks = source.networks
-    size = as_text(source.input)
-    channels = source.input[0] if symmetry.channels else 1
     square = symmetry.square
-    shape = (source.input[0] // channels, *source.input[1:])
-    whole = math.prod(source.input)
-    dimension = math.prod(shape)
-    if square in ("transposition", "square") and shape[1] != shape[2]:
+    channels = source.input[0] if symmetry.channels else 1
+    rows = source.networks * vectors * channels * ORDERS[square]
+    check_source(source, square, channels, rows)
+    accumulator = make_accumulator(source, square, channels)
+    sampler = dataclasses.replace(sampler, estimator=estimator)
+    return Estimation(sampler, accumulator, source.networks, source.error, channels)
+
+
+def check_source(source: Source, square: str, channels: int, rows: int) -> None:
+    """Check that an estimate is possible, and that it fits into memory.
+
+    Args:
+        source: Number of networks, inputs and number of directions.
+        square: Symmetry of the square over which C is averaged, or 'measured'.
+        channels: Number of channels that are alike.
+        rows: Number of vectors of all networks, moved by the symmetry.
+
+    Raises:
+        InputError: If it is not possible or does not fit.
+    """
+    _, height, width = source.input
+    size = as_text(source.input)
+    if square in ("transposition", "square") and height != width:
         raise InputError(
-            f"inputs of {size} are not square, so nothing can be averaged over the symmetry "
-            f"{square}"
+            f"inputs of {size} are not square, so nothing can be averaged over the "
+            f"symmetry {square}"
         )
-    if first is None:
-        sums = parts_of(shape)
-        if square == "measured":
-            sums *= len(SYMMETRIES)
-        # The sums and the work space of three decompositions.
-        needed = ((sums + 13) * dimension**2 + 2 * (channels > 1) * whole**2) * 8
-        advice = "the first directions (first: 100)"
-    else:
-        rows = networks * vectors * channels * ORDERS[square]
-        if rows < first:
+    advice = "the first directions (first: 100)"
+    if source.first is not None:
+        advice = "fewer networks or for method: plain"
+        if rows < source.first:
             raise InputError(
-                f"{networks} networks give {rows} vectors, too few for the first {first} directions"
+                f"{source.networks} networks give {rows} vectors, too few for the "
+                f"first {source.first} directions"
             )
+    needed = memory_needed(source, square, channels, rows)
+    free = free_memory()
+    if needed > free:
+        raise InputError(
+            f"NADs of inputs {size} (D = {math.prod(source.input):,}) from "
+            f"{source.networks} networks need {needed / 1e9:,.1f} GB and "
+            f"{free / 1e9:,.1f} GB are free; ask for {advice}"
+        )
+
+
+def memory_needed(source: Source, square: str, channels: int, rows: int) -> int:
+    """Return the bytes that an estimate needs.
+
+    Args:
+        source: Inputs and number of directions.
+        square: Symmetry of the square over which C is averaged, or 'measured'.
+        channels: Number of channels that are alike.
+        rows: Number of vectors of all networks, moved by the symmetry.
+    """
+    whole = math.prod(source.input)
+    dimension = whole // channels
+    if source.first is not None:
         # Two copies of the vectors, matrices of their products, five copies of the
         # directions.
-        needed = 8 * rows * dimension + 20 * rows**2 + 40 * first * dimension
-        advice = "fewer networks or for method: plain"
-    if needed > (free := free_memory()):
-        raise InputError(
-            f"NADs of inputs {size} (D = {whole:,}) from {networks} networks need "
-            f"{needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB are free; ask for {advice}"
-        )
-    empty = _empty(shape, square, first and math.ceil(first / channels))
-    sampler = dataclasses.replace(sampler, estimator=estimator)
-    return Estimation(sampler, empty, networks, source.error, channels)
+        return 8 * rows * dimension + 20 * rows**2 + 40 * source.first * dimension
+    matrices = count_parts((dimension,))
+    if square == "measured":
+        matrices *= len(SYMMETRIES)
+    matrices += 13  # the work space of three decompositions
+    numbers = matrices * dimension**2
+    if channels > 1:
+        numbers += 2 * whole**2
+    return 8 * numbers
 
 
-def _empty(
-    shape: tuple[int, ...], square: str, first: int | None
-) -> Covariance | Candidates | Leading:
-    """The accumulator of all directions, or of the first ones, averaged over a
-    symmetry."""
-    if first is not None:
+def make_accumulator(source: Source, square: str, channels: int) -> Accumulator:
+    """Make the empty estimate of all directions, or of the first ones.
+
+    Args:
+        source: Inputs and number of directions.
+        square: Symmetry of the square over which C is averaged, or 'measured'.
+        channels: Number of channels that are alike.
+    """
+    shape = (source.input[0] // channels, *source.input[1:])
+    if source.first is not None:
+        first = math.ceil(source.first / channels)
         return Leading(shape, first, "none" if square == "measured" else square)
-    return Candidates(shape) if square == "measured" else Covariance(shape, square)
+    if square == "measured":
+        return Candidates(shape)
+    return Covariance(shape, square)
+
+
+def run_in_process(sampler: Sampler, numbers: Iterable[int]) -> Results:
+    """Yield each number with its Jacobian, computed by this process.
+
+    Args:
+        sampler: Computes the Jacobian of a network from its number.
+        numbers: Numbers of networks.
+    """
+    for number in numbers:
+        yield number, sampler(number)
 
 
 @custom.usual_defaults()
@@ -254,46 +355,58 @@ def estimate(
     first: int | None = None,
     seed: int = 0,
 ) -> NADs:
-    """The NADs of the untrained networks that `make()` builds (paper 1, §4); see
-    docs/api.md.
+    """Estimate the NADs of the untrained networks that `make()` builds (paper 1, §4).
 
-    make: builds a torch module from (N, C, H, W) to (N, 1), its weights drawn anew at
-    each call; shape: (C, H, W) of one input; networks: their number, at most; estimand,
-    method, step, point: see `pipeline.nads.estimator.Estimator`; symmetry: 'none',
-    'transposition' or 'square', over which C is averaged, or 'measured', that of the
-    least error, and with '+channels' at its end also over the channels; error: relative
-    error of C at which the estimate stops; first: number of leading directions, without
-    any D×D matrix; seed: decides weights and image.
+    See docs/api.md.
 
-    Raises InputError for values that cannot be run, for networks as `custom.check`
-    does, for a C that is zero or not finite, and for estimates that do not fit into
-    memory.
+    Args:
+        make: Builds a torch module from (N, C, H, W) to (N, 1), its weights drawn by
+            torch in each call.
+        shape: (C, H, W) of one input.
+        networks: Number of networks, at most.
+        estimand: See `pipeline.nads.estimator.Estimator`.
+        method: See `pipeline.nads.estimator.Estimator`.
+        step: See `pipeline.nads.estimator.Estimator`.
+        point: See `pipeline.nads.estimator.Estimator`.
+        symmetry: The symmetry over which C is averaged: 'none', 'transposition' or
+            'square', or 'measured', that of the smallest error; with '+channels' at its
+            end also over the channels.
+        error: Relative error of C at which the estimate stops.
+        first: Number of leading directions, without any D×D matrix.
+        seed: Seed of weights and image.
 
-    >>> from torch import nn >>> network = lambda: nn.Sequential(nn.Flatten(),
-    nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 1)) >>> nads = estimate(network, shape=(1,
-    4, 4), networks=8) >>> nads.directions.shape, nads.method, nads.error < 0.5 ((16,
-    16), 'readout', True)
+    Raises:
+        InputError: For values that cannot be run, for networks as `custom.check` does,
+            for a C that is zero or not finite, and for estimates that do not fit into
+            memory.
+
+    >>> from torch import nn
+    >>> def make():
+    ...     layers = [nn.Flatten(), nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 1)]
+    ...     return nn.Sequential(*layers)
+    >>> nads = estimate(make, shape=(1, 4, 4), networks=8)
+    >>> nads.directions.shape, nads.method, nads.error < 0.5
+    ((16, 16), 'readout', True)
     """
     if isinstance(make, nn.Module) or not callable(make):
+        kind = "network" if isinstance(make, nn.Module) else type(make).__name__
         raise InputError(
-            "estimate needs a function that builds a new network, such as `lambda: Net()`, not a "
-            + ("network" if isinstance(make, nn.Module) else type(make).__name__)
+            "estimate needs a function that builds a new network, such as `lambda: "
+            f"Net()`, not a {kind}"
         )
-
     with at("", ValueError):
-        over = Symmetry.named(symmetry)
-        symmetric = symmetry not in ("none", "measured")
-        estimator = Estimator(estimand, method, float(step), point, symmetric, False)
+        averaged = Symmetry.parse(symmetry)
+        has_symmetry = symmetry not in ("none", "measured")
+        estimator = Estimator(estimand, method, float(step), point, has_symmetry, False)
         source = Source(networks, error, tuple(shape), first)
-    wanted = source.input if estimand == "output" else (1,)
+    output_shape = source.input if estimand == "output" else (1,)
     build = functools.partial(custom.build, make)
-    usual = functools.partial(build, contiguous=True)
-    if custom.needs_contiguous("the network", build, usual, source.input):
-        build = usual
-    for text in custom.check("the network", build, source.input, wanted):
+    build_contiguous = functools.partial(build, contiguous=True)
+    if custom.needs_contiguous("the network", build, build_contiguous, source.input):
+        build = build_contiguous
+    for text in custom.check("the network", build, source.input, output_shape):
         notice(text)
-    estimation = begun(
-        Sampler(build, source.input, (seed, "library"), estimator), source, over
-    )
-    estimation.fill(in_turn, desc="NADs", total=networks)
+    sampler = Sampler(build, source.input, (seed, "library"), estimator)
+    estimation = start_estimate(sampler, source, averaged)
+    estimation.run(run_in_process, "NADs")
     return estimation.nads()

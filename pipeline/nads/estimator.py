@@ -1,5 +1,4 @@
-"""The settings of an estimate of NADs, the derivative, its point, and the untrained
-networks; and the plan of all NADs that a scale needs."""
+"""The settings of an estimate of NADs, and the plan of all NADs that a scale needs."""
 
 import dataclasses
 import math
@@ -11,15 +10,22 @@ from pipeline.training.shapes import INPUT, Shape, as_text
 
 @dataclasses.dataclass(frozen=True)
 class Estimator:
-    """How the covariance C of an untrained network's input derivative is estimated
-    (paper 1, §4).
+    """How the covariance C of an untrained network's input derivative is estimated.
 
-    estimand: see `pipeline.nads.derivative`; method: see `pipeline.nads.readout`; step:
-    the secant's half-width h, in units of the input; point: the image x at which the
-    derivative is taken, one standard-normal image, a new one for each network, or zero;
-    symmetry: whether C is averaged over the symmetries of the square that the network
-    has; compare: whether the other estimand is estimated too. Raises ValueError for
-    values that no estimate can have.
+    Paper 1, §4.
+
+    Attributes:
+        estimand: The derivative, see `pipeline.nads.derivative`.
+        method: See `pipeline.nads.readout`.
+        step: The secant's half-width h, in units of the input.
+        point: The image x at which the derivative is taken: 'normal', one
+            standard-normal image; 'many', a new one for each network; or 'zero'.
+        symmetry: Whether C is averaged over the symmetries of the square that the
+            network has.
+        compare: Whether the other estimand is estimated too.
+
+    Raises:
+        ValueError: For values that no estimate can have.
     """
 
     estimand: Literal["secant", "gradient", "output"]
@@ -47,23 +53,31 @@ class Estimator:
                 "set symmetry: false (in Python 'none'), or point: many or zero"
             )
 
-    def other(self) -> Self:
-        """The estimator of the other estimand, without symmetries where its C has none."""
-        estimand = "gradient" if self.estimand == "secant" else "secant"
-        symmetry = self.symmetry and (estimand == "secant" or self.point != "normal")
-        return dataclasses.replace(self, estimand=estimand, symmetry=symmetry)
+    def swap_estimand(self) -> Self:
+        """Return the estimator of the other estimand, secant or gradient.
+
+        It has no symmetry where the C of that estimand has none.
+        """
+        if self.estimand != "secant":
+            return dataclasses.replace(self, estimand="secant")
+        symmetry = self.symmetry and self.point != "normal"
+        return dataclasses.replace(self, estimand="gradient", symmetry=symmetry)
 
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """Where the NADs of one architecture come from: untrained networks, or a file made
-    elsewhere.
+    """Where the NADs of one architecture come from: untrained networks, or a file.
 
-    networks: number of untrained networks, at most; error: the relative error of C at
-    which fewer are enough; input: (C, H, W) of one input; first: number of leading
-    directions, for inputs whose D×D matrix fits nowhere; file: a .npy with orthonormal
-    rows (K, D) instead of an estimate. Raises ValueError for values that do not fit
-    together.
+    Attributes:
+        networks: Number of untrained networks, at most.
+        error: Relative error of C at which fewer networks are enough.
+        input: (C, H, W) of one input.
+        first: Number of leading directions, for inputs whose D×D matrix fits into no
+            memory.
+        file: A .npy with orthonormal rows (K, D) instead of an estimate.
+
+    Raises:
+        ValueError: For values that do not fit together.
     """
 
     networks: int | None = None
@@ -88,7 +102,8 @@ class Source:
             raise ValueError("the key 'networks' (or 'file') is missing")
         if self.networks < 2:
             raise ValueError(
-                f"networks must be at least 2 (halves are compared), not {self.networks}"
+                "networks must be at least 2 (halves are compared), not "
+                f"{self.networks}"
             )
         if self.error is not None and not 0 < self.error < 1:
             raise ValueError(f"error must lie between 0 and 1, not {self.error}")
@@ -97,25 +112,36 @@ class Source:
                 f"first must lie between 1 and {dimension}, not {self.first}"
             )
 
-    def estimators(self, chosen: Estimator) -> list[Estimator]:
-        """The chosen estimator, and the other estimand's where its NADs are estimated
-        too: all of them, and of one channel, since the gradient's C is of no symmetry.
+    def estimators(self, estimator: Estimator) -> list[Estimator]:
+        """Return an estimator, and that of the other estimand if it is estimated too.
+
+        It is estimated only for all directions, and for one channel, since the
+        gradient's C has no symmetry.
         """
-        whole = self.file is None and self.first is None
-        both = chosen.compare and whole and self.input[0] == 1
-        return [chosen, chosen.other()] if both else [chosen]
+        has_all = self.file is None and self.first is None
+        if estimator.compare and has_all and self.input[0] == 1:
+            return [estimator, estimator.swap_estimand()]
+        return [estimator]
 
     def check(self, last: int, shape: Shape) -> None:
-        """Raise ValueError unless these NADs are of inputs of a shape, up to the index
-        `last`."""
+        """Check that an experiment can use these NADs.
+
+        Args:
+            last: Largest index of a NAD that it needs.
+            shape: (C, H, W) of its inputs.
+
+        Raises:
+            ValueError: If it cannot.
+        """
         if self.input != shape:
             raise ValueError(
-                f"its NADs are for inputs {as_text(self.input)}, and the architecture's are "
-                f"{as_text(shape)}; give both the same input"
+                f"its NADs are for inputs {as_text(self.input)}, and the "
+                f"architecture's are {as_text(shape)}; give both the same input"
             )
         if self.first is not None and last >= self.first:
             raise ValueError(
-                f"NAD {last} is not among the first {self.first}; give nads a larger first"
+                f"NAD {last} is not among the first {self.first}; give nads a larger "
+                "first"
             )
 
 
@@ -123,8 +149,10 @@ class Source:
 class Request:
     """The NADs of one architecture that a scale needs.
 
-    specification: the network and its arguments; source: see `Source`; own: sha256 by
-    path of the files of a person's own network.
+    Attributes:
+        specification: The network and its arguments.
+        source: Where they come from.
+        own: The sha256 of the files of your own network, by path.
     """
 
     specification: dict[str, typing.Any]
@@ -136,8 +164,11 @@ class Request:
 class NADsPlan:
     """All NADs that a scale needs.
 
-    seed: the seeds of the untrained networks derive from it; members: requests by
-    architecture.
+    Attributes:
+        scale: Name of the scale.
+        seed: The seeds of the untrained networks derive from it.
+        estimator: How they are estimated.
+        members: Requests by architecture.
     """
 
     scale: str

@@ -1,10 +1,11 @@
 """The Jacobian J of one untrained network, whose JᵀJ is that network's estimate of C.
 
-Under `plain` J has the one row d; under `readout` its rows are the derivatives of the
+Under `plain`, J has the one row d. Under `readout`, its rows are the derivatives of the
 features, times s (`pipeline.nads.readout`).
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -13,26 +14,47 @@ from torch import nn
 
 from pipeline.nads.derivative import gradient, images_per_pass, secant
 from pipeline.nads.estimator import Estimator
-from pipeline.nads.readout import inputs_of, readout
+from pipeline.nads.readout import find_readout, inputs_of
 from pipeline.training.seeds import derive, stream
 
 
 def evaluation_point(kind: str, seed: int, number: int, dimension: int) -> np.ndarray:
-    """The image x, flattened to (D,) float32, at which network `number` is
-    differentiated."""
+    """Return the image x at which a network is differentiated.
+
+    Args:
+        kind: 'normal', 'many' or 'zero', see `pipeline.nads.estimator.Estimator`.
+        seed: Seed of all points of an estimate.
+        number: Number of the network.
+        dimension: D.
+
+    Returns:
+        x, flattened to (D,) float32.
+    """
     if kind == "zero":
         return np.zeros(dimension, np.float32)
-    parts = ("nads", "evaluation point") + ((number,) if kind == "many" else ())
-    return stream(seed, *parts).standard_normal(dimension, dtype=np.float32)
+    if kind == "many":
+        generator = stream(seed, "nads", "evaluation point", number)
+    else:
+        generator = stream(seed, "nads", "evaluation point")
+    return generator.standard_normal(dimension, dtype=np.float32)
 
 
 def jacobian_of(
     network: nn.Module, estimator: Estimator, point: np.ndarray, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """The Jacobian J (F, D) float32 of a network, which is put in eval mode.
+    """Compute the Jacobian of a network, which is put in eval mode.
 
-    For the estimand `output` it is the one row f(x). point: x, (D,); shape: (C, H, W).
-    Raises ValueError for a read-out that cannot be averaged over.
+    Args:
+        network: The network, on its device.
+        estimator: The derivative and the method.
+        point: x, (D,).
+        shape: (C, H, W) of one input.
+
+    Returns:
+        J, (F, D) float32. For the estimand `output` it is the one row f(x).
+
+    Raises:
+        ValueError: For a read-out that cannot be averaged over.
     """
     network.to(memory_format=torch.channels_last).eval()
     for parameter in network.parameters():  # scripted networks have no `requires_grad_`
@@ -45,10 +67,11 @@ def jacobian_of(
     scale = np.float32(1)
     batch = images_per_pass(network, shape)
     if estimator.method == "readout":
-        last, variance = readout(network, shape)
+        last, variance = find_readout(network, shape)
 
         def function(images):
-            return inputs_of(last, network, images)[0][0]  # the features φ
+            (features,), _ = inputs_of(last, network, images)
+            return features
 
         scale = np.sqrt(variance, dtype=np.float32)
     if estimator.estimand == "secant":
@@ -60,12 +83,15 @@ def jacobian_of(
 
 @dataclasses.dataclass(frozen=True)
 class Sampler:
-    """From the number of an untrained network to its Jacobian J (F, D), which nothing
-    else decides.
+    """A function from the number of an untrained network to its Jacobian J (F, D).
 
-    build: seed → torch module, its weights made on the CPU; shape: (C, H, W); identity:
-    (seed, architecture's name), from which the seeds of its weights and of the
-    evaluation point derive.
+    Attributes:
+        build: Builds a network from a seed, its weights drawn on the CPU.
+        shape: (C, H, W) of one input.
+        identity: Seed of the estimate and name of the architecture, from which the
+            seeds of weights and evaluation points derive.
+        estimator: The derivative and the method.
+        device: Where the networks run.
     """
 
     build: Callable[[int], nn.Module]
@@ -75,9 +101,9 @@ class Sampler:
     device: str = "cpu"
 
     def __call__(self, number: int) -> np.ndarray:
+        """Return the Jacobian of the network with this number."""
         seed, name = self.identity
-        point = evaluation_point(
-            self.estimator.point, seed, number, int(np.prod(self.shape))
-        )
+        dimension = math.prod(self.shape)
+        point = evaluation_point(self.estimator.point, seed, number, dimension)
         network = self.build(derive(seed, "nads", name, number)).to(self.device)
         return jacobian_of(network, self.estimator, point, self.shape)

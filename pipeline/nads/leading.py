@@ -1,13 +1,13 @@
-"""The leading eigenvectors of C, for inputs whose D×D matrix fits nowhere."""
+"""The leading eigenvectors of C, for inputs whose D×D matrix fits into no memory."""
 
 import numpy as np
 from scipy.sparse.linalg import svds
 
-from pipeline.nads.spectrum import Spectrum, oriented, overlaps, sampling_error
-from pipeline.nads.symmetry import images_of_vectors
+from pipeline.nads.spectrum import Spectrum, orient, overlaps, sampling_error
+from pipeline.nads.symmetry import move_vectors
 
 SMALLEST = 1e-3
-"""Singular value, relative to the largest, below which rounding turns the directions.
+"""Singular value, relative to the largest, below which rounding rotates the directions.
 
 The decomposition works on squares in float32, whose rounding is 1e-7 of the largest.
 """
@@ -27,8 +27,8 @@ class Leading:
 
         Args:
             shape: (C, H, W) of one input.
-            first: the number K of eigenvectors.
-            symmetry: one of `pipeline.networks.SYMMETRIES`. The images of each
+            first: Number K of eigenvectors.
+            symmetry: One of `pipeline.networks.SYMMETRIES`. The images of each
                 network's vectors under its elements are added too.
         """
         self.shape = tuple(shape)
@@ -39,8 +39,8 @@ class Leading:
 
     def add(self, jacobian: np.ndarray) -> None:
         """Add one network by its Jacobian J (F, D)."""
-        images = images_of_vectors(self.symmetry, jacobian, self.shape)
-        self._blocks.append(np.concatenate(images) * np.float32(len(images) ** -0.5))
+        moved = move_vectors(self.symmetry, jacobian, self.shape)
+        self._blocks.append(np.concatenate(moved) * np.float32(len(moved) ** -0.5))
         self.count += 1
 
     @property
@@ -51,43 +51,45 @@ class Leading:
         return self._blocks[0]
 
     def _squares(self) -> np.ndarray:
-        """The squared scalar products of all rows, (n, n): their sum is ‖RRᵀ‖² =
-        ‖RᵀR‖²."""
+        """Return the squared scalar products of all rows, (n, n).
+
+        Their sum is ‖RRᵀ‖² = ‖RᵀR‖².
+        """
         rows = self.rows
         return (rows @ rows.T).astype(np.float64) ** 2
 
     def _halves(self) -> np.ndarray:
-        """The half, 0 or 1, of each row's network, (n,)."""
+        """Return the half, 0 or 1, of each row's network, (n,)."""
         return np.repeat(np.arange(self.count) % 2, len(self.rows) // self.count)
 
     def error(self) -> float:
-        """Expected relative Frobenius distance of the estimate from the true C."""
+        """Return the expected relative Frobenius distance of the mean from C."""
         squares = self._squares()
         blocks = squares.reshape(self.count, -1, self.count, len(squares) // self.count)
         own = np.einsum("ninj->", blocks)
         return sampling_error(own, squares.sum(), self.count)
 
     def split_half(self) -> float:
-        """The distance of the two halves' estimates: ‖C₁ − C₂‖ / ‖C₁ + C₂‖."""
+        """Return the distance of the two halves' estimates, ‖C₁ − C₂‖ / ‖C₁ + C₂‖."""
         squares = self._squares()
         half = self._halves()
         weights = 1 / np.bincount(half)[half]
         signed = np.where(half == 0, weights, -weights)
         # ‖Σ t_i r_i r_iᵀ‖² = Σ t_i t_j (r_i·r_j)²
-        apart = signed @ squares @ signed
-        together = weights @ squares @ weights
-        return float(np.sqrt(max(0.0, apart) / together))
+        difference = signed @ squares @ signed
+        total = weights @ squares @ weights
+        return float(np.sqrt(max(0.0, difference) / total))
 
     def asymmetry(self) -> float:
-        """NaN: the part of C that averaging removes is not measured."""
+        """Return NaN: the part of C that averaging removes is not measured."""
         return float("nan")
 
     def spectrum(self) -> Spectrum:
-        """The first K eigenvectors of the estimate, or as many as the vectors span."""
+        """Compute the first K eigenvectors, or as many as the vectors span."""
         rows = self.rows
         half = self._halves()
         values, directions = _decompose(rows, self.first)
-        directions = oriented(directions)
+        directions = orient(directions)
         along = (rows @ directions.T.astype(np.float32)).astype(np.float64) ** 2
         parts = along.reshape(self.count, -1, len(values)).sum(axis=1)
 
@@ -102,7 +104,7 @@ class Leading:
 
 
 def _decompose(rows: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first singular values (K,), and right singular vectors (K, D), float64."""
+    """Compute the first singular values (K,) and right singular vectors (K, D)."""
     # The tolerance of the iteration is absolute, so the rows are scaled.
     scale = np.linalg.norm(rows)
     if first < min(rows.shape):

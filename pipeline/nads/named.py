@@ -1,5 +1,7 @@
-"""The NADs that are installed with the package, by name; `python -m studies.named_nads`
-makes them."""
+"""The NADs that are installed with the package, by name.
+
+`python -m studies.named_nads` makes their files.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -11,10 +13,16 @@ FOLDER = Path(__file__).parents[1] / "named_nads"
 
 
 def load(name: str) -> NADs:
-    """The NADs of the untrained architecture `name` of params.yaml, estimated in
-    advance.
+    """Load the NADs of an architecture of params.yaml, estimated in advance.
 
-    Raises InputError, which lists the names, for an architecture without such NADs.
+    Args:
+        name: Name of the architecture.
+
+    Returns:
+        The NADs of the untrained architecture.
+
+    Raises:
+        InputError: For an architecture without such NADs; it lists the names.
 
     >>> nads = load("vit")
     >>> nads.networks, nads.shape, nads.estimand

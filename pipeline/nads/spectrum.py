@@ -1,22 +1,24 @@
-"""Eigenvectors of an estimate of C, in decreasing eigenvalue and made unique, and their
-errors."""
+"""Eigenvectors of an estimate of C: their order, their sign and their errors."""
 
 import dataclasses
 
 import numpy as np
 
-FIRST_TEN = 10  # directions whose span is compared between halves and between estimands
-EQUAL_ENTRIES = (
-    1e-9  # relative difference of two entries that are the same but for rounding
-)
-NEIGHBOURS = (
-    5  # directions on either side over which the parts' differences are averaged
-)
+FIRST_TEN = 10
+"""Directions whose span is compared between halves and between estimands."""
+
+EQUAL_ENTRIES = 1e-9
+"""Relative difference below which two entries differ by rounding only."""
+
+NEIGHBOURS = 5
+"""Directions on either side over which the variance of the parts is averaged."""
 
 EQUAL_EIGENVALUES = 1e-13
-"""Difference, relative to 2‖C‖, below which two eigenvalues are the same but for
-rounding: those of DenseNet-121 differ in pairs by up to 2·10⁻¹⁵, and otherwise by at
-least 8·10⁻¹²."""
+"""Difference, relative to 2‖C‖, below which eigenvalues differ by rounding only.
+
+Those of DenseNet-121 differ in pairs by up to 2·10⁻¹⁵, and otherwise by at least
+8·10⁻¹².
+"""
 
 SEPARATION = 3.5
 """Gap between eigenvalues, in standard errors of one, from which they count as
@@ -31,11 +33,14 @@ Two equal eigenvalues of C show a gap of t standard errors with probability exp(
 class Spectrum:
     """Eigenvectors of an estimate of C, with the estimates of its parts along them.
 
-    directions: (K, D) orthonormal rows, largest entry positive; eigenvalues: (K,);
-    parts: (P, K), u_kᵀ C_p u_k of each part's estimate C_p along each direction, and
-    sizes: (P,), its number of networks; overlap: (K,), entry k − 1 is the share of the
-    span of the first k eigenvectors of one half of the networks that lies in that of
-    the other half's (1 where they agree, k/D by chance; NaN where it was not compared).
+    Attributes:
+        directions: (K, D), orthonormal rows, largest entry positive.
+        eigenvalues: (K,), decreasing.
+        parts: (P, K), u_kᵀ C_p u_k of each part's estimate C_p along each direction.
+        sizes: (P,), number of networks of each part.
+        overlap: (K,). Entry k − 1 is the share of the span of the first k eigenvectors
+            of one half of the networks that is in the span of the other half's: 1 where
+            they agree, k/D by chance, NaN where it was not compared.
     """
 
     directions: np.ndarray
@@ -45,37 +50,41 @@ class Spectrum:
     overlap: np.ndarray
 
 
-def oriented(directions: np.ndarray) -> np.ndarray:
-    """Directions (K, D) with the sign that makes the (first) largest entry positive."""
+def orient(directions: np.ndarray) -> np.ndarray:
+    """Give directions (K, D) the sign that makes the (first) largest entry positive."""
     sizes = np.abs(directions)
-    first = (sizes > (1 - EQUAL_ENTRIES) * sizes.max(1, keepdims=True)).argmax(1)
-    return np.ascontiguousarray(
-        directions * np.sign(np.take_along_axis(directions, first[:, None], 1))
-    )
+    largest = sizes > (1 - EQUAL_ENTRIES) * sizes.max(1, keepdims=True)
+    first = largest.argmax(1)
+    signs = np.sign(np.take_along_axis(directions, first[:, None], 1))
+    return np.ascontiguousarray(directions * signs)
 
 
-def eigenvectors(
+def decompose(
     matrix: np.ndarray, symmetry: str, shape: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues (D,), decreasing, and eigenvectors (D, D), as rows, of an averaged
-    covariance.
+    """Compute eigenvalues and eigenvectors of an averaged covariance.
 
     The symmetries of the square make eigenvalues equal in pairs. Rounding would choose
     one of the rotations of a pair's two vectors. So each vector is taken even or odd
     under the flip of left and right, with which the matrix commutes, and the even one
-    of a pair comes first: the directions then depend on C alone, not on its last bits.
+    of a pair comes first: the directions then depend on C only, not on its last bits.
+
+    Args:
+        matrix: (D, D), averaged over the symmetry.
+        symmetry: One of `pipeline.networks.SYMMETRIES`.
+        shape: (C, H, W) of one input.
+
+    Returns:
+        Eigenvalues (D,), decreasing, and eigenvectors (D, D), as rows.
     """
     if symmetry != "square":
         values, vectors = np.linalg.eigh(matrix)
         return values[::-1].copy(), vectors.T[::-1]
     dimension = len(matrix)
-    flip = (
-        np.eye(dimension)
-        .reshape(dimension, *shape)[..., ::-1]
-        .reshape(dimension, dimension)
-    )
-    # Shifted by ± more than the largest, eigenvalues of even vectors are positive, of
-    # odd negative.
+    pixels = np.eye(dimension).reshape(dimension, *shape)
+    flip = pixels[..., ::-1].reshape(dimension, dimension)
+    # Shifted by ± more than the largest eigenvalue, those of even vectors are positive
+    # and those of odd vectors negative.
     shift = 2 * np.linalg.norm(matrix)
     values, vectors = np.linalg.eigh(matrix + shift * flip)
     odd = values < 0
@@ -84,40 +93,52 @@ def eigenvectors(
     values = values[order]
     vectors = vectors.T[order]
     odd = odd[order]
-    pairs = np.concatenate(
-        [[0], np.cumsum(values[:-1] - values[1:] > EQUAL_EIGENVALUES * shift)]
-    )
+    separate = values[:-1] - values[1:] > EQUAL_EIGENVALUES * shift
+    pairs = np.concatenate([[0], np.cumsum(separate)])
     return values, vectors[np.lexsort((odd, pairs))]
 
 
 def overlaps(products: np.ndarray) -> np.ndarray:
-    """The share (K,) of one system's first k directions in another's span: ‖(U₁U₂ᵀ)[:k,
-    :k]‖²/k.
+    """Compute the share of a system's first k directions in the span of another's.
 
-    products: U₁U₂ᵀ, (K, K), of two orthonormal systems' rows.
+    Args:
+        products: U₁U₂ᵀ, (K, K), of the rows of two orthonormal systems.
+
+    Returns:
+        ‖(U₁U₂ᵀ)[:k, :k]‖²/k for k from 1 to K, (K,).
     """
     sums = (products**2).cumsum(0).cumsum(1)
     return np.diagonal(sums) / np.arange(1, len(products) + 1)
 
 
 def agreement(overlap: np.ndarray) -> tuple[int, float]:
-    """The number k of first directions, ten or as many as were compared, and the share
-    of the span of one half's first k that lies in the other half's.
+    """Return how far two halves agree on the first ten directions.
 
-    overlap: (K,), of a `Spectrum`. A half that is zero spans nothing, and shares
-    nothing.
+    Args:
+        overlap: (K,), of a `Spectrum`.
+
+    Returns:
+        The number k of directions, ten or as many as were compared, and the share of
+        the span of one half's first k that is in the other half's. A half that is zero
+        spans nothing and shares nothing.
     """
-    compared = overlap[:FIRST_TEN][np.isfinite(overlap[:FIRST_TEN])]
-    return len(compared), float(compared[-1]) if len(compared) else 0.0
+    first = overlap[:FIRST_TEN]
+    compared = first[np.isfinite(first)]
+    if len(compared) == 0:
+        return 0, 0.0
+    return len(compared), float(compared[-1])
 
 
 def sampling_error(squares: float, total: float, count: int) -> float:
-    """Relative Frobenius distance of the mean of `count` samples S_i that is expected
-    from C.
+    """Compute the expected relative Frobenius distance of a mean of samples from C.
 
-    squares: Σ‖S_i‖²; total: ‖Σ S_i‖². The variance of the mean is (squares −
-    total/n)/(n(n − 1)); it is taken relative to the mean's own norm, so that no error
-    exceeds 1.
+    The variance of the mean is (squares − total/n)/(n(n − 1)). It is taken relative to
+    the mean's own norm, so that no error exceeds 1.
+
+    Args:
+        squares: Σ‖S_i‖² of the samples S_i.
+        total: ‖Σ S_i‖².
+        count: Number n of samples.
     """
     return float(np.sqrt(max(0.0, squares * count / total - 1) / (count - 1)))
 
@@ -125,30 +146,39 @@ def sampling_error(squares: float, total: float, count: int) -> float:
 def standard_errors(
     eigenvalues: np.ndarray, parts: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
-    """Standard errors (K,) of eigenvalues (K,), from the estimates of parts of the
-    networks.
+    """Compute standard errors of eigenvalues from the estimates of parts.
 
-    parts: (P, K), each part's estimate of the eigenvalues; sizes: (P,), its number of
-    networks. The relative variance of the parts' mean is averaged over `NEIGHBOURS` on
-    either side, since few parts have few degrees of freedom.
+    The relative variance of the parts' mean is averaged over `NEIGHBOURS` on either
+    side, since few parts have few degrees of freedom.
+
+    Args:
+        eigenvalues: (K,).
+        parts: (P, K), each part's estimate of the eigenvalues.
+        sizes: (P,), number of networks of each part.
+
+    Returns:
+        Standard errors (K,).
     """
     count = sizes.sum()
     mean = sizes @ parts / count
     variance = sizes @ (parts - mean) ** 2 / ((len(sizes) - 1) * count)
     relative = np.divide(variance, mean**2, out=np.zeros_like(mean), where=mean > 0)
     window = np.ones(2 * NEIGHBOURS + 1)
-    sums, counts = (
-        np.convolve(x, window)[NEIGHBOURS:-NEIGHBOURS]
-        for x in (relative, np.ones_like(relative))
-    )
+    inside = slice(NEIGHBOURS, -NEIGHBOURS)
+    sums = np.convolve(relative, window)[inside]
+    counts = np.convolve(np.ones_like(relative), window)[inside]
     return np.abs(eigenvalues) * np.sqrt(sums / counts)
 
 
-def nearby_of(eigenvalues: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """The first and last index (K, 2) of the eigenvalues within `SEPARATION` errors of
-    each.
+def degenerate_ranges(eigenvalues: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    """Find the eigenvalues that are equal to each eigenvalue within its error.
 
-    eigenvalues: (K,), decreasing; errors: (K,), their standard errors.
+    Args:
+        eigenvalues: (K,), decreasing.
+        errors: (K,), their standard errors.
+
+    Returns:
+        (K, 2), the first and last index within `SEPARATION` errors.
     """
     reach = SEPARATION * errors
     first = np.searchsorted(-eigenvalues, -(eigenvalues + reach), "left")

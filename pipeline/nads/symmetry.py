@@ -1,71 +1,113 @@
-"""The symmetries of the square and of the channels: vectors and covariances moved by
-them.
+"""The symmetries of the square and of the channels, applied to vectors and covariances.
 
-Where a symmetry P of the square changes neither the law of the weights nor the layers'
-geometry, C at Px is P C Pᵀ. C may be averaged over P if the point x is as likely as Px
-(point `many` or `zero`) or does not matter (the secant, whose step of 100 dwarfs it).
-The gradient at one fixed image has no symmetry: its ReLUs are switched by that image.
+Where a symmetry P of the square changes neither the distribution of the weights nor the
+layers' geometry, C at Px is P C Pᵀ. C may be averaged over P if the point x is as
+likely as Px (point `many` or `zero`) or does not matter (the secant, whose step of 100
+dwarfs it). The gradient at one fixed image has no symmetry: its ReLUs are switched by
+that image.
 
-Where the law draws the weights of each input channel independently and with either
-sign, nothing tells channels apart, nor a channel from its negative. C is then I ⊗ A, A
-for each channel and nothing between two: such a network prefers no colour before
+If the weights of each input channel are drawn independently and with either sign,
+nothing tells channels apart, nor a channel from its negative. C is then I ⊗ A, A for
+each channel and zero between two channels: such a network prefers no colour before
 training.
 """
 
 import numpy as np
 
 
-# Moves of pictures (…, H, W), of which each doubles the group of those before it.
-def TRANSPOSED(pictures):
-    return pictures.swapaxes(-1, -2)
+def transpose(images: np.ndarray) -> np.ndarray:
+    """Exchange rows and columns of images (…, H, W)."""
+    return images.swapaxes(-1, -2)
 
 
-FLIPS = [lambda pictures: pictures[..., ::-1, :], lambda pictures: pictures[..., ::-1]]
-
-GENERATORS = {"none": [], "transposition": [TRANSPOSED], "square": [*FLIPS, TRANSPOSED]}
-"""The moves that make the group of each of `pipeline.networks.SYMMETRIES`."""
-
-ORDERS = {name: 2 ** len(moves) for name, moves in GENERATORS.items()} | {"measured": 1}
-"""Orders of the groups by name; nothing is known of one that is measured."""
+def flip_rows(images: np.ndarray) -> np.ndarray:
+    """Exchange top and bottom of images (…, H, W)."""
+    return images[..., ::-1, :]
 
 
-def of_one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:
-    """The Jacobian (F·C, H·W) whose JᵀJ is one network's estimate of A; jacobian: (F,
-    C·H·W)."""
+def flip_columns(images: np.ndarray) -> np.ndarray:
+    """Exchange left and right of images (…, H, W)."""
+    return images[..., ::-1]
+
+
+GENERATORS = {
+    "none": [],
+    "transposition": [transpose],
+    "square": [flip_rows, flip_columns, transpose],
+}
+"""The moves that generate the group of each of `pipeline.networks.SYMMETRIES`.
+
+Each move doubles the group of those before it.
+"""
+
+ORDERS = {"none": 1, "transposition": 2, "square": 8, "measured": 1}
+"""Orders of the groups by name; nothing is known of a group that is measured."""
+
+
+def one_channel(jacobian: np.ndarray, channels: int) -> np.ndarray:
+    """Reshape a Jacobian to that of one channel, whose JᵀJ is an estimate of A.
+
+    Args:
+        jacobian: (F, C·H·W).
+        channels: C.
+
+    Returns:
+        (F·C, H·W).
+    """
     return jacobian.reshape(len(jacobian) * channels, -1) * np.float32(channels**-0.5)
 
 
-def images_of_vectors(
+def move_vectors(
     symmetry: str, vectors: np.ndarray, shape: tuple[int, ...]
 ) -> list[np.ndarray]:
-    """The images of vectors (F, D) under each element of a symmetry of `GENERATORS`,
-    identity first."""
-    images = [vectors.reshape(-1, *shape)]
+    """Return the images of vectors under each element of a symmetry, identity first.
+
+    Args:
+        symmetry: A key of `GENERATORS`.
+        vectors: (F, D).
+        shape: (C, H, W) of one input.
+
+    Returns:
+        An array (F, D) for each element.
+    """
+    moved = [vectors.reshape(-1, *shape)]
     for move in GENERATORS[symmetry]:
-        images += [move(tensor) for tensor in images]
-    return [tensor.reshape(len(vectors), -1) for tensor in images]
+        moved += [move(images) for images in moved]
+    return [images.reshape(len(vectors), -1) for images in moved]
 
 
-def symmetrised(
-    symmetry: str, matrix: np.ndarray, shape: tuple[int, ...]
-) -> np.ndarray:
-    """The mean of a covariance's images (D, D) under the elements of a symmetry of
-    `GENERATORS`."""
+def symmetrise(symmetry: str, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Average a covariance over the elements of a symmetry.
+
+    Args:
+        symmetry: A key of `GENERATORS`.
+        matrix: (D, D).
+        shape: (C, H, W) of one input.
+
+    Returns:
+        The mean of P C Pᵀ over the elements P, (D, D).
+    """
     tensor = matrix.reshape(*shape, *shape)
-    other = (3, 4, 5, 0, 1, 2)
+    exchange = (3, 4, 5, 0, 1, 2)  # of the covariance's two indices
     # One generator after another: the mean over eight elements in three additions.
     for move in GENERATORS[symmetry]:
-        tensor = (tensor + move(move(tensor).transpose(other)).transpose(other)) / 2
+        moved = move(move(tensor).transpose(exchange)).transpose(exchange)
+        tensor = (tensor + moved) / 2
     return tensor.reshape(matrix.shape)
 
 
-def square_of_symmetrised(
-    symmetry: str, jacobian: np.ndarray, shape: tuple[int, ...]
-) -> float:
-    """‖S̄‖² of one network's estimate S = JᵀJ of C, averaged over a symmetry.
+def squared_norm(symmetry: str, jacobian: np.ndarray, shape: tuple[int, ...]) -> float:
+    """Compute ‖S̄‖² of one network's estimate S = JᵀJ of C, averaged over a symmetry.
 
     The mean over a group is a projection, so ‖S̄‖² = ⟨S, S̄⟩, the mean over elements P
     of ‖J(PJ)ᵀ‖².
+
+    Args:
+        symmetry: A key of `GENERATORS`.
+        jacobian: J, (F, D).
+        shape: (C, H, W) of one input.
     """
-    images = images_of_vectors(symmetry, jacobian, shape)
-    return float(np.mean([((jacobian @ image.T) ** 2).sum() for image in images]))
+    squares = []
+    for moved in move_vectors(symmetry, jacobian, shape):
+        squares.append(((jacobian @ moved.T) ** 2).sum())
+    return float(np.mean(squares))

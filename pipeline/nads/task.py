@@ -1,4 +1,4 @@
-"""Estimates of NADs, made by all workers and kept in the store."""
+"""Estimates of NADs, made by all workers and kept in the cache."""
 
 import dataclasses
 import functools
@@ -12,53 +12,58 @@ import torch
 from pipeline import networks
 from pipeline.machine import code, store, workers
 from pipeline.nads.directions import NADs
-from pipeline.nads.estimation import Estimation, begun
-from pipeline.nads.estimator import NADsPlan, Request
+from pipeline.nads.estimation import Estimation, Results, start_estimate
+from pipeline.nads.estimator import Estimator, NADsPlan, Request
 from pipeline.nads.jacobian import Sampler
 from pipeline.project.errors import at, check_unchanged
 
-SHOWN_AND_KEPT = ("__init__", "controversial", "directions", "gallery", "named", "task")
-"""Files of this room that decide no NAD: they name, show, compare, read and store what
-the others make."""
+NOT_IN_KEY = ("__init__", "controversial", "directions", "gallery", "named", "task")
+"""Files of this folder that determine no NAD: they name, draw, compare, read and write
+what the other files compute."""
 
 
-def _sampled(sampler: Sampler, _: object, number: int) -> np.ndarray:
+def _sample(sampler: Sampler, _: object, number: int) -> np.ndarray:
     return sampler(number)
 
 
-def by_workers(
-    sampler: Sampler, numbers: Iterable[int]
-) -> Iterator[tuple[int, np.ndarray | Exception]]:
-    """Yield each number with its Jacobian, as soon as a worker has made it (see
-    `workers.run`)."""
-    function = functools.partial(_sampled, sampler)
-    device = torch.device(sampler.device)
-    return workers.run(function, numbers, dict, device)
+def run_on_workers(sampler: Sampler, numbers: Iterable[int]) -> Results:
+    """Yield each number with its Jacobian, as soon as a worker has computed it.
+
+    See `workers.run`.
+
+    Args:
+        sampler: Computes the Jacobian of a network from its number.
+        numbers: Numbers of networks.
+    """
+    function = functools.partial(_sample, sampler)
+    return workers.run(function, numbers, dict, torch.device(sampler.device))
 
 
-def key(request: Request, estimation: Estimation) -> str:
-    """The digest of everything that determines an estimate."""
+def make_key(request: Request, estimation: Estimation) -> str:
+    """Return the digest of everything that determines an estimate.
+
+    Args:
+        request: The network, its files and the source.
+        estimation: The empty estimate.
+    """
     specification = request.specification
     source = request.source
     sampler = estimation.sampler
     network = specification["network"]
     estimator = sampler.estimator
-    files = [file for file in code.room("nads") if file.stem not in SHOWN_AND_KEPT]
+    files = [file for file in code.room("nads") if file.stem not in NOT_IN_KEY]
     files += [code.PACKAGE / "training/seeds.py", *networks.files(network)]
-    # The weights under one seed tell every way of drawing them apart.
-    drawn = networks.build(specification, source.input[0], 1, 0).state_dict()
-    flat = (value.contiguous().view(-1) for value in drawn.values())
-    weights = b"".join(value.view(torch.uint8).numpy() for value in flat)
+    versions = [
+        torch.__version__,
+        np.__version__,
+        networks.version(network, request.own),
+    ]
     return store.digest(
         {
             "code": code.digest(files),
             "own": request.own,
-            "versions": [
-                torch.__version__,
-                np.__version__,
-                networks.version(network, request.own),
-            ],
-            "weights": hashlib.sha256(weights).hexdigest(),
+            "versions": versions,
+            "weights": _digest_weights(request),
             "specification": specification,
             "fields": [field.name for field in dataclasses.fields(NADs)],
             "source": dataclasses.asdict(source),
@@ -75,54 +80,93 @@ def key(request: Request, estimation: Estimation) -> str:
     )
 
 
+def _digest_weights(request: Request) -> str:
+    """Return the digest of the weights under one seed.
+
+    It tells every way of drawing them apart.
+    """
+    channels = request.source.input[0]
+    network = networks.build(request.specification, channels, 1, 0)
+    state = hashlib.sha256()
+    for value in network.state_dict().values():
+        state.update(value.contiguous().view(-1).view(torch.uint8).numpy())
+    return state.hexdigest()
+
+
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """One estimate of NADs to make; key: of its entry in the store."""
+    """One estimate of NADs to make.
+
+    Attributes:
+        name: Name of its file in data/nads.
+        estimation: The empty estimate.
+        key: Key of its entry in the cache.
+    """
 
     name: str
     estimation: Estimation
     key: str
 
     def nads(self) -> NADs:
-        """The NADs, from the store, else of networks that all workers sample.
+        """Return the NADs, from the cache or from networks that all workers sample.
 
-        Raises the exception of a network that cannot be run, and InputError as
-        `Estimation.nads`.
+        Raises:
+            InputError: As `Estimation.nads`.
+            Exception: Of a network that cannot be run.
         """
-        kept = store.Store(store.default_folder())
-        estimation = self.estimation
-        if contents := kept.contents(self.key):
+        cache = store.Store(store.default_folder())
+        if contents := cache.contents(self.key):
             return NADs.load(io.BytesIO(contents[0]["npz"].numpy()))
         with at(f"nads.{self.name}: "):
-            estimation.fill(
-                by_workers, desc=f"estimate {self.name}", total=estimation.networks
-            )
-            nads = estimation.nads()
+            self.estimation.run(run_on_workers, f"estimate {self.name}")
+            nads = self.estimation.nads()
         check_unchanged()  # the key was made before the networks were
         file = io.BytesIO()
         nads.save(file)
-        kept.put(
-            self.key, {"npz": torch.frombuffer(file.getbuffer(), dtype=torch.uint8)}, {}
-        )
+        content = torch.frombuffer(file.getbuffer(), dtype=torch.uint8)
+        cache.put(self.key, {"npz": content}, {})
         return nads
 
 
-def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
-    """The estimates that a plan asks for, not begun yet; raises InputError, which names
-    one."""
+def make_tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
+    """Yield the estimates that a plan asks for, not started yet.
+
+    Args:
+        plan: The plan.
+        device: Where networks run.
+
+    Raises:
+        InputError: For an estimate that cannot be made; it names the architecture.
+    """
     for name, request in plan.members.items():
-        specification = request.specification
-        source = request.source
-        build = functools.partial(networks.build, specification, source.input[0], 1)
-        for asked in source.estimators(plan.estimator) if source.file is None else ():
+        if request.source.file is not None:
+            continue
+        for estimator in request.source.estimators(plan.estimator):
             # Seeds derive from the name, so two estimates share no networks and no
             # errors.
-            full_name = name if asked is plan.estimator else f"{name}.{asked.estimand}"
+            full_name = name
+            if estimator is not plan.estimator:
+                full_name = f"{name}.{estimator.estimand}"
+            identity = (plan.seed, full_name)
             with at(f"nads.{name}: "):
-                stated = networks.symmetry_of_inputs(specification, source.input)
-                symmetry = stated if asked.symmetry else networks.Symmetry()
-                sampler = Sampler(
-                    build, source.input, (plan.seed, full_name), asked, str(device)
-                )
-                estimation = begun(sampler, source, symmetry, f"{full_name}: ")
-            yield Task(full_name, estimation, key(request, estimation))
+                task = _make_task(request, estimator, identity, device)
+            yield task
+
+
+def _make_task(
+    request: Request,
+    estimator: Estimator,
+    identity: tuple[int, str],
+    device: torch.device,
+) -> Task:
+    """Return one estimate; its identity is the plan's seed and its name."""
+    specification = request.specification
+    source = request.source
+    _, name = identity
+    build = functools.partial(networks.build, specification, source.input[0], 1)
+    symmetry = networks.symmetry_of_inputs(specification, source.input)
+    if not estimator.symmetry:
+        symmetry = networks.Symmetry()
+    sampler = Sampler(build, source.input, identity, estimator, str(device))
+    estimation = start_estimate(sampler, source, symmetry, f"{name}: ")
+    return Task(name, estimation, make_key(request, estimation))

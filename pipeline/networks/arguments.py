@@ -2,11 +2,16 @@
 
 
 def check_choice(argument, value, choices):
-    """Raise ValueError unless an argument's value is one of the choices."""
+    """Raise ValueError unless an argument's value is one of the choices.
+
+    Args:
+        argument: Name of the argument.
+        value: Its value.
+        choices: The values that it can have.
+    """
     if value not in choices:
-        raise ValueError(
-            f"{argument} must be one of {', '.join(map(str, choices))}, not {value!r}"
-        )
+        known = ", ".join(str(choice) for choice in choices)
+        raise ValueError(f"{argument} must be one of {known}, not {value!r}")
 
 
 def check_width(width):
@@ -18,7 +23,12 @@ def check_width(width):
 
 
 def check_patch(patch, side):
-    """Raise ValueError unless the patches tile a square input of `side` pixels."""
+    """Raise ValueError unless patches tile a square input.
+
+    Args:
+        patch: Side of a patch in pixels.
+        side: Side of the input in pixels.
+    """
     if side % patch:
         # Otherwise the last rows and columns belong to no patch, and the network loses
         # its symmetry under flips.

@@ -14,8 +14,11 @@ class ChannelNorm(nn.LayerNorm):
 
 
 class Block(nn.Module):
-    """ConvNeXt's block: a depthwise 7×7 convolution, layer norm and an MLP on each
-    pixel, scaled by a weight for each channel and beside an identity."""
+    """ConvNeXt's block.
+
+    A depthwise 7×7 convolution, layer norm and an MLP on each pixel, scaled by a weight
+    for each channel and beside an identity.
+    """
 
     def __init__(self, width, scale):
         super().__init__()
@@ -32,17 +35,26 @@ class Block(nn.Module):
 
 
 class ConvNeXt(nn.Module):
-    """ConvNeXt: stages of blocks, the first after an embedding of patches, each later
-    one after a 2×2 convolution of stride 2; the read-out takes the mean over the last
-    maps.
+    """ConvNeXt.
 
-    The weights are drawn from a normal law of deviation 0.02, cut at ±2, with zero
-    biases, as in the authors' code. scale: the blocks' weights at the start; the
-    paper's 1e-6 makes each block an identity before training.
+    Stages of blocks, the first after an embedding of patches, each later stage after a
+    2×2 convolution of stride 2; the read-out uses the mean over the last maps.
+
+    The weights are drawn from a normal distribution of deviation 0.02, cut at ±2, with
+    zero biases, as in the authors' code.
+
+    Args:
+        channels: Number of input channels.
+        outputs: Number of outputs.
+        patch: Side of a patch in pixels.
+        widths: Number of channels of each stage.
+        depths: Number of blocks of each stage.
+        scale: The blocks' scales before training. The paper's 1e-6 makes each block an
+            identity.
+        side: Side of the input in pixels.
     """
 
     symmetry = "square"
-    together = "stack"
 
     def __init__(
         self,
@@ -61,7 +73,7 @@ class ConvNeXt(nn.Module):
             ChannelNorm(widths[0]),
         ]
         for stage, (width, depth) in enumerate(zip(widths, depths, strict=True)):
-            if stage:
+            if stage > 0:
                 fan_in = widths[stage - 1]
                 layers += [ChannelNorm(fan_in), nn.Conv2d(fan_in, width, 2, stride=2)]
             layers += [Block(width, scale) for _ in range(depth)]

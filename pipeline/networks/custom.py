@@ -32,15 +32,23 @@ JUMP = 0.2
 The first power iteration of `torch.nn.utils.spectral_norm` changes 99 of 100 networks
 by more."""
 
-SQUASHING = set(
-    "Tanh Sigmoid Softmax LogSoftmax LogSigmoid Hardtanh Hardsigmoid NativeLayerNorm".split()
-)
+SQUASHING = {
+    "Tanh",
+    "Sigmoid",
+    "Softmax",
+    "LogSoftmax",
+    "LogSigmoid",
+    "Hardtanh",
+    "Hardsigmoid",
+    "NativeLayerNorm",
+}
 """Functions, as autograd names them, that do not return logits."""
 
-RESHAPING = set(
-    "View UnsafeView Reshape ReshapeAlias Squeeze Unsqueeze Select Slice Permute Transpose T Clone "
-    "ToCopy Alias Mul Div Add Sub Neg".split()
-)
+RESHAPING = {
+    *("View", "UnsafeView", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze"),
+    *("Select", "Slice", "Permute", "Transpose", "T", "Clone", "ToCopy", "Alias"),
+    *("Mul", "Div", "Add", "Sub", "Neg"),
+}
 """Functions that change the shape of one tensor, or scale and shift it."""
 
 LINEAR = {"Addmm", "Mm"}
@@ -50,28 +58,27 @@ Build = Callable[[int], nn.Module]
 
 
 # Import and construction
-# --------------------------------------------------------------------------
+# ------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def usual_defaults() -> Iterator[None]:
-    """Context in which PyTorch has its usual defaults, and whose changes to them are
-    undone.
+    """Context with PyTorch's usual defaults, which undoes changes to them.
 
     Other people's code may set them for the whole process when it is imported or run.
-    It sees no arguments of the command line, which would be options of its own.
+    It sees no arguments of the command line, which it would take for its options.
     """
     dtype = torch.get_default_dtype()
     device = torch.get_default_device()
     precision = torch.get_float32_matmul_precision()
-    words = sys.argv
-    sys.argv = words[:1]
+    arguments = sys.argv
+    sys.argv = arguments[:1]
     torch.set_default_dtype(torch.float32)
     try:
         with torch.enable_grad():
             yield
     finally:
-        sys.argv = words
+        sys.argv = arguments
         torch.set_default_dtype(dtype)
         torch.set_float32_matmul_precision(precision)
         if torch.get_default_device() != device:
@@ -114,10 +121,10 @@ def load(module: str) -> types.ModuleType:
 def build(
     make: Callable[[], nn.Module], seed: int, contiguous: bool = False
 ) -> nn.Module:
-    """Build a network with other people's code, its weights drawn on the CPU from
-    `seed`.
+    """Build a network with other people's code, its weights drawn from a seed.
 
-    The network maps a copy of its inputs, since many networks change them in place.
+    The weights are drawn on the CPU. The network maps a copy of its inputs, since many
+    networks change them in place.
 
     Args:
         make: Builds the network.
@@ -136,43 +143,48 @@ def build(
     def copy(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         return tuple(x.clone(memory_format=memory_format) for x in inputs)
 
-    nn.Module.register_forward_pre_hook(
-        network, copy
-    )  # scripted modules refuse their own
+    # Scripted modules refuse their own method.
+    nn.Module.register_forward_pre_hook(network, copy)
     if contiguous:
         network.to = types.MethodType(_to, network)
     return network
 
 
 def _to(network: nn.Module, *arguments: object, **keywords: object) -> nn.Module:
-    """`nn.Module.to` without the memory format, which five-dimensional tensors do not
-    have."""
+    """Call `nn.Module.to` without a memory format, for tensors of five dimensions."""
     keywords.pop("memory_format", None)
     return type(network).to(network, *arguments, **keywords)
 
 
 # Passes
-# -------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------
 
 
 def noise(count: int, shape: Shape) -> Tensor:
-    """Return standard-normal images (count, C, H, W) in channels last."""
+    """Return standard-normal images in channels last.
+
+    Args:
+        count: Number of images.
+        shape: (C, H, W) of one image.
+    """
     channels, height, width = shape
     generator = torch.Generator().manual_seed(0)
-    return torch.randn(count, height, width, channels, generator=generator).movedim(
-        3, 1
-    )
+    images = torch.randn(count, height, width, channels, generator=generator)
+    return images.movedim(3, 1)
 
 
 def run(
-    network: nn.Module, x: Tensor, wanted: tuple[int, ...] | None = None, seed: int = 0
+    network: nn.Module,
+    x: Tensor,
+    output_shape: tuple[int, ...] | None = None,
+    seed: int = 0,
 ) -> Tensor:
     """Return the float32 outputs of a network in its present mode.
 
     Args:
         network: The network.
         x: Images (N, C, H, W).
-        wanted: Shape of one image's outputs, or None for any.
+        output_shape: Shape of one image's outputs, or None for any.
         seed: Seed of PyTorch's generator during the pass.
 
     Raises:
@@ -184,32 +196,33 @@ def run(
             output = network(x)
         if not isinstance(output, Tensor):
             raise InputError(
-                f"it returns a {type(output).__name__}, not one tensor; wrap the network in a "
-                "module that returns only its outputs, or set an argument that leaves out the rest "
-                "(torchvision: aux_logits: false)"
+                f"it returns a {type(output).__name__}, not one tensor; wrap the "
+                "network in a module that returns only its outputs, or set an argument "
+                "that leaves out the rest (torchvision: aux_logits: false)"
             )
-        if wanted is not None and output.shape != (len(x), *wanted):
-            raise InputError(
-                f"it returns {tuple(output.shape)}, not {(len(x), *wanted)}"
-            )
+        if output_shape is not None:
+            expected = (len(x), *output_shape)
+            if output.shape != expected:
+                raise InputError(f"it returns {tuple(output.shape)}, not {expected}")
     return output.float()
 
 
 def batch_norms(network: nn.Module) -> dict[str, nn.Module]:
     """Return the batch norms of a network by name."""
-    kind = nn.modules.batchnorm._BatchNorm
-    return {
-        key: each for key, each in network.named_modules() if isinstance(each, kind)
-    }
+    norms = {}
+    for name, module in network.named_modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            norms[name] = module
+    return norms
 
 
 def needs_contiguous(
     name: str, build: Build, build_contiguous: Build, shape: Shape
 ) -> bool:
-    """Return whether a network does not run in channels last as in the default memory
-    format.
+    """Return whether a network needs PyTorch's default memory format.
 
-    Examples are `view` after a convolution, `as_strided` and parameters of five
+    Such a network does not run, or computes something else, in channels last. Examples
+    are `view` after a convolution, `as_strided` and parameters of five
     dimensions.
 
     Args:
@@ -234,32 +247,34 @@ def needs_contiguous(
 
 
 def _try_passes(network: nn.Module, x: Tensor) -> Tensor:
-    """Return the outputs in eval mode, after passes in both modes and both directions."""
+    """Return the outputs in eval mode, after passes in both modes and directions."""
     output = run(network.eval(), x)
-    trained = run(network.train(), x)
+    train_output = run(network.train(), x)
     with step("backward pass"):
-        if trained.requires_grad:
-            trained.sum().backward()
+        if train_output.requires_grad:
+            train_output.sum().backward()
     return output.detach()
 
 
-def _distance(one: Tensor, other: Tensor) -> float:
-    """Return the distance of outputs relative to the larger; NaN if they are not
-    finite."""
-    size = max(one.norm(), other.norm(), torch.tensor(1e-30))
-    return float((one - other).norm() / size)
+def _distance(a: Tensor, b: Tensor) -> float:
+    """Return the distance of outputs relative to the larger; NaN if not finite."""
+    size = max(a.norm(), b.norm(), torch.tensor(1e-30))
+    return float((a - b).norm() / size)
 
 
-def _equal(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and _distance(one, other) <= ROUNDING
+def _equal(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and _distance(a, b) <= ROUNDING
 
 
 # Checks
-# -------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------
 
 
 def check(
-    name: str, build: Build, shape: Shape, wanted: tuple[int, ...] | None = None
+    name: str,
+    build: Build,
+    shape: Shape,
+    output_shape: tuple[int, ...] | None = None,
 ) -> list[str]:
     """Check that an untrained network is a function of one image and PyTorch's seed.
 
@@ -267,7 +282,7 @@ def check(
         name: Name of the network in messages.
         build: Builds the network from a seed.
         shape: (C, H, W) of one input.
-        wanted: Shape of one image's outputs, or None for any.
+        output_shape: Shape of one image's outputs, or None for any.
 
     Returns:
         A sentence for each property that may be intended.
@@ -277,16 +292,16 @@ def check(
     """
     first = build(0)
     same = build(0)
-    other = build(1)
+    different = build(1)
     with at(f"{name}: "), usual_defaults():
         check_precision(first)
-        check_seed(first, same, other)
-        notices = find_fixed(first, other)
+        check_seed(first, same, different)
+        notices = find_fixed(first, different)
         for network in (first, same):
             network.to(memory_format=torch.channels_last).eval()
         x = noise(2, shape)
         with torch.no_grad():
-            output = check_first_pass(first, x, wanted)
+            output = check_first_pass(first, x, output_shape)
             check_eval_mode(first, x, output)
             check_same_function(same, x, output)
         notices += check_training(first, x, output)
@@ -302,8 +317,8 @@ def check_precision(network: nn.Module) -> None:
     for key, weight in network.named_parameters():
         if weight.requires_grad and weight.itemsize < 4:
             raise InputError(
-                f"the weights {key} are {weight.dtype}; leave them float32 and set `precision: "
-                "bfloat16` to train so"
+                f"the weights {key} are {weight.dtype}; leave them float32 and set "
+                "`precision: bfloat16` to train so"
             )
 
 
@@ -312,94 +327,97 @@ def _state(network: nn.Module) -> dict[str, Tensor]:
     state = dict(network.named_parameters()) | network.state_dict()
     for key, value in state.items():
         if nn.parameter.is_lazy(value):
-            raise InputError(_created([key]))
+            raise InputError(_late_weights([key]))
     return state
 
 
-def _differences(one: nn.Module, other: nn.Module) -> set[str]:
+def _differences(a: nn.Module, b: nn.Module) -> set[str]:
     """Return the names of parameters and buffers whose values differ."""
-    state = _state(one)
-    others = _state(other)
-    if names := state.keys() ^ others.keys():
+    state_a = _state(a)
+    state_b = _state(b)
+    if names := state_a.keys() ^ state_b.keys():
         raise InputError(
             f"each network has other names for its weights: {_some(names)}"
         )
     with step("comparison of weights"):
-        return {key for key in state if not torch.equal(state[key], others[key])}
+        return {key for key in state_a if not torch.equal(state_a[key], state_b[key])}
 
 
-def check_seed(first: nn.Module, same: nn.Module, other: nn.Module) -> None:
+def check_seed(first: nn.Module, same: nn.Module, different: nn.Module) -> None:
     """Check that the seed, and only the seed, determines parameters and buffers.
 
     Args:
         first: Network of seed 0.
         same: Another network of seed 0.
-        other: Network of seed 1.
+        different: Network of seed 1.
     """
     if _differences(first, same):
         raise InputError(
-            "its weights differ under the same seed; draw them with torch, not with NumPy or "
-            "Python's random"
+            "its weights differ under the same seed; draw them with torch, not with "
+            "NumPy or Python's random"
         )
-    if not _differences(first, other):
+    if not _differences(first, different):
         raise InputError(
-            "its weights are the same under two seeds; build a new network in each call, without "
-            "a checkpoint and without torch.manual_seed"
+            "its weights are the same under two seeds; build a new network in each "
+            "call, without a checkpoint and without torch.manual_seed"
         )
 
 
-def find_fixed(first: nn.Module, other: nn.Module) -> list[str]:
-    """Return a sentence on parameters that are not constant and do not depend on the
-    seed."""
-    drawn = _differences(first, other)
+def find_fixed(first: nn.Module, different: nn.Module) -> list[str]:
+    """Return a sentence on parameters that neither the seed nor a constant determines.
+
+    Args:
+        first: Network of seed 0.
+        different: Network of seed 1.
+    """
+    random = _differences(first, different)
     fixed = []
     for key, value in first.named_parameters():
         values = value.flatten()
         constant = (values == values[:1]).all()
         # `parametrizations.orthogonal` multiplies a fixed parameter by a random buffer.
-        if key not in drawn and not constant and not key.endswith(".original"):
+        if key not in random and not constant and not key.endswith(".original"):
             fixed.append(key)
-    return [f"starts from the same {_some(fixed)} whatever the seed"] if fixed else []
+    if not fixed:
+        return []
+    return [f"starts from the same {_some(fixed)} whatever the seed"]
 
 
 def check_first_pass(
-    network: nn.Module, x: Tensor, wanted: tuple[int, ...] | None
+    network: nn.Module, x: Tensor, output_shape: tuple[int, ...] | None
 ) -> Tensor:
-    """Check that the first pass returns finite outputs, and creates and sets nothing
-    that remains.
+    """Check that the first pass returns finite outputs and leaves no new state.
 
     Args:
         network: Network in eval mode.
         x: Images.
-        wanted: Shape of one image's outputs, or None for any.
+        output_shape: Shape of one image's outputs, or None for any.
 
     Returns:
         The outputs.
     """
     parameters = dict(network.named_parameters())
     names = set(network.state_dict())
-    output = run(network, x, wanted)
+    output = run(network, x, output_shape)
     if torch.get_default_dtype() != torch.float32:
         raise InputError(
             "its forward pass sets PyTorch's default dtype for all networks"
         )
     late = set(network.state_dict()) - names
-    late |= {
-        key
-        for key, each in network.named_parameters()
-        if each is not parameters.get(key)
-    }
+    for key, parameter in network.named_parameters():
+        if parameter is not parameters.get(key):
+            late.add(key)
     if late:
-        raise InputError(_created(late))
+        raise InputError(_late_weights(late))
     if not output.isfinite().all():
         raise InputError("its outputs at noise are not finite")
     return output
 
 
-def _created(names: Iterable[str]) -> str:
+def _late_weights(names: Iterable[str]) -> str:
     return (
-        f"its first forward pass creates {_some(names)}, which neither the seed nor training "
-        "reaches; make all parameters and buffers in the constructor"
+        f"its first forward pass creates {_some(names)}, which neither the seed nor "
+        "training reaches; make all parameters and buffers in the constructor"
     )
 
 
@@ -413,17 +431,21 @@ def check_eval_mode(network: nn.Module, x: Tensor, output: Tensor) -> None:
     """
     if not _equal(run(network, x), output):
         raise InputError(
-            "two equal passes in eval mode give different outputs, so it keeps state from one call "
-            "to the next or draws numbers without torch; reset its state at the start of `forward`"
+            "two equal passes in eval mode give different outputs, so it keeps state "
+            "from one call to the next or draws numbers without torch; reset its state "
+            "at the start of `forward`"
         )
     if not _equal(run(network, x, seed=1), output):
         raise InputError(
-            "its outputs in eval mode are random; give dropout `training=self.training`, and add "
-            "noise only in train mode"
+            "its outputs in eval mode are random; give dropout "
+            "`training=self.training`, and add noise only in train mode"
         )
     alone = run(network, x[1:], output.shape[1:])
     if not _equal(alone, output[1:]):
-        message = "its output for an image in eval mode depends on the other images of the batch"
+        message = (
+            "its output for an image in eval mode depends on the other images of the "
+            "batch"
+        )
         for key, norm in batch_norms(network).items():
             if norm.running_mean is None:
                 message += f"; the batch norm {key} has no running statistics"
@@ -431,8 +453,7 @@ def check_eval_mode(network: nn.Module, x: Tensor, output: Tensor) -> None:
 
 
 def check_same_function(same: nn.Module, x: Tensor, output: Tensor) -> None:
-    """Check that a second network of one seed is the same function, whatever it saw
-    before.
+    """Check that two networks of one seed are the same function, whatever they saw.
 
     Args:
         same: Network of the seed, before its first pass.
@@ -442,8 +463,9 @@ def check_same_function(same: nn.Module, x: Tensor, output: Tensor) -> None:
     run(same, x[1:], seed=1)
     if not _equal(run(same, x), output):
         raise InputError(
-            "two networks of the same seed have different outputs; draw everything with torch and "
-            "in the constructor, not in the first pass, from its images, or with NumPy"
+            "two networks of the same seed have different outputs; draw everything "
+            "with torch and in the constructor, not in the first pass, from its "
+            "images, or with NumPy"
         )
 
 
@@ -462,61 +484,65 @@ def check_training(network: nn.Module, x: Tensor, output: Tensor) -> list[str]:
         norm.momentum = 0.0  # so that passes in train mode keep its running statistics
     shape = tuple(x.shape[1:])
     images = 2 * x + 1
-    trained = run(network.train(), images, output.shape[1:])
+    train_output = run(network.train(), images, output.shape[1:])
     x = x.clone().requires_grad_()
     after = run(network.eval(), x)
-    check_leaves(network, trained, after)
-    end = check_end(network, after, shape)
-    check_derivatives(trained, after, x)
+    check_leaves(network, train_output, after)
+    notices = check_end(network, after, shape)
+    check_derivatives(train_output, after, x)
     check_jump(network, images, x, output, after)
-    untrained = [
-        key
-        for key, weight in network.named_parameters()
-        if weight.requires_grad and weight.grad is None and weight.numel()
-    ]
-    if untrained:
-        end.append(f"never trains {_some(untrained)}, which have no gradient")
-    return end
+    constant = []
+    for key, weight in network.named_parameters():
+        if weight.requires_grad and weight.grad is None and weight.numel():
+            constant.append(key)
+    if constant:
+        notices.append(f"never trains {_some(constant)}, which have no gradient")
+    return notices
 
 
-def check_derivatives(trained: Tensor, output: Tensor, x: Tensor) -> None:
+def check_derivatives(train_output: Tensor, output: Tensor, x: Tensor) -> None:
     """Check that outputs have derivatives with respect to weights and inputs.
 
     Args:
-        trained: Outputs in train mode, whose weights get gradients.
+        train_output: Outputs in train mode, whose weights get gradients.
         output: Outputs in eval mode at the inputs x.
         x: Images that require gradients.
     """
     gradient = None
     with step("backward pass"):
-        if trained.requires_grad:
-            trained.sum().backward()
+        if train_output.requires_grad:
+            train_output.sum().backward()
         if output.requires_grad:
             (gradient,) = torch.autograd.grad(output.sum(), x, allow_unused=True)
-    if not trained.requires_grad or gradient is None:
+    if not train_output.requires_grad or gradient is None:
         raise InputError(
-            "its outputs have no derivative with respect to weights or inputs; no_grad, detach, "
-            "argmax and conversion to integers remove it"
+            "its outputs have no derivative with respect to weights or inputs; "
+            "no_grad, detach, argmax and conversion to integers remove it"
         )
 
 
-def check_leaves(network: nn.Module, trained: Tensor, output: Tensor) -> None:
+def check_leaves(network: nn.Module, train_output: Tensor, output: Tensor) -> None:
     """Check that the weights in the graphs of two passes are parameters of the network.
 
     A tensor that only one pass has, such as zeros with `requires_grad=True`, is no
     weight.
+
+    Args:
+        network: The network.
+        train_output: Outputs in train mode with their graph.
+        output: Outputs in eval mode with their graph.
     """
     parameters = {id(weight) for weight in network.parameters()}
-    kept = _leaves(output)
-    hidden = [
-        str(tuple(leaf.shape))
-        for key, leaf in _leaves(trained).items()
-        if key in kept and key not in parameters
-    ]
+    leaves = _leaves(output)
+    hidden = []
+    for key, leaf in _leaves(train_output).items():
+        if key in leaves and key not in parameters:
+            hidden.append(str(tuple(leaf.shape)))
     if hidden:
         raise InputError(
-            f"weights of shape {_some(hidden)} are not among its parameters, so they are never "
-            "trained; make layers in the constructor, several in an nn.ModuleList"
+            f"weights of shape {_some(hidden)} are not among its parameters, so they "
+            "are never trained; make layers in the constructor, several in an "
+            "nn.ModuleList"
         )
 
 
@@ -530,7 +556,7 @@ def _leaves(output: Tensor) -> dict[int, Tensor]:
         if node is None or node in seen:
             continue
         seen.add(node)
-        nodes += [before for before, _ in node.next_functions]
+        nodes += [edge for edge, _ in node.next_functions]
         if type(node).__name__ == "AccumulateGrad":
             leaves[id(node.variable)] = node.variable
     return leaves
@@ -550,48 +576,44 @@ def check_end(network: nn.Module, output: Tensor, shape: Shape) -> list[str]:
     function = _last_function(output)
     if output.dim() == 2 and function in SQUASHING:
         raise InputError(
-            f"it ends in {function}, and training and NADs need the values before it; leave it out"
+            f"it ends in {function}, and training and NADs need the values before it; "
+            "leave it out"
         )
     if output.dim() == 2 and function not in LINEAR:
         with torch.no_grad():  # large noise, since all ReLUs may be off at two images
             _check_lengths(run(network, 100 * noise(8, shape)))
-    linear = [
-        (key, each)
-        for key, each in network.named_modules()
-        if isinstance(each, nn.Linear)
-    ]
-    for key, layer in linear[-1:]:
-        if not layer.weight.any():
-            return [
-                f"has a last layer {key} that starts at zero; its NADs are the features'"
-            ]
-    return []
+    last = None
+    for key, module in network.named_modules():
+        if isinstance(module, nn.Linear):
+            last = key
+    if last is None or network.get_submodule(last).weight.any():
+        return []
+    return [f"has a last layer {last} that starts at zero; its NADs are the features'"]
 
 
 def _last_function(output: Tensor) -> str:
-    """Return the name of the function whose values the outputs are, up to shape and
-    scale."""
+    """Return the name of the last function but for those that reshape and scale."""
     node = output.grad_fn
     while node is not None:
         function = node.name().partition("Backward")[0]
-        before = [each for each, _ in node.next_functions if each is not None]
-        if function not in RESHAPING or len(before) != 1:
+        inputs = [edge for edge, _ in node.next_functions if edge is not None]
+        if function not in RESHAPING or len(inputs) != 1:
             return function
-        (node,) = before
+        node = inputs[0]
     return ""
 
 
 def _check_lengths(output: Tensor) -> None:
-    """Check that outputs (N, outputs) do not all have the same length, in one norm or
-    another."""
+    """Check that outputs (N, outputs) differ in length, in each of several norms."""
     norms = [output.norm(p, 1) for p in (1, 2, torch.inf)]
     lengths = torch.stack([*norms, output.exp().sum(1)])
     spread = (lengths - lengths[:, :1]).abs().amax(1)
     # Outputs of a deep network may differ by less than a thousandth.
     if (spread <= 1e-4 * (output - output[:1]).abs().max()).any():
         raise InputError(
-            "its outputs have the same length for all images, as after a softmax or normalisation, "
-            "or for a last layer that starts at zero; return the values before it"
+            "its outputs have the same length for all images, as after a softmax or "
+            "normalisation, or for a last layer that starts at zero; return the values "
+            "before it"
         )
 
 
@@ -615,12 +637,13 @@ def check_jump(
     second = _distance(after, run(network.eval(), x))
     if second < jump / 2:  # running means change as much again
         raise InputError(
-            "its first pass in train mode sets values that eval mode uses, so the untrained "
-            "network is not defined; set them in the constructor, and replace "
-            "torch.nn.utils.spectral_norm by torch.nn.utils.parametrizations.spectral_norm"
+            "its first pass in train mode sets values that eval mode uses, so the "
+            "untrained network is not defined; set them in the constructor, and "
+            "replace torch.nn.utils.spectral_norm by "
+            "torch.nn.utils.parametrizations.spectral_norm"
         )
 
 
 def _some(names: Iterable[str]) -> str:
-    """Return the first names."""
+    """Return the first names as text."""
     return textwrap.shorten(", ".join(sorted(names)), 100)

@@ -6,8 +6,7 @@ from torch import nn
 
 
 class Dense(nn.Module):
-    """DenseNet's bottleneck layer: its `growth` new channels are stacked onto its
-    input's."""
+    """DenseNet's bottleneck layer, which adds `growth` channels to its input."""
 
     def __init__(self, fan_in, growth):
         super().__init__()
@@ -17,14 +16,20 @@ class Dense(nn.Module):
         self.conv2 = nn.Conv2d(4 * growth, growth, 3, padding=1, bias=False)
 
     def forward(self, x):
-        return torch.cat(
-            [self.conv2(F.relu(self.bn2(self.conv1(F.relu(self.bn1(x)))))), x], 1
-        )
+        y = self.conv1(F.relu(self.bn1(x)))
+        y = self.conv2(F.relu(self.bn2(y)))
+        return torch.cat([y, x], 1)
 
 
 class DenseNet121(nn.Module):
-    """DenseNet-121 with the CIFAR stem: growth 32, reduction 0.5, blocks of 6, 12, 24
-    and 16 layers."""
+    """DenseNet-121 with the CIFAR stem and reduction 0.5.
+
+    Args:
+        channels: Number of input channels.
+        outputs: Number of outputs.
+        growth: Number of channels that each layer adds.
+        blocks: Number of layers of each block.
+    """
 
     symmetry = "square"
 
@@ -33,7 +38,7 @@ class DenseNet121(nn.Module):
         fan_in = 2 * growth
         layers = [nn.Conv2d(channels, fan_in, 3, padding=1, bias=False)]
         for number, count in enumerate(blocks):
-            if number:
+            if number > 0:
                 layers += [
                     nn.BatchNorm2d(fan_in),
                     nn.ReLU(inplace=True),

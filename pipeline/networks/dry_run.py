@@ -5,7 +5,7 @@ import math
 
 from torch import nn
 
-from pipeline.networks import custom, registry
+from pipeline.networks import custom, own, registry
 from pipeline.networks.registry import CONTIGUOUS, Specification
 from pipeline.project.errors import at
 from pipeline.training.shapes import Shape, as_text
@@ -33,55 +33,58 @@ def dry_run(
     Raises:
         InputError: If the network cannot be built, does not run, or fails a check.
     """
-    place = specification["network"]
+    import_path = specification["network"]
     notices = []
-    if registry.is_custom(place):
-        notices += _try_custom(specification, shape, outputs)
-    network = registry.build(specification, shape[0], outputs, 0)
-    if registry.is_custom(place):
-        notices += _find_slow_norms(place, network, steps)
+    if registry.is_custom(import_path):
+        with own.record_reads() as paths:
+            notices += _try_custom(specification, shape, outputs)
+            network = registry.build(specification, shape[0], outputs, 0)
+        notices += _find_slow_norms(import_path, network, steps)
+        if registry.reads_own(specification):
+            notices += own.find_reads_elsewhere(import_path, paths)
     else:  # tests check its other properties; the largest networks take seconds
-        with at(f"{place}: "):
+        network = registry.build(specification, shape[0], outputs, 0)
+        with at(f"{import_path}: "):
             custom.run(network.train(), custom.noise(2, shape), (outputs,))
     channels, height, width = shape
     if width <= 4 < min(channels, height):
         notices.append(
-            f"inputs of {as_text(shape)} are {channels} channels of {height}×{width} pixels; a "
-            "shape is channels × height × width"
+            f"inputs of {as_text(shape)} are {channels} channels of {height}×{width} "
+            "pixels; a shape is channels × height × width"
         )
     return notices
 
 
 def _try_custom(specification: Specification, shape: Shape, outputs: int) -> list[str]:
-    """Check a custom network, add its memory format to the specification, and return
-    notices."""
-    place = specification["network"]
-    usual = specification | CONTIGUOUS
+    """Check a custom network, and add its memory format to the specification."""
+    import_path = specification["network"]
+    contiguous = specification | CONTIGUOUS
     build = functools.partial(registry.build, specification, shape[0], outputs)
-    build_usual = functools.partial(registry.build, usual, shape[0], outputs)
+    build_contiguous = functools.partial(registry.build, contiguous, shape[0], outputs)
     notices = []
-    if specification == usual or custom.needs_contiguous(
-        place, build, build_usual, shape
+    if specification == contiguous or custom.needs_contiguous(
+        import_path, build, build_contiguous, shape
     ):
         specification.update(CONTIGUOUS)
         notices.append(
-            f"{place} runs in PyTorch's default memory format, not in channels last"
+            f"{import_path} runs in PyTorch's default memory format, not in channels "
+            "last"
         )
-    return notices + custom.check(place, build, shape, (outputs,))
+    return notices + custom.check(import_path, build, shape, (outputs,))
 
 
-def _find_slow_norms(place: str, network: nn.Module, steps: float) -> list[str]:
-    """Return a sentence on batch norms whose running statistics a short training leaves
-    behind."""
-    norms = custom.batch_norms(network).values()
-    slow = min(
-        [norm.momentum for norm in norms if norm.momentum is not None], default=1
-    )
-    lag = (1 - slow) ** steps
+def _find_slow_norms(import_path: str, network: nn.Module, steps: float) -> list[str]:
+    """Return a sentence on batch norms that are too slow for a short training."""
+    slowest = 1
+    for norm in custom.batch_norms(network).values():
+        if norm.momentum is not None:
+            slowest = min(slowest, norm.momentum)
+    lag = (1 - slowest) ** steps
     if lag <= LAG:
         return []
     return [
-        f"of the running statistics of {place}'s batch norms (momentum {slow:g}) {lag:.0%} are "
-        f"still their initial values after {steps:,} training steps, so test accuracy may be at "
-        "chance; a larger momentum or more epochs help"
+        f"of the running statistics of {import_path}'s batch norms (momentum "
+        f"{slowest:g}) {lag:.0%} are still their initial values after {steps:,} "
+        "training steps, so test accuracy may be at chance; a larger momentum or more "
+        "epochs help"
     ]

@@ -7,15 +7,19 @@ from pipeline.networks.arguments import check_choice
 
 
 class LeNet(nn.Module):
-    """LeNet: two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and
-    linear layers 120, 84, outputs.
+    """LeNet.
 
-    downsampling: 'pool'; 'stride', convolutions of stride 2 instead of pooling; 'none',
-    neither of them, and a first linear layer that takes the larger maps (paper 1, fig.
-    3).
+    Two unpadded 5×5 convolutions (6, 16 filters), each pooled by 2, and linear layers
+    with 120, 84 and `outputs` units.
+
+    Args:
+        channels: Number of input channels.
+        outputs: Number of outputs.
+        side: Side of the input in pixels.
+        downsampling: 'pool'; 'stride', convolutions of stride 2 instead of pooling; or
+            'none', neither, and a first linear layer on the larger maps (paper 1,
+            fig. 3).
     """
-
-    together = "stack"
 
     def __init__(self, channels, outputs, side=32, downsampling="pool"):
         super().__init__()
@@ -35,8 +39,11 @@ class LeNet(nn.Module):
 
     @staticmethod
     def symmetry(downsampling="pool", **arguments):
-        """Convolutions of stride 2 leave out the last row and column, so that
-        transposition is the only symmetry."""
+        """Return the symmetry of the square.
+
+        Convolutions of stride 2 leave out the last row and column, so that
+        transposition is the only symmetry.
+        """
         return "transposition" if downsampling == "stride" else "square"
 
     def forward(self, x):

@@ -1,43 +1,45 @@
-"""Networks of torchvision and timm, called as ours are: with the numbers of channels
-and outputs, then keyword arguments."""
+"""Adapters of torchvision's and timm's constructors.
+
+The adapted constructors are called with the numbers of channels and outputs, then
+keyword arguments.
+"""
 
 from collections.abc import Callable
 
 from torch import nn
 
 
-def torchvision(make: Callable) -> Callable:
-    """A constructor of torchvision, whose networks read three channels and name the
-    outputs `num_classes`.
+def adapt_torchvision(make: Callable) -> Callable:
+    """Adapt a constructor of torchvision, whose networks have three input channels.
 
     The first convolution is built for as many channels as are asked for, not replaced
-    afterwards, so that the network draws its weights by its own law.
+    afterwards, so that the network draws its weights from its own distribution.
     """
 
     def build(channels, outputs, **arguments):
-        plain = nn.Conv2d.__init__
+        original = nn.Conv2d.__init__
 
-        def first(self, in_channels, *others, **options):
-            nn.Conv2d.__init__ = plain
-            plain(self, channels, *others, **options)
+        def initialise_first(self, in_channels, *positional, **options):
+            nn.Conv2d.__init__ = original
+            original(self, channels, *positional, **options)
 
-        nn.Conv2d.__init__ = first
+        nn.Conv2d.__init__ = initialise_first
         try:
             return make(num_classes=outputs, **arguments)
         finally:
-            nn.Conv2d.__init__ = plain
+            nn.Conv2d.__init__ = original
 
     return build
 
 
-def timm(make: Callable) -> Callable:
-    """A constructor of timm, which draws the first convolution for any number of
-    channels itself."""
-    return lambda channels, outputs, **arguments: make(
-        in_chans=channels, num_classes=outputs, **arguments
-    )
+def adapt_timm(make: Callable) -> Callable:
+    """Adapt a constructor of timm, which draws a first convolution of any size."""
+
+    def build(channels, outputs, **arguments):
+        return make(in_chans=channels, num_classes=outputs, **arguments)
+
+    return build
 
 
-LIBRARIES = {"torchvision": torchvision, "timm": timm}
-"""Packages whose networks params.yaml can name directly, and the adapters of their
-constructors."""
+LIBRARIES = {"torchvision": adapt_torchvision, "timm": adapt_timm}
+"""Adapters by the packages whose networks params.yaml can name directly."""

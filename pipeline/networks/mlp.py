@@ -9,18 +9,22 @@ class LogReg(nn.Sequential):
     """Logistic regression: one linear layer."""
 
     symmetry = "square"
-    together = "stack"
 
     def __init__(self, channels, outputs, side=32):
         super().__init__(nn.Flatten(), nn.Linear(channels * side**2, outputs))
 
 
 class MLP(nn.Sequential):
-    """Fully connected ReLU network with the given hidden widths (paper 2: 100, 20 in §3
-    and 200, 50 in §4)."""
+    """Fully connected ReLU network.
+
+    Args:
+        channels: Number of input channels.
+        outputs: Number of outputs.
+        hidden: Widths of the hidden layers (paper 2: 100, 20 in §3 and 200, 50 in §4).
+        side: Side of the input in pixels.
+    """
 
     symmetry = "square"
-    together = "stack"
 
     def __init__(self, channels, outputs, hidden, side=32):
         widths = [channels * side**2, *hidden]

@@ -1,15 +1,19 @@
-"""The files in own/, which are in the key of everything that your own networks
-determine.
+"""The files in own/, which are in the key of everything that your networks determine.
 
 DVC follows changes in own/ only, so a module that a network imports from elsewhere is
-refused. Other files that a network reads from outside own/ are not noticed.
+refused, and data that it reads from elsewhere get a notice.
 """
 
+import builtins
+import contextlib
 import os
 import shlex
 import sys
 import sysconfig
+import textwrap
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from unittest import mock
 
 from pipeline.networks.custom import OWN
 from pipeline.project.artifacts import file_digest
@@ -18,6 +22,9 @@ from pipeline.project.errors import InputError
 PACKAGE = str(Path(__file__).parents[1])
 INSTALLED = (PACKAGE, sysconfig.get_path("stdlib"), "site-packages", "dist-packages")
 """Parts of the paths of installed modules."""
+
+SYSTEM = ("/dev/", "/etc/", "/proc/", "/sys/", "/usr/", os.path.join(sys.prefix, ""))
+"""Beginnings of the paths of files that are no data of a network."""
 
 
 def digests() -> dict[str, str]:
@@ -35,8 +42,8 @@ def digests() -> dict[str, str]:
         if path.is_symlink() and path.is_dir():
             target = shlex.quote(str(path.resolve()))
             raise InputError(
-                f"{path} is a link to a folder, which DVC does not follow; link its files with "
-                f"`rm {path} && cp -Rs {target} {path.parent}/`"
+                f"{path} is a link to a folder, which DVC does not follow; link its "
+                f"files with `rm {path} && cp -Rs {target} {path.parent}/`"
             )
         if path.is_file() and path != OWN / "README.md":
             found[str(path)] = file_digest(path)
@@ -45,6 +52,10 @@ def digests() -> dict[str, str]:
 
 def digest_of(file: str, files: dict[str, str]) -> dict[str, str]:
     """Return the entry of one file in `digests()`.
+
+    Args:
+        file: Path of the file.
+        files: What `digests()` returned.
 
     Raises:
         InputError: If the file is not below own/.
@@ -68,8 +79,13 @@ def check_imports(loaded: set[str]) -> None:
         file = getattr(module, "__file__", None)
         if file is None or name.partition(".")[0] in loaded or not os.path.isfile(file):
             continue
-        if not any(folder in file for folder in (str(OWN.absolute()), *INSTALLED)):
+        if not _is_known(file):
             raise _elsewhere(Path(file))
+
+
+def _is_known(path: str) -> bool:
+    """Return whether a file is below own/ or installed."""
+    return any(folder in path for folder in (str(OWN.absolute()), *INSTALLED))
 
 
 def _elsewhere(path: Path) -> InputError:
@@ -77,6 +93,48 @@ def _elsewhere(path: Path) -> InputError:
     while (path.parent / "__init__.py").exists():
         path = path.parent
     return InputError(
-        f"{path} is outside own/, where DVC would not see its edits; link it with `cp -Rs "
-        f"{shlex.quote(str(path.absolute()))} own/`"
+        f"{path} is outside own/, where DVC would not see its edits; link it with `cp "
+        f"-Rs {shlex.quote(str(path.absolute()))} own/`"
     )
+
+
+@contextlib.contextmanager
+def record_reads() -> Iterator[set[str]]:
+    """Context that records the files which are opened with Python's `open`.
+
+    So do NumPy, torch.load and pathlib. Files that a library opens in compiled code,
+    such as safetensors, are not recorded.
+    """
+    paths = set()
+    original = builtins.open
+
+    def record(file, mode="r", *arguments, **options):
+        if isinstance(file, str | os.PathLike) and "r" in mode:
+            paths.add(os.path.abspath(file))
+        return original(file, mode, *arguments, **options)
+
+    with mock.patch("builtins.open", record), mock.patch("io.open", record):
+        yield paths
+
+
+def find_reads_elsewhere(import_path: str, paths: Iterable[str]) -> list[str]:
+    """Return a sentence on files that no cache key covers.
+
+    Hidden files, such as the caches of libraries, and temporary files do not count.
+
+    Args:
+        import_path: `package.module:name` of the network.
+        paths: Absolute paths of the files that it read.
+    """
+    files = []
+    for path in sorted(paths):
+        is_data = "/." not in path and not path.startswith(SYSTEM)
+        if is_data and not _is_known(path) and os.path.isfile(path):
+            files.append(path)
+    if not files:
+        return []
+    names = textwrap.shorten(", ".join(files), 200)
+    return [
+        f"{import_path} reads {names} outside own/, so a change of this retrains "
+        "nothing; copy it into own/"
+    ]

@@ -1,5 +1,4 @@
-"""The table of networks, and how a network is named, built and identified in cache
-keys.
+"""The table of networks: how a network is named, built and identified in cache keys.
 
 An architecture in params.yaml names a network (a row of `FAMILIES`, a library's
 network, or your own) and its keyword arguments: `resnet18_narrow: {network: resnet18,
@@ -31,16 +30,15 @@ from pipeline.training.shapes import SIDE, Shape
 class Family:
     """A row of the table.
 
-    The class at `place` states its `symmetry`, as a word or as a function of its
-    arguments. It states `together = "stack"` if a GPU may train several networks as one
-    (no batch norm).
+    The class at `import_path` states its `symmetry`, as a word or as a function of its
+    arguments.
 
     Attributes:
-        place: `package.module:name` of the class, which identifies it in cache keys.
+        import_path: `package.module:name` of the class, its name in cache keys.
         label: Name in figures and tables.
     """
 
-    place: str
+    import_path: str
     label: str
 
 
@@ -58,11 +56,11 @@ FAMILIES = {
 }
 """The networks that params.yaml can name by one word."""
 
-NETWORKS = {name: family.place for name, family in FAMILIES.items()}
-"""The place of each network of the table."""
+NETWORKS = {name: family.import_path for name, family in FAMILIES.items()}
+"""The import path of each network of the table."""
 
-LABELS = {family.place: family.label for family in FAMILIES.values()}
-"""The label of each network of the table, by its place."""
+LABELS = {family.import_path: family.label for family in FAMILIES.values()}
+"""The label of each network of the table, by its import path."""
 
 SYMMETRIES = ("none", "transposition", "square")
 """Symmetries of the square that a network can state. Each includes those before it."""
@@ -92,31 +90,33 @@ class Symmetry:
     def __post_init__(self) -> None:
         if self.square not in (*SYMMETRIES, "measured"):
             raise ValueError(
-                f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or without "
-                f"+channels, not {self.square!r}"
+                f"symmetry must be one of {', '.join(SYMMETRIES)} or measured, with or "
+                f"without +channels, not {self.square!r}"
             )
 
     @classmethod
-    def named(cls, name: str) -> typing.Self:
+    def parse(cls, name: str) -> typing.Self:
         """Return the symmetry of a name such as square or square+channels."""
         square = name.removesuffix("+channels")
         return cls(square, square != name)
 
     def __str__(self) -> str:
-        return self.square + "+channels" * self.channels
+        return f"{self.square}+channels" if self.channels else self.square
 
 
-def is_custom(place: str) -> bool:
-    """Return whether the network at a place is not in the table."""
-    return place not in LABELS
+def is_custom(import_path: str) -> bool:
+    """Return whether a network is not in the table."""
+    return import_path not in LABELS
 
 
 def reads_own(specification: Specification) -> bool:
-    """Return whether a network may build on files in own/: neither the table's nor a
-    library's."""
-    place = specification["network"]
-    package = place.partition(":")[0].partition(".")[0]
-    return is_custom(place) and package not in LIBRARIES
+    """Return whether a network may use files in own/.
+
+    It is neither in the table nor from a library.
+    """
+    import_path = specification["network"]
+    package = import_path.partition(":")[0].partition(".")[0]
+    return is_custom(import_path) and package not in LIBRARIES
 
 
 def specification(architecture: dict[str, typing.Any]) -> Specification:
@@ -132,28 +132,27 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
         return dict(architecture)
     if name not in NETWORKS:
         raise InputError(
-            f"the network {name!r} is unknown; {nearest(name, NETWORKS)} Name your own network "
-            "module:name, where the module is in own/, and a library's torchvision.models:name or "
-            "timm:name"
+            f"the network {name!r} is unknown; {nearest(name, NETWORKS)} Name your own "
+            "network module:name, where the module is in own/, and a library's "
+            "torchvision.models:name or timm:name"
         )
     return architecture | {"network": NETWORKS[name]}
 
 
-def constructor(place: str) -> Callable[..., nn.Module]:
-    """Return the callable that builds a network, called with channels, outputs and
-    arguments.
+def constructor(import_path: str) -> Callable[..., nn.Module]:
+    """Return the callable that builds a network.
 
-    The callables of `LIBRARIES` are adapted. `timm:name` is the network that timm lists
-    under that name.
+    It is called with channels, outputs and keyword arguments. The callables of
+    `LIBRARIES` are adapted. `timm:name` is the network that timm lists under that name.
 
     Args:
-        place: `package.module:name`; a module of yours is in own/.
+        import_path: `package.module:name`; a module of yours is in own/.
 
     Raises:
         InputError: If the network cannot be imported.
     """
-    module, _, attribute = place.partition(":")
-    if not is_custom(place):
+    module, _, attribute = import_path.partition(":")
+    if not is_custom(import_path):
         return getattr(importlib.import_module(module), attribute)
     if module == "torchvision":
         module = "torchvision.models"
@@ -162,10 +161,13 @@ def constructor(place: str) -> Callable[..., nn.Module]:
         return LIBRARIES["timm"](functools.partial(imported.create_model, attribute))
     make = getattr(imported, attribute, None)
     if make is None:
-        raise InputError(f"the network {place}: {nearest(attribute, dir(imported))}")
+        raise InputError(
+            f"the network {import_path}: {nearest(attribute, dir(imported))}"
+        )
     if not callable(make) or isinstance(make, nn.Module):
         raise InputError(
-            f"{place} is a {type(make).__name__}; name a class or a function that returns a network"
+            f"{import_path} is a {type(make).__name__}; name a class or a function "
+            "that returns a network"
         )
     package = module.partition(".")[0]
     return LIBRARIES[package](make) if package in LIBRARIES else make
@@ -180,33 +182,40 @@ def keywords(specification: Specification) -> dict[str, typing.Any]:
 def build(
     specification: Specification, channels: int, outputs: int, seed: int
 ) -> nn.Module:
-    """Build a network whose initial weights are drawn on the CPU from `seed`.
+    """Build a network whose initial weights are drawn on the CPU.
+
+    Args:
+        specification: The network and its arguments.
+        channels: Number of input channels.
+        outputs: Number of outputs.
+        seed: Seed of PyTorch's generator.
 
     Raises:
         InputError: If the network cannot be imported or built with these arguments.
     """
-    place = specification["network"]
+    import_path = specification["network"]
     arguments = keywords(specification)
-    make = functools.partial(constructor(place), channels, outputs, **arguments)
-    given = f"{place} with {channels} channels, {outputs} outputs and {arguments}: "
+    make = functools.partial(constructor(import_path), channels, outputs, **arguments)
+    given = (
+        f"{import_path} with {channels} channels, {outputs} outputs and {arguments}: "
+    )
     with at(given, TypeError, ValueError):
-        if is_custom(place):
+        if is_custom(import_path):
             return custom.build(make, seed, CONTIGUOUS.items() <= specification.items())
         return initialise(make, seed)
 
 
 def symmetry(specification: Specification) -> Symmetry:
-    """Return the symmetry that a network's class states, or a measured one if it states
-    none.
+    """Return the symmetry that a network's class states, or 'measured'.
 
     A family states it as a word or as a function of its arguments, a custom network as
     a word. Any other attribute of this name has a meaning of its own.
     """
-    place = specification["network"]
-    stated = getattr(constructor(place), "symmetry", None)
-    if is_custom(place):
+    import_path = specification["network"]
+    stated = getattr(constructor(import_path), "symmetry", None)
+    if is_custom(import_path):
         try:
-            return Symmetry.named(stated)
+            return Symmetry.parse(stated)
         except (AttributeError, ValueError):
             return Symmetry("measured")
     if callable(stated):
@@ -215,23 +224,30 @@ def symmetry(specification: Specification) -> Symmetry:
 
 
 def symmetry_of_inputs(specification: Specification, shape: Shape) -> Symmetry:
-    """Return the part of a network's `symmetry` that inputs (C, H, W) can have."""
+    """Return the part of a network's `symmetry` that its inputs can have.
+
+    Args:
+        specification: The network and its arguments.
+        shape: (C, H, W) of one input.
+    """
     stated = symmetry(specification)
     channels, height, width = shape
     square = stated.square if height == width else "none"
     side = specification.get("side", SIDE)
-    if square == "square" and height % side and not is_custom(specification["network"]):
-        square = "measured"  # strides and poolings may leave out the last rows of such inputs
+    custom_network = is_custom(specification["network"])
+    if square == "square" and height % side and not custom_network:
+        # Strides and poolings may leave out the last rows of such inputs.
+        square = "measured"
     return Symmetry(square, stated.channels and channels > 1)
 
 
-def files(place: str) -> list[Path]:
-    """Return the package's files that determine the network at a place.
+def files(import_path: str) -> list[Path]:
+    """Return the package's files that determine a network.
 
     Your own network, or a network of another library, may build on any network of the
     table.
     """
-    module = place.partition(":")[0]
+    module = import_path.partition(":")[0]
     if module.partition(".")[0] in LIBRARIES:
         module = "pipeline.networks.libraries"
     if module.startswith("pipeline."):
@@ -242,25 +258,24 @@ def files(place: str) -> list[Path]:
 _distributions = functools.cache(metadata.packages_distributions)
 
 
-def version(place: str, own: Iterable[str] = ()) -> str:
+def version(import_path: str, own: Iterable[str] = ()) -> str:
     """Return the versions of the installed packages that determine a custom network.
 
     Args:
-        place: `package.module:name`; a network of the table has no such packages.
+        import_path: `package.module:name`; a network of the table has no such packages.
         own: Files of your own network. A package counts if its module's name occurs in
             them.
     """
-    if not is_custom(place):
+    if not is_custom(import_path):
         return ""
-    package = place.partition(":")[0].partition(".")[0]
+    package = import_path.partition(":")[0].partition(".")[0]
     packages = set(LIBRARIES)
     if package not in LIBRARIES:
         words = {package}
         for file in own:
             if file.endswith(".py"):
-                with tokenize.open(
-                    file
-                ) as source:  # in the encoding that its first lines state
+                # In the encoding that its first lines state.
+                with tokenize.open(file) as source:
                     words.update(re.findall(r"\w+", source.read()))
         for word in words:
             packages.update(_distributions().get(word, ()))

@@ -1,5 +1,4 @@
-"""ResNet-18 for 32×32 inputs, and its variants without downsampling or skip connections
-(paper 1, figs 1 and 3)."""
+"""ResNet-18 for 32×32 inputs, and its variants (paper 1, figs 1 and 3)."""
 
 import torch.nn.functional as F
 from torch import nn
@@ -8,11 +7,10 @@ from pipeline.networks.arguments import check_choice, check_width
 
 
 class Residual(nn.Module):
-    """ResNet's basic block: two 3×3 convolutions with batch norm beside an identity or
-    a strided 1×1 convolution.
+    """ResNet's basic block.
 
-    skip: whether the block has that skip connection; without it, it is the two
-    convolutions alone.
+    Two 3×3 convolutions with batch norm beside an identity or a strided 1×1
+    convolution; only the two convolutions if `skip` is false.
     """
 
     def __init__(self, fan_in, fan_out, stride, skip=True):
@@ -32,16 +30,22 @@ class Residual(nn.Module):
     def forward(self, x):
         y = F.relu(self.bn1(self.conv1(x)), inplace=True)
         y = self.bn2(self.conv2(y))
-        return F.relu(y + self.shortcut(x) if self.skip else y, inplace=True)
+        if self.skip:
+            y = y + self.shortcut(x)
+        return F.relu(y, inplace=True)
 
 
 class ResNet18(nn.Module):
-    """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling); every layer's
-    filters are multiplied by `width`.
+    """ResNet-18 with the CIFAR stem (3×3 convolution, no pooling).
 
-    downsampling: 'stride', three strides of 2 and the mean over the last maps; 'none',
-    no strides, and a linear layer that takes the whole maps (paper 1, fig. 3). skip:
-    whether the blocks have skip connections.
+    Args:
+        channels: Number of input channels.
+        outputs: Number of outputs.
+        width: Number of filters of every layer, relative to ResNet-18.
+        downsampling: 'stride', three strides of 2 and the mean over the last maps; or
+            'none', no strides, and a linear layer on the whole maps (paper 1, fig. 3).
+        skip: Whether the blocks have skip connections (paper 1, fig. 1).
+        side: Side of the input in pixels.
     """
 
     def __init__(
@@ -57,8 +61,8 @@ class ResNet18(nn.Module):
         self.bn1 = nn.BatchNorm2d(planes[0])
         blocks = []
         fan_in = planes[0]
-        for fan_out, stride in zip(planes, (1, 2, 2, 2), strict=True):
-            stride = stride if self.mean else 1
+        strides = (1, 2, 2, 2) if self.mean else (1, 1, 1, 1)
+        for fan_out, stride in zip(planes, strides, strict=True):
             blocks += [
                 Residual(fan_in, fan_out, stride, skip),
                 Residual(fan_out, fan_out, 1, skip),
@@ -69,10 +73,15 @@ class ResNet18(nn.Module):
 
     @staticmethod
     def symmetry(downsampling="stride", **arguments):
-        """Stride 2 with padding 1 starts at the first pixel and stops before the last,
-        so that a flip changes the network."""
+        """Return the symmetry of the square.
+
+        Stride 2 with padding 1 starts at the first pixel and stops before the last, so
+        that a flip changes the network.
+        """
         return "transposition" if downsampling == "stride" else "square"
 
     def forward(self, x):
         x = self.blocks(F.relu(self.bn1(self.conv1(x))))
-        return self.fc((F.avg_pool2d(x, x.shape[-2:]) if self.mean else x).flatten(1))
+        if self.mean:
+            x = F.avg_pool2d(x, x.shape[-2:])
+        return self.fc(x.flatten(1))

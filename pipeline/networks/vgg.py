@@ -6,10 +6,16 @@ from pipeline.networks.arguments import check_width
 
 
 class VGG11(nn.Module):
-    """VGG-11 with batch norm: convolutions drawn from N(0, 2/(k²·out)) with zero bias,
-    head 512–512–outputs with dropout after each ReLU.
+    """VGG-11 with batch norm.
 
-    Every layer's filters are multiplied by `width`.
+    Its convolutions are drawn from N(0, 2/(k²·out)) with zero bias. Its head is
+    512–512–outputs with dropout after each ReLU.
+
+    Args:
+        channels: Number of input channels.
+        outputs: Number of outputs.
+        width: Number of filters and units of every layer, relative to VGG-11.
+        side: Side of the input in pixels.
     """
 
     symmetry = "square"
@@ -21,19 +27,16 @@ class VGG11(nn.Module):
             raise ValueError("side must be a multiple of 32")
         layers = []
         fan_in = channels
-        pools = (1, 1, 0, 1, 0, 1, 0, 1)  # whether a pooling follows
-        for fan_out, pooled in zip(
-            (64, 128, 256, 256, 512, 512, 512, 512), pools, strict=True
-        ):
-            fan_out = round(width * fan_out)
-            layers += [
-                nn.Conv2d(fan_in, fan_out, 3, padding=1),
-                nn.BatchNorm2d(fan_out),
-                nn.ReLU(inplace=True),
-            ]
-            nn.init.normal_(layers[-3].weight, std=(2 / (9 * fan_out)) ** 0.5)
-            nn.init.zeros_(layers[-3].bias)
-            layers += [nn.MaxPool2d(2)] if pooled else []
+        filters = (64, 128, 256, 256, 512, 512, 512, 512)
+        pools = (True, True, False, True, False, True, False, True)
+        for count, pool in zip(filters, pools, strict=True):
+            fan_out = round(width * count)
+            convolution = nn.Conv2d(fan_in, fan_out, 3, padding=1)
+            nn.init.normal_(convolution.weight, std=(2 / (9 * fan_out)) ** 0.5)
+            nn.init.zeros_(convolution.bias)
+            layers += [convolution, nn.BatchNorm2d(fan_out), nn.ReLU(inplace=True)]
+            if pool:
+                layers.append(nn.MaxPool2d(2))
             fan_in = fan_out
         self.features = nn.Sequential(*layers)
         self.head = nn.Sequential(

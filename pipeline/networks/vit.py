@@ -1,5 +1,4 @@
-"""The vision transformer (ViT, arXiv:2010.11929), small enough for 32×32 inputs on a
-CPU."""
+"""The vision transformer (ViT, arXiv:2010.11929), small enough for a CPU."""
 
 import torch
 from torch import nn
@@ -8,8 +7,11 @@ from pipeline.networks.arguments import check_patch
 
 
 class Block(nn.Module):
-    """ViT's encoder block: self-attention between tokens, then an MLP on each token,
-    both after layer norm and beside an identity."""
+    """ViT's encoder block.
+
+    Self-attention between tokens, then an MLP on each token, both after layer norm and
+    beside an identity.
+    """
 
     def __init__(self, width, heads):
         super().__init__()
@@ -24,29 +26,35 @@ class Block(nn.Module):
 
     def forward(self, x):
         # Queries, keys and values, each (N, heads, tokens, width per head).
-        q, k, v = (
-            self.qkv(self.norm1(x))
-            .unflatten(2, (3, self.heads, -1))
-            .permute(2, 0, 3, 1, 4)
-        )
+        qkv = self.qkv(self.norm1(x)).unflatten(2, (3, self.heads, -1))
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
         attention = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
         x = x + self.project((attention @ v).transpose(1, 2).flatten(2))
         return x + self.mlp(self.norm2(x))
 
 
 class ViT(nn.Module):
-    """ViT with a class token: each patch of the input is embedded linearly, the
-    embeddings of the patches' positions are added, and the read-out takes the class
-    token after the last block.
+    """ViT with a class token.
+
+    Each patch of the input is embedded linearly, the embeddings of the patches'
+    positions are added, and the read-out uses the class token after the last block.
 
     Positions start from N(0, 0.02²) and the class token from zero, as in the authors'
     code. Before training all patches are therefore alike: any permutation of them
-    leaves the law unchanged. position_std: standard deviation of the positions before
-    training.
+    leaves the distribution of the weights unchanged.
+
+    Args:
+        channels: Number of input channels.
+        outputs: Number of outputs.
+        patch: Side of a patch in pixels.
+        width: Width of a token.
+        depth: Number of blocks.
+        heads: Number of attention heads.
+        side: Side of the input in pixels.
+        position_std: Standard deviation of the positions before training.
     """
 
     symmetry = "square"
-    together = "stack"
 
     def __init__(
         self,
@@ -62,9 +70,8 @@ class ViT(nn.Module):
         super().__init__()
         check_patch(patch, side)
         self.embed = nn.Conv2d(channels, width, patch, stride=patch)
-        self.positions = nn.Parameter(
-            position_std * torch.randn(1 + (side // patch) ** 2, width)
-        )
+        tokens = 1 + (side // patch) ** 2
+        self.positions = nn.Parameter(position_std * torch.randn(tokens, width))
         self.token = nn.Parameter(torch.zeros(width))
         self.blocks = nn.Sequential(*[Block(width, heads) for _ in range(depth)])
         self.norm = nn.LayerNorm(width)

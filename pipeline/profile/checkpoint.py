@@ -16,7 +16,7 @@ from torch import nn
 
 from pipeline import networks
 from pipeline.images import sources
-from pipeline.measures.gradients import of_outputs
+from pipeline.measures.gradients import output_gradients
 from pipeline.networks import Shape, Specification
 from pipeline.profile.response import Response
 from pipeline.project.errors import InputError
@@ -136,7 +136,7 @@ def _response(pairs: Iterable[tuple[nn.Module, torch.Tensor]]) -> Response:
     rows = []
     count = 0
     for network, x in pairs:
-        for gradient in of_outputs(network, x):
+        for gradient in output_gradients(network, x):
             rows.append(gradient.flatten(1).cpu().double())
         count += len(x)
     return Response(torch.cat(rows).numpy() / count**0.5, tuple(x.shape[1:]))

@@ -21,7 +21,7 @@ from pipeline.experiments.plan import Member, Plan
 from pipeline.machine import code, workers
 from pipeline.nads import NADs
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
-from pipeline.nads.task import tasks
+from pipeline.nads.task import make_tasks
 from pipeline.networks import Shape, Specification
 from pipeline.project.artifacts import file_digest
 from pipeline.training import loop
@@ -142,7 +142,7 @@ def seconds_per_estimate(
     the estimates."""
     gradient = 0.0
     adding = 0.0
-    for task in tasks(
+    for task in make_tasks(
         plan_nads(architectures, shape, "gradient", UNTRAINED[0], {}), device
     ):
         started = time.perf_counter()

@@ -21,7 +21,7 @@ from pipeline.machine.store import Store, default_folder
 from pipeline.nads import NADs
 from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.leading import Leading
-from pipeline.nads.task import Task, by_workers, tasks
+from pipeline.nads.task import Task, make_tasks, run_on_workers
 from pipeline.profile.response import Response
 from pipeline.project.errors import InputError, check_unchanged
 from pipeline.training.loop import Diverged
@@ -71,7 +71,7 @@ def estimate(plan: NADsPlan, device: torch.device) -> dict[str, tuple[NADs, Resp
         NADs and response by architecture.
     """
     results = {}
-    for task in tasks(plan, device):
+    for task in make_tasks(plan, device):
         nads, response = _estimate_one(task)
         print(
             f"{task.name}: {len(nads.directions):,} NADs ({nads.estimand}) from "
@@ -90,7 +90,7 @@ def _estimate_one(task: Task) -> tuple[NADs, Response]:
             nads = task.nads()
             rows = np.sqrt(np.maximum(nads.eigenvalues, 0))[:, None] * nads.directions
         else:  # the cache would hold the first NADs, not the response to all others
-            estimation.fill(by_workers, desc=what, total=estimation.networks)
+            estimation.run(run_on_workers, what)
             nads = estimation.nads()
             rows = accumulator.rows / np.float32(nads.networks**0.5)
     return nads, Response(rows, nads.shape)

@@ -35,7 +35,7 @@ PANELS = {
 
 PAIR = ["index_1", "index_2"]  # the columns of a pair: the NAD indices of v₁ and v₂
 
-# Rows of boundaries.csv after `of_learners`, with a column `probability`, that of class
+# Rows of boundaries.csv after `mask_tilts`, with a column `probability`, that of class
 # 1 in the plane, (POINTS, POINTS), whose rows run along 0⊕v₂.
 Planes = pd.DataFrame
 
@@ -277,7 +277,7 @@ def section(run: Report) -> Section:
     if settings.eta1 or settings.eta2:
         science += f", label noise η₁ = {settings.eta1:g}, η₂ = {settings.eta2:g}"
     rows = artifacts.evaluated(experiment.folder, "boundaries.csv")
-    measured = measures.of_learners(rows, experiment.results, PAIR)
+    measured = measures.mask_tilts(rows, experiment.results, PAIR)
     cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
     sections = artifacts.evaluated(experiment.folder, "cross_sections.npz")
     measured["probability"] = cells.map(sections.get)

@@ -154,7 +154,7 @@ def table(
             row[halves] = f"{overlap:.2f} ({chance})"
         if name in others:  # which has ordered NADs alone
             both = nads["directions"][:ten] @ others[name]["directions"][:ten].T
-            second = run.plan.estimator.other().estimand
+            second = run.plan.estimator.swap_estimand().estimand
             row[f"span shared with the first ten {second} NADs"] = (
                 f"{(both**2).sum() / ten:.2f}"
             )
@@ -286,7 +286,7 @@ def section(run: Report, shown: Iterable[int] = SHOWN) -> Section:
         style.finish(figure, title, f"{text} · {origin}", run.notice)
         pictures.append(Picture(f"nad_gallery_{name}", figure))
     others = {
-        name: artifacts.nads(name, estimator.other().estimand)
+        name: artifacts.nads(name, estimator.swap_estimand().estimand)
         for name in ordered
         if len(members[name].source.estimators(estimator)) > 1
     }

@@ -98,7 +98,9 @@ def make_verdicts_on_paper_1() -> list[list[str]]:
             "paper 1, fig. 6",
             "LeNet: accuracy falls with the NAD index",
             "one run per NAD",
-            describe_difference(lenet, "full", "NADs, as noisy as the paper's, 3 seeds"),
+            describe_difference(
+                lenet, "full", "NADs, as noisy as the paper's, 3 seeds"
+            ),
             "yes",
         ],
         [

@@ -9,7 +9,7 @@ from documents import GONE, changed
 from pipeline import experiments
 from pipeline.config import plans
 from pipeline.experiments.plan import Indices
-from pipeline.images.wanted import WantedOfSize
+from pipeline.images.settings import SizedImageSettings
 from pipeline.nads.estimator import Estimator, Source
 
 BOTH = ("secant", "gradient")
@@ -40,7 +40,9 @@ def test_what_stands_at_the_top_goes_to_every_scale(shipped):
         "fallback": None,
     }
     for asked in plans(shipped).values():
-        assert asked.images == WantedOfSize("here.tar", "https://example.org/a", None)
+        assert asked.images == SizedImageSettings(
+            "here.tar", "https://example.org/a", None
+        )
         assert asked.device == "cpu" and asked.nads.seed == 7
         assert asked.nads.estimator == Estimator(
             "secant", "readout", 100.0, "normal", True, True

@@ -13,8 +13,8 @@ from small_images import class_folders, official, pack
 from torchvision.datasets import CIFAR10
 
 from pipeline import download
+from pipeline.images.settings import ImageSettings
 from pipeline.images.sources import cache_folder, find
-from pipeline.images.wanted import Wanted
 from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 
@@ -41,39 +41,39 @@ def mirror(tmp_path):
 
 
 def test_the_path_comes_before_the_variable(tmp_path, monkeypatch):
-    one = class_folders(tmp_path / "one")
-    two = class_folders(tmp_path / "two")
-    monkeypatch.setenv("CIFAR10", str(two))
-    assert find(Wanted(str(one), NOWHERE, "digits")).name == "one"
-    assert find(Wanted(None, NOWHERE, "digits")).name == "two"
+    birds = class_folders(tmp_path / "birds")
+    fish = class_folders(tmp_path / "fish")
+    monkeypatch.setenv("CIFAR10", str(fish))
+    assert find(ImageSettings(str(birds), NOWHERE, "digits")).name == "birds"
+    assert find(ImageSettings(None, NOWHERE, "digits")).name == "fish"
 
 
 def test_a_wrong_path_is_refused_and_no_reason_for_digits(tmp_path, monkeypatch):
     monkeypatch.setenv("CIFAR10", str(tmp_path / "missing"))
     with pytest.raises(InputError):
-        find(Wanted(None, NOWHERE, "digits"))
+        find(ImageSettings(None, NOWHERE, "digits"))
 
 
 def test_an_archive_with_its_md5_is_downloaded_once(tmp_path, monkeypatch, mirror):
     root = class_folders(tmp_path / "source")
     batches = official(root, tmp_path / "batches", monkeypatch)
-    place = tmp_path / "mirror" / CIFAR10.filename
-    archive = pack(batches, place, "cifar-10-batches-py")
+    path = tmp_path / "mirror" / CIFAR10.filename
+    archive = pack(batches, path, "cifar-10-batches-py")
     whole = archive.read_bytes()
     monkeypatch.setattr(CIFAR10, "tgz_md5", hashlib.md5(whole).hexdigest())
     archive.write_bytes(whole[:-100])
     with pytest.raises(InputError):
-        find(Wanted(None, mirror, None))
+        find(ImageSettings(None, mirror, None))
     archive.write_bytes(whole)
-    images = find(Wanted(None, mirror, None))
+    images = find(ImageSettings(None, mirror, None))
     assert images.source == f"official batches in {CIFAR10.filename}"
     assert [file.name for file in cache_folder().iterdir()] == [CIFAR10.filename]
     archive.unlink()
-    assert find(Wanted(None, mirror, None)).digest() == images.digest()
+    assert find(ImageSettings(None, mirror, None)).digest() == images.digest()
 
 
 def test_without_a_network_digits_replace_cifar10_with_a_notice(capsys):
-    images = find(Wanted(None, NOWHERE, "digits"), (16, 24))
+    images = find(ImageSettings(None, NOWHERE, "digits"), (16, 24))
     assert images.name == "handwritten digits (not CIFAR-10)"
     assert images.images["train"].shape == (1497, 3, 16, 24)
     assert "HANDWRITTEN DIGITS" in capsys.readouterr().err
@@ -82,7 +82,7 @@ def test_without_a_network_digits_replace_cifar10_with_a_notice(capsys):
 @pytest.mark.parametrize("url", [NOWHERE, "cifar.tar"])
 def test_without_a_fallback_a_failed_download_is_an_error(url):
     with pytest.raises(InputError):
-        find(Wanted(None, url, None))
+        find(ImageSettings(None, url, None))
 
 
 def contents(folder):

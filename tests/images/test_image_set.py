@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from pipeline.experiments.learning import Learning
-from pipeline.images.image_set import KNOWN, image_set
-from pipeline.images.sources import digits, read
+from pipeline.images.image_set import KNOWN, make_image_set
+from pipeline.images.sources import read, read_digits
 from pipeline.training.pictures import in_unit_range, normalised
 
 
@@ -29,7 +29,7 @@ FOUR = [
 
 @pytest.mark.parametrize("pictures", [FOUR, FOUR[::-1]])
 def test_each_split_is_sorted_by_content_and_the_digest_covers_everything(pictures):
-    images = image_set("x", "somewhere", pictures, (32, 32))
+    images = make_image_set("x", "somewhere", pictures, (32, 32))
     assert images.classes == ["a", "b"]
     assert images.images["train"].shape == (2, 3, 32, 32)
     assert images.images["train"][:, 2, 5, 6].tolist() == [3, 7]
@@ -58,11 +58,11 @@ def test_classes_named_by_numbers_are_sorted_by_value(names, classes, notices):
     for value, name in enumerate(names):
         pictures.append(shade("train", name, value))
         pictures.append(shade("test", name, 100 + value))
-    images = image_set("x", "", pictures, (32, 32))
+    images = make_image_set("x", "", pictures, (32, 32))
     assert images.classes == classes
     for split in ("train", "test"):
-        labelled = [classes[label] for label in images.labels[split]]
-        assert labelled == list(names)
+        found = [classes[label] for label in images.labels[split]]
+        assert found == list(names)
     # Every picture is grey, but no channel is constant.
     assert len(images.notices) == notices
 
@@ -71,7 +71,7 @@ def test_other_sizes_are_resized_with_a_notice():
     halves = np.repeat(np.array([[9, 200]], np.uint8), 12, 1).repeat(18, 0)
     small = ("train", "a", PIL.Image.fromarray(halves))
     large = shade("test", "b", 8, (64, 48))
-    images = image_set("x", "", [*FOUR, small, large], (48, 64))
+    images = make_image_set("x", "", [*FOUR, small, large], (48, 64))
     assert images.images["train"].shape == (3, 3, 48, 64)
     assert images.images["train"][:, 0, :, 4].tolist() == [[3] * 48, [7] * 48, [9] * 48]
     assert images.images["train"][:, 0, 40, 60].tolist() == [3, 7, 200]
@@ -79,14 +79,14 @@ def test_other_sizes_are_resized_with_a_notice():
 
 
 def test_a_known_set_has_its_name(monkeypatch):
-    digest = image_set("x", "", FOUR, (32, 32)).digest()
+    digest = make_image_set("x", "", FOUR, (32, 32)).digest()
     monkeypatch.setitem(KNOWN, digest[:16], "Greys")
-    assert image_set("x", "", FOUR, (32, 32)).name == "Greys"
+    assert make_image_set("x", "", FOUR, (32, 32)).name == "Greys"
 
 
 def test_equal_images_are_in_the_order_of_classes_and_shared_ones_get_a_notice():
     twice = [*FOUR, shade("train", "a", 3), shade("test", "a", 7)]
-    images = image_set("x", "", twice, (32, 32))
+    images = make_image_set("x", "", twice, (32, 32))
     assert images.labels["train"].tolist() == [0, 1, 0]
     assert len(images.notices) == 1
 
@@ -99,7 +99,7 @@ def test_a_constant_channel_is_0_after_normalisation_with_a_notice(value):
     for number, rgb in enumerate(pixels):
         split = "train" if number < 4 else "test"
         pictures.append((split, "ab"[number % 2], PIL.Image.fromarray(rgb)))
-    images = image_set("x", "", pictures, (4, 5))
+    images = make_image_set("x", "", pictures, (4, 5))
     mean, deviation = images.statistics()
     draw = {"mean": mean, "deviation": deviation}
     draw["train_pictures"] = images.images["train"].copy()
@@ -113,7 +113,7 @@ def test_a_constant_channel_is_0_after_normalisation_with_a_notice(value):
 
 
 def test_the_digits_are_the_same_everywhere():
-    images = digits()
+    images = read_digits()
     assert images.images["train"].shape == (1497, 3, 32, 32)
     assert len(images.labels["test"]) == 300
     assert images.digest()[:32] == "b14e4de9ea03e7b90762586b6dc963ec"

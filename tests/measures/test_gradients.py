@@ -12,15 +12,14 @@ WEIGHT = torch.tensor([[3.0, 0.0, 0.0, 1.0], [1.0, 2.0, 0.0, 1.0]])
 
 
 class Quadratic(nn.Module):
-    """f = (‖x‖²/2, 0), whose gradient is x itself; a last batch norm would show train
-    mode."""
+    """f = (‖x‖²/2, 0), whose gradient is x itself."""
 
     def forward(self, x):
         f = x.square().sum((1, 2, 3)) / 2
         return torch.stack([f, 0 * f], 1)
 
 
-def test_of_a_linear_network_it_is_the_weights_square_at_every_input():
+def test_the_covariance_of_a_linear_network():
     """f₁ − mean = ±(w₁ − w₀)x/2, so C = (w₁ − w₀)(w₁ − w₀)ᵀ/2."""
     network = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
     network[1].weight.data = WEIGHT
@@ -29,18 +28,18 @@ def test_of_a_linear_network_it_is_the_weights_square_at_every_input():
     np.testing.assert_allclose(found, np.outer(gap, gap) / 2, atol=1e-6)
 
 
-def test_of_a_quadratic_function_it_is_the_second_moment_summed_over_channels():
+def test_the_covariance_of_a_quadratic_function_is_the_second_moment_of_the_data():
     x = torch.randn(50, 3, 2, 2, generator=torch.Generator().manual_seed(0))
     rows = x.flatten(2).flatten(0, 1).double().numpy()
     found = gradients.covariance(Quadratic(), x)
     np.testing.assert_allclose(found, rows.T @ rows / 50 / 2, rtol=1e-5)
 
 
-def test_it_is_taken_in_eval_mode():
+def test_the_covariance_is_computed_in_eval_mode():
     network = nn.Sequential(nn.Flatten(), nn.Dropout(0.9), nn.Linear(4, 2))
-    first, second = (
-        gradients.covariance(network.train(), torch.ones(3, 1, 2, 2)) for _ in "ab"
-    )
+    x = torch.ones(3, 1, 2, 2)
+    first = gradients.covariance(network.train(), x)
+    second = gradients.covariance(network.train(), x)
     np.testing.assert_array_equal(first, second)
 
 
@@ -62,24 +61,23 @@ def test_the_components_are_those_of_largest_variance():
     np.testing.assert_allclose(np.abs(found), [[0, 1, 0, 0], [0, 0, 1, 0]], atol=1e-9)
 
 
-def test_the_response_evolves_along_the_data_as_the_untrained_network_sees_them():
-    """G S G of one variance along each axis: the network's squared times the data's."""
+def test_the_evolution_of_variances_along_the_axes():
+    """G S G has the network's squared eigenvalues times the data's variances."""
     x = torch.randn(4000, 1, 2, 2, generator=torch.Generator().manual_seed(0))
     x *= torch.tensor([3.0, 2.0, 1.0, 0.1]).reshape(2, 2)
     found = gradients.evolution(np.eye(4), np.arange(1.0, 5), x, 2)  # 9, 16, 9 and 0.16
-    assert abs(found[0, 1]) > 0.99 and abs(found[1, 3]) < 0.1
-    turned = np.eye(4)[[1, 3, 0, 2]]
-    again = gradients.evolution(turned, np.array([2.0, 4, 1, 3]), x, 2)
+    assert abs(found[0, 1]) > 0.99
+    assert abs(found[1, 3]) < 0.1
+    order = [1, 3, 0, 2]
+    again = gradients.evolution(np.eye(4)[order], np.array([2.0, 4, 1, 3]), x, 2)
     np.testing.assert_allclose(np.abs(again), np.abs(found), atol=1e-9)
-    found = gradients.evolution(turned, 5 * np.ones(4), x, 3)
-    np.testing.assert_allclose(
-        np.abs(found @ gradients.components(x, 3).T), np.eye(3), atol=1e-9
-    )
+    found = gradients.evolution(np.eye(4)[order], 5 * np.ones(4), x, 3)
+    cosines = found @ gradients.components(x, 3).T
+    np.testing.assert_allclose(np.abs(cosines), np.eye(3), atol=1e-9)
 
 
 def test_the_parts_of_the_response():
-    """Half of the response along v = NAD 4, and of the rest 3/4 in the other nine of
-    the first."""
+    """Half of the response is along v = NAD 4, and 3/4 of the rest in NADs 0 to 9."""
     basis = orthonormal()
     values = np.zeros(1024)
     values[4] = 8
@@ -88,20 +86,19 @@ def test_the_parts_of_the_response():
     covariance = basis.T @ np.diag(values) @ basis
     x = torch.randn(50, 1, 32, 32)
 
-    def course(data, index, known=np.ones(1024)):
-        return gradients.course(
-            {"data": data, "index": index}, basis, known, x, covariance
-        )
+    def response_parts(data, index, eigenvalues):
+        cell = {"data": data, "index": index}
+        return gradients.response_parts(cell, basis, eigenvalues, x, covariance)
 
-    assert course("linear", 4) == pytest.approx({"v": 8 / 16, "nads": 6 / 8})
-    assert course("linear", 500) == pytest.approx({"v": 1 / 16, "nads": 14 / 15})
+    equal = np.ones(1024)
+    found = response_parts("linear", 4, equal)
+    assert found == pytest.approx({"v": 8 / 16, "nads": 6 / 8})
+    found = response_parts("linear", 500, equal)
+    assert found == pytest.approx({"v": 1 / 16, "nads": 14 / 15})
     x[:, 0].flatten(1)[:] = torch.randn(50, 1) * torch.as_tensor(basis[500]).float()
-    found = course("images", -1)
-    assert (
-        found["nads"] == pytest.approx(14 / 16) and found["components"] >= 1 / 16 - 1e-9
-    )
+    found = response_parts("images", -1, equal)
+    assert found["nads"] == pytest.approx(14 / 16)
+    assert found["components"] >= 1 / 16 - 1e-9
     assert found["evolution"] == pytest.approx(found["components"])
-    found = course("images", -1, np.full(1024, np.nan))
-    assert set(found) == {"nads", "components"}, (
-        "of NADs made elsewhere nothing more is known"
-    )
+    unknown = np.full(1024, np.nan)  # of NADs made elsewhere
+    assert set(response_parts("images", -1, unknown)) == {"nads", "components"}

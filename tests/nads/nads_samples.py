@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 
 import numpy as np
 import torch
@@ -9,7 +10,7 @@ from torch import nn
 
 from pipeline import networks
 from pipeline.nads.covariance import Covariance
-from pipeline.nads.estimation import Estimation, in_turn
+from pipeline.nads.estimation import Estimation, run_in_process
 from pipeline.nads.estimator import Estimator
 from pipeline.nads.jacobian import Sampler
 
@@ -19,44 +20,44 @@ GRADIENT = dataclasses.replace(SECANT, estimand="gradient", symmetry=False)
 
 
 def linear_features(matrix):
-    """The network f(x) = aᵀ(A x) + b with a fixed A and the framework's default a and
-    b."""
-    inner = nn.Linear(matrix.shape[1], matrix.shape[0], bias=False)
+    """The network f(x) = aᵀ(A x) + b with a fixed A and default a and b."""
+    features, pixels = matrix.shape
+    inner = nn.Linear(pixels, features, bias=False)
     inner.weight.data = torch.as_tensor(matrix)
-    return nn.Sequential(nn.Flatten(), inner, nn.Linear(matrix.shape[0], 1))
+    return nn.Sequential(nn.Flatten(), inner, nn.Linear(features, 1))
 
 
 def jacobians(count, rows, shape, seed=0):
-    """Jacobians of `count` networks, `rows` vectors each, of a covariance that falls
-    with the index."""
+    """Jacobians (rows, D) of networks whose covariance falls with the index."""
     rng = np.random.default_rng(seed)
-    fall = np.geomspace(1, 0.05, int(np.prod(shape)))
-    return [
-        (fall * rng.standard_normal((rows, len(fall)))).astype(np.float32)
-        for _ in range(count)
-    ]
+    deviations = np.geomspace(1, 0.05, math.prod(shape))
+    samples = []
+    for _ in range(count):
+        noise = rng.standard_normal((rows, len(deviations)))
+        samples.append((deviations * noise).astype(np.float32))
+    return samples
 
 
-def sampler(specification=SMALL, identity=(0, "net"), estimator=SECANT):
+def make_sampler(specification=SMALL, identity=(0, "net"), estimator=SECANT):
     """A sampler of a specification's networks for inputs 1×8×8."""
     build = functools.partial(networks.build, specification, 1, 1)
     return Sampler(build, (1, 8, 8), identity, estimator)
 
 
 def nads_of(sampler, count, symmetry="none"):
-    """The NADs of a sampler's first networks, without workers or store."""
+    """The NADs of a sampler's first networks, without workers or cache."""
     estimation = Estimation(sampler, Covariance(sampler.shape, symmetry), count)
-    estimation.fill(in_turn)
+    estimation.run(run_in_process, "NADs")
     return estimation.nads()
 
 
-def filled(accumulator, samples):
+def fill(accumulator, samples):
     """The accumulator with all samples added."""
     for sample in samples:
         accumulator.add(sample)
     return accumulator
 
 
-def distance(one, other):
+def distance(a, b):
     """Relative Frobenius distance."""
-    return np.linalg.norm(one - other) / np.linalg.norm((one + other) / 2)
+    return np.linalg.norm(a - b) / np.linalg.norm((a + b) / 2)

@@ -1,9 +1,8 @@
-"""The record of NADs: its file, picture and overlaps; NADs made elsewhere, which stay
-as they are and are completed to a basis."""
+"""The record of NADs: its file, picture and overlaps; and NADs made elsewhere."""
 
 import numpy as np
 import pytest
-from nads_samples import nads_of, sampler
+from nads_samples import make_sampler, nads_of
 
 from pipeline.nads import NADs, from_file, imported, overlap
 from pipeline.nads.gallery import gallery
@@ -13,25 +12,21 @@ from pipeline.project.errors import InputError
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [1, 60, 64])
 def test_imported_rows_are_kept_and_completed_to_a_basis(count, kind):
-    rows = np.linalg.qr(np.random.default_rng(0).standard_normal((64, 64)))[0][
-        :count
-    ].astype(kind)
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((64, 64)))[0]
+    rows = basis[:count].astype(kind)
     nads = imported(rows, [1, 8, 8])
     np.testing.assert_array_equal(nads.directions[:count], rows)
-    np.testing.assert_allclose(
-        nads.directions @ nads.directions.T, np.eye(64), atol=1e-6
-    )
+    products = nads.directions @ nads.directions.T
+    np.testing.assert_allclose(products, np.eye(64), atol=1e-6)
     assert nads.directions.dtype == np.float64
     assert nads.shape == (1, 8, 8)
 
 
-def estimated():
-    """NADs of 8×8 inputs from four networks."""
-    return nads_of(sampler(), 4)
-
-
-@pytest.mark.parametrize("nads", [estimated(), imported(np.eye(12)[:3], (3, 2, 2))])
-def test_nads_that_were_saved_are_loaded_as_they_were(nads, tmp_path):
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_nads_are_loaded_as_they_were_saved(elsewhere, tmp_path):
+    nads = nads_of(make_sampler(), 4)
+    if elsewhere:
+        nads = imported(np.eye(12)[:3], (3, 2, 2))
     nads.save(tmp_path / "mine.npz")
     loaded = NADs.load(tmp_path / "mine.npz")
     for name, value in vars(nads).items():
@@ -42,16 +37,15 @@ def test_nads_that_were_saved_are_loaded_as_they_were(nads, tmp_path):
 
 def test_a_file_of_objects_is_not_unpickled(tmp_path):
     np.save(tmp_path / "nads.npy", np.array([{}]), allow_pickle=True)
-    with pytest.raises(
-        InputError, match="cannot be read: Object arrays cannot be loaded"
-    ):
+    sentence = "cannot be read: Object arrays cannot be loaded"
+    with pytest.raises(InputError, match=sentence):
         from_file(str(tmp_path / "nads.npy"), (1, 8, 8))
 
 
 def test_the_overlap_of_spans_has_its_closed_form():
     basis = imported(np.eye(8), (2, 2, 2))
-    # The first two directions turned within their plane span the same; the third,
-    # turned by 60° out of the first three, has a quarter of its square left in them.
+    # The first two directions, rotated within their plane, span the same; the third,
+    # rotated by 60° out of the first three, has a quarter of its square left in them.
     angle = np.pi / 3
     rows = np.eye(8)
     rows[:2, :2] = [[0.6, 0.8], [-0.8, 0.6]]
@@ -59,20 +53,15 @@ def test_the_overlap_of_spans_has_its_closed_form():
     rows[2, 7] = np.sin(angle)
     rows[7, 2] = -np.sin(angle)
     rows[7, 7] = np.cos(angle)
-    turned = imported(rows, (2, 2, 2))
-    assert overlap(basis, turned, 1) == pytest.approx(0.36)
-    assert overlap(basis, turned, 2) == pytest.approx(1)
-    assert (
-        overlap(basis, turned, 3)
-        == overlap(turned, basis, 3)
-        == pytest.approx(2.25 / 3)
-    )
-    assert overlap(basis, turned, 8) == pytest.approx(1)
+    rotated = imported(rows, (2, 2, 2))
+    for k, expected in ((1, 0.36), (2, 1), (3, 2.25 / 3), (8, 1)):
+        assert overlap(basis, rotated, k) == pytest.approx(expected)
+        assert overlap(rotated, basis, k) == pytest.approx(expected)
     assert overlap(basis, imported(np.eye(8)[::-1], (2, 2, 2)), 4) == 0
-    assert type(overlap(basis, turned, 2)) is float
+    assert type(overlap(basis, rotated, 2)) is float
     for k in (0, 9):
         with pytest.raises(IndexError, match="out of bounds"):
-            overlap(basis, turned, k)
+            overlap(basis, rotated, k)
 
 
 @pytest.mark.parametrize("shape", [(1, 8, 8), (3, 4, 4), (2, 4, 4)])
@@ -81,10 +70,11 @@ def test_a_gallery_shows_pixels_and_energies(shape):
     panels = np.reshape(gallery(vectors, shape, None).axes[: 2 * 6], (2, 6))
     assert [panel.get_title() for panel in panels[0]] == ["0", "1", "2", "4", "8", "16"]
     nad = vectors[4].reshape(shape)
-    pixels, energy = (panel.images[0] for panel in panels[:, 3])
-    expected = 0.5 + nad.transpose(1, 2, 0) / (2 * np.abs(nad).max())
-    np.testing.assert_allclose(
-        pixels.get_array(), expected if shape[0] == 3 else np.hstack(nad)
-    )
+    expected = np.hstack(nad)
+    if shape[0] == 3:
+        expected = 0.5 + nad.transpose(1, 2, 0) / (2 * np.abs(nad).max())
+    (pixels,) = panels[0, 3].images
+    np.testing.assert_allclose(pixels.get_array(), expected)
     expected = np.fft.fftshift((np.abs(np.fft.fft2(nad)) ** 2).sum(0))
+    (energy,) = panels[1, 3].images
     np.testing.assert_allclose(energy.get_array(), expected)

@@ -1,5 +1,4 @@
-"""The stage `estimate`: what it writes, stopped and resumed, refused, and NADs from a
-file."""
+"""The stage `estimate`: what it writes, caches, resumes and refuses."""
 
 import dataclasses
 import json
@@ -9,7 +8,7 @@ import time
 import numpy as np
 import pytest
 from hand_overs import lay_down_plans
-from nads_samples import SECANT, nads_of, sampler
+from nads_samples import SECANT, make_sampler, nads_of
 
 import pipeline
 from pipeline import estimate
@@ -21,101 +20,103 @@ from pipeline.project.errors import InputError
 
 NETWORK = {"network": "pipeline.networks.mlp:MLP", "hidden": [9, 5], "side": 8}
 METRICS = artifacts.REPORTS / "nads.json"
-COMPARED = dataclasses.replace(SECANT, compare=True)
+SHAPE = (1, 8, 8)
 
 
 @pytest.fixture
-def here(monkeypatch):
-    """The (estimate, number) of each network that is sampled, all of them in this
-    process."""
-    sampled = []
+def sampled(monkeypatch):
+    """The (estimate, number) of each network that is sampled, all in this process."""
+    found = []
 
     def run(function, jobs, make_context, device):
-        (of_one_estimate,) = function.args
+        (sampler,) = function.args
+        _, name = sampler.identity
         for number in jobs:
-            sampled.append((of_one_estimate.identity[1], number))
+            found.append((name, number))
             yield number, function(make_context(), number)
 
     monkeypatch.setattr(workers, "run", run)
-    return sampled
+    return found
 
 
-def source(networks, **others):
-    """A source of NADs for `NETWORK`."""
-    return Source(networks, **{"input": (1, 8, 8)} | others)
+def networks_of(name, count):
+    return [(name, number) for number in range(count)]
 
 
-def write(specification=NETWORK, estimator=SECANT, own=(), **sources):
-    """The plan of these NADs."""
-    own = {file: artifacts.file_digest(file) for file in own}
-    members = {
-        name: Request(specification, each, own) for name, each in sources.items()
-    }
-    plans = {
-        "nads": NADsPlan("smoke", 7, estimator, members),
-        "machine": {"device": "cpu", "engine": "eager"},
-    }
-    lay_down_plans(**plans)
+def write_plan(sources, specification=NETWORK, estimator=SECANT, own=()):
+    """Write the plan of NADs from these sources by name."""
+    digests = {file: artifacts.file_digest(file) for file in own}
+    members = {}
+    for name, source in sources.items():
+        members[name] = Request(specification, source, digests)
+    nads = NADsPlan("smoke", 7, estimator, members)
+    lay_down_plans(nads=nads, machine={"device": "cpu", "engine": "eager"})
 
 
-def contents(name="net"):
-    return (artifacts.NADS / f"{name}.npz").read_bytes()
+def assert_written(name, expected):
+    """Assert that the file of an estimate holds these NADs."""
+    with np.load(artifacts.NADS / f"{name}.npz") as written:
+        assert list(written) == [field.name for field in dataclasses.fields(expected)]
+        for field, array in written.items():
+            np.testing.assert_array_equal(array, getattr(expected, field))
 
 
 def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(
-    folder, here, capsys
+    folder, sampled, capsys
 ):
-    write(estimator=COMPARED, net=source(6), leading=source(4, first=3))
+    secant = dataclasses.replace(SECANT, compare=True)
+    sources = {
+        "net": Source(6, input=SHAPE),
+        "leading": Source(4, input=SHAPE, first=3),
+    }
+    write_plan(sources, estimator=secant)
     estimate.main()
     files = {path.name for path in artifacts.NADS.iterdir()}
     assert files == {"net.npz", "net.gradient.npz", "leading.npz"}
     lines = capsys.readouterr().out.splitlines()
     metrics = json.loads(METRICS.read_text())
-    ways = (COMPARED, "square"), (COMPARED.other(), "none")
-    names = ("net", None), ("net.gradient", "gradient")
-    for line, (name, estimand), (estimator, symmetry) in zip(
-        lines, names, ways, strict=True
-    ):
-        networks = sampler(NETWORK, (7, name), estimator)
-        expected = nads_of(networks, 6, symmetry)
-        written = artifacts.nads("net", estimand)
-        assert list(written) == [field.name for field in dataclasses.fields(expected)]
-        for field, array in written.items():
-            np.testing.assert_array_equal(array, getattr(expected, field))
+    cases = [
+        (lines[0], "net", secant, "square"),
+        (lines[1], "net.gradient", secant.swap_estimand(), "none"),
+    ]
+    for line, name, estimator, symmetry in cases:
+        sampler = make_sampler(NETWORK, (7, name), estimator)
+        expected = nads_of(sampler, 6, symmetry)
+        assert_written(name, expected)
         first = np.sqrt(expected.eigenvalues[0])
+        overlap = expected.overlap[9]
         assert metrics[name]["first_singular_value"] == float(f"{first:.4g}")
         assert metrics[name]["relative_error"] == float(f"{expected.error:.3g}")
-        assert metrics[name]["overlap_of_first_10"] == float(
-            f"{expected.overlap[9]:.3g}"
-        )
-        assert (
+        assert metrics[name]["overlap_of_first_10"] == float(f"{overlap:.3g}")
+        assert line.startswith(
             f"{name}: NADs ({estimator.estimand}) from 6 networks, averaged over "
-            f"{expected.symmetry}" in line
+            f"{symmetry}, relative error of C {expected.error:.3f}, first singular "
+            f"value × 100: {100 * first:.4g}; 0."
         )
-        assert (
-            f"{expected.error:.3f}, first singular value × 100: {100 * first:.4g}; 0."
-            in line
-        )
-    sampled = [("net", 6), ("net.gradient", 6), ("leading", 4)]
-    assert here == [(name, n) for name, count in sampled for n in range(count)]
+    expected = networks_of("net", 6) + networks_of("net.gradient", 6)
+    assert sampled == expected + networks_of("leading", 4)
     leading = artifacts.nads("leading")
     assert leading["directions"].shape == (3, 64)
-    assert metrics["leading"]["overlap_of_first_10"] == float(
-        f"{leading['overlap'][2]:.3g}"
-    )
+    overlap = float(f"{leading['overlap'][2]:.3g}")
+    assert metrics["leading"]["overlap_of_first_10"] == overlap
 
 
-def test_nads_are_taken_from_what_was_kept(folder, here):
-    write(net=source(12))
+def test_nads_are_taken_from_the_cache(folder, sampled):
+    def contents():
+        return (artifacts.NADS / "net.npz").read_bytes()
+
+    write_plan({"net": Source(12, input=SHAPE)})
     estimate.main()
     whole = contents()
     estimate.main()
-    assert here == [("net", n) for n in range(12)] and contents() == whole
+    assert sampled == networks_of("net", 12)
+    assert contents() == whole
     (path,) = folder.glob(".cells/*/*.safetensors")
     path.chmod(0o644)
     path.write_bytes(path.read_bytes()[:1000])
     estimate.main()
-    assert len(here) == 24 and contents() == whole, "a broken file is as none"
+    assert len(sampled) == 24, "a broken file does not count"
+    assert contents() == whole
 
 
 OWN = """from torch import nn
@@ -127,49 +128,44 @@ def flat(channels, outputs):
 """
 
 
-def test_a_network_of_ones_own_is_averaged_over_what_it_is_measured_to_have_and_stays_as_planned(
-    folder, here, capsys, monkeypatch
+def test_the_symmetry_of_your_own_network_is_measured(
+    folder, sampled, capsys, monkeypatch
 ):
     monkeypatch.syspath_prepend(folder)
     (folder / "mine.py").write_text(OWN)
     monkeypatch.setattr(pipeline, "STARTED", time.time() + 1)  # later than the file
-    write({"network": "mine:flat"}, own=["mine.py"], mine=Source(24, input=(2, 6, 6)))
+    source = Source(24, input=(2, 6, 6))
+    write_plan({"mine": source}, {"network": "mine:flat"}, own=["mine.py"])
     estimate.main()
     sys.modules.pop("mine")
-    assert (
-        "mine: NADs (secant) from 24 networks, averaged over square"
-        in capsys.readouterr().out
-    )
+    printed = "mine: NADs (secant) from 24 networks, averaged over square"
+    assert printed in capsys.readouterr().out
     nads = artifacts.nads("mine")
-    assert nads["directions"].shape == (72, 72) and tuple(nads["shape"]) == (2, 6, 6)
+    assert nads["directions"].shape == (72, 72)
+    assert tuple(nads["shape"]) == (2, 6, 6)
     (folder / "mine.py").write_text(OWN.replace("ReLU", "Tanh"))
-    with pytest.raises(
-        InputError, match=r"^mine\.py was edited since it was planned; run `python"
-    ):
+    sentence = r"^mine\.py was edited since it was planned; run `python"
+    with pytest.raises(InputError, match=sentence):
         estimate.main()
-    assert len(here) == 24
+    assert len(sampled) == 24
 
 
-def test_nads_from_a_file(folder, here, capsys):
-    rows = np.linalg.qr(np.random.default_rng(0).standard_normal((64, 64)))[0][:63]
-    np.save(folder / "theirs.npy", rows)
-    write(own=["theirs.npy"], net=Source(file="theirs.npy", input=(1, 8, 8)))
+def test_nads_from_a_file(folder, capsys):
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((64, 64)))[0]
+    np.save(folder / "theirs.npy", basis[:63])
+    source = Source(file="theirs.npy", input=SHAPE)
+    write_plan({"net": source}, own=["theirs.npy"])
     estimate.main()
     assert capsys.readouterr().out == "net: 64 NADs from theirs.npy\n"
-    expected = imported(rows, (1, 8, 8))
-    written = artifacts.nads("net")
-    for field in dataclasses.fields(expected):
-        np.testing.assert_array_equal(
-            written[field.name], getattr(expected, field.name)
-        )
+    assert_written("net", imported(basis[:63], SHAPE))
     assert json.loads(METRICS.read_text()) == {}
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("source", "sentence"),
     [
         (
-            source(2, first=64),
+            Source(2, input=SHAPE, first=64),
             "2 networks give 10 vectors, too few for the first 64 directions",
         ),
         (
@@ -178,33 +174,30 @@ def test_nads_from_a_file(folder, here, capsys):
         ),
     ],
 )
-def test_what_cannot_be_estimated_is_refused_by_its_name_in_params(
-    folder, here, asked, sentence
+def test_an_impossible_estimate_is_refused_by_its_name_before_any_work(
+    folder, sampled, source, sentence
 ):
-    write(
-        estimator=dataclasses.replace(SECANT, symmetry=False),
-        other=source(2),
-        net=asked,
-    )
+    estimator = dataclasses.replace(SECANT, symmetry=False)
+    write_plan({"other": Source(2, input=SHAPE), "net": source}, estimator=estimator)
     with pytest.raises(InputError, match=f"^nads.net: {sentence}"):
         estimate.main()
-    assert here == [], "before any work"
+    assert sampled == []
 
 
-def test_an_estimate_that_was_stopped_goes_on_with_what_was_not_finished(
-    folder, here, monkeypatch
+def test_a_stopped_stage_resumes_with_what_was_not_finished(
+    folder, sampled, monkeypatch
 ):
-    write(other=source(20), net=source(30))
+    write_plan({"other": Source(20, input=SHAPE), "net": Source(30, input=SHAPE)})
     put = store.Store.put
 
-    def last(*contents):
+    def put_and_stop(*contents):
         put(*contents)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(store.Store, "put", last)
+        patch.setattr(store.Store, "put", put_and_stop)
         with pytest.raises(KeyboardInterrupt):
             estimate.main()
     assert not artifacts.NADS.exists()
     estimate.main()
-    assert here == [("other", n) for n in range(20)] + [("net", n) for n in range(30)]
+    assert sampled == networks_of("other", 20) + networks_of("net", 30)

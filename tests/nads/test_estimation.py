@@ -1,5 +1,4 @@
-"""Estimates under way: in what order samples are added, when they end; and the library
-call."""
+"""Estimates under way: their order and their end; and the library call."""
 
 import dataclasses
 
@@ -7,13 +6,17 @@ import numpy as np
 import psutil
 import pytest
 import torch
-from nads_samples import SECANT, sampler
+from nads_samples import SECANT, make_sampler
 from torch import nn
 
 from pipeline.nads import estimate
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.directions import imported
-from pipeline.nads.estimation import Estimation, begun, in_channels
+from pipeline.nads.estimation import (
+    Estimation,
+    repeat_in_channels,
+    start_estimate,
+)
 from pipeline.nads.estimator import Source
 from pipeline.nads.jacobian import Sampler
 from pipeline.nads.leading import Leading
@@ -24,60 +27,83 @@ from pipeline.project.errors import InputError
 SHAPE = (1, 4, 4)
 
 
-def estimation(networks, target_error=None):
-    return Estimation(sampler(), Covariance(SHAPE), networks, target_error)
-
-
-def added(estimation, samples, numbers=None):
-    """The estimation with the samples of these networks added, in this order."""
-    for number in range(len(samples)) if numbers is None else numbers:
+def estimation_of(samples, numbers, target_error=None):
+    """An estimation to which samples are added in the order of the numbers."""
+    covariance = Covariance(SHAPE)
+    estimation = Estimation(make_sampler(), covariance, len(samples), target_error)
+    for number in numbers:
         estimation.add(number, samples[number])
     return estimation
 
 
 def test_an_estimate_stops_at_its_error_whatever_the_order():
     samples = [np.random.default_rng(n).standard_normal((2, 16)) for n in range(400)]
-    one = added(estimation(400, 0.2), samples)
-    shuffled = added(
-        estimation(400, 0.2), samples, np.arange(400).reshape(-1, 8)[:, ::-1].ravel()
-    )
-    assert one.finished
-    count = one.accumulator.count
-    assert 4 < count < 400 and count % 2 == 0, "a look is at halves of one size"
-    assert (
-        one.accumulator.error()
-        <= 0.2
-        < added(estimation(count // 2), samples).accumulator.error()
-    )
-    assert one.nads().directions.tobytes() == shuffled.nads().directions.tobytes()
+    in_order = np.arange(400)
+    estimation = estimation_of(samples, in_order, 0.2)
+    assert estimation.is_finished
+    count = estimation.accumulator.count
+    assert 4 < count < 400
+    assert count % 2 == 0, "halves have the same size"
+    assert estimation.accumulator.error() <= 0.2
+    half = estimation_of(samples[: count // 2], range(count // 2))
+    assert half.accumulator.error() > 0.2
+    reordered = in_order.reshape(-1, 8)[:, ::-1].ravel()
+    expected = estimation_of(samples, reordered, 0.2).nads()
+    assert estimation.nads().directions.tobytes() == expected.directions.tobytes()
 
 
 @pytest.mark.parametrize(
     ("source", "symmetry", "free", "sentence"),
     [
-        (Source(9), "none", 1e8, r"^NADs of inputs 1×32×32 \(D = 1,024\) from 9 networks need "
-         r"0\.2 GB and 0\.1 GB are free; ask for the first directions \(first: 100\)$"),
-        (Source(512, first=9), "none", 3e8, "need 0.4 GB .*; ask for fewer networks or for method"),
-        (Source(2, first=17), "none", 1e9, "^2 networks give 16 vectors, too few for the first 17"),
-        (Source(2, first=129), "square", 1e9, "^2 networks give 128 vectors, too few for the "),
-        (Source(2, input=(1, 16, 64)), "square", 1e9, "^inputs of 1×16×64 are not square, .* squa"),
+        (
+            Source(9),
+            "none",
+            1e8,
+            r"^NADs of inputs 1×32×32 \(D = 1,024\) from 9 networks need 0\.2 GB and "
+            r"0\.1 GB are free; ask for the first directions \(first: 100\)$",
+        ),
+        (
+            Source(512, first=9),
+            "none",
+            3e8,
+            "need 0.4 GB .*; ask for fewer networks or for method",
+        ),
+        (
+            Source(2, first=17),
+            "none",
+            1e9,
+            "^2 networks give 16 vectors, too few for the first 17",
+        ),
+        (
+            Source(2, first=129),
+            "square",
+            1e9,
+            "^2 networks give 128 vectors, too few for the ",
+        ),
+        (
+            Source(2, input=(1, 16, 64)),
+            "square",
+            1e9,
+            "^inputs of 1×16×64 are not square, .* symmetry square",
+        ),
     ],
-)  # fmt: skip
-def test_an_estimate_that_cannot_be(source, symmetry, free, sentence, monkeypatch):
+)
+def test_an_impossible_estimate_is_refused(
+    source, symmetry, free, sentence, monkeypatch
+):
     memory = psutil.virtual_memory()._replace(available=free)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
 
     def build(seed):
         return nn.Sequential(nn.Flatten(), nn.Linear(1024, 8), nn.Linear(8, 1))
 
+    sampler = Sampler(build, source.input, (0, "net"), SECANT)
     with pytest.raises(InputError, match=sentence):
-        begun(
-            Sampler(build, source.input, (0, "net"), SECANT), source, Symmetry(symmetry)
-        )
+        start_estimate(sampler, source, Symmetry(symmetry))
 
 
 class Tiny(nn.Sequential):
-    """A network of a user's, for images of twelve rows by eight."""
+    """A network for images of twelve rows by eight."""
 
     def __init__(self):
         super().__init__(
@@ -89,110 +115,103 @@ class Tiny(nn.Sequential):
         )
 
 
-def call(make=Tiny, **arguments):
-    return estimate(make, **{"shape": (2, 12, 8), "networks": 6, "seed": 3} | arguments)
+def estimate_tiny(shape=(2, 12, 8), networks=6, seed=3, **arguments):
+    return estimate(Tiny, shape, networks, seed=seed, **arguments)
 
 
-def test_the_library_call_takes_a_constructor_to_nads():
+def test_the_library_call_estimates_nads_from_a_constructor():
     state = torch.get_rng_state()
-    nads = call()
-    assert torch.equal(torch.get_rng_state(), state), (
-        "the caller's random numbers are left alone"
-    )
+    nads = estimate_tiny()
+    assert torch.equal(torch.get_rng_state(), state)
     assert (nads.networks, nads.method, nads.estimand) == (6, "readout", "secant")
     assert (nads.shape, nads.symmetry) == ((2, 12, 8), "none")
-    assert nads.directions.tobytes() == call(shape=[2, 12, 8]).directions.tobytes()
-    assert nads.directions.tobytes() != call(seed=4).directions.tobytes()
-    np.testing.assert_allclose(
-        call(first=4).eigenvalues, nads.eigenvalues[:4], rtol=1e-4
-    )
-    assert call(networks=90, error=0.5).networks < 90
+    again = estimate_tiny(shape=[2, 12, 8])
+    assert nads.directions.tobytes() == again.directions.tobytes()
+    assert nads.directions.tobytes() != estimate_tiny(seed=4).directions.tobytes()
+    leading = estimate_tiny(first=4)
+    np.testing.assert_allclose(leading.eigenvalues, nads.eigenvalues[:4], rtol=1e-4)
+    assert estimate_tiny(networks=90, error=0.5).networks < 90
 
 
 @pytest.mark.parametrize(
     "arguments",
     [{}, {"method": "plain", "step": 5}, {"point": "many", "estimand": "gradient"}],
 )
-def test_the_library_call_takes_the_mean_over_the_networks_that_it_names(arguments):
-    """The directions are eigenvectors of the mean of the very samples, (1/N) Σ JᵀJ, and
-    `halves` are uᵀCu by those of even and of odd number."""
+def test_the_directions_are_eigenvectors_of_the_mean_of_the_samples(arguments):
+    """The mean is (1/N) Σ JᵀJ; `halves` are uᵀCu of even and odd networks."""
     estimator = dataclasses.replace(SECANT, symmetry=False, **arguments)
 
     def build(seed):
         torch.manual_seed(seed)
         return Tiny()
 
-    networks = Sampler(build, (2, 12, 8), (3, "library"), estimator)
-    made = [networks(number).astype(float) for number in range(6)]
-    even, odd = (sum(j.T @ j for j in made[half::2]) / 3 for half in (0, 1))
-    nads = call(**arguments)
+    sampler = Sampler(build, (2, 12, 8), (3, "library"), estimator)
+    squares = []
+    for number in range(6):
+        jacobian = sampler(number).astype(float)
+        squares.append(jacobian.T @ jacobian)
+    even = sum(squares[::2]) / 3
+    odd = sum(squares[1::2]) / 3
+    nads = estimate_tiny(**arguments)
     u = nads.directions
     rounding = 1e-6 * nads.eigenvalues[0]
     expected = nads.eigenvalues[:, None] * u
     np.testing.assert_allclose(u @ (even + odd) / 2, expected, atol=rounding)
-    halves = [((u @ half) * u).sum(1) for half in (even, odd)]
+    halves = [((u @ even) * u).sum(1), ((u @ odd) * u).sum(1)]
     np.testing.assert_allclose(nads.halves, halves, atol=rounding)
-    for name in ("method", "step", "point"):
-        assert getattr(nads, name) == getattr(estimator, name)
+    assert nads.method == estimator.method
+    assert nads.step == estimator.step
+    assert nads.point == estimator.point
+
+
+class Symmetric(nn.Sequential):
+    """A network with the symmetries of the square that ends in no linear layer."""
+
+    def __init__(self, channels):
+        super().__init__(
+            nn.Conv2d(channels, 4, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(4, 1, 6),
+            nn.Flatten(),
+        )
 
 
 @pytest.mark.parametrize("symmetry", ["transposition", "square", "measured"])
 def test_the_library_call_averages_over_symmetries(symmetry, capsys):
-    """Of a network with those of the square, which does not end in a linear layer."""
-
-    def layers():
-        return (
-            nn.Conv2d(1, 4, 3, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(4, 1, 6),
-            nn.Flatten(),
-        )
-
-    nads = estimate(lambda: nn.Sequential(*layers()), (1, 6, 6), 30, symmetry=symmetry)
+    nads = estimate(lambda: Symmetric(1), (1, 6, 6), 30, symmetry=symmetry)
     assert nads.method == "plain"
-    assert (
-        "notice: the network does not end in a linear layer" in capsys.readouterr().err
-    )
+    notice = "notice: the network does not end in a linear layer"
+    assert notice in capsys.readouterr().err
     assert nads.symmetry == ("square" if symmetry == "measured" else symmetry)
 
 
 @pytest.mark.parametrize("first", [None, 4])
-def test_channels_that_are_alike_have_the_nads_of_one_each_in_every_colour(first):
-    """The mean of the channels' blocks of a C that is found without this symmetry has
-    them."""
+def test_channels_that_are_alike_have_the_nads_of_one_channel_in_each_colour(first):
+    """They are eigenvectors of the mean of the channels' blocks of C."""
+    shape = (3, 6, 6)
 
-    def layers():
-        return (
-            nn.Conv2d(3, 4, 3, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(4, 1, 6),
-            nn.Flatten(),
+    def estimate_symmetric(symmetry, first=None):
+        return estimate(
+            lambda: Symmetric(3), shape, 12, symmetry=symmetry, first=first, seed=2
         )
 
-    def make():
-        return nn.Sequential(*layers())
-
-    shape = (3, 6, 6)
-    arguments = {"networks": 12, "seed": 2}
-    nads = estimate(make, shape, symmetry="square+channels", first=first, **arguments)
-    whole = estimate(make, shape, symmetry="square", **arguments)
+    nads = estimate_symmetric("square+channels", first)
+    whole = estimate_symmetric("square")
     u = whole.directions.reshape(108, 3, 36)
-    values = whole.eigenvalues
-    c = np.kron(np.eye(3), np.einsum("k,kci,kcj->ij", values, u, u) / 3)
+    block = np.einsum("k,kci,kcj->ij", whole.eigenvalues, u, u) / 3
+    c = np.kron(np.eye(3), block)
     count = 6 if first else 108
     assert nads.directions.shape == (count, 108)
     assert (nads.shape, nads.symmetry) == (shape, "square+channels")
     products = nads.directions @ nads.directions.T
     np.testing.assert_allclose(products, np.eye(count), atol=1e-5)
+    rounding = 1e-5 * nads.eigenvalues[0]
     expected = nads.eigenvalues[:, None] * nads.directions
-    np.testing.assert_allclose(
-        nads.directions @ c, expected, atol=1e-5 * nads.eigenvalues[0]
-    )
+    np.testing.assert_allclose(nads.directions @ c, expected, atol=rounding)
     grey, red_green, blue_yellow = nads.directions[:3].reshape(3, 3, 36)
     np.testing.assert_allclose(grey, grey[[1, 2, 0]])
-    np.testing.assert_allclose(
-        red_green, [red_green[0], -red_green[0], np.zeros(36)], atol=1e-6
-    )
+    expected = [red_green[0], -red_green[0], np.zeros(36)]
+    np.testing.assert_allclose(red_green, expected, atol=1e-6)
     np.testing.assert_allclose(blue_yellow.sum(0), 0, atol=1e-6)
     assert nads.error < 0.6 * whole.error
     assert (nads.nearby % 3 == [0, 2]).all()
@@ -201,27 +220,28 @@ def test_channels_that_are_alike_have_the_nads_of_one_each_in_every_colour(first
 def test_the_overlap_in_colours_is_that_of_the_spans():
     """Of two halves whose directions are those of one channel in the same colours."""
     rng = np.random.default_rng(0)
-    one, other = (np.linalg.qr(rng.standard_normal((4, 4)))[0] for _ in range(2))
-    nads, second = (imported(half, (1, 2, 2)) for half in (one, other))
-    nads = in_channels(dataclasses.replace(nads, overlap=overlaps(one @ other.T)), 3)
-    products = nads.directions @ in_channels(second, 3).directions.T
-    np.testing.assert_allclose(nads.overlap, overlaps(products))
+    first = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    second = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    overlap = overlaps(first @ second.T)
+    nads = dataclasses.replace(imported(first, (1, 2, 2)), overlap=overlap)
+    colours = repeat_in_channels(nads, 3)
+    others = repeat_in_channels(imported(second, (1, 2, 2)), 3)
+    products = colours.directions @ others.directions.T
+    np.testing.assert_allclose(colours.overlap, overlaps(products))
 
 
 @pytest.mark.filterwarnings(
     "ignore:invalid value encountered:RuntimeWarning"
 )  # in the sums
-@pytest.mark.parametrize("first", [None, 2])
+@pytest.mark.parametrize("make", [Covariance, lambda shape: Leading(shape, 2)])
 @pytest.mark.parametrize("weight", [0.0, float("nan")])
-def test_a_covariance_that_is_zero_or_no_number_is_refused(weight, first):
-    accumulator = Covariance(SHAPE) if first is None else Leading(SHAPE, first)
-    zero = added(
-        Estimation(sampler(), accumulator, 6),
-        [np.full((2, 16), weight, np.float32)] * 6,
-    )
-    sentence = r"^C, the covariance .* \(secant, step 100\), is zero or not finite; take another"
+def test_a_covariance_that_is_zero_or_not_finite_is_refused(weight, make):
+    estimation = Estimation(make_sampler(), make(SHAPE), 6)
+    for number in range(6):
+        estimation.add(number, np.full((2, 16), weight, np.float32))
+    sentence = r"^C, the covariance .* \(secant, step 100\), is zero or not finite; "
     with pytest.raises(InputError, match=sentence):
-        zero.nads()
+        estimation.nads()
 
 
 @pytest.mark.parametrize("point", ["normal", "many", "zero"])
@@ -230,7 +250,7 @@ def test_the_other_estimand_keeps_everything_but_a_symmetry_that_it_lacks(
     point, symmetry
 ):
     secant = dataclasses.replace(SECANT, point=point, symmetry=symmetry, compare=True)
-    expected = symmetry and point != "normal"
-    assert secant.other() == dataclasses.replace(
-        secant, estimand="gradient", symmetry=expected
-    )
+    gradient = secant.swap_estimand()
+    assert gradient.estimand == "gradient"
+    assert gradient.symmetry == (symmetry and point != "normal")
+    assert dataclasses.replace(gradient, estimand="secant", symmetry=symmetry) == secant

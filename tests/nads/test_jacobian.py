@@ -1,5 +1,4 @@
-"""The Jacobian of one untrained network and the covariance against closed forms, and
-what they depend on."""
+"""The Jacobian of one untrained network, and covariances with closed forms."""
 
 import dataclasses
 
@@ -22,15 +21,14 @@ LENET = {"network": "pipeline.networks.lenet:LeNet"}
 def test_plain_is_the_readout_applied_to_the_features(estimator):
     network = networks.build(LENET, 1, 1, 3)
     point = evaluation_point("normal", 0, 0, 1024)
-    of_features = jacobian_of(network, estimator, point, (1, 32, 32)) * np.sqrt(3 * 84)
-    plain = jacobian_of(
-        network, dataclasses.replace(estimator, method="plain"), point, (1, 32, 32)
-    )
-    assert of_features.shape == (84, 1024)
-    assert plain.shape == (1, 1024)
-    np.testing.assert_allclose(
-        network.fc3.weight.detach().numpy() @ of_features, plain, atol=5e-6
-    )
+    shape = (1, 32, 32)
+    features = jacobian_of(network, estimator, point, shape) * np.sqrt(3 * 84)
+    assert features.shape == (84, 1024)
+    plain = dataclasses.replace(estimator, method="plain")
+    found = jacobian_of(network, plain, point, shape)
+    assert found.shape == (1, 1024)
+    expected = network.fc3.weight.detach().numpy() @ features
+    np.testing.assert_allclose(expected, found, atol=5e-6)
 
 
 @pytest.mark.parametrize("estimator", [SECANT, GRADIENT])
@@ -39,46 +37,45 @@ def test_a_network_is_differentiated_as_it_is_evaluated(estimator):
     network = nn.Sequential(
         nn.BatchNorm2d(1), nn.Dropout(0.9), nn.Flatten(), nn.Linear(16, 1)
     )
-    found = jacobian_of(
-        network, estimator, evaluation_point("normal", 0, 0, 16), (1, 4, 4)
-    )
+    point = evaluation_point("normal", 0, 0, 16)
+    found = jacobian_of(network, estimator, point, (1, 4, 4))
     np.testing.assert_allclose(found, np.eye(16) / np.sqrt(48), atol=1e-5)
     assert not network.training
     assert network[0].num_batches_tracked == 0
     assert not any(parameter.requires_grad for parameter in network.parameters())
 
 
-def test_points_and_weights_come_from_seeds_of_their_own():
-    """Kept estimates and published reports rest on these seeds."""
-    expected = stream(5, "nads", "evaluation point").standard_normal(
-        6, dtype=np.float32
-    )
+def test_points_and_weights_have_separate_seeds():
+    """Cached estimates and published reports depend on these seeds."""
+    rng = stream(5, "nads", "evaluation point")
+    expected = rng.standard_normal(6, dtype=np.float32)
     np.testing.assert_array_equal(evaluation_point("normal", 5, 3, 6), expected)
-    expected = stream(5, "nads", "evaluation point", 3).standard_normal(
-        6, dtype=np.float32
-    )
+    rng = stream(5, "nads", "evaluation point", 3)
+    expected = rng.standard_normal(6, dtype=np.float32)
     np.testing.assert_array_equal(evaluation_point("many", 5, 3, 6), expected)
     assert not evaluation_point("zero", 5, 3, 6).any()
     seeds = []
     matrix = np.eye(6, dtype=np.float32)
 
     def build(seed):
-        return seeds.append(seed) or linear_features(matrix)
+        seeds.append(seed)
+        return linear_features(matrix)
 
-    for number in (0, 7):
-        Sampler(build, (1, 2, 3), (5, "net"), GRADIENT)(number)
+    sampler = Sampler(build, (1, 2, 3), (5, "net"), GRADIENT)
+    sampler(0)
+    sampler(7)
     assert seeds == [derive(5, "nads", "net", 0), derive(5, "nads", "net", 7)]
 
 
 def test_the_covariance_of_a_linear_map_is_t2_ata():
-    """C = t²AᵀA for f = θᵀAx with θ of variance t²: brute force over read-outs agrees
-    with the exact expectation of a single network."""
+    """C = t²AᵀA for f = θᵀAx with θ of variance t².
+
+    Sampled read-outs agree with the exact expectation of a single network.
+    """
     matrix = np.random.default_rng(1).standard_normal((5, 16)).astype(np.float32)
     torch.manual_seed(0)
-    weights = torch.cat(
-        [nn.Linear(5, 1).weight.detach() for _ in range(20_000)]
-    ).numpy()
-    vectors = weights @ matrix
+    weights = [nn.Linear(5, 1).weight.detach() for _ in range(20_000)]
+    vectors = torch.cat(weights).numpy() @ matrix
     sampled = vectors.T @ vectors / len(vectors)
     for estimator in (GRADIENT, SECANT, dataclasses.replace(SECANT, step=1.0)):
         point = evaluation_point("normal", 0, 0, 16)
@@ -88,9 +85,8 @@ def test_the_covariance_of_a_linear_map_is_t2_ata():
 
 
 @pytest.mark.parametrize("stride", [2, 4])
-def test_one_strided_convolution_with_global_pooling_lives_on_periodic_patterns(stride):
-    """C has rank S² at most, and every direction repeats with period S along rows and
-    columns."""
+def test_one_strided_convolution_with_global_pooling_has_periodic_nads(stride):
+    """C has rank S² at most, and every direction repeats with period S."""
     covariance = Covariance((1, 16, 16))
     point = evaluation_point("normal", 0, 0, 256)
     for seed in range(40):
@@ -108,14 +104,12 @@ def test_one_strided_convolution_with_global_pooling_lives_on_periodic_patterns(
     for direction in nads.directions[: stride**2]:
         picture = direction.reshape(16, 16)
         for axis in (0, 1):
-            np.testing.assert_allclose(
-                np.roll(picture, stride, axis), picture, atol=1e-6
-            )
+            shifted = np.roll(picture, stride, axis)
+            np.testing.assert_allclose(shifted, picture, atol=1e-6)
 
 
-def test_at_zero_a_convolution_draws_its_bias_alone():
-    """F is the bias b everywhere, uniform from ±1/3 with nine weights, so λ₀ = D E[b²]
-    = 16/27."""
+def test_at_zero_only_the_bias_of_a_convolution_counts():
+    """F is the bias b everywhere, uniform in ±1/3, so λ₀ = D E[b²] = 16/27."""
 
     def make():
         return nn.Conv2d(1, 1, 3, padding=1)
@@ -127,14 +121,19 @@ def test_at_zero_a_convolution_draws_its_bias_alone():
     assert (found.estimand, found.method, found.point) == ("output", "plain", "zero")
 
 
-def test_of_normal_images_a_filter_of_one_weight_draws_white_noise():
-    """F = w x + b with w, b from ±1: C is a third of the identity and of the matrix of
-    ones."""
+def test_a_filter_of_one_weight_turns_normal_images_into_white_noise():
+    """F = w x + b with w, b in ±1: C is a third of the identity and of all ones."""
 
     def make():
         return nn.Conv2d(2, 2, 1, groups=2)
 
-    asked = {"estimand": "output", "point": "many", "symmetry": "square+channels"}
-    found = estimate(make, (2, 4, 4), 3000, **asked)
+    found = estimate(
+        make,
+        (2, 4, 4),
+        3000,
+        estimand="output",
+        point="many",
+        symmetry="square+channels",
+    )
     expected = [17 / 3, 17 / 3, *[1 / 3] * 30]
     assert (abs(found.eigenvalues - expected) < 5 * found.standard_errors).all()

@@ -1,5 +1,4 @@
-"""Which read-outs may be averaged over, with what variance, and the features below
-them."""
+"""Which read-outs may be averaged over, and with what variance."""
 
 import dataclasses
 
@@ -9,7 +8,7 @@ import torch
 from nads_samples import GRADIENT, SECANT
 from torch import nn
 
-from pipeline.nads.readout import readout, usable
+from pipeline.nads.readout import find_readout, resolve_method
 
 SHAPE = (1, 4, 4)
 INPUTS = 400
@@ -17,67 +16,63 @@ SIGNS = np.random.default_rng(0).permutation(np.repeat([1.0, -1.0], INPUTS // 2)
 """Weights of mean zero and mean square one."""
 
 
-def network(weights=None):
+def make_network(weights=None):
     """A network with a read-out of 400 weights."""
     torch.manual_seed(0)
-    made = nn.Sequential(
-        nn.Flatten(), nn.Linear(16, 5), nn.Linear(5, INPUTS), nn.Linear(INPUTS, 1)
-    )
+    last = nn.Linear(INPUTS, 1)
     if weights is not None:
-        made[3].weight.data = torch.as_tensor(weights, dtype=torch.float32).reshape(
-            1, -1
-        )
-    return made
+        last.weight.data = torch.as_tensor(weights[None], dtype=torch.float32)
+    return nn.Sequential(nn.Flatten(), nn.Linear(16, 5), nn.Linear(5, INPUTS), last)
+
+
+def has_hooks(network):
+    return any(module._forward_pre_hooks for module in network.modules())
 
 
 def test_the_last_linear_layer_and_the_variance_of_pytorchs_weights():
-    made = network()
-    assert readout(made, SHAPE) == (made[3], 1 / 1200)
-    assert not any(module._forward_pre_hooks for module in made.modules())
+    network = make_network()
+    assert find_readout(network, SHAPE) == (network[3], 1 / 1200)
+    assert not has_hooks(network)
 
 
 @pytest.mark.parametrize(
-    ("ratio", "usual"), [(1.22, True), (0.78, True), (1.23, False), (0.77, False)]
+    ("ratio", "expected"), [(1.22, 1), (0.78, 1), (1.23, 1.23), (0.77, 0.77)]
 )
-def test_a_mean_square_within_five_standard_errors_is_taken_as_pytorchs(ratio, usual):
+def test_a_mean_square_within_five_standard_errors_is_pytorchs(ratio, expected):
     """Five standard errors of the mean square of 400 uniform weights are 22 % of it."""
-    made = network(SIGNS * np.sqrt(ratio / 1200))
-    _, variance = readout(made, SHAPE)
-    assert variance == pytest.approx((1 if usual else ratio) / 1200, rel=1e-6)
+    network = make_network(SIGNS * np.sqrt(ratio / 1200))
+    _, variance = find_readout(network, SHAPE)
+    assert variance == pytest.approx(expected / 1200, rel=1e-6)
 
 
-def test_a_mean_square_of_another_law_is_taken_as_it_is():
+def test_the_mean_square_of_another_distribution_is_its_variance():
     """PyTorch's weights end at 1/√400 = 0.05."""
     weights = SIGNS / 1200**0.5
     weights[0] = 0.051
-    _, variance = readout(network(weights), SHAPE)
+    _, variance = find_readout(make_network(weights), SHAPE)
     assert variance == pytest.approx((weights**2).mean()) != pytest.approx(1 / 1200)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_mean_beyond_five_standard_errors_is_refused(sign):
-    """Five standard errors of the mean of 400 weights are 0.25 of their root mean
-    square."""
-    made = network(7 * (SIGNS + sign * 0.24))
-    assert readout(made, SHAPE)[0] is made[3]
-    with pytest.raises(
-        ValueError, match="^the last layer's weights do not have zero mean$"
-    ):
-        readout(network(7 * (SIGNS + sign * 0.27)), SHAPE)
+    """Five standard errors of the mean of 400 weights are 0.25 of their deviation."""
+    network = make_network(7 * (SIGNS + sign * 0.24))
+    assert find_readout(network, SHAPE)[0] is network[3]
+    network = make_network(7 * (SIGNS + sign * 0.27))
+    sentence = "^the last layer's weights do not have zero mean$"
+    with pytest.raises(ValueError, match=sentence):
+        find_readout(network, SHAPE)
 
 
 LAYER = nn.Linear(16, 16)
 
 
 class Around(nn.Module):
-    """A network of one linear layer, which stands before or after the body, and what is
-    made of its output."""
+    """A network with a function of its last linear layer's output and its input."""
 
     def __init__(self, last):
         super().__init__()
-        torch.manual_seed(
-            0
-        )  # of ten draws one has no output below 0 among the images tried
+        torch.manual_seed(0)  # one of ten seeds has no negative output
         self.head = nn.Linear(5, 1)
         self.body = nn.Linear(16, 5)
         self.last = last
@@ -88,7 +83,7 @@ class Around(nn.Module):
 
 
 @pytest.mark.parametrize(
-    "made",
+    "network",
     [
         nn.Sequential(nn.Flatten(), nn.Linear(16, 4), nn.Tanh()),
         nn.Sequential(nn.Conv2d(1, 1, 4), nn.Flatten()),
@@ -99,25 +94,25 @@ class Around(nn.Module):
         Around(lambda y, x: y.relu()),
     ],
 )
-def test_an_output_that_is_not_the_last_linear_layers_is_refused(made):
-    with pytest.raises(
-        ValueError, match="^the network does not end in a linear layer, so its rea"
-    ):
-        readout(made, SHAPE)
-    assert not any(module._forward_pre_hooks for module in made.modules())
-    plain, vectors, reason = usable(made, SECANT, (1, 4, 4))
-    assert (plain, vectors) == (dataclasses.replace(SECANT, method="plain"), 1)
-    assert "does not end in a linear layer" in reason
-    assert usable(made, plain, (1, 4, 4)) == (plain, 1, None)
+def test_an_output_that_is_not_the_last_linear_layers_is_refused(network):
+    sentence = "the network does not end in a linear layer"
+    with pytest.raises(ValueError, match=sentence):
+        find_readout(network, SHAPE)
+    assert not has_hooks(network)
+    plain = dataclasses.replace(SECANT, method="plain")
+    estimator, vectors, reason = resolve_method(network, SECANT, SHAPE)
+    assert (estimator, vectors) == (plain, 1)
+    assert reason.startswith(sentence)
+    assert resolve_method(network, plain, SHAPE) == (plain, 1, None)
 
 
 def test_the_last_layer_may_be_named_first_and_inputs_may_be_standardised():
-    made = Around(lambda y, x: y)
-    assert readout(made, SHAPE)[0] is made.head
+    network = Around(lambda y, x: y)
+    assert find_readout(network, SHAPE)[0] is network.head
 
 
-def test_a_network_with_dropout_is_judged_as_it_is_evaluated():
-    made = nn.Sequential(
+def test_the_readout_of_a_network_with_dropout_is_found_in_eval_mode():
+    network = nn.Sequential(
         nn.Flatten(),
         nn.Dropout(),
         nn.Linear(16, 7),
@@ -125,4 +120,4 @@ def test_a_network_with_dropout_is_judged_as_it_is_evaluated():
         nn.Linear(7, 1),
         nn.Dropout(),
     )
-    assert usable(made.train(), GRADIENT, (1, 4, 4)) == (GRADIENT, 7, None)
+    assert resolve_method(network.train(), GRADIENT, SHAPE) == (GRADIENT, 7, None)

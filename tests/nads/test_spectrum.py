@@ -1,46 +1,42 @@
-"""Eigenvectors that depend on C alone, not on its last bits, the overlap of two
-halves', and errors of eigenvalues against those of repeated estimates."""
+"""Eigenvectors that depend on C only, not on its last bits, and their errors."""
 
 import numpy as np
 import pytest
-from nads_samples import filled, jacobians
+from nads_samples import fill, jacobians
 
 from pipeline.nads.covariance import Covariance
 from pipeline.nads.spectrum import (
     agreement,
-    eigenvectors,
-    nearby_of,
-    oriented,
+    decompose,
+    degenerate_ranges,
+    orient,
     overlaps,
     standard_errors,
 )
-from pipeline.nads.symmetry import symmetrised
+from pipeline.nads.symmetry import symmetrise
 
 
-def test_the_largest_entry_is_positive_and_the_first_of_those_that_are_equal():
+def test_the_first_of_the_largest_entries_is_positive():
     rows = np.array([[1.0, -2.0], [-3.0, 2.0], [-2.0, 2.0], [2.0, -2.0]])
-    np.testing.assert_array_equal(oriented(rows), [[-1, 2], [3, -2], [2, -2], [2, -2]])
-    assert oriented(np.array([[-1.0, 1 + 7e-10]]))[0, 0] == 1, "equal but for rounding"
-    assert oriented(np.array([[-1.0, 1 + 1.5e-9]]))[0, 0] == -1, "not equal"
-    assert oriented(np.asfortranarray(rows)).flags["C_CONTIGUOUS"]
+    np.testing.assert_array_equal(orient(rows), [[-1, 2], [3, -2], [2, -2], [2, -2]])
+    assert orient(np.array([[-1.0, 1 + 7e-10]]))[0, 0] == 1, "equal but for rounding"
+    assert orient(np.array([[-1.0, 1 + 1.5e-9]]))[0, 0] == -1, "not equal"
+    assert orient(np.asfortranarray(rows)).flags["C_CONTIGUOUS"]
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-7, 1e7])
 @pytest.mark.parametrize("symmetry", ["none", "transposition", "square"])
 def test_eigenvectors_in_decreasing_eigenvalue(symmetry, scale):
     shape = (2, 3, 3)
-    matrix = scale * symmetrised(
-        symmetry, np.cov(np.random.default_rng(0).standard_normal((18, 40))), shape
-    )
-    values, vectors = eigenvectors(matrix, symmetry, shape)
+    samples = np.random.default_rng(0).standard_normal((18, 40))
+    matrix = scale * symmetrise(symmetry, np.cov(samples), shape)
+    values, vectors = decompose(matrix, symmetry, shape)
     assert (np.diff(values) <= 0).all()
-    np.testing.assert_allclose(
-        values, np.linalg.eigvalsh(matrix)[::-1], atol=1e-13 * scale
-    )
+    expected = np.linalg.eigvalsh(matrix)[::-1]
+    np.testing.assert_allclose(values, expected, atol=1e-13 * scale)
     np.testing.assert_allclose(vectors @ vectors.T, np.eye(18), atol=1e-12)
-    np.testing.assert_allclose(
-        vectors @ matrix, values[:, None] * vectors, atol=1e-12 * scale
-    )
+    expected = values[:, None] * vectors
+    np.testing.assert_allclose(vectors @ matrix, expected, atol=1e-12 * scale)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-7, 1e7])
@@ -48,44 +44,51 @@ def test_eigenvectors_in_decreasing_eigenvalue(symmetry, scale):
     ("excess", "first"),
     [(2e-13, "even"), (-2e-13, "even"), (4e-13, "odd"), (-4e-13, "even")],
 )
-def test_of_a_pair_the_even_vector_comes_first_and_only_of_a_pair(excess, first, scale):
-    """Two pictures of 1×2 pixels, even and odd under the flip; a pair's eigenvalues
-    differ by less than 2√2·10⁻¹³ here."""
-    even = np.array([1.0, 1.0]) / np.sqrt(2)
-    odd = np.array([1.0, -1.0]) / np.sqrt(2)
-    matrix = scale * (np.outer(even, even) + (1 + excess) * np.outer(odd, odd))
-    values, vectors = eigenvectors(matrix, "square", (1, 1, 2))
+def test_only_in_a_degenerate_pair_the_even_vector_comes_first(excess, first, scale):
+    """Two images of 1×2 pixels, even and odd under the flip.
+
+    A pair's eigenvalues differ by less than 2√2·10⁻¹³ here.
+    """
+    vectors = {
+        "even": np.array([1.0, 1.0]) / np.sqrt(2),
+        "odd": np.array([1.0, -1.0]) / np.sqrt(2),
+    }
+    even = np.outer(vectors["even"], vectors["even"])
+    odd = np.outer(vectors["odd"], vectors["odd"])
+    matrix = scale * (even + (1 + excess) * odd)
+    values, found = decompose(matrix, "square", (1, 1, 2))
     np.testing.assert_allclose(values, scale)
-    chosen = {"even": even, "odd": odd}[first]
-    np.testing.assert_allclose(np.abs(vectors @ chosen), [1, 0], atol=1e-12)
+    np.testing.assert_allclose(np.abs(found @ vectors[first]), [1, 0], atol=1e-12)
 
 
 def test_directions_do_not_depend_on_the_last_bits_of_the_sums():
-    """The symmetries of the square make eigenvalues equal in pairs; added in another
-    order, the sums differ by rounding."""
+    """The square's eigenvalues come in pairs, and sums depend on the order."""
     shape = (1, 6, 6)
     samples = jacobians(40, 3, shape)
-    one = filled(Covariance(shape, "square"), samples)
-    other = filled(Covariance(shape, "square"), samples[::-2] + samples[-2::-2])
-    assert not np.array_equal(one.mean(), other.mean())
-    first = one.spectrum()
-    second = other.spectrum()
-    gaps = -np.diff(first.eigenvalues) / first.eigenvalues[0]
-    assert (gaps < 1e-9).sum() >= 8, "there are pairs"
-    np.testing.assert_allclose(first.directions, second.directions, atol=1e-8)
-    flipped = first.directions.reshape(36, 6, 6)[..., ::-1].reshape(36, 36)
-    parity = (flipped * first.directions).sum(1)
+    covariance = fill(Covariance(shape, "square"), samples)
+    reordered = fill(Covariance(shape, "square"), samples[::-2] + samples[-2::-2])
+    assert not np.array_equal(covariance.mean(), reordered.mean())
+    spectrum = covariance.spectrum()
+    directions = spectrum.directions
+    gaps = -np.diff(spectrum.eigenvalues) / spectrum.eigenvalues[0]
+    pairs = np.flatnonzero(gaps < 1e-9)
+    assert len(pairs) >= 8
+    found = reordered.spectrum().directions
+    np.testing.assert_allclose(directions, found, atol=1e-8)
+    flipped = directions.reshape(36, 6, 6)[..., ::-1].reshape(36, 36)
+    parity = (flipped * directions).sum(1)
     np.testing.assert_allclose(np.abs(parity), 1)
-    for k in np.flatnonzero(gaps < 1e-9):
-        assert parity[k] > 0 > parity[k + 1], "of a pair, the even one first"
+    for k in pairs:
+        assert parity[k] > 0 > parity[k + 1]
 
 
 def test_overlaps_are_shares_of_spans():
     rng = np.random.default_rng(0)
-    one, other = (np.linalg.qr(rng.standard_normal((6, 6)))[0] for _ in range(2))
-    found = overlaps(one @ other.T)
+    a = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    b = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    found = overlaps(a @ b.T)
     for k in range(1, 7):
-        projected = one[:k] @ other[:k].T @ other[:k]
+        projected = a[:k] @ b[:k].T @ b[:k]
         assert found[k - 1] == pytest.approx((projected**2).sum() / k)
     np.testing.assert_allclose(overlaps(np.eye(4)), 1)
     np.testing.assert_allclose(overlaps(np.eye(4)[::-1]), [0, 0, 2 / 3, 1])
@@ -100,33 +103,35 @@ def test_halves_agree_on_as_many_of_the_first_ten_directions_as_were_compared():
 @pytest.mark.parametrize("count", [2, 8, 11])
 def test_standard_errors_of_eigenvalues_are_those_of_repeated_estimates(count):
     values = np.linspace(30, 20, 30)
-    spread = []
-    from_parts = []
+    differences = []
+    errors = []
     rng = np.random.default_rng(1)
     sizes = np.full(count, 5)
     sizes[0] = 6
     for _ in range(60):
-        parts = values + 4 * rng.standard_normal((count, 30)) / np.sqrt(sizes[:, None])
+        noise = rng.standard_normal((count, 30))
+        parts = values + 4 * noise / np.sqrt(sizes[:, None])
         mean = sizes @ parts / sizes.sum()
-        spread.append(mean - values)
-        from_parts.append(standard_errors(mean, parts, sizes))
-    assert np.mean(from_parts) == pytest.approx(np.std(spread), rel=0.1)
+        differences.append(mean - values)
+        errors.append(standard_errors(mean, parts, sizes))
+    assert np.mean(errors) == pytest.approx(np.std(differences), rel=0.1)
 
 
-def test_equal_eigenvalues_are_rarely_taken_apart():
-    """The gap of two equal eigenvalues exceeds 3.5 standard errors with probability
-    exp(−3.5²/4) = 4.7 %; the noise has unit variance on the diagonal, half of it
-    beside."""
+def test_equal_eigenvalues_are_rarely_separated():
+    """Their gap exceeds 3.5 standard errors with probability exp(−3.5²/4) = 4.7 %.
+
+    The noise has unit variance on the diagonal and half of it beside the diagonal.
+    """
     noise = np.random.default_rng(0).standard_normal((4000, 2, 2))
-    noisy = np.eye(2) + 0.01 * (noise + noise.transpose(0, 2, 1)) / 2
-    values = np.linalg.eigvalsh(noisy)[:, ::-1]
-    apart = np.mean([nearby_of(pair, np.full(2, 0.01))[0, 1] == 0 for pair in values])
-    assert 0.035 < apart < 0.06
+    matrices = np.eye(2) + 0.01 * (noise + noise.transpose(0, 2, 1)) / 2
+    errors = np.full(2, 0.01)
+    count = 0
+    for pair in np.linalg.eigvalsh(matrices)[:, ::-1]:
+        count += degenerate_ranges(pair, errors)[0, 1] == 0
+    assert 0.035 < count / 4000 < 0.06
 
 
-def test_neighbours_lie_between_clear_gaps():
+def test_degenerate_ranges_are_between_clear_gaps():
     values = np.array([9.0, 5.0, 4.9, 4.8, 1.0])
-    errors = np.full(5, 0.1)
-    np.testing.assert_array_equal(
-        nearby_of(values, errors), [[0, 0], [1, 3], [1, 3], [1, 3], [4, 4]]
-    )
+    found = degenerate_ranges(values, np.full(5, 0.1))
+    np.testing.assert_array_equal(found, [[0, 0], [1, 3], [1, 3], [1, 3], [4, 4]])

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from pipeline.networks import own
@@ -99,3 +100,28 @@ def test_installed_modules_and_ours_are_accepted(repository):
     dry_run({"network": "mine:net", "side": 4}, (1, 4, 4), 2)
     installed = {"torch", "numpy", "pipeline", "json"}
     own.check_imports(set(sys.modules) - installed)
+
+
+READING = """
+import numpy
+from torch import nn
+
+
+def net(channels, outputs):
+    features = numpy.load({path!r}).astype(int)
+    return nn.Sequential(nn.Flatten(), nn.Linear(features[0] * channels, outputs))
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("data/sizes.npy", 1), ("repository/own/sizes.npy", 0), (".cache/sizes.npy", 0)],
+)
+def test_data_from_elsewhere_get_a_notice(path, expected, repository):
+    file = repository.parent / path
+    file.parent.mkdir(exist_ok=True)
+    np.save(file, np.array([16]))
+    module = READING.format(path=str(file))
+    (repository / "own/mine.py").write_text(module)
+    notices = dry_run({"network": "mine:net"}, (1, 4, 4), 2)
+    assert [str(file) in text for text in notices] == [True] * expected

@@ -18,7 +18,7 @@ CONVERT = "convert the images to class folders as docs/extending.md (Images) sho
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
+class ImageSettings:
     """The block `images` of params.yaml.
 
     Attributes:
@@ -33,13 +33,13 @@ class Wanted:
 
 
 @dataclasses.dataclass(frozen=True)
-class WantedOfSize(Wanted):
+class SizedImageSettings(ImageSettings):
     """The images with the height and width of the networks that are trained on them."""
 
     size: Size = SIZE
 
 
-def existing(path: str | Path) -> Path:
+def expand_path(path: str | Path) -> Path:
     """Expand ~ in the path of images.
 
     Args:
@@ -57,18 +57,18 @@ def existing(path: str | Path) -> Path:
     return path
 
 
-def notice_of_other_images(wanted: Wanted) -> None:
+def notice_other_images(settings: ImageSettings) -> None:
     """Print a notice if data/images/ does not hold the images that CIFAR10 names.
 
     DVC does not know the variable, so it would not run `download` again.
 
     Args:
-        wanted: The block `images` of params.yaml.
+        settings: The block `images` of params.yaml.
     """
     path = os.environ.get(VARIABLE)
-    about = artifacts.REPORTS / "images.json"
-    if not path or wanted.path is not None:
+    if not path or settings.path is not None:
         return
+    about = artifacts.REPORTS / "images.json"
     if not artifacts.IMAGES.exists() or not about.exists():
         return
     source = json.loads(about.read_text(encoding="utf-8"))["source"]
