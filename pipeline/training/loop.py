@@ -48,9 +48,10 @@ class Training:
     precision: str = "float32"
     clip: float = CLIP
     optimiser: typing.Literal["sgd", "adamw"] = "sgd"
+    batch_size: int = 128
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "lr", "clip"):
+        for name in ("epochs", "lr", "clip", "batch_size"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
         if not 0 <= self.momentum < 1:
