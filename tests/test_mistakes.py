@@ -167,9 +167,9 @@ LENET = f"{LINEAR}/networks/lenet"
     ("a key that was removed", "eps2", GONE, "the key 'eps2' is missing"),
     (
         "no learning rate",
-        "training/lr",
+        "linear_pairs/training/lr",
         GONE,
-        "params.yaml: training: the key 'lr' is missing",
+        "params.yaml: linear_pairs.training: the key 'lr' is missing",
     ),
     ("no sigma", "image_pairs/sigma/default", GONE, "sigma has no value for lenet"),
     (

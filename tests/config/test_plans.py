@@ -1,5 +1,5 @@
-"""What params.yaml asks for: values of which one goes before another, ranges, sources
-of NADs, estimands, sizes."""
+"""What params.yaml asks for: which value overrides which, ranges, sources of NADs,
+estimands, sizes."""
 
 import copy
 import dataclasses
@@ -49,39 +49,39 @@ def test_what_stands_at_the_top_goes_to_every_scale(shipped):
             assert plan.seeds[0] == 7 and plan.precision == "bfloat16"
 
 
-def test_the_narrower_value_goes_before_the_wider_one(shipped):
-    """The line of a network, the experiment at a scale, the scale, the experiment's own
-    block, the top level."""
-    steps = [
-        ("training", GONE, (10_000, 50, 0.9), (10_000, 20, 0.0)),
-        ("training", {"epochs": 3}, (300, 3, 0.9), (300, 3, 0.0)),
-        (
-            "linear_pairs/training",
-            {"epochs": 4, "momentum": 0.5},
-            (400, 4, 0.5),
-            (300, 3, 0.0),
-        ),
-        ("linear_pairs/networks/lenet/epochs", 5, (400, 5, 0.5), (300, 3, 0.0)),
-    ]
-    places = ("test_samples", "test_samples", "linear_pairs/test_samples", "seeds")
-    for (path, value, *expected), place, samples in zip(
-        steps, places, (GONE, 300, 400, 1), strict=True
-    ):
-        shipped = changed(shipped, f"scales/smoke/{path}", value)
-        shipped = changed(shipped, f"scales/smoke/{place}", samples)
-        for name, numbers in zip(("linear_pairs", "fourier"), expected, strict=True):
-            plan = smoke(shipped, name)
-            training = plan.members["lenet"].training
-            assert (plan.test_samples, training.epochs, training.momentum) == numbers
-    assert smoke(shipped).members["mlp_100_20"].training.epochs == 4
+def test_a_scales_block_overrides_the_experiments_and_a_networks_line_both(shipped):
+    training = smoke(shipped).members["lenet"].training
+    assert (training.epochs, training.momentum) == (2, 0.9)
+    block = {"test_samples": 400, "training": {"epochs": 4, "momentum": 0.5}}
+    for key, value in block.items():
+        shipped = changed(shipped, f"scales/smoke/linear_pairs/{key}", value)
+    line = "scales/smoke/linear_pairs/networks/lenet"
+    shipped = changed(shipped, f"{line}/epochs", 5)
+    plan = smoke(shipped)
+    assert (plan.train_samples, plan.test_samples) == (512, 400)
+    for name, epochs in (("lenet", 5), ("mlp_100_20", 4)):
+        training = plan.members[name].training
+        assert (training.epochs, training.momentum, training.lr) == (epochs, 0.5, 0.2)
+    assert smoke(shipped, "fourier").members["lenet"].training.epochs == 2
+
+
+def test_the_schedule_is_the_experiments_unless_given(shipped):
+    training = smoke(shipped, "fourier").members["lenet"].training
     assert (training.optimiser, training.schedule) == ("sgd", "linear")
-    document = changed(shipped, "scales/smoke/training/optimiser", "adamw")
-    document = changed(
-        document, "scales/smoke/linear_pairs/networks/lenet/schedule", "cosine"
-    )
-    for member, schedule in (("lenet", "cosine"), ("mlp_100_20", "triangular")):
-        training = smoke(document).members[member].training
+    block = "scales/smoke/linear_pairs"
+    document = changed(shipped, f"{block}/training/optimiser", "adamw")
+    document = changed(document, f"{block}/networks/lenet/schedule", "cosine")
+    for name, schedule in (("lenet", "cosine"), ("mlp_100_20", "triangular")):
+        training = smoke(document).members[name].training
         assert (training.optimiser, training.schedule) == ("adamw", schedule)
+
+
+def test_batches_and_clipping_are_settings(shipped):
+    for name in experiments.names():
+        for member in smoke(shipped, name).members.values():
+            assert (member.training.batch_size, member.training.clip) == (128, 0.5)
+    document = changed(shipped, "fourier/training/batch_size", 64)
+    assert smoke(document, "fourier").members["lenet"].training.batch_size == 64
 
 
 def test_every_network_has_one_sigma_its_own_or_the_default(shipped):

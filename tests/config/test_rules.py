@@ -102,14 +102,8 @@ MISTAKES = [
         [64],
         "architectures.logreg: input must be [height, width]",
     ),
-    # Where a wrong value stands: the top level, the experiment's own block, the
-    # scale's, or its block there. The noise of linear_pairs, at the top level, is
-    # nobody else's.
-    (
-        "training/weight_decay",
-        -1,
-        "training: weight_decay must not be negative, not -1.0",
-    ),
+    # The sentence names the block that has the wrong value: the experiment's own, or
+    # the scale's.
     ("fourier/sigma", GONE, "fourier: the key 'sigma' is missing"),
     (
         "linear_pairs/training/lr",
@@ -117,10 +111,11 @@ MISTAKES = [
         "linear_pairs.training: lr must be positive, not -1.0",
     ),
     (
-        "scales/smoke/training/weight_decay",
-        -1,
-        "scales.smoke.training: weight_decay must not be negative, not -1.0",
+        "fourier/training/precision",
+        "bfloat16",
+        "fourier.training: set precision at the top level, for all networks",
     ),
+    ("scales/smoke/seeds", 2, "scales.smoke: unknown key 'seeds'; known are:"),
     (f"{LINEAR}/training/lr", -1, f"{AT}.training: lr must be positive, not -1.0"),
     (
         "scales/smoke/fourier/sigma",
@@ -217,33 +212,38 @@ def test_images_that_do_not_fit_the_inputs_of_their_networks(shipped):
     ]
 
 
-def test_all_mistakes_are_told_at_once_each_once(shipped):
-    """Of all scales, with misspelt keys; the top level's without those of the scales."""
-    step = "scales/paper/fourier/networks/lenet/step"
-    values = [
-        ("fourier/eps", -1, "fourier.eps must be greater than or equal to 0, not -1"),
-        (f"{LENET}/epochs", 0, f"{LINE}: epochs must be positive, not 0"),
-        (NADS, 1, f"{SOURCE}: networks must be at least 2 (halves are compared), not 1"),
-        (step, 3, f"{step.rpartition('/')[0].replace('/', '.')}: step must divide 16, so that "
-         "0 and −16 are in"),
-    ]  # fmt: skip
-    keys = [
-        (
-            "scales/overnight/nads",
-            [1],
-            "scales.overnight.nads must be a mapping, not [1]",
-        ),
-        ("epz2", 1, "unknown key 'epz2'; did you mean 'eps2'?"),
-    ]
-    top = [
-        (
-            "images/fallback",
-            "mnist",
-            "images.fallback must be 'digits' or None, not 'mnist'",
-        ),
-        ("seed", "a", "seed must be a valid integer, not 'a'"),
-    ]
-    for more, told in ((values, values), (keys, values + keys), (top, keys + top)):
-        for path, value, _ in more:
-            shipped = changed(shipped, path, value)
-        assert sorted(sentences(shipped)) == sorted(sentence for *_, sentence in told)
+TOP_LEVEL = [
+    ("images/fallback", "mnist", "images.fallback must be 'digits' or None, not"),
+    ("seed", "a", "seed must be a valid integer, not 'a'"),
+    ("epz2", 1, "unknown key 'epz2'; did you mean 'eps2'?"),
+    ("scales/overnight/nads", [1], "scales.overnight.nads must be an object, not [1]"),
+]
+NAMES = [
+    ("scale", "lapptop", "scale 'lapptop' is unknown; did you mean 'laptop'?"),
+    (
+        "scales/laptop/nads/lenett",
+        8,
+        "scales.laptop.nads: unknown architecture 'lenett'; did you mean 'lenet'?",
+    ),
+]
+VALUES = [
+    ("fourier/eps", -1, "fourier.eps must be greater than or equal to 0, not -1"),
+    (f"{LENET}/epochs", 0, f"{LINE}: epochs must be positive, not 0"),
+    (NADS, 1, f"{SOURCE}: networks must be at least 2 (halves are compared), not 1"),
+    (
+        "scales/paper/convergence/networks/lenet/step",
+        3,
+        "scales.paper.convergence.networks.lenet: step must divide 16, so that",
+    ),
+]
+
+
+@pytest.mark.parametrize("changes", [TOP_LEVEL, NAMES, VALUES])
+def test_mistakes_of_one_kind_are_told_at_once_each_once(shipped, changes):
+    for path, value, _ in changes:
+        shipped = changed(shipped, path, value)
+    found = sorted(sentences(shipped))
+    expected = sorted(words for *_, words in changes)
+    assert len(found) == len(expected)
+    for sentence, words in zip(found, expected, strict=True):
+        assert sentence.startswith(words)
