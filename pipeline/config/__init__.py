@@ -5,6 +5,7 @@ uses it. This folder holds the rules between values. Only the stage `plan` uses 
 """
 
 import dataclasses
+import functools
 import typing
 
 from pydantic import PositiveInt
@@ -29,7 +30,7 @@ from pipeline.nads.estimator import NADsPlan, Request, Source
 from pipeline.project.errors import InputError, nearest
 from pipeline.project.parameters import read
 from pipeline.training.loop import Training
-from pipeline.training.shapes import SIZE, Shape, Size, as_text
+from pipeline.training.shapes import INPUT, SIZE, Shape, Size, as_text
 
 __all__ = ["Plans", "plans", "read"]
 
@@ -63,13 +64,12 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
     inputs = {}
     for name, arguments in top.architectures.items():
         path = ("architectures", name)
-        network = {key: arguments[key] for key in arguments if key != "input"}
+        shape = {"input": arguments.pop("input", INPUT)}
+        architecture = mistakes.typed(Architecture, shape, path)
         try:
-            specifications[name] = networks.specification(network)
+            specifications[name] = networks.specification(arguments)
         except InputError as error:
             mistakes.add(path, f": {error}")
-        own = {key: arguments[key] for key in arguments if key == "input"}
-        architecture = mistakes.typed(Architecture, own, path)
         if architecture is not None:
             inputs[name] = architecture.shape
     if top.scale not in top.scales:
@@ -77,10 +77,8 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
             (), f": scale {top.scale!r} is unknown; {nearest(top.scale, top.scales)}"
         )
     for scale, block in top.scales.items():
-        for name in block.nads:
-            if name not in top.architectures:
-                path = ("scales", scale, "nads")
-                mistakes.unknown(path, name, top.architectures, "architecture")
+        path = ("scales", scale, "nads")
+        mistakes.unknown(path, block.nads, top.architectures, "architecture")
     mistakes.end()
     by_scale = {}
     for name in [top.scale, *(name for name in top.scales if name != top.scale)]:
@@ -106,13 +104,12 @@ class _Scale:
 
     def plans(self, questions: dict[str, Experiment]) -> Plans:
         """Return the plans of the scale."""
-        sources = self._sources()
         by_name = {}
         for name, experiment in questions.items():
-            by_name[name] = self._plan(experiment, sources)
+            by_name[name] = self._plan(experiment)
         size = self._size_of_images(questions, by_name)
         requests = {}
-        for name, source in sources.items():
+        for name, source in self.sources.items():
             requests[name] = Request(self.specifications[name], source)
         return Plans(
             WantedOfSize(**vars(self.top.images), size=size),
@@ -121,7 +118,8 @@ class _Scale:
             by_name,
         )
 
-    def _sources(self) -> dict[str, Source | None]:
+    @functools.cached_property
+    def sources(self) -> dict[str, Source | None]:
         """Return the sources of the scale's NADs, by architecture."""
         sources = {}
         for name, values in self.top.scales[self.name].nads.items():
@@ -152,9 +150,7 @@ class _Scale:
             )
         return next(iter(sizes), SIZE)
 
-    def _plan(
-        self, experiment: Experiment, sources: dict[str, Source | None]
-    ) -> Plan | None:
+    def _plan(self, experiment: Experiment) -> Plan | None:
         """Return one experiment's plan."""
         name = experiment.name
         path = ("scales", self.name, name)
@@ -173,7 +169,7 @@ class _Scale:
         members = {}
         for architecture in block.networks:
             line = (*path, "networks", architecture)
-            members[architecture] = self._member(experiment, line, block, sources)
+            members[architecture] = self._member(experiment, line, block)
         if None in members.values():
             return None
         holder = self.top if experiment.at_top_level else block
@@ -201,9 +197,7 @@ class _Scale:
     ) -> dict[str, typing.Any]:
         """Return a setting's value for each network that is trained."""
         known = [*self.top.architectures, "default"]
-        unknown = [name for name in values if name not in known]
-        for name in unknown:
-            self.mistakes.unknown((experiment, key), name, known)
+        unknown = self.mistakes.unknown((experiment, key), values, known)
         chosen = {}
         lacking = []
         for name in members:
@@ -219,11 +213,7 @@ class _Scale:
         return chosen
 
     def _member(
-        self,
-        experiment: Experiment,
-        path: Path,
-        block: Sizes,
-        sources: dict[str, Source | None],
+        self, experiment: Experiment, path: Path, block: Sizes
     ) -> Member | None:
         """Return one architecture's part of an experiment.
 
@@ -231,21 +221,17 @@ class _Scale:
             experiment: The experiment.
             path: The place of the architecture's line in the experiment's block.
             block: This block.
-            sources: The sources of the scale's NADs, by architecture.
         """
         name = path[-1]
         mistakes = self.mistakes
-        if name not in self.top.architectures:
-            mistakes.unknown(path[:-1], name, self.top.architectures, "architecture")
+        known = self.top.architectures
+        if mistakes.unknown(path[:-1], [name], known, "architecture"):
             return None
         line = block.networks[name] or {}
         known = [*keys_of(experiment.Grid), *training_keys(), "seeds"]
-        unknown = [key for key in line if key not in known]
-        for key in unknown:
-            mistakes.unknown(path, key, known)
-        if unknown:
+        if mistakes.unknown(path, line, known):
             return None
-        grid = self._grid(experiment, path, line, sources)
+        grid = self._grid(experiment, path, line)
         training = self._training(experiment, path, line, block)
         seeds = mistakes.typed(PositiveInt | None, line.get("seeds"), (*path, "seeds"))
         if seeds is not None and seeds > block.seeds:
@@ -256,7 +242,7 @@ class _Scale:
             )
         if grid is None or training is None:
             return None
-        source = sources.get(name)
+        source = self.sources.get(name)
         estimands = ()
         if experiment.needs_nads and source is not None:
             estimators = source.estimators(self.top.estimator)
@@ -271,11 +257,7 @@ class _Scale:
         )
 
     def _grid(
-        self,
-        experiment: Experiment,
-        path: Path,
-        line: dict[str, typing.Any],
-        sources: dict[str, Source | None],
+        self, experiment: Experiment, path: Path, line: dict[str, typing.Any]
     ) -> typing.Any:
         """Return the grid of a line, checked against the network's inputs and NADs."""
         name = path[-1]
@@ -288,7 +270,7 @@ class _Scale:
                 f": its input is {as_text(shape)}; the experiment takes {supported} "
                 f"{noun}",
             )
-        if experiment.needs_nads and name not in sources:
+        if experiment.needs_nads and name not in self.sources:
             self.mistakes.add(
                 path,
                 f": it has no NADs at this scale; name it in scales.{self.name}.nads",
@@ -300,7 +282,7 @@ class _Scale:
         grid = self.mistakes.typed(experiment.Grid, values, path)
         if grid is None:
             return None
-        source = sources.get(name)
+        source = self.sources.get(name)
         try:
             count = grid.nads(shape)
             if experiment.needs_nads and source is not None:

@@ -3,6 +3,7 @@
 import functools
 import json
 import typing
+from collections.abc import Iterable
 
 import pydantic
 
@@ -10,6 +11,9 @@ from pipeline.config.layout import Strict, keys_of
 from pipeline.project.errors import InputError, nearest
 
 Path = tuple[str, ...]  # the keys that lead to a value of params.yaml
+
+ABSENT = object()
+"""The value of a key that a mapping does not have."""
 
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 """pydantic's names for an unknown key of a model and of a dataclass."""
@@ -36,17 +40,20 @@ class Mistakes:
             self._sentences.append(line)
 
     def unknown(
-        self, path: Path, key: str, known: typing.Iterable[str], kind: str = "key"
-    ) -> None:
-        """Note an unknown name in the mapping at a path.
+        self, path: Path, names: Iterable[str], known: Iterable[str], kind: str = "key"
+    ) -> list[str]:
+        """Note every unknown name in a mapping, and return the unknown names.
 
         Args:
             path: Keys that lead to the mapping.
-            key: The name.
-            known: Names that are known there.
-            kind: What the name is of.
+            names: The names in it.
+            known: Names that it may have.
+            kind: What the names are of.
         """
-        self.add(path, f": unknown {kind} {key!r}; {nearest(key, known)}")
+        unknown = [name for name in names if name not in known]
+        for name in unknown:
+            self.add(path, f": unknown {kind} {name!r}; {nearest(name, known)}")
+        return unknown
 
     def end(self) -> None:
         """Raise InputError with a line for each mistake, if there are any."""
@@ -88,8 +95,7 @@ class Mistakes:
             parent = (*layers[-1], *keys[:-1])
             self.add(parent, f": the key {keys[-1]!r} is missing")
         elif error["type"] in UNKNOWN_KEY:
-            known = _keys_at(type_, keys[:-1])
-            self.unknown(place[:-1], keys[-1], known)
+            self.unknown(place[:-1], keys[-1:], _keys_at(type_, keys[:-1]))
         elif error["type"] == "value_error":
             # The sentence begins with the key of the wrong value.
             sentence = str(error["ctx"]["error"])
@@ -107,17 +113,12 @@ class Mistakes:
     def _layer_with(self, keys: Path, layers: tuple[Path, ...]) -> Path:
         """Return the first layer that has these keys, or the first one of all."""
         for layer in layers:
-            if self._has((*layer, *keys)):
+            value = self._document
+            for key in (*layer, *keys):
+                value = value.get(key, ABSENT) if isinstance(value, dict) else ABSENT
+            if value is not ABSENT:
                 return layer
         return layers[0]
-
-    def _has(self, path: Path) -> bool:
-        value = self._document
-        for key in path:
-            if not isinstance(value, dict) or key not in value:
-                return False
-            value = value[key]
-        return True
 
 
 @functools.cache

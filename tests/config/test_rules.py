@@ -104,6 +104,7 @@ MISTAKES = [
     ),
     # The sentence names the block that has the wrong value: the experiment's own, or
     # the scale's.
+    ("fourier/eps", None, "fourier.eps must be a valid number, not None"),
     ("fourier/sigma", GONE, "fourier: the key 'sigma' is missing"),
     (
         "linear_pairs/training/lr",
