@@ -37,7 +37,7 @@ def main(name: str) -> None:
             artifacts.write_json(folder / "images.json", artifacts.about_images())
         np.savez(folder / "directions.npz", **directions)
         for seed in plan.seeds:
-            draw = experiment.draw(plan, seed, images)
+            draw = experiment.draw_base_noise(plan, seed, images)
             artifacts.write_draw(folder, seed, draw)
     for split in ("train", "test"):
         asked = getattr(plan, f"{split}_samples")

@@ -107,7 +107,7 @@ def trained(plan: Plan, cell: Cell) -> list[dict]:
     experiment = experiments.find("flip")
     directions = artifacts.nads(name)["directions"]
     images = artifacts.images()
-    draw = experiment.draw(plan, cell["seed"], images)
+    draw = experiment.draw_base_noise(plan, cell["seed"], images)
     x, y = experiment.dataset(cell, "train", draw, [directions])
     network, outcome, _ = in_memory.trained(
         experiment, plan, cell, x, y, len(images["classes"])

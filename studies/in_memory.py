@@ -95,7 +95,7 @@ class Grid:
         self.data.vectors = self.experiment.directions(plan, nads)
 
         def draw(seed):
-            return self.experiment.draw(plan, seed, None)
+            return self.experiment.draw_base_noise(plan, seed, None)
 
         self.data.draw = functools.lru_cache(1)(draw)
 

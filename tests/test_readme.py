@@ -212,11 +212,11 @@ def test_the_example_experiment_can_be_run(shipped):
     cells = experiment.cells(plan)
     directions = experiment.directions(plan, None)
     assert [cell["index"] for cell in cells] == sizes["networks"]["lenet"]["indices"]
-    draw = experiment.draw(plan, 0, None)
+    draw = experiment.draw_base_noise(plan, 0, None)
     for cell, (split, count) in itertools.product(
         cells, (("train", 200), ("test", 50))
     ):
-        (name,) = experiment.uses(cell)
+        (name,) = experiment.direction_names(cell)
         x, y = experiment.dataset(cell, split, draw, [directions[name]])
         assert x.shape == (count, 1, 32, 32)
         pixel = x.flatten(1)[:, cell["index"]].numpy()

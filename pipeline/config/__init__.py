@@ -262,8 +262,8 @@ class _Scale:
         """Return the grid of a line, checked against the network's inputs and NADs."""
         name = path[-1]
         shape = self.inputs[name]
-        if shape[0] not in experiment.colours:
-            supported = " or ".join(map(str, experiment.colours))
+        if shape[0] not in experiment.supported_channels:
+            supported = " or ".join(map(str, experiment.supported_channels))
             noun = "channel" if supported == "1" else "channels"
             self.mistakes.add(
                 path,

@@ -65,7 +65,7 @@ class Data:
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
         """The directions from which the cell's data sets are made."""
-        return [self.vectors[name] for name in self.experiment.uses(cell)]
+        return [self.vectors[name] for name in self.experiment.direction_names(cell)]
 
     def dataset(self, cell: Cell, split: str) -> Labelled:
         """Inputs and class numbers of the cell's training or test set."""
@@ -108,7 +108,7 @@ class DataInMemory(Data):
     def draw(self, seed: int) -> dict[str, np.ndarray]:
         """Return the arrays of one seed's draw, of which only the last is kept."""
         if seed not in self._draws:
-            self._draws = {seed: self.experiment.draw(self.plan, seed, None)}
+            self._draws = {seed: self.experiment.draw_base_noise(self.plan, seed, None)}
         return self._draws[seed]
 
     @functools.cached_property

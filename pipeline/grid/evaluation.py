@@ -52,7 +52,7 @@ def evaluate_one(
         rows["results"].append(row)
         if position or network is None:
             continue
-        if plane := experiment.plane(
+        if plane := experiment.boundary_plane(
             cell, data.draw(cell["seed"]), data.directions(cell)
         ):
 

@@ -52,7 +52,9 @@ def _count_cached(
     at_hand = []
     for cell in experiment.cells(plan):
         if cell["seed"] in drawn:
-            if data.digests["directions"].keys() >= set(experiment.uses(cell)):
+            if data.digests["directions"].keys() >= set(
+                experiment.direction_names(cell)
+            ):
                 at_hand.append(cell)
     cached = collections.Counter()
     for job in jobs.of_cells(plan, data, at_hand, device):

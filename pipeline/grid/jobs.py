@@ -70,7 +70,7 @@ def of_cells(
         draw = {
             name: digest
             for name, digest in data.digests[f"draw-{seed}"].items()
-            if experiment.reads(cell, name)
+            if experiment.depends_on(cell, name)
             and not (experiment.needs_networks and name.startswith("test"))
         }
         key = store.digest(
@@ -84,7 +84,8 @@ def of_cells(
                 "device": device.type,
                 "draw": draw,
                 "directions": [
-                    data.digests["directions"][v] for v in experiment.uses(cell)
+                    data.digests["directions"][v]
+                    for v in experiment.direction_names(cell)
                 ],
             }
         )

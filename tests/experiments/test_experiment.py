@@ -33,7 +33,7 @@ def in_colour(*names):
     return [
         (name, channels)
         for name in names
-        for channels in experiments.find(name).colours
+        for channels in experiments.find(name).supported_channels
     ]
 
 
@@ -124,7 +124,7 @@ def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells
             expected.append(cell | dict(zip(SHAPE, (channels, *size), strict=True)))
     assert experiment.cells(plan) == expected
     for cell in expected:
-        used = experiment.uses(cell)
+        used = experiment.direction_names(cell)
         basis = nads(cell["architecture"])["directions"]
         make = VECTORS.get(name, lambda _, basis: [basis])
         for direction, vector in zip(used, make(cell, basis), strict=True):
@@ -187,11 +187,11 @@ def test_names_of_arrays_that_decide_only_the_test_begin_with_test(
     """What a cell's key leaves out is what its training set does not depend on."""
     experiment = experiments.find(name)
     (plan, _) = plans_of(name, channels)
-    draw = experiment.draw(plan, 3, images)
+    draw = experiment.draw_base_noise(plan, 3, images)
     vectors = experiment.directions(plan, nads_of(channels))
     trained = {key: array for key, array in draw.items() if not key.startswith("test")}
     for cell in experiment.cells(plan):
-        used = [vectors[direction] for direction in experiment.uses(cell)]
+        used = [vectors[direction] for direction in experiment.direction_names(cell)]
         (x, y), (full, same) = (
             experiment.dataset(cell, "train", arrays, used)
             for arrays in (trained, draw)
@@ -204,9 +204,9 @@ def test_every_part_is_linearly_separable_along_its_direction(name, channels):
     experiment = experiments.find(name)
     (_, plan) = plans_of(name, channels)
     vectors = experiment.directions(plan, nads_of(channels))
-    draw = experiment.draw(plan, 3, None)
+    draw = experiment.draw_base_noise(plan, 3, None)
     for cell in experiment.cells(plan):
-        directions = [vectors[used] for used in experiment.uses(cell)]
+        directions = [vectors[used] for used in experiment.direction_names(cell)]
         amplitudes = [cell[key] for key in ("eps", "eps1", "eps2") if key in cell]
         for split, count in (("train", 50), ("test", 30)):
             x, classes = experiment.dataset(cell, split, draw, directions)
@@ -236,7 +236,9 @@ def test_a_network_of_other_inputs_changes_no_cell_of_those_beside_it(name, chan
             cell for cell in experiment.cells(plan) if cell["architecture"] == "lenet"
         ]
         data = data_of(
-            name, {3: experiment.draw(plan, 3, None)}, experiment.directions(plan, nads)
+            name,
+            {3: experiment.draw_base_noise(plan, 3, None)},
+            experiment.directions(plan, nads),
         )
         keys.append(
             [job.key for job in jobs.of_cells(plan, data, cells, torch.device("cpu"))]
@@ -255,9 +257,9 @@ def test_pictures_of_another_size_are_kept_as_they_are(name, channels, images):
         for split in ("train", "test")
     }
     vectors = experiment.directions(plan, nads_of(channels))
-    draw = experiment.draw(plan, 3, small)
+    draw = experiment.draw_base_noise(plan, 3, small)
     for cell in experiment.cells(plan):
-        directions = [vectors[used] for used in experiment.uses(cell)]
+        directions = [vectors[used] for used in experiment.direction_names(cell)]
         for _, x, classes in experiment.test_sets(cell, draw, directions):
             assert x.shape == (20, experiment.channels, *WIDE) and len(classes) == 20
         x, classes = experiment.dataset(cell, "train", draw, directions)

@@ -19,7 +19,7 @@ def test_the_flip_reverses_the_coefficients_of_pictures_and_mean_alike(
 ):
     """x' = U flip(Uᵀx) of the normalised pictures, channel by channel, in training and
     test."""
-    draw = EXPERIMENT.draw(PLAN, 0, images)
+    draw = EXPERIMENT.draw_base_noise(PLAN, 0, images)
     plain, classes = EXPERIMENT.dataset(
         {"images": "plain", "seed": 0}, split, draw, [BASIS]
     )

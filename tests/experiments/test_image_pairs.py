@@ -26,7 +26,7 @@ BASIS = orthonormal()
 def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(
     images, normalised
 ):
-    draw = EXPERIMENT.draw(PLAN, 2, images)
+    draw = EXPERIMENT.draw_base_noise(PLAN, 2, images)
     for split, count in (("train", 40), ("test", 20)):
         rng = stream(2, "image_pairs", split)
         chosen, classes = pictures.chosen(rng, images, split, count)
@@ -42,7 +42,9 @@ def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(
     # The plane is spanned by half the gap between the sides' mean images, and by v.
     x = normalised(draw["train_pictures"])
     y = draw["train_labels"]
-    first, second = EXPERIMENT.plane(EXPERIMENT.cells(PLAN)[0], draw, [BASIS[5]])
+    first, second = EXPERIMENT.boundary_plane(
+        EXPERIMENT.cells(PLAN)[0], draw, [BASIS[5]]
+    )
     half_gap = (x[y > 0].mean(0) - x[y < 0].mean(0)) / 2
     np.testing.assert_allclose(first[:3], half_gap, atol=1e-6)
     np.testing.assert_allclose(second[3], BASIS[5].reshape(32, 32))
@@ -58,7 +60,8 @@ def with_positive(*names):
 
 def test_the_user_may_name_the_positive_classes(images):
     draw, plain = (
-        EXPERIMENT.draw(plan, 2, images) for plan in (with_positive("c", "a"), PLAN)
+        EXPERIMENT.draw_base_noise(plan, 2, images)
+        for plan in (with_positive("c", "a"), PLAN)
     )
     for split in ("train", "test"):
         classes = zip(draw[f"{split}_labels"], plain[f"{split}_labels"], strict=True)
@@ -79,7 +82,7 @@ def test_the_user_may_name_the_positive_classes(images):
 def test_three_channels_are_the_normalised_picture_and_the_fourth_is_linearly_separable(
     split, images, normalised
 ):
-    draw = EXPERIMENT.draw(PLAN, 2, images)
+    draw = EXPERIMENT.draw_base_noise(PLAN, 2, images)
     cell = EXPERIMENT.cells(PLAN)[4]
     x, classes = EXPERIMENT.dataset(cell, split, draw, [BASIS[5]])
     y = draw[f"{split}_labels"]
@@ -95,7 +98,7 @@ def test_three_channels_are_the_normalised_picture_and_the_fourth_is_linearly_se
 
 
 def test_it_is_tested_with_all_channels_with_each_part_alone_and_in_conflict(images):
-    draw = EXPERIMENT.draw(PLAN, 2, images)
+    draw = EXPERIMENT.draw_base_noise(PLAN, 2, images)
     cell = EXPERIMENT.cells(PLAN)[0]
     x, classes = EXPERIMENT.dataset(cell, "test", draw, [BASIS[5]])
     names, inputs, targets = zip(

@@ -23,7 +23,7 @@ PLAN = plan_of("learning", SETTINGS, GRIDS, seeds=(0,), samples=(60, 30), how=HO
 def test_images_are_the_mean_of_normalised_channels_and_labels_the_halves_as_those_of_d_of_v(
     split, images, normalised
 ):
-    draw = EXPERIMENT.draw(PLAN, 0, images)
+    draw = EXPERIMENT.draw_base_noise(PLAN, 0, images)
     x, y = EXPERIMENT.dataset(IMAGES, split, draw, [BASIS])
     expected = normalised(draw[f"{split}_pictures"]).mean(1, keepdims=True)
     np.testing.assert_allclose(x, expected, atol=1e-5)
@@ -39,7 +39,9 @@ def test_images_are_the_mean_of_normalised_channels_and_labels_the_halves_as_tho
 
 def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     vectors = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
-    data = data_of("learning", {0: EXPERIMENT.draw(PLAN, 0, images)}, vectors)
+    data = data_of(
+        "learning", {0: EXPERIMENT.draw_base_noise(PLAN, 0, images)}, vectors
+    )
     job = next(jobs.of_cells(PLAN, data, EXPERIMENT.cells(PLAN), torch.device("cpu")))
     (result,) = jobs.train_group(data, [job])
     course = jobs.course(result.tensors)

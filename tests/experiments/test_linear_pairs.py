@@ -16,7 +16,7 @@ BASIS = orthonormal()
 
 
 def test_the_draws_of_a_seed():
-    found = EXPERIMENT.draw(PLAN, 5, None)
+    found = EXPERIMENT.draw_base_noise(PLAN, 5, None)
     assert found["train_normal"].shape == (50, 2, 1024) and len(found) == 4
     for split, count in (("train", 50), ("test", 30)):
         rng = stream(5, "linear_pairs", split)
@@ -26,7 +26,7 @@ def test_the_draws_of_a_seed():
 
 
 def test_it_is_tested_with_both_channels_and_with_each_alone():
-    draw = EXPERIMENT.draw(PLAN, 3, None)
+    draw = EXPERIMENT.draw_base_noise(PLAN, 3, None)
     cell = EXPERIMENT.cells(PLAN)[1]
     v = list(BASIS[[1, 800]])
     x, classes = EXPERIMENT.dataset(cell, "test", draw, v)
@@ -46,7 +46,7 @@ def test_it_is_tested_with_both_channels_and_with_each_alone():
     across = (conflict - x)[:, 1].flatten(1).double().numpy()
     across -= np.outer(across @ v[1], v[1])
     np.testing.assert_allclose(across, 0, atol=1e-5)
-    first, second = EXPERIMENT.plane(cell, draw, v)
+    first, second = EXPERIMENT.boundary_plane(cell, draw, v)
     for channel, direction in enumerate((first, second)):
         np.testing.assert_allclose(
             direction[channel].flatten(), v[channel].astype(np.float32)
@@ -63,8 +63,8 @@ def test_label_noise_is_of_each_channel_by_itself_and_of_training_alone():
         for each in (values, VALUES)
     )
     cell = EXPERIMENT.cells(noisy)[1]
-    draw = EXPERIMENT.draw(noisy, 3, None)
-    without = EXPERIMENT.draw(plain, 3, None)
+    draw = EXPERIMENT.draw_base_noise(noisy, 3, None)
+    without = EXPERIMENT.draw_base_noise(plain, 3, None)
     assert all(np.array_equal(draw[name], array) for name, array in without.items())
     assert set(draw) - set(without) == {"train_numbers"}
     x, classes = EXPERIMENT.dataset(cell, "train", draw, v)

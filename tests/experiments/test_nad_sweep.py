@@ -19,7 +19,7 @@ def datasets(samples=(4000, 500), **values):
         "nad_sweep", VALUES | values, {"lenet": {"indices": (3,)}}, samples=samples
     )
     (cell, *_) = EXPERIMENT.cells(plan)
-    draw = EXPERIMENT.draw(plan, 0, None)
+    draw = EXPERIMENT.draw_base_noise(plan, 0, None)
     return [
         EXPERIMENT.dataset(cell, split, draw, [BASIS[3]]) for split in ("train", "test")
     ]

@@ -25,14 +25,14 @@ def test_more_classes_take_more_nads(images):
     with pytest.raises(
         InputError, match="^poison: 42 classes take 7 NADs, so the last index is"
     ):
-        EXPERIMENT.draw(PLAN, 4, images | {"classes": list(range(42))})
+        EXPERIMENT.draw_base_noise(PLAN, 4, images | {"classes": list(range(42))})
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_the_data_have_carriers_from_the_cells_index_on_and_are_then_normalised(
     split, images
 ):
-    draw = EXPERIMENT.draw(PLAN, 4, images)
+    draw = EXPERIMENT.draw_base_noise(PLAN, 4, images)
     x, classes = EXPERIMENT.dataset(cell(7), split, draw, [BASIS])
     assert (
         np.array_equal(classes, draw[f"{split}_labels"])
@@ -51,7 +51,7 @@ def test_the_data_have_carriers_from_the_cells_index_on_and_are_then_normalised(
 
 
 def test_it_is_tested_on_clean_images_and_with_carriers(images):
-    draw = EXPERIMENT.draw(PLAN, 4, images)
+    draw = EXPERIMENT.draw_base_noise(PLAN, 4, images)
     expected = {
         name: EXPERIMENT.dataset(cell(index), "test", draw, [BASIS])
         for name, index in (("clean", -1), ("poisoned", 7))

@@ -50,7 +50,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     assert list(pd.read_csv(stale.parent / "cells.csv")) == columns
     data = Data(experiment)
     for cell in cells:
-        draw = experiment.draw(PLAN, cell["seed"], None)
+        draw = experiment.draw_base_noise(PLAN, cell["seed"], None)
         assert data.digests[f"draw-{cell['seed']}"] == store.digests(draw)
         expected = experiment.dataset(
             cell, "train", draw, [basis[cell["index_1"]], basis[cell["index_2"]]]
