@@ -24,7 +24,7 @@ def main(name: str) -> None:
     """Train what the store does not hold, then lay out models/{name}/."""
     experiment = experiments.find(name)
     plan = Plan.read(experiment)
-    device = workers.device_of(artifacts.planned("machine", dict)["device"])
+    device = workers.device_of(artifacts.read_plan("machine", dict)["device"])
     data = Data(experiment)
     store = Store(default_folder())
     jobs = list(of_cells(plan, data, data.cells(plan), device))
@@ -82,4 +82,4 @@ def main(name: str) -> None:
 
 if __name__ == "__main__":
     with one_sentence():
-        main(command.experiment(__doc__, "train", experiments.names()))
+        main(command.read_experiment(__doc__, "train", experiments.names()))

@@ -91,7 +91,7 @@ class Grid:
         self.experiment = experiments.find("linear_pairs")
         self.cells = self.experiment.cells(plan)
         self.data = Data(self.experiment)
-        nads = functools.lru_cache(1)(artifacts.nads)
+        nads = functools.lru_cache(1)(artifacts.read_nads)
         self.data.vectors = self.experiment.directions(plan, nads)
 
         def draw(seed):

@@ -93,7 +93,7 @@ def test_it_writes_what_the_chosen_scale_asks_for_and_says_what_that_takes(
     assert not (folder / "data/plan/old").exists()
     for name in names:
         assert Plan.read(experiments.find(name)) == asked.experiments[name]
-    assert artifacts.planned("nads", NADsPlan) == asked.nads
+    assert artifacts.read_plan("nads", NADsPlan) == asked.nads
     head, columns, *table = capsys.readouterr().out.splitlines()
     assert head == "params.yaml is sound; scale paper on 2 cores:"
     assert columns.split() == "networks cached minutes left".split()

@@ -6,6 +6,7 @@ import yaml
 from structure import ROOT, VERBS, closure, files, imports, room
 
 from pipeline import experiments
+from pipeline.report.page import TITLES
 
 DAG = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))
 NAMES = DAG["vars"][0]["experiments"]
@@ -76,6 +77,7 @@ def test_a_stage_depends_on_the_rooms_of_the_code_it_imports_and_on_no_other(ver
 
 def test_every_experiment_has_its_stages_and_one_file_holds_the_metrics_of_all():
     assert sorted(NAMES) == experiments.names()
+    assert sorted(TITLES) == sorted(["nads", *NAMES])
     metrics = [
         stage["metrics"] for stage in DAG["stages"].values() if "metrics" in stage
     ]

@@ -27,7 +27,7 @@ from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Member, Plan
 from pipeline.images.wanted import WantedOfSize
 from pipeline.nads.estimator import NADsPlan, Request, Source
-from pipeline.project.errors import InputError, nearest
+from pipeline.project.errors import InputError, suggest
 from pipeline.project.parameters import read
 from pipeline.training.loop import Training
 from pipeline.training.shapes import INPUT, SIZE, Shape, Size, as_text
@@ -74,7 +74,7 @@ def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
             inputs[name] = architecture.shape
     if top.scale not in top.scales:
         mistakes.add(
-            (), f": scale {top.scale!r} is unknown; {nearest(top.scale, top.scales)}"
+            (), f": scale {top.scale!r} is unknown; {suggest(top.scale, top.scales)}"
         )
     for scale, block in top.scales.items():
         path = ("scales", scale, "nads")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pydantic
 
 from pipeline.config.layout import Strict, keys_of
-from pipeline.project.errors import InputError, nearest
+from pipeline.project.errors import InputError, suggest
 
 Path = tuple[str, ...]  # the keys that lead to a value of params.yaml
 
@@ -52,7 +52,7 @@ class Mistakes:
         """
         unknown = [name for name in names if name not in known]
         for name in unknown:
-            self.add(path, f": unknown {kind} {name!r}; {nearest(name, known)}")
+            self.add(path, f": unknown {kind} {name!r}; {suggest(name, known)}")
         return unknown
 
     def end(self) -> None:

@@ -10,7 +10,7 @@ from pipeline.experiments.plan import Member
 from pipeline.nads import from_file
 from pipeline.networks import own, registry
 from pipeline.networks.dry_run import dry_run
-from pipeline.project.errors import InputError, at, notice
+from pipeline.project.errors import InputError, notice, prefix_errors
 from pipeline.training.shapes import Shape
 
 CLASSES = 10
@@ -43,7 +43,7 @@ def try_out(plans: Plans) -> None:
     loaded = set(sys.modules)
     files = own.digests()
     for name, use in _uses(plans).items():
-        with at(f"params.yaml: architectures.{name}: ", ValueError):
+        with prefix_errors(f"params.yaml: architectures.{name}: ", ValueError):
             _try_network(use)
     own.check_imports(loaded)
     place = f"params.yaml: scales.{plans.nads.scale}"
@@ -60,7 +60,7 @@ def try_out(plans: Plans) -> None:
     for name, request in plans.nads.members.items():
         file = request.source.file
         if file is not None:
-            with at(f"{place}.nads.{name}: ", ValueError):
+            with prefix_errors(f"{place}.nads.{name}: ", ValueError):
                 from_file(file, request.source.input)
                 used = own.digest_of(file, files)
         else:

@@ -150,7 +150,7 @@ class Plan(typing.Generic[Settings, Grid]):
         Raises:
             InputError: The scale leaves the experiment out.
         """
-        plan = artifacts.planned(
+        plan = artifacts.read_plan(
             experiment.name, cls[experiment.Settings, experiment.Grid]
         )
         if not plan.members:

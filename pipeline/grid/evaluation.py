@@ -65,7 +65,7 @@ def evaluate_one(
             then = restored(weights)
             some = x[:: -(-len(x) // gradients.SAMPLES)]  # images are sorted by content
             response = gradients.covariance(then, some.to(device))
-            eigenvalues = artifacts.nads(cell["architecture"])["eigenvalues"]
+            eigenvalues = artifacts.read_nads(cell["architecture"])["eigenvalues"]
             measured = gradients.course(
                 cell, *data.directions(cell), eigenvalues, x, response
             )

@@ -66,8 +66,8 @@ def _count_cached(
 def _is_drawn(plan: Plan, seed: int) -> bool:
     """Whether a seed's draw is on disk, with the planned numbers of samples."""
     wanted = {"train": plan.train_samples, "test": plan.test_samples}
-    images = artifacts.about_pictures(plan.experiment) or wanted
-    draw = artifacts.draw(plan.experiment, seed)
+    images = artifacts.read_about_pictures(plan.experiment) or wanted
+    draw = artifacts.read_base_noise(plan.experiment, seed)
     for split, count in wanted.items():
         # There can be fewer images than planned.
         if len(draw.get(f"{split}_labels", ())) != min(count, images[split]):

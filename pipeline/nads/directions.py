@@ -7,7 +7,7 @@ import typing
 import numpy as np
 
 from pipeline.nads.spectrum import overlaps
-from pipeline.project.errors import InputError, at
+from pipeline.project.errors import InputError, prefix_errors
 from pipeline.training.shapes import as_text
 
 if typing.TYPE_CHECKING:
@@ -185,7 +185,7 @@ def from_file(path: str, shape: tuple[int, ...]) -> NADs:
     (4, 4)
     """
     with (
-        at(f"the NADs {path} cannot be read: ", OSError, ValueError),
+        prefix_errors(f"the NADs {path} cannot be read: ", OSError, ValueError),
         open(path, "rb") as file,
     ):
         rows = np.lib.format.read_array(file, allow_pickle=False)

@@ -19,7 +19,7 @@ from pipeline.nads.readout import usable
 from pipeline.nads.spectrum import nearby_of, oriented, standard_errors
 from pipeline.nads.symmetry import ORDERS, of_one_channel
 from pipeline.networks import SYMMETRIES, Symmetry, custom
-from pipeline.project.errors import InputError, at, notice
+from pipeline.project.errors import InputError, notice, prefix_errors
 from pipeline.project.limits import free_memory
 from pipeline.training.shapes import as_text
 
@@ -280,7 +280,7 @@ def estimate(
             + ("network" if isinstance(make, nn.Module) else type(make).__name__)
         )
 
-    with at("", ValueError):
+    with prefix_errors("", ValueError):
         over = Symmetry.named(symmetry)
         symmetric = symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, float(step), point, symmetric, False)

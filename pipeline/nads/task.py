@@ -15,7 +15,7 @@ from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import Estimation, begun
 from pipeline.nads.estimator import NADsPlan, Request
 from pipeline.nads.jacobian import Sampler
-from pipeline.project.errors import at, check_unchanged
+from pipeline.project.errors import check_unchanged, prefix_errors
 
 SHOWN_AND_KEPT = ("__init__", "controversial", "directions", "gallery", "named", "task")
 """Files of this room that decide no NAD: they name, show, compare, read and store what
@@ -93,7 +93,7 @@ class Task:
         estimation = self.estimation
         if contents := kept.contents(self.key):
             return NADs.load(io.BytesIO(contents[0]["npz"].numpy()))
-        with at(f"nads.{self.name}: "):
+        with prefix_errors(f"nads.{self.name}: "):
             estimation.fill(
                 by_workers, desc=f"estimate {self.name}", total=estimation.networks
             )
@@ -118,7 +118,7 @@ def tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
             # Seeds derive from the name, so two estimates share no networks and no
             # errors.
             full_name = name if asked is plan.estimator else f"{name}.{asked.estimand}"
-            with at(f"nads.{name}: "):
+            with prefix_errors(f"nads.{name}: "):
                 stated = networks.symmetry_of_inputs(specification, source.input)
                 symmetry = stated if asked.symmetry else networks.Symmetry()
                 sampler = Sampler(

@@ -7,7 +7,7 @@ from torch import nn
 
 from pipeline.networks import custom, registry
 from pipeline.networks.registry import CONTIGUOUS, Specification
-from pipeline.project.errors import at
+from pipeline.project.errors import prefix_errors
 from pipeline.training.shapes import Shape, as_text
 
 LAG = 0.05
@@ -41,7 +41,7 @@ def dry_run(
     if registry.is_custom(place):
         notices += _find_slow_norms(place, network, steps)
     else:  # tests check its other properties; the largest networks take seconds
-        with at(f"{place}: "):
+        with prefix_errors(f"{place}: "):
             custom.run(network.train(), custom.noise(2, shape), (outputs,))
     channels, height, width = shape
     if width <= 4 < min(channels, height):

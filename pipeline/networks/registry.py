@@ -22,7 +22,7 @@ from torch import nn
 
 from pipeline.networks import custom
 from pipeline.networks.libraries import LIBRARIES
-from pipeline.project.errors import InputError, at, nearest
+from pipeline.project.errors import InputError, prefix_errors, suggest
 from pipeline.training.loop import initialised
 from pipeline.training.shapes import SIDE, Shape
 
@@ -132,7 +132,7 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
         return dict(architecture)
     if name not in NETWORKS:
         raise InputError(
-            f"the network {name!r} is unknown; {nearest(name, NETWORKS)} Name your own network "
+            f"the network {name!r} is unknown; {suggest(name, NETWORKS)} Name your own network "
             "module:name, where the module is in own/, and a library's torchvision.models:name or "
             "timm:name"
         )
@@ -162,7 +162,7 @@ def constructor(place: str) -> Callable[..., nn.Module]:
         return LIBRARIES["timm"](functools.partial(imported.create_model, attribute))
     make = getattr(imported, attribute, None)
     if make is None:
-        raise InputError(f"the network {place}: {nearest(attribute, dir(imported))}")
+        raise InputError(f"the network {place}: {suggest(attribute, dir(imported))}")
     if not callable(make) or isinstance(make, nn.Module):
         raise InputError(
             f"{place} is a {type(make).__name__}; name a class or a function that returns a network"
@@ -189,7 +189,7 @@ def build(
     arguments = keywords(specification)
     make = functools.partial(constructor(place), channels, outputs, **arguments)
     given = f"{place} with {channels} channels, {outputs} outputs and {arguments}: "
-    with at(given, TypeError, ValueError):
+    with prefix_errors(given, TypeError, ValueError):
         if is_custom(place):
             return custom.build(make, seed, CONTIGUOUS.items() <= specification.items())
         return initialised(make, seed)

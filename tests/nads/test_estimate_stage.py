@@ -78,7 +78,7 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(
     ):
         networks = sampler(NETWORK, (7, name), estimator)
         expected = nads_of(networks, 6, symmetry)
-        written = artifacts.nads("net", estimand)
+        written = artifacts.read_nads("net", estimand)
         assert list(written) == [field.name for field in dataclasses.fields(expected)]
         for field, array in written.items():
             np.testing.assert_array_equal(array, getattr(expected, field))
@@ -98,7 +98,7 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(
         )
     sampled = [("net", 6), ("net.gradient", 6), ("leading", 4)]
     assert here == [(name, n) for name, count in sampled for n in range(count)]
-    leading = artifacts.nads("leading")
+    leading = artifacts.read_nads("leading")
     assert leading["directions"].shape == (3, 64)
     assert metrics["leading"]["overlap_of_first_10"] == float(
         f"{leading['overlap'][2]:.3g}"
@@ -140,7 +140,7 @@ def test_a_network_of_ones_own_is_averaged_over_what_it_is_measured_to_have_and_
         "mine: NADs (secant) from 24 networks, averaged over square"
         in capsys.readouterr().out
     )
-    nads = artifacts.nads("mine")
+    nads = artifacts.read_nads("mine")
     assert nads["directions"].shape == (72, 72) and tuple(nads["shape"]) == (2, 6, 6)
     (folder / "mine.py").write_text(OWN.replace("ReLU", "Tanh"))
     with pytest.raises(
@@ -157,7 +157,7 @@ def test_nads_from_a_file(folder, here, capsys):
     estimate.main()
     assert capsys.readouterr().out == "net: 64 NADs from theirs.npy\n"
     expected = imported(rows, (1, 8, 8))
-    written = artifacts.nads("net")
+    written = artifacts.read_nads("net")
     for field in dataclasses.fields(expected):
         np.testing.assert_array_equal(
             written[field.name], getattr(expected, field.name)
