@@ -13,6 +13,7 @@ from pydantic import PositiveInt
 from pipeline import experiments, networks
 from pipeline.config.layout import (
     Architecture,
+    Block,
     Document,
     Sizes,
     block_model,
@@ -46,7 +47,7 @@ class Plans:
     experiments: dict[str, Plan]
 
 
-def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
+def plans(document: Block) -> dict[str, Plans]:
     """Return the plans of every scale of a document, the chosen scale first.
 
     Args:
@@ -96,7 +97,7 @@ class _Scale:
     """
 
     mistakes: Mistakes
-    document: dict[str, typing.Any]
+    document: Block
     top: Document
     specifications: dict[str, networks.Specification]
     inputs: dict[str, Shape]
@@ -192,9 +193,9 @@ class _Scale:
         self,
         experiment: str,
         key: str,
-        values: dict[str, typing.Any],
+        values: Block,
         members: dict[str, Member],
-    ) -> dict[str, typing.Any]:
+    ) -> Block:
         """Return a setting's value for each network that is trained."""
         known = [*self.top.architectures, "default"]
         unknown = self.mistakes.unknown((experiment, key), values, known)
@@ -256,9 +257,7 @@ class _Scale:
             self.inputs[name],
         )
 
-    def _grid(
-        self, experiment: Experiment, path: Path, line: dict[str, typing.Any]
-    ) -> typing.Any:
+    def _grid(self, experiment: Experiment, path: Path, line: Block) -> typing.Any:
         """Return the grid of a line, checked against the network's inputs and NADs."""
         name = path[-1]
         shape = self.inputs[name]
@@ -295,7 +294,7 @@ class _Scale:
         self,
         experiment: Experiment,
         path: Path,
-        line: dict[str, typing.Any],
+        line: Block,
         block: Sizes,
     ) -> Training | None:
         """Return the hyperparameters of a line's network."""

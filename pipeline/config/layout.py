@@ -16,8 +16,8 @@ from pipeline.nads.estimator import Estimator
 from pipeline.training.loop import Training
 from pipeline.training.shapes import INPUT, Shape
 
-Block = dict[str, typing.Any] | None
-"""A block of which another model knows the keys; null is an empty block."""
+Block = dict[str, typing.Any]
+"""A mapping of params.yaml."""
 
 
 class Strict(pydantic.BaseModel):
@@ -32,7 +32,7 @@ class Document(Strict):
     seed: int
     images: Wanted
     estimator: Estimator
-    architectures: dict[str, dict[str, typing.Any]]
+    architectures: dict[str, Block]
     device: typing.Literal["auto", "cpu", "cuda", "mps", "xpu"]
     precision: typing.Literal["float32", "bfloat16"]
     scale: str
@@ -41,7 +41,7 @@ class Document(Strict):
 class Scale(Strict):
     """One scale, without the experiments: the sources of its NADs, by architecture."""
 
-    nads: dict[str, typing.Any] = {}
+    nads: Block = {}
 
 
 class Sizes(Strict):
@@ -50,8 +50,8 @@ class Sizes(Strict):
     seeds: PositiveInt
     train_samples: PositiveInt
     test_samples: PositiveInt
-    training: dict[str, typing.Any]
-    networks: dict[str, Block] = {}
+    training: Block
+    networks: dict[str, Block | None] = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +80,7 @@ def document_model(questions: dict[str, Experiment]) -> type[Document]:
     Args:
         questions: Experiments by name.
     """
-    blocks = dict.fromkeys(questions, (Block, None))
+    blocks = dict.fromkeys(questions, (Block | None, None))
     scale = pydantic.create_model("Scale", __base__=Scale, **blocks)
     settings = {}
     for experiment in questions.values():
@@ -125,9 +125,7 @@ def training_keys() -> list[str]:
     return [key for key in keys_of(Training) if key != "precision"]
 
 
-def merge(
-    base: dict[str, typing.Any], override: dict[str, typing.Any]
-) -> dict[str, typing.Any]:
+def merge(base: Block, override: Block) -> Block:
     """Return a copy of `base` in which `override` replaces values, at every depth."""
     result = dict(base)
     for key, value in override.items():

@@ -29,6 +29,9 @@ BaseNoise = dict[str, np.ndarray]
 """The arrays of one seed, by name, that determine all its data sets together with cells
 and directions: labels, standard-normal numbers, pictures."""
 
+Directions = list[np.ndarray]
+"""The vectors or bases that `Experiment.direction_names` names for a cell."""
+
 SHAPE = ("channels", "height", "width")
 """The columns of cells.csv that hold this shape."""
 
@@ -175,7 +178,7 @@ class Experiment:
         cell: Cell,
         split: str,
         base_noise: BaseNoise,
-        directions: list[np.ndarray],
+        directions: Directions,
     ) -> Labelled:
         """Return inputs (N, C, H, W) and class numbers (N,) of a cell.
 
@@ -202,7 +205,7 @@ class Experiment:
         return torch.as_tensor(labels).long()
 
     def test_sets(
-        self, cell: Cell, base_noise: BaseNoise, directions: list[np.ndarray]
+        self, cell: Cell, base_noise: BaseNoise, directions: Directions
     ) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
         """Yield (name, inputs, class numbers) of every test set.
 
@@ -215,7 +218,7 @@ class Experiment:
             yield name, separable.only(x, channels), y
 
     def boundary_plane(
-        self, cell: Cell, base_noise: BaseNoise, directions: list[np.ndarray]
+        self, cell: Cell, base_noise: BaseNoise, directions: Directions
     ) -> tuple[torch.Tensor, torch.Tensor] | None:
         """Return two directions (C, H, W) that span the decision boundary's plane.
 
@@ -259,7 +262,7 @@ class SeparableExperiment(Experiment):
             pairs.append((labels, cell[amplitude]))
         return pairs
 
-    def draw_base_noise(self, plan: Plan, seed: int, images: dict | None) -> BaseNoise:
+    def draw_base_noise(self, plan, seed, images):
         """Draw labels (N,) and standard-normal numbers (N, channels, D) of both splits.
 
         There is one array of numbers for each shape of the plan's inputs, which does
@@ -283,7 +286,7 @@ class SeparableExperiment(Experiment):
             arrays["train_numbers"] = rng.random((plan.train_samples, self.channels))
         return arrays
 
-    def depends_on(self, cell: Cell, array: str) -> bool:
+    def depends_on(self, cell, array):
         """Return False for standard-normal numbers of another shape."""
         if "normal" not in array:
             return True
@@ -293,13 +296,7 @@ class SeparableExperiment(Experiment):
             separable.drawn("test", shape),
         )
 
-    def dataset(
-        self,
-        cell: Cell,
-        split: str,
-        base_noise: BaseNoise,
-        directions: list[np.ndarray],
-    ) -> Labelled:
+    def dataset(self, cell, split, base_noise, directions):
         """Return the direct sum of one D(v) for each of the directions (D,)."""
         shape = shape_of(cell)
         pairs = self.labels_and_amplitudes(cell, split, base_noise)
@@ -324,11 +321,11 @@ class PictureExperiment(Experiment):
 
     needs_images = True
 
-    def inputs(self, shape: Shape) -> Shape:
+    def inputs(self, shape):
         """Return the shape of the pictures and of the channels beside them."""
         return (self.channels, *shape[1:])
 
-    def draw_base_noise(self, plan: Plan, seed: int, images: dict | None) -> BaseNoise:
+    def draw_base_noise(self, plan, seed, images):
         """Draw pictures (N, 3, H, W) and labels (N,) of both splits.
 
         The arrays `mean` and `deviation` (3,) are those of all training images. With
@@ -405,13 +402,11 @@ class BasisExperiment(PictureExperiment):
     supported_channels = (1, 3)
     outputs = None
 
-    def directions(
-        self, plan: Plan, nads: Callable[..., dict[str, np.ndarray]]
-    ) -> dict[str, np.ndarray]:
+    def directions(self, plan, nads):
         """Return the complete NADs (D, D) of every architecture, by its name."""
         return {name: nads(name)["directions"] for name in plan.members}
 
-    def direction_names(self, cell: Cell) -> list[str]:
+    def direction_names(self, cell):
         """Return the name of the cell's architecture."""
         return [cell["architecture"]]
 
@@ -429,7 +424,7 @@ class FrequencyExperiment(SeparableExperiment):
     Settings = Amplitude
     Grid = Frequencies
 
-    def grid_points(self, member: Member) -> Iterator[dict[str, typing.Any]]:
+    def grid_points(self, member):
         """Yield one of each k and −k, and of each transpose unless both are wanted."""
         grid = member.grid
         for row, column in frequencies(grid.step, member.input[1:], grid.transposes):
@@ -439,9 +434,7 @@ class FrequencyExperiment(SeparableExperiment):
         """Return v (D,) of a cell."""
         return fourier(cell["k_row"], cell["k_col"], shape_of(cell)[1:])
 
-    def directions(
-        self, plan: Plan, nads: Callable[..., dict[str, np.ndarray]]
-    ) -> dict[str, np.ndarray]:
+    def directions(self, plan, nads):
         """Return the Fourier directions of the grid."""
         directions = {}
         for cell in self.cells(plan):
@@ -449,6 +442,6 @@ class FrequencyExperiment(SeparableExperiment):
             directions[name] = self.direction(cell)
         return directions
 
-    def direction_names(self, cell: Cell) -> list[str]:
+    def direction_names(self, cell):
         """Return the name of v, for example '32x32_0_-4'."""
         return [f"{cell['height']}x{cell['width']}_{cell['k_row']}_{cell['k_col']}"]
