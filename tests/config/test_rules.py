@@ -4,6 +4,7 @@ that names its place."""
 import pytest
 from documents import GONE, changed
 
+from pipeline import experiments
 from pipeline.config import plans
 from pipeline.project.errors import InputError
 
@@ -126,6 +127,11 @@ MISTAKES = [
 ]
 
 
+def only_scale(document, name):
+    """The document with one scale."""
+    return document | {"scale": name, "scales": {name: document["scales"][name]}}
+
+
 def sentences(document: dict) -> list[str]:
     """The sentences that refuse a document, each without the name of the file."""
     with pytest.raises(InputError) as caught:
@@ -141,21 +147,19 @@ def test_a_mistake_is_one_sentence(shipped, path, value, words):
     assert sentence.startswith(words)
 
 
-def places(value, path=""):
-    """The path of every key in a document, of which `settings` decides what may stand
-    there."""
-    for key, item in value.items():
-        if not path.endswith(
-            ("networks/", "nads/", "sigma/", "architectures/", "scales/")
-        ):
+def key_paths(block, path=""):
+    """The path of every key in a document that is no name of a network or a scale."""
+    of_names = ("networks/", "nads/", "sigma/", "architectures/", "scales/")
+    for key, value in block.items():
+        if not path.endswith(of_names):
             yield f"{path}{key}"
-        if isinstance(item, dict) and key != "architectures":
-            yield from places(item, f"{path}{key}/")
+        if isinstance(value, dict) and key != "architectures":
+            yield from key_paths(value, f"{path}{key}/")
 
 
-def test_a_misspelt_key_gives_one_sentence_wherever_it_stands(shipped):
-    shipped |= {"scale": "smoke", "scales": {"smoke": shipped["scales"]["smoke"]}}
-    paths = [*places(shipped)]
+def test_a_misspelt_key_gives_one_sentence_wherever_it_is(shipped):
+    shipped = only_scale(shipped, "smoke")
+    paths = list(key_paths(shipped))
     assert len(paths) > 80
     for path in paths:
         *parents, last = path.split("/")
@@ -182,35 +186,48 @@ def test_a_misspelt_key_gives_one_sentence_wherever_it_stands(shipped):
     ],
 )
 def test_every_experiment_says_which_nads_it_lacks(shipped, source, words):
-    needing = ["flip", "image_pairs", "learning", "linear_pairs", "nad_sweep", "poison"]
-    lacking = sentences(changed(shipped, NADS, source))
-    assert all(words in sentence for sentence in lacking)
-    named = [sentence.split(".")[2] for sentence in lacking]
-    assert named == (["flip", "poison"] if "first" in words else needing)
+    expected = [
+        name for name in experiments.names() if experiments.find(name).needs_nads
+    ]
+    if "first" in words:
+        expected = ["flip", "poison"]
+    found = sentences(changed(shipped, NADS, source))
+    assert all(words in sentence for sentence in found)
+    assert [sentence.split(".")[2] for sentence in found] == expected
 
 
-def test_experiments_of_one_channel_or_of_three(shipped):
-    document = changed(shipped, "scales", {"smoke": shipped["scales"]["smoke"]}) | {
-        "scale": "smoke"
-    }
-    for name, shape, place, taken in (
-        ("lenet_colour", [32, 32], "colours", "3 channels"),
-        ("mlp_200_50", [3, 32, 32], "image_pairs", "1 channel"),
-    ):
-        size = "×".join(map(str, shape)) if len(shape) == 3 else "1×32×32"
-        (sentence,) = sentences(changed(document, f"architectures/{name}/input", shape))
-        line = f"scales.smoke.{place}.networks.{name}"
-        assert sentence == f"{line}: its input is {size}; the experiment takes {taken}"
+@pytest.mark.parametrize(
+    ("network", "shape", "experiment", "words"),
+    [
+        (
+            "lenet_colour",
+            [32, 32],
+            "colours",
+            "1×32×32; the experiment takes 3 channels",
+        ),
+        (
+            "mlp_200_50",
+            [3, 32, 32],
+            "image_pairs",
+            "3×32×32; the experiment takes 1 channel",
+        ),
+    ],
+)
+def test_experiments_of_one_channel_or_of_three(
+    network, shape, experiment, words, shipped
+):
+    document = only_scale(shipped, "smoke")
+    document = changed(document, f"architectures/{network}/input", shape)
+    place = f"scales.smoke.{experiment}.networks.{network}"
+    assert sentences(document) == [f"{place}: its input is {words}"]
 
 
 def test_images_that_do_not_fit_the_inputs_of_their_networks(shipped):
-    document = changed(shipped, "architectures/logreg/input", [64, 64])
-    document = changed(document, "scales", {"laptop": document["scales"]["laptop"]})
-    assert sentences(document) == [
-        "scales.laptop: all images of a scale have one size, the inputs of the networks trained on "
-        "them, not 32×32 pixels (lenet_colour in poison) and 64×64 pixels (logreg in learning); "
-        "give these networks one `input`"
-    ]
+    document = only_scale(shipped, "laptop")
+    (sentence,) = sentences(changed(document, "architectures/logreg/input", [64, 64]))
+    assert sentence.startswith("scales.laptop: all images of a scale have one size,")
+    for size in ("32×32", "64×64"):
+        assert f"{size} pixels" in sentence
 
 
 TOP_LEVEL = [
