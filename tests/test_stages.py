@@ -24,10 +24,12 @@ FLOORS = (
 """Folders and stages from the ground up: a floor imports only lower floors."""
 
 
-def stage_of(verb, name):
-    """The stage that DVC makes of a verb's entry for an experiment."""
-    text = yaml.safe_dump(DAG["stages"][verb])
-    return yaml.safe_load(text.replace("${item.experiment}", str(name)))
+def instances():
+    """Yield (verb, experiment or None, stage) of every stage that DVC makes."""
+    for verb, stage in DAG["stages"].items():
+        for name in NAMES if "matrix" in stage else [None]:
+            text = yaml.safe_dump(stage).replace("${item.experiment}", str(name))
+            yield verb, name, yaml.safe_load(text)
 
 
 def files_used(verb, name):
@@ -51,8 +53,7 @@ def test_only_download_imports_torchvision_which_takes_seconds():
 def test_a_stage_depends_on_the_folders_of_the_code_it_imports_and_on_no_other(verb):
     used = set()
     listed = set()
-    for name in NAMES if "matrix" in DAG["stages"][verb] else [None]:
-        stage = stage_of(verb, name)
+    for _, name, stage in (found for found in instances() if found[0] == verb):
         argument = "" if name is None else f" {name}"
         assert stage["cmd"] == f"python -m pipeline.{verb}{argument}"
         dependencies = [path for path in stage["deps"] if path.startswith("pipeline")]
