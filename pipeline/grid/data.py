@@ -47,7 +47,9 @@ class Data:
         """The digests, by name, of the arrays of each file: 'directions', 'draw-0' for
         seed 0."""
         digests = {"directions": store.digests(self.vectors)}
-        for seed in {cell["seed"] for cell in artifacts.read_cells(self.experiment.name)}:
+        for seed in {
+            cell["seed"] for cell in artifacts.read_cells(self.experiment.name)
+        }:
             digests[f"draw-{seed}"] = store.digests(self.draw(seed))
         return digests
 
