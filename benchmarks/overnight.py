@@ -23,6 +23,7 @@ OF_A_LINE = (
     "lr",
     "momentum",
     "weight_decay",
+    "batch_size",
     "clip",
     "optimiser",
     "schedule",

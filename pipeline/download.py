@@ -16,7 +16,7 @@ from pipeline.project.errors import notice, one_sentence
 
 def main() -> None:
     """Read the images, sort them, and write them."""
-    settings = artifacts.planned("images", SizedImageSettings)
+    settings = artifacts.read_plan("images", SizedImageSettings)
     images = sources.find(settings, settings.size)
     mean, deviation = images.statistics()
     about = {
@@ -44,5 +44,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     with one_sentence():
-        command.parser(__doc__, "download").parse_args()
+        command.make_parser(__doc__, "download").parse_args()
         main()

@@ -18,7 +18,7 @@ from pipeline.nads.estimator import NADsPlan
 from pipeline.nads.spectrum import agreement
 from pipeline.nads.task import make_tasks
 from pipeline.project import artifacts, command
-from pipeline.project.errors import at, one_sentence
+from pipeline.project.errors import one_sentence, prefix_errors
 
 
 def make_metrics(nads: NADs) -> dict[str, Any]:
@@ -44,13 +44,13 @@ def _round(number: float, digits: int) -> float:
 
 def main() -> None:
     """Estimate or import the NADs of each architecture, and write them."""
-    plan = artifacts.planned("nads", NADsPlan)
-    device = workers.device_of(artifacts.planned("machine", dict)["device"])
+    plan = artifacts.read_plan("nads", NADsPlan)
+    device = workers.device_of(artifacts.read_plan("machine", dict)["device"])
     from_files = {}
     for name, request in plan.members.items():
         file = request.source.file
         if file is not None:
-            with at(f"nads.{name}: "):
+            with prefix_errors(f"nads.{name}: "):
                 from_files[name] = from_file(file, request.source.input)
     tasks = list(make_tasks(plan, device))
     metrics = {}
@@ -78,5 +78,5 @@ def main() -> None:
 if __name__ == "__main__":
     # Workers use the cores, and no bit may depend on the number of threads.
     with one_sentence(), threadpoolctl.threadpool_limits(1):
-        command.parser(__doc__, "estimate").parse_args()
+        command.make_parser(__doc__, "estimate").parse_args()
         main()

@@ -29,10 +29,10 @@ def main(name: str) -> None:
     """Evaluate every cell and write the tables."""
     experiment = experiments.find(name)
     models = artifacts.MODELS / name
-    device = workers.device_of(artifacts.planned("machine", dict)["device"])
+    device = workers.device_of(artifacts.read_plan("machine", dict)["device"])
     plan = Plan.read(experiment)
     cells = Data(experiment).cells(plan)
-    grid = artifacts.trained(name, "grid.json")
+    grid = artifacts.read_training(name, "grid.json")
     names = [artifacts.cell_name(cell, experiment.coordinates) for cell in cells]
     specifications = [grid["architectures"][cell["architecture"]] for cell in cells]
     files = [str(models / f"{cell_name}.safetensors") for cell_name in names]
@@ -54,7 +54,7 @@ def main(name: str) -> None:
         outcomes[file] = result
     rows, sections = zip(*(outcomes[file] for file in files), strict=True)
     tables = evaluation.tables(
-        cells, rows, artifacts.trained(name, "training.csv"), experiment
+        cells, rows, artifacts.read_training(name, "training.csv"), experiment
     )
     sections = {
         name: each
@@ -68,7 +68,7 @@ def main(name: str) -> None:
         summary(tables["results"], columns).to_csv(folder / "summary.csv", index=False)
         if sections:
             np.savez_compressed(folder / "cross_sections.npz", **sections)
-        pictures = artifacts.about_pictures(name)
+        pictures = artifacts.read_about_pictures(name)
         about = {
             "images": pictures and pictures["name"],
             "plan": dataclasses.asdict(plan),
@@ -78,4 +78,4 @@ def main(name: str) -> None:
 
 if __name__ == "__main__":
     with one_sentence():
-        main(command.experiment(__doc__, "evaluate", experiments.names()))
+        main(command.read_experiment(__doc__, "evaluate", experiments.names()))

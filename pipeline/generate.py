@@ -1,10 +1,10 @@
-"""Stage `generate EXPERIMENT`: cells, directions and draws ->
+"""Stage `generate EXPERIMENT`: cells, directions and base noise ->
 data/datasets/{experiment}/.
 
-cells.csv (one row per cell), directions.npz (vectors or bases), draw-{seed}.{array}.npy
-(labels, standard-normal images, pictures) together determine each training set bit for
-bit, so that no training set is written. images.json: name, classes and digest of the
-pictures' images.
+cells.csv (one row per cell), directions.npz (vectors or bases) and
+draw-{seed}.{array}.npy (labels, standard-normal numbers, pictures) together determine
+each training set bit for bit, so no training set is written. images.json: name, classes
+and digest of the pictures' images.
 """
 
 import functools
@@ -24,35 +24,41 @@ def main(name: str) -> None:
     plan = Plan.read(experiment)
 
     @functools.lru_cache(1)
-    def nads(architecture, estimand=None):
-        chosen = plan.members[architecture].estimands[0]
-        return artifacts.nads(architecture, None if estimand == chosen else estimand)
+    def read_nads(architecture, estimand=None):
+        if estimand == plan.members[architecture].estimands[0]:
+            estimand = None  # the chosen estimand, which file names leave out
+        return artifacts.read_nads(architecture, estimand)
 
     cells = experiment.cells(plan)
-    directions = experiment.directions(plan, nads)
-    images = artifacts.images() if experiment.needs_images else None
+    directions = experiment.directions(plan, read_nads)
+    images = artifacts.read_images() if experiment.needs_images else None
     with artifacts.output(artifacts.DATASETS / name) as folder:
         pd.DataFrame(cells).to_csv(folder / "cells.csv", index=False)
         if images is not None:
-            artifacts.write_json(folder / "images.json", artifacts.about_images())
+            about = artifacts.read_about_images()
+            artifacts.write_json(folder / "images.json", about)
         np.savez(folder / "directions.npz", **directions)
         for seed in plan.seeds:
-            draw = experiment.draw(plan, seed, images)
-            artifacts.write_draw(folder, seed, draw)
-    for split in ("train", "test"):
-        asked = getattr(plan, f"{split}_samples")
-        made = len(draw[f"{split}_labels"])
-        if made < asked:
+            base_noise = experiment.draw_base_noise(plan, seed, images)
+            artifacts.write_base_noise(folder, seed, base_noise)
+    planned = {"train": plan.train_samples, "test": plan.test_samples}
+    for split, count in planned.items():
+        found = len(base_noise[f"{split}_labels"])
+        if found < count:
             notice(
-                f"{name} has {made} {split} samples, not {asked}: there are no more images"
+                f"{name} has {found} {split} samples, not {count}: there are no more "
+                "images"
             )
-    counts = {"cell": len(cells), "direction": len(directions)}
-    print(
-        f"{name}: "
-        + ", ".join(f"{n} {noun}{'s' * (n != 1)}" for noun, n in counts.items())
-    )
+    print(f"{name}: {_count(cells, 'cell')}, {_count(directions, 'direction')}")
+
+
+def _count(items, noun):
+    """Return the number of items as text, such as '2 cells'."""
+    if len(items) == 1:
+        return f"1 {noun}"
+    return f"{len(items)} {noun}s"
 
 
 if __name__ == "__main__":
     with one_sentence():
-        main(command.experiment(__doc__, "generate", experiments.names()))
+        main(command.read_experiment(__doc__, "generate", experiments.names()))

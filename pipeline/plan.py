@@ -2,10 +2,9 @@
 run.
 
 No other stage reads params.yaml. data/plan/ holds the chosen scale: images.json,
-nads.json and {experiment}.json, with the digests of a person's own files, and
-machine.json, the device. A mistake at any scale ends the stage with one sentence, and
-several mistakes with one sentence each; of the networks, those of the chosen scale
-alone are tried.
+nads.json and {experiment}.json, with the digests of your own files, and machine.json,
+the device. A mistake at any scale ends the stage with one sentence, and several
+mistakes with one sentence each. Only the networks of the chosen scale are tried.
 """
 
 import dataclasses
@@ -26,40 +25,50 @@ def main() -> None:
     """Check params.yaml, print the work that it asks for, and write the plans."""
     torch.set_num_threads(1)
     digest = artifacts.params_digest()
-    plans, *_ = config.plans(config.read()).values()  # the chosen scale's
-    device = workers.device_of(plans.device)
-    scale = plans.nads.scale
+    plans_by_scale = config.plans(config.read())
+    plans = next(iter(plans_by_scale.values()))  # the chosen scale's
     try_out(plans)
     if plans.images.path is not None:
         expand_path(plans.images.path)
     notice_other_images(plans.images)
-    rows = {
-        name: forecast(experiments.find(name), plan, device, plans.engine)
-        for name, plan in plans.experiments.items()
-    }
-    table = pd.DataFrame(rows).T
-    table.loc["all"] = table.sum(skipna=False)
-    print(f"params.yaml is sound; scale {scale} on {workers.place(device)}:")
-    print(table.to_string(float_format="{:,.0f}".format, na_rep="unknown"))
-    if left_out := [
-        name for name, plan in plans.experiments.items() if not plan.members
-    ]:
-        others = " ".join(
-            f"evaluate@{name}" for name in plans.experiments if name not in left_out
-        )
-        notice(
-            f"scale {scale} leaves {', '.join(left_out)} out; `dvc repro {others}` runs the rest"
-        )
-    documents = {"images": plans.images, "nads": plans.nads}
+    print_forecast(plans)
+    notice_experiments_left_out(plans)
     with artifacts.output(artifacts.PLAN) as folder:
-        for name, plan in (documents | plans.experiments).items():
+        documents = {"images": plans.images, "nads": plans.nads, **plans.experiments}
+        for name, plan in documents.items():
             artifacts.write_json(folder / f"{name}.json", dataclasses.asdict(plan))
         machine = {"device": plans.device, "engine": plans.engine}
         artifacts.write_json(folder / "machine.json", machine)
         (folder / "params.sha256").write_text(digest)
 
 
+def print_forecast(plans: config.Plans) -> None:
+    """Print the networks, cached networks and minutes of every experiment."""
+    device = workers.device_of(plans.device)
+    rows = {}
+    for name, plan in plans.experiments.items():
+        rows[name] = forecast(experiments.find(name), plan, device, plans.engine)
+    table = pd.DataFrame(rows).T
+    table.loc["all"] = table.sum(skipna=False)
+    scale = plans.nads.scale
+    print(f"params.yaml is sound; scale {scale} on {workers.place(device)}:")
+    print(table.to_string(float_format="{:,.0f}".format, na_rep="unknown"))
+
+
+def notice_experiments_left_out(plans: config.Plans) -> None:
+    """Print a notice with the command that runs the experiments of a smaller scale."""
+    left_out = [name for name, plan in plans.experiments.items() if not plan.members]
+    if left_out:
+        rest = [
+            f"evaluate@{name}" for name in plans.experiments if name not in left_out
+        ]
+        notice(
+            f"scale {plans.nads.scale} leaves {', '.join(left_out)} out; "
+            f"`dvc repro {' '.join(rest)}` runs the rest"
+        )
+
+
 if __name__ == "__main__":
     with one_sentence():
-        command.parser(__doc__, "plan").parse_args()
+        command.make_parser(__doc__, "plan").parse_args()
         main()

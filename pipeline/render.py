@@ -10,54 +10,57 @@ from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.report import run, style
 from pipeline.report.metrics import metrics
-from pipeline.report.page import Picture, page
+from pipeline.report.page import TITLES, Picture, render_markdown
 from pipeline.report.site.document import document
 
-# The report's sections, as the story is told: the NADs, what is learned along a
-# direction, which of two, what images make of it.
-ORDER = (
-    "nads",
-    "nad_sweep",
-    "fourier",
-    "colours",
-    "convergence",
-    "learning",
-    "linear_pairs",
-)
-ORDER += ("image_pairs", "poison", "flip")
-PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in ORDER}
+PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in TITLES}
+"""The modules that make the report's sections, in its order."""
 
 
 def main() -> None:
-    """Render every figure afresh; what cannot be rendered leaves the last report."""
+    """Render every figure again; if one cannot be rendered, the last report stays."""
     report = run.read(name for name in experiments.names() if name in PARTS)
     sections = {name: part.section(report) for name, part in PARTS.items()}
     with artifacts.output(artifacts.FIGURES) as figures:
         for section in sections.values():
             save(section.pictures, figures)
         runs = {name: [section] for name, section in sections.items()}
-        pages = {
-            "index.html": document(runs, report.plan.scale, report.notice, figures),
-            "report.md": page(sections, report.notice),
-        }
-    for name, text in pages.items():
-        # What an earlier run left may be the same file as one in DVC's cache.
-        (artifacts.REPORTS / name).unlink(missing_ok=True)
-        (artifacts.REPORTS / name).write_text(text, encoding="utf-8")
+        html = document(runs, report.plan.scale, report.notice, figures)
+    write_page("index.html", html)
+    write_page("report.md", render_markdown(sections, report.notice))
     artifacts.write_json(artifacts.REPORTS / "metrics.json", metrics(report))
     count = sum(len(section.pictures) for section in sections.values())
     print(
-        f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}"
+        f"{count} figures in {artifacts.FIGURES}/; the page: "
+        f"{artifacts.REPORTS / 'index.html'}"
     )
 
 
+def write_page(name: str, text: str) -> None:
+    """Write a page of the report.
+
+    Args:
+        name: Name of its file.
+        text: Its contents.
+    """
+    path = artifacts.REPORTS / name
+    # What an earlier run left may be the same file as one in DVC's cache.
+    path.unlink(missing_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
 def save(pictures: Iterable[Picture], folder: Path) -> None:
-    """Save the figures of a section."""
+    """Save the figures of a section.
+
+    Args:
+        pictures: Figures with their names.
+        folder: Folder of the files.
+    """
     for picture in pictures:
         style.save(picture.figure, folder, picture.name)
 
 
 if __name__ == "__main__":
     with one_sentence():
-        command.parser(__doc__, "render").parse_args()
+        command.make_parser(__doc__, "render").parse_args()
         main()

@@ -26,7 +26,7 @@ def main(name: str) -> None:
     """Train what the cache lacks, then lay out models/{name}/."""
     experiment = experiments.find(name)
     plan = Plan.read(experiment)
-    machine = artifacts.planned("machine", dict)
+    machine = artifacts.read_plan("machine", dict)
     device = workers.device_of(machine["device"])
     data = Data(experiment)
     store = Store(default_folder())
@@ -104,4 +104,4 @@ def lay_out(
 
 if __name__ == "__main__":
     with one_sentence():
-        main(command.experiment(__doc__, "train", experiments.names()))
+        main(command.read_experiment(__doc__, "train", experiments.names()))

@@ -106,9 +106,9 @@ def trained(plan: Plan, cell: Cell) -> list[dict]:
     """The rows of one network; runs in a worker."""
     name = cell["architecture"]
     experiment = experiments.find("flip")
-    directions = artifacts.nads(name)["directions"]
-    images = artifacts.images()
-    draw = experiment.draw(plan, cell["seed"], images)
+    directions = artifacts.read_nads(name)["directions"]
+    images = artifacts.read_images()
+    draw = experiment.draw_base_noise(plan, cell["seed"], images)
     x, y = experiment.dataset(cell, "train", draw, [directions])
     network, outcome, _ = in_memory.trained(
         experiment, plan, cell, x, y, len(images["classes"])

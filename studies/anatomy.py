@@ -141,7 +141,7 @@ def train_variant(plan: Plan, job: Job) -> dict[str, float]:
         for cell in experiment.cells(plan)
         if (cell["architecture"], cell["seed"], cell["index"]) == place
     )
-    noise = experiment.draw(plan, job.seed, None)
+    noise = experiment.draw_base_noise(plan, job.seed, None)
     x, y = experiment.dataset(cell, "train", noise, [job.direction])
     try:
         network, outcome, _ = in_memory.trained(

@@ -250,7 +250,7 @@ def train_cell(plan: Plan, job: tuple[Cell, np.ndarray, float]) -> dict[str, Any
         "steps": None,
         "accuracy": None,
     }
-    draw = EXPERIMENT.draw(plan, cell["seed"], None)
+    draw = EXPERIMENT.draw_base_noise(plan, cell["seed"], None)
     x, y = EXPERIMENT.dataset(cell, "train", draw, [v])
     try:
         network, outcome, _ = in_memory.trained(

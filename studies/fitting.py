@@ -90,7 +90,7 @@ def main() -> None:
     )
     parser.add_argument("--scale", choices=config.read()["scales"], default="paper")
     asked = parser.parse_args()
-    artifacts.present(artifacts.NADS, "estimate")
+    artifacts.require(artifacts.NADS, "estimate")
     pairs = tuple(tuple(map(int, pair.split(","))) for pair in asked.pairs)
     make = planned(asked.scale, asked.network, pairs, asked.seeds)
     cells = [

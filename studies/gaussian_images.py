@@ -48,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
-    images = artifacts.images()
+    images = artifacts.read_images()
     for number, name in enumerate(tqdm(images["classes"], "classes", disable=None)):
         originals = images["train_images"][images["train_labels"] == number]
         for split in ("train", "test"):

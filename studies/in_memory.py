@@ -91,11 +91,11 @@ class Grid:
         self.experiment = experiments.find("linear_pairs")
         self.cells = self.experiment.cells(plan)
         self.data = Data(self.experiment)
-        nads = functools.lru_cache(1)(artifacts.nads)
+        nads = functools.lru_cache(1)(artifacts.read_nads)
         self.data.vectors = self.experiment.directions(plan, nads)
 
         def draw(seed):
-            return self.experiment.draw(plan, seed, None)
+            return self.experiment.draw_base_noise(plan, seed, None)
 
         self.data.draw = functools.lru_cache(1)(draw)
 

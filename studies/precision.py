@@ -86,7 +86,7 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=int, default=3)
     asked = parser.parse_args()
-    artifacts.present(artifacts.NADS, "estimate")
+    artifacts.require(artifacts.NADS, "estimate")
     plan = config.plans(config.read())["laptop"].experiments["linear_pairs"]
     members = {name: plan.members[name] for name in asked.networks}
     seeds = range(asked.seeds)

@@ -90,7 +90,7 @@ def images() -> dict[str, tuple[torch.Tensor, np.ndarray]]:
 
     The training images have mean 0 and variance 1.
     """
-    whole = artifacts.images()
+    whole = artifacts.read_images()
     grey = {
         s: in_unit_range(np.array(whole[f"{s}_images"])).mean(1, True)
         for s in ("train", "test")
@@ -262,7 +262,7 @@ def drawn(table: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
         for count, cells in table.groupby("images")
     ]
     caption = " · ".join(f"{number} {name}" for number, name in enumerate(names, 1))
-    known = artifacts.about_images()["name"]
+    known = artifacts.read_about_images()["name"]
     caption += f"\n{known} in grey · {SEEDS} seeds · {' and '.join(courses)}"
     caption += (
         "\nblack: fitted by both seeds, blue: not · response: times a random "

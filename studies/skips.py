@@ -56,7 +56,7 @@ def train_cell(plan: Plan, cell: Cell) -> dict[str, float]:
     Returns:
         The training and the test accuracy.
     """
-    draw = EXPERIMENT.draw(plan, cell["seed"], None)
+    draw = EXPERIMENT.draw_base_noise(plan, cell["seed"], None)
     directions = [EXPERIMENT.direction(cell)]
     x, y = EXPERIMENT.dataset(cell, "train", draw, directions)
     specification = plan.members[NAME].specification | {"skip": False}

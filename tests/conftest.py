@@ -74,7 +74,7 @@ def _seeded():
 @pytest.fixture
 def images():
     """Sixty training and twenty test pictures of four classes, at random, as
-    `pipeline.project.artifacts.images` gives them."""
+    `pipeline.project.artifacts.read_images` gives them."""
     rng = np.random.default_rng(0)
     found = {
         "classes": list("abcd"),

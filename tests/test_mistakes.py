@@ -1,5 +1,5 @@
-"""Mistakes that people make, the likeliest of each kind first, with the words that each
-must be answered with: one sentence, no traceback."""
+"""Mistakes that people make, the likeliest of each kind first, with words of the
+sentence that refuses each of them."""
 
 import runpy
 import sys
@@ -21,13 +21,12 @@ from pipeline.project.errors import InputError
 
 
 def table(columns, *rows):
-    """A test of every row of a table, whose first column is its name."""
-    return pytest.mark.parametrize(
-        columns, [pytest.param(*row, id=name) for name, *row in rows]
-    )
+    """Run a test with every row of a table, whose first column is its name."""
+    cases = [pytest.param(*row, id=name) for name, *row in rows]
+    return pytest.mark.parametrize(columns, cases)
 
 
-def answer(action, *arguments):
+def refusal(action, *arguments):
     """The sentence with which an action refuses its arguments."""
     with pytest.raises(InputError) as caught:
         action(*arguments)
@@ -36,7 +35,7 @@ def answer(action, *arguments):
 
 
 # How it is started
-# -------------------------------------------------------------------------------
+# -----------------
 
 
 @pytest.mark.slow
@@ -53,9 +52,8 @@ def test_the_files_of_a_zip_which_is_moved_after_a_run_and_named_by_a_link(tmp_p
     assert ran(copy.dvc("repro", "train@fourier")) == []
     copy.root = tmp_path / "link"
     copy.root.symlink_to("moved")
-    assert (
-        "0 cells trained, 4 reused, 0 failed" in copy.stage("train", "fourier").stdout
-    )
+    printed = copy.stage("train", "fourier").stdout
+    assert "0 cells trained, 4 reused, 0 failed" in printed
 
 
 @pytest.mark.parametrize("version", [(3, 10, 13), (3, 13, 0)])
@@ -74,44 +72,28 @@ def test_outside_the_environment_the_missing_package_is_named(monkeypatch):
 
 
 # Images
-# ---------------------------------------------------------------------------
-
-
-def alone(name, data):
-    """A file of this name."""
-    return lambda root: write(root, {name: data}) / name
-
-
-def cifar100(root):
-    """The files of CIFAR-100's official archive."""
-    return write(root, dict.fromkeys(("train", "test", "meta"), b"some"))
+# ------
 
 
 PAGE = b"<!doctype html><title>404 Not Found</title>" + bytes(2000)
+CIFAR100 = dict.fromkeys(("train", "test", "meta"), b"some")
 
 
 @table(
-    "make, words",
-    (
-        "a wrong path",
-        lambda root: root / "nowhere",
-        "nowhere does not exist; name a folder",
-    ),
-    (
-        "a web page in the archive's place",
-        alone("cifar.tar.gz", PAGE),
-        "download it again",
-    ),
-    ("CIFAR-100", cifar100, "docs/extending.md"),
-    ("a table", alone("0.parquet", b"PAR1"), "docs/extending.md"),
-    ("an array", alone("x.npy", b"some"), "docs/extending.md"),
+    "files, path, words",
+    ("a wrong path", {}, "nowhere", "nowhere does not exist; name a folder"),
+    ("a web page", {"cifar.tar.gz": PAGE}, "cifar.tar.gz", "download it again"),
+    ("CIFAR-100", CIFAR100, "", "docs/extending.md"),
+    ("a table", {"0.parquet": b"PAR1"}, "0.parquet", "docs/extending.md"),
+    ("an array", {"x.npy": b"some"}, "x.npy", "docs/extending.md"),
 )
-def test_images(make, words, tmp_path):
-    assert words in answer(sources.read, make(tmp_path / "birds"))
+def test_images(files, path, words, tmp_path):
+    folder = write(tmp_path / "birds", files)
+    assert words in refusal(sources.read, folder / path)
 
 
 # params.yaml
-# -------------------------------------------------------------------------------------
+# -----------
 
 LINEAR = "scales/laptop/linear_pairs"
 LENET = f"{LINEAR}/networks/lenet"
@@ -167,9 +149,9 @@ LENET = f"{LINEAR}/networks/lenet"
     ("a key that was removed", "eps2", GONE, "the key 'eps2' is missing"),
     (
         "no learning rate",
-        "training/lr",
+        "linear_pairs/training/lr",
         GONE,
-        "params.yaml: training: the key 'lr' is missing",
+        "params.yaml: linear_pairs.training: the key 'lr' is missing",
     ),
     ("no sigma", "image_pairs/sigma/default", GONE, "sigma has no value for lenet"),
     (
@@ -197,12 +179,13 @@ def test_the_text_of_params(old, new, words, tmp_path, monkeypatch):
     assert old in text
     monkeypatch.chdir(tmp_path)
     (tmp_path / "params.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
-    said = answer(lambda: config.plans(config.read()))
-    assert words in said and said.startswith("params.yaml")
+    sentence = refusal(lambda: config.plans(config.read()))
+    assert words in sentence
+    assert sentence.startswith("params.yaml")
 
 
-# Networks of one's own
-# ---------------------------------------------------------------------------
+# Custom networks
+# ---------------
 
 NETWORKS = """
 import torch
@@ -238,27 +221,45 @@ reader = argparse.ArgumentParser()
 reader.add_argument("--width", type=int, default=3)
 """
 
+REQUIRED = """
+reader.add_argument("--data", required=True)
+reader.parse_args()
+"""
+
+LATE = """
+reader.add_argument("data")
+
+def net(*given):
+    reader.parse_args()
+    return linear(*given)
+"""
+
 FILES = {
     "nets": NETWORKS,
     "broken": "def net(:",
     "older": "import torchvision.models.utils",
     "without_gpu": "import sys\n\nsys.exit('this needs a GPU')",
-    "options": f"{OPTIONS}reader.add_argument('--data', required=True)\nreader.parse_args()",
-    "late_options": f"{NETWORKS}{OPTIONS}reader.add_argument('data')\n"
-    "def net(*given):\n    reader.parse_args()\n    return linear(*given)",
+    "options": OPTIONS + REQUIRED,
+    "late_options": NETWORKS + OPTIONS + LATE,
     "defaults": f"{NETWORKS}{OPTIONS}WIDTH = reader.parse_args().width",
 }
 
 
 @pytest.fixture
 def own(repository):
-    """These files as modules of one's own."""
+    """These files as your own modules."""
     for name, text in FILES.items():
         (repository / f"own/{name}.py").write_text(text)
 
 
+def try_network(import_path):
+    """Find a network and try it on inputs of 1×32×32, with two outputs."""
+    specification = networks.specification({"network": import_path})
+    dry_run(specification, (1, 32, 32), 2)
+
+
 @table(
-    "place, words",
+    "import_path, words",
     ("its module is not there", "nest:linear", "No module named 'nest'"),
     ("its name is not there", "nets:linaer", "did you mean 'linear'"),
     ("a point for the colon", "nets.linear", "Name your own network module:name"),
@@ -283,28 +284,28 @@ def own(repository):
     ("three channels always", "nets:of_three_channels", "3 channels"),
     ("a seed of its own", "nets:seeded", "the same under two seeds"),
 )
-def test_networks_of_ones_own(place, words, own):
-    assert words in answer(
-        lambda: dry_run(networks.specification({"network": place}), (1, 32, 32), 2)
-    )
+def test_custom_networks(import_path, words, own):
+    assert words in refusal(try_network, import_path)
 
 
 def test_words_of_the_command_are_no_options_of_a_module_that_reads_some(
     own, monkeypatch
 ):
-    monkeypatch.setattr(sys, "argv", given := ["train", "linear_pairs", "--width=5"])
-    dry_run(networks.specification({"network": "defaults:linear"}), (1, 32, 32), 2)
-    assert sys.modules["defaults"].WIDTH == 3 and sys.argv is given
+    arguments = ["train", "linear_pairs", "--width=5"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    try_network("defaults:linear")
+    assert sys.modules["defaults"].WIDTH == 3
+    assert sys.argv is arguments
 
 
 def test_a_misspelt_argument_of_a_network():
     specification = networks.specification({"network": "resnet18", "widht": 0.5})
-    said = answer(dry_run, specification, (1, 32, 32), 2)
-    assert "unexpected keyword argument 'widht'" in said
+    words = refusal(dry_run, specification, (1, 32, 32), 2)
+    assert "unexpected keyword argument 'widht'" in words
 
 
 # NADs
-# ---------------------------------------------------------------------------
+# ----
 
 
 def linear():
@@ -360,8 +361,8 @@ MODEL = linear()
     ),
 )
 def test_estimate(make, keywords, words):
-    given = {"shape": (1, 8, 8), "networks": 4} | keywords
-    assert words in answer(lambda: nads.estimate(make, **given))
+    given = {"shape": (1, 8, 8), "networks": 4, **keywords}
+    assert words in refusal(lambda: nads.estimate(make, **given))
 
 
 @table(
@@ -372,11 +373,11 @@ def test_estimate(make, keywords, words):
     ("NADs that are not finite", np.full((1, 64), np.nan), "not orthonormal"),
 )
 def test_nads_made_elsewhere(rows, words):
-    assert words in answer(lambda: nads.imported(rows, (1, 8, 8), "my.npy"))
+    assert words in refusal(nads.imported, rows, (1, 8, 8), "my.npy")
 
 
-# Stages by hand, and the machine
-# -----------------------------------------------------------------
+# Stages by hand
+# --------------
 
 
 @pytest.fixture
@@ -400,23 +401,18 @@ def test_a_stage_before_its_inputs_names_the_one_that_makes_them(
     stage, before, planned
 ):
     name = before.partition(" ")[2] or "linear_pairs"
-    said = answer(stage.main, name)
-    assert (
-        f"is missing; `python -m pipeline.{before}` makes it (`dvc repro` runs all"
-        in said
-    )
+    words = f"is missing; `python -m pipeline.{before}` makes it (`dvc repro` runs all"
+    assert words in refusal(stage.main, name)
 
 
 def test_a_stage_before_the_plan(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "is missing; `python -m pipeline.plan` makes it" in answer(
-        train.main, "flip"
-    )
-    assert "params.yaml is missing; run from the root" in answer(config.read)
+    words = "is missing; `python -m pipeline.plan` makes it"
+    assert words in refusal(train.main, "flip")
+    assert "params.yaml is missing; run from the root" in refusal(config.read)
 
 
 def test_a_stage_after_an_edit_of_params_without_a_plan(planned, shipped):
     (planned / "params.yaml").write_text(yaml.safe_dump(shipped | {"eps2": 0.3}))
-    assert "params.yaml was edited since it was planned" in answer(
-        train.main, "linear_pairs"
-    )
+    words = "params.yaml was edited since it was planned"
+    assert words in refusal(train.main, "linear_pairs")

@@ -15,7 +15,7 @@ from dvc.utils.hydra import apply_overrides
 from structure import ROOT, VERBS
 
 from pipeline import config, experiments, networks
-from pipeline.config.layout import merged
+from pipeline.config.layout import merge
 from pipeline.experiments.plan import Amplitude, Indices, Member, Plan
 from pipeline.training.loop import Training
 
@@ -169,7 +169,7 @@ def test_a_network_of_ones_own_takes_the_lines_that_the_pages_give(
     for page in ("README.md", "docs/extending.md"):
         params.write_text(code(page, "yaml")[0], encoding="utf-8")
         apply_overrides(params, ["+eps2=0.3"])
-        plans = config.plans(merged(config.read(params), shipped))
+        plans = config.plans(merge(shipped, config.read(params)))
         member = plans["laptop"].experiments["linear_pairs"].members["mine"]
         for channels, outputs in ((1, 1), (2, 2)):
             network = networks.build(member.specification, channels, outputs, 0)
@@ -194,7 +194,7 @@ def test_the_example_experiment_can_be_run(shipped):
     block = document[EXAMPLE]
     sizes = document["scales"]["laptop"][EXAMPLE]
     training = Training(
-        **shipped["training"] | sizes["training"], schedule=experiment.schedule
+        **block["training"] | sizes["training"], schedule=experiment.schedule
     )
     members = {
         name: Member({"network": "lenet"}, training, Indices(tuple(line["indices"])))
@@ -212,11 +212,11 @@ def test_the_example_experiment_can_be_run(shipped):
     cells = experiment.cells(plan)
     directions = experiment.directions(plan, None)
     assert [cell["index"] for cell in cells] == sizes["networks"]["lenet"]["indices"]
-    draw = experiment.draw(plan, 0, None)
+    draw = experiment.draw_base_noise(plan, 0, None)
     for cell, (split, count) in itertools.product(
         cells, (("train", 200), ("test", 50))
     ):
-        (name,) = experiment.uses(cell)
+        (name,) = experiment.direction_names(cell)
         x, y = experiment.dataset(cell, split, draw, [directions[name]])
         assert x.shape == (count, 1, 32, 32)
         pixel = x.flatten(1)[:, cell["index"]].numpy()

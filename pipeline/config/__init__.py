@@ -1,34 +1,37 @@
-"""The settings in params.yaml, as typed and checked plans; each mistake is one
-sentence.
+"""The settings in params.yaml, as typed and checked plans.
 
 The dataclass that a value becomes says which values are allowed, beside the code that
-uses it. This room holds the rules between values. The stage `plan` alone uses it.
+uses it. This folder holds the rules between values. Only the stage `plan` uses it.
 """
 
 import dataclasses
+import functools
 import typing
 
-import pydantic
+from pydantic import PositiveInt
 
 from pipeline import experiments, networks
 from pipeline.config.layout import (
     Architecture,
+    Block,
+    Document,
     Sizes,
-    Top,
-    keys,
-    layout,
-    merged,
-    written_out,
+    block_model,
+    document_model,
+    expand_ranges,
+    keys_of,
+    merge,
+    training_keys,
 )
-from pipeline.config.mistakes import Mistakes, value_at
+from pipeline.config.mistakes import Mistakes, Path
 from pipeline.experiments.experiment import Experiment
 from pipeline.experiments.plan import Member, Plan
 from pipeline.images.settings import SizedImageSettings
 from pipeline.nads.estimator import NADsPlan, Request, Source
-from pipeline.project.errors import InputError, nearest
+from pipeline.project.errors import InputError, suggest
 from pipeline.project.parameters import read
 from pipeline.training.loop import Training
-from pipeline.training.shapes import INPUT, SIZE, Shape, as_text
+from pipeline.training.shapes import INPUT, SIZE, Shape, Size, as_text
 
 __all__ = ["Plans", "plans", "read"]
 
@@ -45,195 +48,265 @@ class Plans:
     experiments: dict[str, Plan]
 
 
-def plans(document: dict[str, typing.Any]) -> dict[str, Plans]:
-    """The plans of every scale of a document, the chosen scale first.
+def plans(document: Block) -> dict[str, Plans]:
+    """Return the plans of every scale of a document, the chosen scale first.
 
-    Raises InputError with one sentence for each mistake at every scale; where a value
-    of the top level is wrong (`Top`), for these and for misspelt keys alone.
+    Args:
+        document: The contents of params.yaml.
+
+    Raises:
+        InputError: With one sentence for each mistake at any scale. Mistakes at the
+            top level and in names come first, by themselves.
     """
     mistakes = Mistakes(document)
     questions = {name: experiments.find(name) for name in experiments.names()}
-    document = mistakes.keys(document, layout(document, questions))
-    for scale, block in document.get("scales", {}).items():
-        for name, source in block.get("nads", {}).items():
-            # In the file, a number alone is the number of networks.
-            values = source if isinstance(source, dict) else {"networks": source}
-            path = ("scales", scale, "nads", name)
-            block["nads"][name] = mistakes.keys(values, keys(Source), path)
-    top = mistakes.typed(Top, document, ())
-    if top is None:
-        mistakes.end()
+    top = mistakes.typed(document_model(questions), document, ())
+    mistakes.end()
     specifications = {}
     inputs = {}
-    for name, given in top.architectures.items():
+    for name, arguments in top.architectures.items():
         path = ("architectures", name)
-        network = {k: v for k, v in given.items() if k != "input"}
+        shape = {"input": arguments.pop("input", INPUT)}
+        architecture = mistakes.typed(Architecture, shape, path)
         try:
-            specifications[name] = networks.specification(network)
+            specifications[name] = networks.specification(arguments)
         except InputError as error:
             mistakes.add(path, f": {error}")
-        if architecture := mistakes.typed(Architecture, given, path):
+        if architecture is not None:
             inputs[name] = architecture.shape
     if top.scale not in top.scales:
         mistakes.add(
-            (), f": scale {top.scale!r} is unknown; {nearest(top.scale, top.scales)}"
+            (), f": scale {top.scale!r} is unknown; {suggest(top.scale, top.scales)}"
         )
-    checked = {
-        name: _Scale(mistakes, document, top, specifications, inputs, name).plans(
-            questions
-        )
-        for name in sorted(top.scales, key=lambda name: name != top.scale)
-    }
+    for scale, block in top.scales.items():
+        path = ("scales", scale, "nads")
+        mistakes.unknown(path, block.nads, top.architectures, "architecture")
     mistakes.end()
-    return checked
+    by_scale = {}
+    for name in [top.scale, *(name for name in top.scales if name != top.scale)]:
+        scale = _Scale(mistakes, document, top, specifications, inputs, name)
+        by_scale[name] = scale.plans(questions)
+    mistakes.end()
+    return by_scale
 
 
 @dataclasses.dataclass(frozen=True)
 class _Scale:
-    """One scale of a document without unknown keys.
+    """One scale of a document whose top level and names are correct.
 
-    Every value that a method returns is None where it has a mistake.
+    A method returns None for a value that has a mistake.
     """
 
     mistakes: Mistakes
-    document: dict[str, typing.Any]
-    top: Top
+    document: Block
+    top: Document
     specifications: dict[str, networks.Specification]
     inputs: dict[str, Shape]
     name: str
 
-    def plans(self, questions: dict[str, Experiment]) -> Plans | None:
-        """The plans of the scale."""
-        path = ("scales", self.name)
-        sources = {}
-        for name, values in value_at(self.document, (*path, "nads"), {}).items():
-            values = {"input": self.inputs.get(name, INPUT)} | values
-            sources[name] = self.mistakes.typed(Source, values, (*path, "nads", name))
-        planned = {name: self._plan(each, sources) for name, each in questions.items()}
-        sizes = {
-            member.input[
-                1:
-            ]: f"{as_text(member.input[1:])} pixels ({architecture} in {name})"
-            for name, plan in planned.items()
-            if plan and questions[name].needs_images
-            for architecture, member in plan.members.items()
-        }
-        if len(sizes) > 1:
-            self.mistakes.add(
-                path,
-                ": all images of a scale have one size, the inputs of the networks trained on "
-                f"them, not {' and '.join(sizes.values())}; give these networks one `input`",
-            )
-        requests = {
-            name: Request(self.specifications.get(name), source)
-            for name, source in sources.items()
-        }
+    def plans(self, questions: dict[str, Experiment]) -> Plans:
+        """Return the plans of the scale."""
+        by_name = {}
+        for name, experiment in questions.items():
+            by_name[name] = self._plan(experiment)
+        size = self._size_of_images(questions, by_name)
+        requests = {}
+        for name, source in self.sources.items():
+            requests[name] = Request(self.specifications[name], source)
         return Plans(
-            SizedImageSettings(**vars(self.top.images), size=next(iter(sizes), SIZE)),
+            SizedImageSettings(**vars(self.top.images), size=size),
             self.top.device,
             self.top.engine,
             NADsPlan(self.name, self.top.seed, self.top.estimator, requests),
-            planned,
+            by_name,
         )
 
-    def _plan(
-        self, experiment: Experiment, sources: dict[str, Source | None]
-    ) -> Plan | None:
-        """One experiment's plan."""
-        mistakes = self.mistakes
+    @functools.cached_property
+    def sources(self) -> dict[str, Source | None]:
+        """Return the sources of the scale's NADs, by architecture."""
+        sources = {}
+        for name, values in self.top.scales[self.name].nads.items():
+            # In the file, a number by itself is the number of networks.
+            if not isinstance(values, dict):
+                values = {"networks": values}
+            values = {"input": self.inputs[name]} | values
+            path = ("scales", self.name, "nads", name)
+            sources[name] = self.mistakes.typed(Source, values, path)
+        return sources
+
+    def _size_of_images(
+        self, questions: dict[str, Experiment], by_name: dict[str, Plan | None]
+    ) -> Size:
+        """Return the height and width of the networks that are trained on images."""
+        sizes = {}
+        for name, plan in by_name.items():
+            if plan is not None and questions[name].needs_images:
+                for architecture, member in plan.members.items():
+                    size = member.input[1:]
+                    sizes[size] = f"{as_text(size)} pixels ({architecture} in {name})"
+        if len(sizes) > 1:
+            self.mistakes.add(
+                ("scales", self.name),
+                ": all images of a scale have one size, the inputs of the networks "
+                f"trained on them, not {' and '.join(sizes.values())}; give these "
+                "networks one `input`",
+            )
+        return next(iter(sizes), SIZE)
+
+    def _plan(self, experiment: Experiment) -> Plan | None:
+        """Return one experiment's plan."""
         name = experiment.name
         path = ("scales", self.name, name)
-        # The blocks that hold its values: the values of an earlier block replace those
-        # of a later. Sizes and training at the top level are of all experiments, sigma
-        # there is not.
-        places = (path, path[:2], (name,), ())
-        own = places if experiment.at_top_level else places[:-1]
-        block, values = (
-            merged(*(value_at(self.document, place, {}) for place in blocks))
-            for blocks in (places, own)
-        )
-        lines = block.get("networks", {})
-        if not lines and value_at(self.document, path, None) is not None:
-            mistakes.add(
-                (*path, "networks"),
-                ": name at least one architecture, or leave the experiment out of the scale",
-                absence=True,
-            )
-        sizes = mistakes.typed(Sizes, block, *places)
-        settings = mistakes.typed(experiment.Settings, values, *own)
-        members = {
-            architecture: self._member(experiment, architecture, block, sources)
-            for architecture in lines
-        }
-        if not (sizes and settings and all(members.values())):
+        layers = (path, (name,))
+        scale = self.document["scales"][self.name]
+        merged = merge(self.document.get(name) or {}, scale.get(name) or {})
+        block = self.mistakes.typed(block_model(experiment), merged, *layers)
+        if block is None:
             return None
-        for architecture, member in members.items():
-            if (member.seeds or 0) > sizes.seeds:
-                text = f": seeds is {member.seeds}, and the experiment has {sizes.seeds}; raise those"
-                mistakes.add((*path, "networks", architecture, "seeds"), text)
-        seeds = tuple(range(self.top.seed, self.top.seed + sizes.seeds))
-        samples = sizes.train_samples, sizes.test_samples
-        for key, value in vars(settings).items():
-            if isinstance(value, dict):
-                each = {one: value.get(one, value.get("default")) for one in members}
-                settings = dataclasses.replace(settings, **{key: each})
-                if lacking := ", ".join(one for one in each if each[one] is None):
-                    text = f": {key} has no value for {lacking}, which the grid trains, nor default"
-                    mistakes.add((name,), text, absence=True)
-        return Plan(name, self.name, seeds, *samples, settings, members)
+        if name in scale and not block.networks:
+            self.mistakes.add(
+                (*path, "networks"),
+                ": name at least one architecture, or leave the experiment out of the "
+                "scale",
+            )
+        members = {}
+        for architecture in block.networks:
+            line = (*path, "networks", architecture)
+            members[architecture] = self._member(experiment, line, block)
+        if None in members.values():
+            return None
+        holder = self.top if experiment.at_top_level else block
+        values = {}
+        for key in keys_of(experiment.Settings):
+            values[key] = getattr(holder, key)
+            if isinstance(values[key], dict):
+                values[key] = self._by_architecture(name, key, values[key], members)
+        return Plan(
+            name,
+            self.name,
+            tuple(range(self.top.seed, self.top.seed + block.seeds)),
+            block.train_samples,
+            block.test_samples,
+            experiment.Settings(**values),
+            members,
+        )
+
+    def _by_architecture(
+        self,
+        experiment: str,
+        key: str,
+        values: Block,
+        members: dict[str, Member],
+    ) -> Block:
+        """Return a setting's value for each network that is trained."""
+        known = [*self.top.architectures, "default"]
+        unknown = self.mistakes.unknown((experiment, key), values, known)
+        chosen = {}
+        lacking = []
+        for name in members:
+            chosen[name] = values.get(name, values.get("default"))
+            if chosen[name] is None:
+                lacking.append(name)
+        if lacking and not unknown:
+            self.mistakes.add(
+                (experiment,),
+                f": {key} has no value for {', '.join(lacking)}, which the grid "
+                "trains, nor default",
+            )
+        return chosen
 
     def _member(
+        self, experiment: Experiment, path: Path, block: Sizes
+    ) -> Member | None:
+        """Return one architecture's part of an experiment.
+
+        Args:
+            experiment: The experiment.
+            path: The place of the architecture's line in the experiment's block.
+            block: This block.
+        """
+        name = path[-1]
+        mistakes = self.mistakes
+        known = self.top.architectures
+        if mistakes.unknown(path[:-1], [name], known, "architecture"):
+            return None
+        line = block.networks[name] or {}
+        known = [*keys_of(experiment.Grid), *training_keys(), "seeds"]
+        if mistakes.unknown(path, line, known):
+            return None
+        grid = self._grid(experiment, path, line)
+        training = self._training(experiment, path, line, block)
+        seeds = mistakes.typed(PositiveInt | None, line.get("seeds"), (*path, "seeds"))
+        if seeds is not None and seeds > block.seeds:
+            mistakes.add(
+                (*path, "seeds"),
+                f": seeds is {seeds}, and the experiment has {block.seeds}; raise the "
+                "experiment's seeds",
+            )
+        if grid is None or training is None:
+            return None
+        source = self.sources.get(name)
+        estimands = ()
+        if experiment.needs_nads and source is not None:
+            estimators = source.estimators(self.top.estimator)
+            estimands = tuple(estimator.estimand for estimator in estimators)
+        return Member(
+            self.specifications[name],
+            training,
+            grid,
+            estimands,
+            seeds,
+            self.inputs[name],
+        )
+
+    def _grid(self, experiment: Experiment, path: Path, line: Block) -> typing.Any:
+        """Return the grid of a line, checked against the network's inputs and NADs."""
+        name = path[-1]
+        shape = self.inputs[name]
+        if shape[0] not in experiment.supported_channels:
+            supported = " or ".join(map(str, experiment.supported_channels))
+            noun = "channel" if supported == "1" else "channels"
+            self.mistakes.add(
+                path,
+                f": its input is {as_text(shape)}; the experiment takes {supported} "
+                f"{noun}",
+            )
+        if experiment.needs_nads and name not in self.sources:
+            self.mistakes.add(
+                path,
+                f": it has no NADs at this scale; name it in scales.{self.name}.nads",
+            )
+        values = {}
+        for key in keys_of(experiment.Grid):
+            if key in line:
+                values[key] = expand_ranges(line[key])
+        grid = self.mistakes.typed(experiment.Grid, values, path)
+        if grid is None:
+            return None
+        source = self.sources.get(name)
+        try:
+            count = grid.nads(shape)
+            if experiment.needs_nads and source is not None:
+                source.check(count - 1, shape)
+        except ValueError as error:
+            self.mistakes.add(path, f": {error}")
+        return grid
+
+    def _training(
         self,
         experiment: Experiment,
-        name: str,
-        block: dict,
-        sources: dict[str, Source | None],
-    ) -> Member | None:
-        """One architecture's part of an experiment, from its line in the experiment's
-        block."""
-        mistakes = self.mistakes
-        shape = self.inputs.get(name, INPUT)
-        path = ("scales", self.name, experiment.name)
-        line = block["networks"][name]
-        place = (*path, "networks", name)
-        outer = (path, path[:2], path[2:], ())
-        chosen = merged(
-            line, block.get("training", {}), {"schedule": experiment.schedule}
-        )
-        values = chosen | {"precision": self.top.precision}
-        training = mistakes.typed(
-            Training, values, place, *((*p, "training") for p in outer)
-        )
-        choice = {key: written_out(value) for key, value in line.items()}
-        grid = mistakes.typed(experiment.Grid, choice, place)
-        seeds = mistakes.typed(
-            pydantic.PositiveInt | None, line.get("seeds"), (*place, "seeds")
-        )
-        source = sources.get(name) if experiment.needs_nads else None
-        estimands = ()
-        if experiment.needs_nads and name not in sources:
-            where = f"scales.{self.name}.nads"
-            text = f": it has no NADs at this scale; name it in {where}"
-            mistakes.add(place, text, absence=True)
-        if source:
-            estimands = tuple(
-                each.estimand for each in source.estimators(self.top.estimator)
-            )
-        if shape[0] not in experiment.colours:
-            can = " or ".join(map(str, experiment.colours))
-            can += " channel" if can == "1" else " channels"
-            mistakes.add(
-                place, f": its input is {as_text(shape)}; the experiment takes {can}"
-            )
-        try:
-            if grid:
-                count = grid.nads(shape)
-                if source:
-                    source.check(count - 1, shape)
-        except ValueError as error:
-            mistakes.add(place, f": {error}")
-        if not (training and grid):
-            return None
-        return Member(
-            self.specifications.get(name), training, grid, estimands, seeds, shape
-        )
+        path: Path,
+        line: Block,
+        block: Sizes,
+    ) -> Training | None:
+        """Return the hyperparameters of a line's network."""
+        own = (experiment.name, "training")
+        of_scale = (*path[:3], "training")
+        if "precision" in block.training:
+            self.mistakes.add(own, ": set precision at the top level, for all networks")
+        values = {"schedule": experiment.schedule} | block.training
+        for key in training_keys():
+            if key in line:
+                values[key] = line[key]
+        values["precision"] = self.top.precision
+        return self.mistakes.typed(Training, values, path, of_scale, own)

@@ -1,41 +1,58 @@
-"""The layout of params.yaml: the keys of every block, and which values replace others."""
+"""The layout of params.yaml as pydantic models, in which an unknown key is a mistake.
+
+An experiment has two layers: its own block, and the block of its name in a scale. They
+are merged, and the result is validated as one block.
+"""
 
 import dataclasses
 import typing
 
+import pydantic
 from pydantic import PositiveInt
 
 from pipeline.experiments.experiment import Experiment
 from pipeline.images.settings import ImageSettings
 from pipeline.nads.estimator import Estimator
+from pipeline.training.loop import Training
 from pipeline.training.shapes import INPUT, Shape
 
-TRAINING = ("epochs", "lr", "momentum", "weight_decay", "clip", "optimiser", "schedule")
-"""Keys of `Training` in params.yaml, whose top level has `precision`."""
+Block = dict[str, typing.Any]
+"""A mapping of params.yaml."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Top:
-    """The values at the top level of params.yaml, without those of experiments."""
+class Strict(pydantic.BaseModel):
+    """A mapping without unknown keys, whose values are not converted."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True)
+
+
+class Document(Strict):
+    """The top level of params.yaml, without the experiments."""
 
     seed: int
     images: ImageSettings
     estimator: Estimator
-    architectures: dict[str, dict[str, typing.Any]]
+    architectures: dict[str, Block]
     device: typing.Literal["auto", "cpu", "cuda", "mps", "xpu"]
     engine: typing.Literal["eager", "recorded"]
     precision: typing.Literal["float32", "bfloat16"]
     scale: str
-    scales: dict[str, typing.Any]
 
 
-@dataclasses.dataclass(frozen=True)
-class Sizes:
-    """One experiment's numbers at one scale: seeds, and samples per cell."""
+class Scale(Strict):
+    """One scale, without the experiments: the sources of its NADs, by architecture."""
+
+    nads: Block = {}
+
+
+class Sizes(Strict):
+    """What every experiment's block has, beside the experiment's own settings."""
 
     seeds: PositiveInt
     train_samples: PositiveInt
     test_samples: PositiveInt
+    training: Block
+    networks: dict[str, Block | None] = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +65,7 @@ class Architecture:
     def __post_init__(self) -> None:
         if len(self.input) not in (2, 3) or min(self.input) < 1:
             raise ValueError(
-                f"input must be [height, width] or [channels, height, width], not "
+                "input must be [height, width] or [channels, height, width], not "
                 f"{list(self.input)}"
             )
 
@@ -58,60 +75,79 @@ class Architecture:
         return self.input if len(self.input) == 3 else (1, *self.input)
 
 
-def keys(kind: type) -> dict[str, None]:
-    """The layout of a dataclass: its fields."""
-    return dict.fromkeys(field.name for field in dataclasses.fields(kind))
+def document_model(questions: dict[str, Experiment]) -> type[Document]:
+    """Return the model of params.yaml with these experiments.
 
-
-def layout(
-    document: dict[str, typing.Any], questions: dict[str, Experiment]
-) -> dict[str, typing.Any]:
-    """The layout (see `Mistakes.keys`) of a document with its names of architectures
-    and scales."""
-    names, scales = (
-        dict.fromkeys(document[block]) if isinstance(document.get(block), dict) else {}
-        for block in ("architectures", "scales")
+    Args:
+        questions: Experiments by name.
+    """
+    blocks = dict.fromkeys(questions, (Block | None, None))
+    scale = pydantic.create_model("Scale", __base__=Scale, **blocks)
+    settings = {}
+    for experiment in questions.values():
+        if experiment.at_top_level:
+            settings |= _fields_of(experiment.Settings)
+    return pydantic.create_model(
+        "Document",
+        __base__=Document,
+        scales=(dict[str, scale], ...),
+        **blocks,
+        **settings,
     )
-    by_name = names and names | {"default": None}
-    shared = keys(Sizes) | {"training": dict.fromkeys(TRAINING)}
-    top = (
-        keys(Top)
-        | shared
-        | {"images": keys(ImageSettings), "estimator": keys(Estimator)}
-    )
-    scale = {"nads": dict.fromkeys(names)} | shared
-    for name, experiment in questions.items():
-        own = {
-            key: by_name if typing.get_origin(hint) is dict else None
-            for key, hint in typing.get_type_hints(experiment.Settings).items()
-        }
-        top |= (
-            (own | {name: shared}) if experiment.at_top_level else {name: own | shared}
-        )
-        line = dict.fromkeys((*keys(experiment.Grid), *TRAINING, "seeds"))
-        scale[name] = own | shared | {"networks": dict.fromkeys(names, line)}
-    return top | {"scales": dict.fromkeys(scales, scale)}
 
 
-def merged(*layers: dict[str, typing.Any]) -> dict[str, typing.Any]:
-    """One mapping of several, merged at every depth; an earlier layer's values win."""
-    whole = {}
-    for layer in reversed(layers):
-        for key, value in layer.items():
-            both = isinstance(value, dict) and isinstance(whole.get(key), dict)
-            whole[key] = merged(value, whole[key]) if both else value
-    return whole
+def block_model(experiment: Experiment) -> type[Sizes]:
+    """Return the model of an experiment's block after merging."""
+    settings = {}
+    if not experiment.at_top_level:
+        settings = _fields_of(experiment.Settings)
+    return pydantic.create_model(experiment.name, __base__=Sizes, **settings)
 
 
-def written_out(value: typing.Any) -> typing.Any:
-    """A list of numbers, its ranges [first, last, step] replaced by their numbers."""
+def _fields_of(kind: type) -> dict[str, typing.Any]:
+    """Return the fields of a dataclass as `pydantic.create_model` takes them."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    fields = {}
+    for field in dataclasses.fields(kind):
+        required = field.default is dataclasses.MISSING
+        fields[field.name] = (hints[field.name], ... if required else field.default)
+    return fields
+
+
+def keys_of(kind: type) -> list[str]:
+    """Return the names of the fields of a pydantic model or a dataclass."""
+    if issubclass(kind, pydantic.BaseModel):
+        return list(kind.model_fields)
+    return [field.name for field in dataclasses.fields(kind)]
+
+
+def training_keys() -> list[str]:
+    """Return the keys of a block `training`; the top level has the precision."""
+    return [key for key in keys_of(Training) if key != "precision"]
+
+
+def merge(base: Block, override: Block) -> Block:
+    """Return a copy of `base` in which `override` replaces values, at every depth."""
+    result = dict(base)
+    for key, value in override.items():
+        if isinstance(value, dict) and isinstance(base.get(key), dict):
+            value = merge(base[key], value)
+        result[key] = value
+    return result
+
+
+def expand_ranges(value: typing.Any) -> typing.Any:
+    """Return a list whose ranges [first, last, step] are replaced by their numbers.
+
+    Anything that is not a list, and any item that is not a range, stays as it is.
+    """
     if not isinstance(value, list):
         return value
     numbers = []
     for item in value:
         match item:
             case [int(first), int(last), int(step)] if first <= last and step > 0:
-                numbers += range(first, last + 1, step)
+                numbers.extend(range(first, last + 1, step))
             case _:
                 numbers.append(item)
     return numbers

@@ -1,138 +1,137 @@
-"""Mistakes in params.yaml as sentences: unknown keys, and values that pydantic refuses."""
+"""Mistakes in params.yaml as sentences, each with its place in the file."""
 
-import dataclasses
 import functools
 import json
 import typing
+from collections.abc import Iterable
 
 import pydantic
 
-from pipeline.project.errors import InputError, nearest
+from pipeline.config.layout import Strict, keys_of
+from pipeline.project.errors import InputError, suggest
 
 Path = tuple[str, ...]  # the keys that lead to a value of params.yaml
 
-_adapter = functools.cache(pydantic.TypeAdapter)
+ABSENT = object()
+"""The value of a key that a mapping does not have."""
 
-
-def value_at(document: typing.Any, path: Path, default: typing.Any) -> typing.Any:
-    """The value at a path in a document, or `default` where there is none."""
-    for key in path:
-        if not isinstance(document, dict) or key not in document:
-            return default
-        document = document[key]
-    return document
+UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+"""pydantic's names for an unknown key of a model and of a dataclass."""
 
 
 class Mistakes:
-    """The mistakes in a document, each once, in the order in which they are met."""
+    """The mistakes in a document, each once, in the order in which they are found."""
 
     def __init__(self, document: dict[str, typing.Any]) -> None:
         self._document = document
-        self._sentences: dict[str, None] = {}
-        self._misspelt = False
+        self._sentences: list[str] = []
 
-    def add(self, path: Path, sentence: str, absence: bool = False) -> None:
-        """Note a mistake at `path`, on one line.
+    def add(self, path: Path, sentence: str) -> None:
+        """Note a mistake.
 
-        absence: whether something is not there; then a misspelt key explains it, if
-        there is one.
+        Args:
+            path: Keys that lead to it from the top level.
+            sentence: What is wrong; it continues the place, so it begins with a colon
+                or a verb.
         """
-        if absence and self._misspelt:
-            return
         place = f"params.yaml: {'.'.join(path)}" if path else "params.yaml"
-        self._sentences[" ".join(f"{place}{sentence}".split())] = None
+        line = " ".join(f"{place}{sentence}".split())
+        if line not in self._sentences:
+            self._sentences.append(line)
+
+    def unknown(
+        self, path: Path, names: Iterable[str], known: Iterable[str], kind: str = "key"
+    ) -> list[str]:
+        """Note every unknown name in a mapping, and return the unknown names.
+
+        Args:
+            path: Keys that lead to the mapping.
+            names: The names in it.
+            known: Names that it may have.
+            kind: What the names are of.
+        """
+        unknown = [name for name in names if name not in known]
+        for name in unknown:
+            self.add(path, f": unknown {kind} {name!r}; {suggest(name, known)}")
+        return unknown
 
     def end(self) -> None:
         """Raise InputError with a line for each mistake, if there are any."""
         if self._sentences:
             raise InputError("\n".join(self._sentences))
 
-    def keys(
-        self, value: typing.Any, layout: dict, path: Path = ()
-    ) -> dict[str, typing.Any]:
-        """`value` without unknown keys, at every depth; each unknown key is noted as a
-        mistake.
+    def typed(self, type_: typing.Any, value: typing.Any, *layers: Path) -> typing.Any:
+        """Return a value as an instance of a type, or None and note its mistakes.
 
-        layout: from each known key to the layout of its value, or to None for any
-        value. An empty layout knows no keys, and notes none.
+        Args:
+            type_: A pydantic model, a dataclass, or a type that pydantic knows.
+            value: The value, as YAML gives it.
+            layers: Places of the mappings that `value` was merged from; the first one
+                overrides those after it.
         """
-        if not isinstance(value, dict | None):
-            self.add(path, f" must be a mapping, not {value!r}")
-            self._misspelt = True
-        if not isinstance(value, dict):
-            return {}
-        known = {}
-        for key, item in value.items():
-            if key in layout:
-                deeper = layout[key]
-                known[key] = (
-                    item if deeper is None else self.keys(item, deeper, (*path, key))
-                )
-            elif layout:
-                kind = (
-                    "architecture" if path[-1:] in (("nads",), ("networks",)) else "key"
-                )
-                self.add(path, f": unknown {kind} {key!r}; {nearest(key, layout)}")
-                self._misspelt = True
-        return known
-
-    def typed(self, type_: typing.Any, value: typing.Any, *places: Path) -> typing.Any:
-        """`value` as an instance of a type, without conversions; None, with its
-        mistakes noted, where it does not fit. Keys that a dataclass does not have are
-        left out.
-
-        places: the document's mappings that `value` was merged from, in order of
-        precedence.
-        """
-        if dataclasses.is_dataclass(type_):
-            names = [field.name for field in dataclasses.fields(type_)]
-            value = {name: value[name] for name in names if name in value}
+        # From JSON, pydantic's strict mode takes a list for a tuple, and converts
+        # nothing else.
+        text = json.dumps({"value": value}, default=str)
         try:
-            # From JSON, pydantic's strict mode takes a list for a tuple, and converts
-            # nothing else.
-            return _adapter(type_).validate_json(
-                json.dumps(value, default=str), strict=True
-            )
+            return _holder(type_).model_validate_json(text).value
         except pydantic.ValidationError as error:
-            for mistake in error.errors():
-                self._refuse(mistake, places)
+            errors = error.errors()
+        misspelt = any(error["type"] in UNKNOWN_KEY for error in errors)
+        for error in errors:
+            # A misspelt key explains a missing one.
+            if not (misspelt and error["type"] == "missing"):
+                self._refuse(type_, error, layers)
         return None
 
-    def _refuse(self, mistake: typing.Any, places: tuple[Path, ...]) -> None:
-        """Note one of pydantic's errors as a sentence."""
-        keys = tuple(part for part in mistake["loc"] if isinstance(part, str))
-        name = mistake["type"]
-        given = mistake["input"]
-        place = (*self._origin(places, keys), *keys)
-        if name == "missing":
-            self.add(
-                (*places[-1], *keys[:-1]),
-                f": the key {keys[-1]!r} is missing",
-                absence=True,
-            )
-        elif name == "value_error":
-            # Such a sentence begins with the key of the wrong value.
-            sentence = str(mistake["ctx"]["error"])
-            wrong = sentence.split()[0]
-            where = (*self._origin(places, (*keys, wrong)), *keys)
-            self.add(where, f": {sentence}", absence=sentence.endswith("is missing"))
-        elif name.startswith("int") and isinstance(given, list):
+    def _refuse(
+        self, type_: typing.Any, error: typing.Any, layers: tuple[Path, ...]
+    ) -> None:
+        """Note one of pydantic's errors."""
+        # Without 'value' of the holder, and without the positions in lists.
+        keys = tuple(part for part in error["loc"][1:] if isinstance(part, str))
+        given = error["input"]
+        place = (*self._layer_with(keys, layers), *keys)
+        if error["type"] == "missing":
+            parent = (*layers[-1], *keys[:-1])
+            self.add(parent, f": the key {keys[-1]!r} is missing")
+        elif error["type"] in UNKNOWN_KEY:
+            self.unknown(place[:-1], keys[-1:], _keys_at(type_, keys[:-1]))
+        elif error["type"] == "value_error":
+            # The sentence begins with the key of the wrong value.
+            sentence = str(error["ctx"]["error"])
+            wrong_key = sentence.split()[0]
+            layer = self._layer_with((*keys, wrong_key), layers)
+            self.add((*layer, *keys), f": {sentence}")
+        elif error["type"].startswith("int") and isinstance(given, list):
             self.add(
                 place, f": a range is [first, last, step] of whole numbers, not {given}"
             )
         else:
-            self.add(
-                place,
-                f" {mistake['msg'].replace('Input should', 'must')}, not {given!r}",
-            )
+            requirement = error["msg"].replace("Input should", "must")
+            self.add(place, f" {requirement}, not {given!r}")
 
-    def _origin(self, places: tuple[Path, ...], keys: Path) -> Path:
-        """The first of the places that holds a value at `keys`; the first place where
-        none does."""
-        absent = object()
-        holding = (
-            p
-            for p in places
-            if value_at(self._document, (*p, *keys), absent) is not absent
-        )
-        return next(holding, places[0])
+    def _layer_with(self, keys: Path, layers: tuple[Path, ...]) -> Path:
+        """Return the first layer that has these keys, or the first one of all."""
+        for layer in layers:
+            value = self._document
+            for key in (*layer, *keys):
+                value = value.get(key, ABSENT) if isinstance(value, dict) else ABSENT
+            if value is not ABSENT:
+                return layer
+        return layers[0]
+
+
+@functools.cache
+def _holder(type_: typing.Any) -> type[Strict]:
+    """Return a model with one value, whose strictness holds for dataclasses in it."""
+    return pydantic.create_model("Holder", __base__=Strict, value=(type_, ...))
+
+
+def _keys_at(type_: typing.Any, path: Path) -> list[str]:
+    """Return the keys of the mapping at a path below a type."""
+    for key in path:
+        if typing.get_origin(type_) is dict:
+            type_ = typing.get_args(type_)[1]
+        else:
+            type_ = typing.get_type_hints(type_)[key]
+    return keys_of(type_)

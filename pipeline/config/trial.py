@@ -6,19 +6,20 @@ import sys
 
 from pipeline import experiments
 from pipeline.config import Plans
+from pipeline.experiments.plan import Member
 from pipeline.nads import from_file
 from pipeline.networks import own, registry
 from pipeline.networks.dry_run import dry_run
-from pipeline.project.errors import InputError, at, notice
-from pipeline.training.loop import BATCH
+from pipeline.project.errors import InputError, notice, prefix_errors
 from pipeline.training.shapes import Shape
 
-CLASSES = 10  # outputs where the images, which may not be here yet, decide their number
+CLASSES = 10
+"""Outputs where the images, which may not be here yet, decide their number."""
 
 
 @dataclasses.dataclass
 class Use:
-    """The uses of one architecture at a scale.
+    """What an architecture is used for at a scale.
 
     Attributes:
         specification: The network and its arguments.
@@ -42,27 +43,24 @@ def try_out(plans: Plans) -> None:
     loaded = set(sys.modules)
     files = own.digests()
     for name, use in _uses(plans).items():
-        with at(f"params.yaml: architectures.{name}: ", ValueError):
+        with prefix_errors(f"params.yaml: architectures.{name}: ", ValueError):
             _try_network(use)
     own.check_imports(loaded)
     place = f"params.yaml: scales.{plans.nads.scale}"
     for name, plan in plans.experiments.items():
         for architecture, member in plan.members.items():
-            square = registry.symmetry_of_inputs(
-                member.specification, member.input
-            ).square
-            is_symmetric = square in ("transposition", "square")
-            if not (is_symmetric or getattr(member.grid, "transposes", True)):
+            if not _grid_suits_network(member):
                 raise InputError(
-                    f"{place}.{name}: {architecture} has transposes: false, but its class states "
-                    "no symmetry under transposition, or its inputs are not square; train both"
+                    f"{place}.{name}: {architecture} has transposes: false, but its "
+                    "class states no symmetry under transposition, or its inputs are "
+                    "not square; train both"
                 )
             used = files if registry.reads_own(member.specification) else {}
             plan.members[architecture] = dataclasses.replace(member, own=used)
     for name, request in plans.nads.members.items():
         file = request.source.file
         if file is not None:
-            with at(f"{place}.nads.{name}: ", ValueError):
+            with prefix_errors(f"{place}.nads.{name}: ", ValueError):
                 from_file(file, request.source.input)
                 used = own.digest_of(file, files)
         else:
@@ -70,8 +68,17 @@ def try_out(plans: Plans) -> None:
         plans.nads.members[name] = dataclasses.replace(request, own=used)
 
 
+def _grid_suits_network(member: Member) -> bool:
+    """Return whether a grid without transposes is of a network that does not tell them
+    apart."""
+    if getattr(member.grid, "transposes", True):
+        return True
+    symmetry = registry.symmetry_of_inputs(member.specification, member.input)
+    return symmetry.square in ("transposition", "square")
+
+
 def _uses(plans: Plans) -> dict[str, Use]:
-    """Return the uses of each architecture."""
+    """Return the uses of every architecture."""
     uses = {}
     for name, request in plans.nads.members.items():
         if request.source.file is None:
@@ -79,13 +86,13 @@ def _uses(plans: Plans) -> dict[str, Use]:
             use.inputs.add((tuple(request.source.input), 1))
     for plan in plans.experiments.values():
         experiment = experiments.find(plan.experiment)
-        batches = math.ceil(plan.train_samples / BATCH)
         for name, member in plan.members.items():
             use = uses.setdefault(name, Use(member.specification))
-            use.inputs.add(
-                (experiment.inputs(member.input), experiment.outputs or CLASSES)
-            )
-            use.steps = min(use.steps, member.training.epochs * batches)
+            shape = experiment.inputs(member.input)
+            use.inputs.add((shape, experiment.outputs or CLASSES))
+            training = member.training
+            batches = math.ceil(plan.train_samples / training.batch_size)
+            use.steps = min(use.steps, training.epochs * batches)
     return uses
 
 
@@ -95,8 +102,9 @@ def _try_network(use: Use) -> None:
     if not registry.is_custom(use.specification["network"]):
         # A network of the table that runs with four channels also runs with one.
         inputs = {shape[1:]: (shape, outputs) for shape, outputs in inputs}.values()
-    notices = []
+    printed = set()
     for shape, outputs in inputs:
-        notices += dry_run(use.specification, shape, outputs, use.steps)
-    for text in dict.fromkeys(notices):
-        notice(text)
+        for text in dry_run(use.specification, shape, outputs, use.steps):
+            if text not in printed:
+                printed.add(text)
+                notice(text)

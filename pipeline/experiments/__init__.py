@@ -9,17 +9,20 @@ __all__ = ["find", "names"]
 
 
 def names() -> list[str]:
-    """The names of all experiments: the names of their files in this folder."""
+    """Return the names of all experiments: the names of their files in this folder."""
     files = {module.name for module in pkgutil.iter_modules(__path__)}
     return sorted(files - {"experiment", "plan"})
 
 
 def find(name: str) -> Experiment:
-    """The experiment `name`."""
-    # Only this experiment's module, so that its results do not depend on the code of
-    # others.
+    """Return the experiment of a name."""
+    # Only this experiment's module is imported, so that its results do not depend on
+    # the code of other experiments.
     module = importlib.import_module(f"{__name__}.{name}")
-    classes = [value for value in vars(module).values() if isinstance(value, type)]
-    own = (kind for kind in classes if kind.__module__ == module.__name__)
-    (experiment,) = (kind for kind in own if issubclass(kind, Experiment))
+    found = []
+    for value in vars(module).values():
+        if isinstance(value, type) and issubclass(value, Experiment):
+            if value.__module__ == module.__name__:
+                found.append(value)
+    (experiment,) = found
     return experiment()

@@ -1,5 +1,5 @@
-"""An experiment: a grid of networks, the data on which each is trained, and its test
-sets."""
+"""An experiment: a grid of networks, the data on which each network is trained, and its
+test sets."""
 
 import typing
 from collections.abc import Callable, Iterator, Sequence
@@ -25,150 +25,205 @@ Cell = dict[str, typing.Any]
 """One training run: its architecture, its seed, its coordinates in the grid, the
 settings of its data, and the shape of its architecture's inputs."""
 
+BaseNoise = dict[str, np.ndarray]
+"""The arrays of one seed, by name, that determine all its data sets together with cells
+and directions: labels, standard-normal numbers, pictures."""
+
+Directions = list[np.ndarray]
+"""The vectors or bases that `Experiment.direction_names` names for a cell."""
+
 SHAPE = ("channels", "height", "width")
 """The columns of cells.csv that hold this shape."""
 
 
 def shape_of(cell: Cell) -> Shape:
-    """The shape (C, H, W) of a cell's D(v) and NADs: that of its architecture's inputs."""
+    """Return the shape (C, H, W) of the inputs of a cell's architecture.
+
+    D(v) and NADs have the same shape.
+    """
     return tuple(cell[side] for side in SHAPE)
 
 
 class Experiment:
     """One question put to a grid of networks: the base class of all experiments.
 
-    coordinates: the columns of cells.csv that place a cell in its grid; channels:
-    number of input channels of an architecture of one channel; colours: the numbers of
-    channels of architectures that it can train; outputs: number of the networks'
-    outputs, None for one per class of the images; schedule: of the learning rate;
-    needs_images, needs_nads: whether the data are made from images or NADs;
-    needs_courses: whether each network's weights after 0, 1, 2, 4, … and all epochs are
-    kept for evaluation; parts: groups of channels (name → slice), of which each is also
-    tested alone with zeros in all other channels; Settings: the dataclass of the
-    experiment's own values, which params.yaml has in a block of the experiment's name
-    or, if at_top_level, beside the blocks; Grid: the dataclass of one architecture's
-    part of the grid, with a method `nads`.
+    Attributes:
+        coordinates: Columns of cells.csv that place a cell in its grid.
+        channels: Number of input channels, for an architecture of one channel.
+        supported_channels: Numbers of channels of the architectures that it can train.
+        outputs: Number of the networks' outputs; None for one per class of the images.
+        schedule: Default schedule of the learning rate, as in the experiment's paper.
+        needs_images: Whether the data are made from images.
+        needs_nads: Whether the data are made from NADs.
+        needs_courses: Whether the weights after 0, 1, 2, 4, … and all epochs are kept
+            for evaluation.
+        needs_networks: Whether evaluation needs trained networks, as boundaries and
+            courses do. Otherwise the outputs on the test sets are stored instead of
+            the weights.
+        channel_groups: Channels by name. Each group is also tested by itself, with
+            zeros in all other channels.
+        at_top_level: Whether params.yaml has the settings beside the experiments'
+            blocks instead of in the block of this experiment.
+        Settings: Dataclass of the experiment's own values in params.yaml.
+        Grid: Dataclass of one architecture's part of the grid, with a method `nads`.
     """
 
     coordinates: tuple[str, ...] = ("index",)
     channels: int = 1
-    colours: tuple[int, ...] = (1,)
+    supported_channels: tuple[int, ...] = (1,)
     outputs: int | None = 2
     schedule: str = "triangular"
     needs_images: bool = False
     needs_nads: bool = True
     needs_courses: bool = False
-    parts: typing.ClassVar[dict[str, slice]] = {}
+    needs_networks: bool = False
+    channel_groups: typing.ClassVar[dict[str, slice]] = {}
     at_top_level: bool = False
     Settings: type = Nothing
     Grid: type = Indices
 
     @property
     def name(self) -> str:
-        """The experiment's name: the name of its file."""
+        """The experiment's name, which is the name of its file."""
         return type(self).__module__.rpartition(".")[2]
 
-    @property
-    def needs_networks(self) -> bool:
-        """Whether evaluation needs trained networks, for boundaries or for courses of
-        training.
-
-        Otherwise the outputs on the test sets are stored in place of the weights.
-        """
-        return type(self).plane is not Experiment.plane or self.needs_courses
-
     def inputs(self, shape: Shape) -> Shape:
-        """The shape (C, H, W) of the inputs on which a network is trained.
+        """Return the shape (C, H, W) of the inputs on which a network is trained.
 
-        shape: of its architecture's inputs, which is that of its NADs.
+        Args:
+            shape: Shape of the architecture's inputs, which is also that of its NADs.
         """
         return (self.channels * shape[0], *shape[1:])
 
-    def points(self, member: Member) -> Iterator[dict[str, typing.Any]]:
-        """The coordinates of every cell of one architecture and seed."""
+    def grid_points(self, member: Member) -> Iterator[dict[str, typing.Any]]:
+        """Yield the coordinates of every cell of one architecture and seed."""
         for index in member.grid.indices:
             yield {"index": index}
 
     def values(self, plan: Plan, architecture: str) -> dict[str, typing.Any]:
-        """The settings of an architecture's data, which are columns of cells.csv."""
-        return {
-            key: value[architecture] if isinstance(value, dict) else value
-            for key, value in vars(plan.settings).items()
-        }
+        """Return the settings of an architecture's data, columns of cells.csv.
+
+        Args:
+            plan: The experiment's plan.
+            architecture: A name among its members.
+        """
+        values = {}
+        for key, value in vars(plan.settings).items():
+            values[key] = value[architecture] if isinstance(value, dict) else value
+        return values
 
     def cells(self, plan: Plan) -> list[Cell]:
-        """The grid: every point of every seed of every architecture, in this nesting."""
-        return [
-            {"architecture": name, "seed": seed}
-            | point
-            | self.values(plan, name)
-            | dict(zip(SHAPE, member.input, strict=True))
-            for name, member in plan.members.items()
-            for seed in plan.seeds[: member.seeds]
-            for point in self.points(member)
-        ]
+        """Return the grid, nested by architecture, seed and grid point."""
+        cells = []
+        for name, member in plan.members.items():
+            values = self.values(plan, name)
+            values.update(zip(SHAPE, member.input, strict=True))
+            for seed in plan.seeds[: member.seeds]:
+                for point in self.grid_points(member):
+                    cells.append(
+                        {"architecture": name, "seed": seed, **point, **values}
+                    )
+        return cells
 
     def directions(
         self, plan: Plan, nads: Callable[..., dict[str, np.ndarray]]
     ) -> dict[str, np.ndarray]:
-        """The vectors or bases from which the data are made, by name: the grid's NADs.
+        """Return the vectors or bases from which the data are made, by name.
 
-        nads: from an architecture, and an estimand, to the arrays of its file in
-        data/nads/.
+        By default these are the NADs of the grid's indices.
+
+        Args:
+            plan: The experiment's plan.
+            nads: Function from an architecture, and an estimand, to the arrays of its
+                file in data/nads/.
         """
-        return {
-            f"{name}-{index}": nads(name)["directions"][index]
-            for name, member in plan.members.items()
-            for index in member.grid.indices
-        }
+        directions = {}
+        for name, member in plan.members.items():
+            for index in member.grid.indices:
+                directions[f"{name}-{index}"] = nads(name)["directions"][index]
+        return directions
 
-    def uses(self, cell: Cell) -> list[str]:
-        """The names of the directions from which one cell's data are made."""
-        return [
-            f"{cell['architecture']}-{cell[coordinate]}"
-            for coordinate in self.coordinates
-        ]
+    def direction_names(self, cell: Cell) -> list[str]:
+        """Return the names of the directions from which one cell's data are made."""
+        names = []
+        for coordinate in self.coordinates:
+            names.append(f"{cell['architecture']}-{cell[coordinate]}")
+        return names
 
-    def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
-        """The arrays by name that, with cells and directions, determine all data sets
-        of one seed.
+    def draw_base_noise(self, plan: Plan, seed: int, images: dict | None) -> BaseNoise:
+        """Draw the arrays that determine all data sets of one seed.
 
-        images: the dict of `pipeline.project.artifacts.images`, where the experiment
-        needs images. An array of test sets alone has a name that begins with `test`.
+        Args:
+            plan: The experiment's plan.
+            seed: The seed.
+            images: The dict of `artifacts.read_images` if the experiment needs images.
+
+        Returns:
+            Arrays by name. The name of an array that only test sets are made from
+            begins with `test`.
         """
         raise NotImplementedError
 
-    def reads(self, cell: Cell, array: str) -> bool:
-        """Whether an array of the draw decides the data sets of a cell."""
+    def depends_on(self, cell: Cell, array: str) -> bool:
+        """Return whether a cell's data sets depend on an array of the base noise.
+
+        Args:
+            cell: The cell.
+            array: The array's name.
+        """
         return True
 
     def dataset(
-        self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]
+        self,
+        cell: Cell,
+        split: str,
+        base_noise: BaseNoise,
+        directions: Directions,
     ) -> Labelled:
-        """A cell's training or test set; directions: the arrays named by `uses`."""
+        """Return inputs (N, C, H, W) and class numbers (N,) of a cell.
+
+        Args:
+            cell: The cell.
+            split: 'train' or 'test'.
+            base_noise: The arrays of the cell's seed.
+            directions: The arrays named by `direction_names`.
+        """
         raise NotImplementedError
 
-    def classes(self, split: str, draw: dict) -> torch.Tensor:
-        """Class numbers (N,) of a split: 0 and 1 of the labels −1 and +1, others as
-        they are."""
-        labels = draw[f"{split}_labels"]
-        return torch.as_tensor(labels > 0 if self.outputs == 2 else labels).long()
+    def classes(self, split: str, base_noise: BaseNoise) -> torch.Tensor:
+        """Return the class numbers (N,) of a split.
+
+        With two outputs, the labels −1 and +1 are the classes 0 and 1.
+
+        Args:
+            split: 'train' or 'test'.
+            base_noise: The arrays of a seed.
+        """
+        labels = base_noise[f"{split}_labels"]
+        if self.outputs == 2:
+            labels = labels > 0
+        return torch.as_tensor(labels).long()
 
     def test_sets(
-        self, cell: Cell, draw: dict, directions: list
+        self, cell: Cell, base_noise: BaseNoise, directions: Directions
     ) -> Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
-        """Yields (name, inputs, class numbers) of every test set: `all`, then each part
-        alone."""
-        x, y = self.dataset(cell, "test", draw, directions)
-        yield "all", x, y
-        for name, kept in self.parts.items():
-            yield name, separable.only(x, kept), y
+        """Yield (name, inputs, class numbers) of every test set.
 
-    def plane(
-        self, cell: Cell, draw: dict, directions: list
+        The first one is `all`; the others have one channel group each. Arguments are
+        those of `dataset`.
+        """
+        x, y = self.dataset(cell, "test", base_noise, directions)
+        yield "all", x, y
+        for name, channels in self.channel_groups.items():
+            yield name, separable.only(x, channels), y
+
+    def boundary_plane(
+        self, cell: Cell, base_noise: BaseNoise, directions: Directions
     ) -> tuple[torch.Tensor, torch.Tensor] | None:
-        """Two directions (C, H, W), in whose plane the decision boundary is measured,
-        or None."""
+        """Return two directions (C, H, W) that span the decision boundary's plane.
+
+        An experiment without boundaries returns None. Arguments are those of `dataset`.
+        """
         return None
 
 
@@ -178,98 +233,110 @@ class SeparableExperiment(Experiment):
     With label noise, which the papers do not have, a channel carries the opposite label
     in a fraction η of the training samples. Test samples have none.
 
-    amplitudes: the setting that holds ε of each channel; label_noise: the setting that
-    holds η of each channel, empty where there is none.
+    Attributes:
+        amplitudes: Name of the setting with ε, for each channel.
+        label_noise: Name of the setting with η, for each channel; empty without label
+            noise.
     """
 
     amplitudes: tuple[str, ...] = ("eps",)
     label_noise: tuple[str, ...] = ()
 
-    def carried(
-        self, cell: Cell, split: str, draw: dict
+    def labels_and_amplitudes(
+        self, cell: Cell, split: str, base_noise: BaseNoise
     ) -> list[tuple[np.ndarray, float]]:
-        """What each D(v) carries: its labels (N,) and their amplitude ε."""
-        carried = []
+        """Return the labels (N,) of each D(v), and their amplitude ε.
+
+        Args:
+            cell: The cell.
+            split: 'train' or 'test'.
+            base_noise: The arrays of the cell's seed.
+        """
+        pairs = []
         for channel, amplitude in enumerate(self.amplitudes):
-            labels = draw[f"{split}_labels"]
-            if split == "train" and "train_numbers" in draw:
-                numbers = draw["train_numbers"][:, channel]
+            labels = base_noise[f"{split}_labels"]
+            if split == "train" and "train_numbers" in base_noise:
+                numbers = base_noise["train_numbers"][:, channel]
                 rate = cell[self.label_noise[channel]]
                 labels = separable.mislabelled(labels, numbers, rate)
-            carried.append((labels, cell[amplitude]))
-        return carried
+            pairs.append((labels, cell[amplitude]))
+        return pairs
 
-    def draw(self, plan: Plan, seed: int, images: dict | None) -> dict[str, np.ndarray]:
-        """Labels (N,) and draws (N, parts, D) of both splits, for each of the plan's
-        inputs.
+    def draw_base_noise(self, plan, seed, images):
+        """Draw labels (N,) and standard-normal numbers (N, channels, D) of both splits.
 
-        They do not depend on which other inputs there are. Where there is label noise,
-        also uniform numbers (N, parts) in [0, 1), one for each training sample and
-        channel.
+        There is one array of numbers for each shape of the plan's inputs, which does
+        not depend on the other shapes. With label noise there are also uniform numbers
+        (N, channels) in [0, 1), one for each training sample and channel.
         """
         arrays = {}
-        for split, count in (
-            ("train", plan.train_samples),
-            ("test", plan.test_samples),
-        ):
+        counts = {"train": plan.train_samples, "test": plan.test_samples}
+        for split, count in counts.items():
             rng = stream(seed, self.name, split)
             arrays[f"{split}_labels"] = separable.labels(rng, count)
             for shape in plan.inputs:
                 name = separable.drawn(split, shape)
-                d = dimension(shape)
                 own = rng if shape == INPUT else stream(seed, self.name, name)
-                parts = [separable.normal(own, count, d) for _ in range(self.channels)]
-                arrays[name] = np.stack(parts, 1)
+                channels = []
+                for _ in range(self.channels):
+                    channels.append(separable.normal(own, count, dimension(shape)))
+                arrays[name] = np.stack(channels, 1)
         if any(getattr(plan.settings, rate) for rate in self.label_noise):
             rng = stream(seed, self.name, "label noise")
             arrays["train_numbers"] = rng.random((plan.train_samples, self.channels))
         return arrays
 
-    def reads(self, cell: Cell, array: str) -> bool:
-        """False for the draws of another shape."""
-        own = [separable.drawn(split, shape_of(cell)) for split in ("train", "test")]
-        return "normal" not in array or array in own
-
-    def dataset(
-        self, cell: Cell, split: str, draw: dict, directions: list[np.ndarray]
-    ) -> Labelled:
-        """Inputs (N, C, H, W) and class numbers (N,); directions: v (D,) of each D(v)."""
+    def depends_on(self, cell, array):
+        """Return False for standard-normal numbers of another shape."""
+        if "normal" not in array:
+            return True
         shape = shape_of(cell)
-        carried = self.carried(cell, split, draw)
-        normal = draw[separable.drawn(split, shape)]
-        sigma_v = cell.get("sigma_v", 0.0)
-        parts = [
-            separable.linearly_separable(
-                normal[:, part], y, v, eps, cell["sigma"], shape, sigma_v
+        return array in (
+            separable.drawn("train", shape),
+            separable.drawn("test", shape),
+        )
+
+    def dataset(self, cell, split, base_noise, directions):
+        """Return the direct sum of one D(v) for each of the directions (D,)."""
+        shape = shape_of(cell)
+        pairs = self.labels_and_amplitudes(cell, split, base_noise)
+        normal = base_noise[separable.drawn(split, shape)]
+        channels = []
+        for channel, (labels, eps) in enumerate(pairs):
+            x = separable.linearly_separable(
+                normal[:, channel],
+                labels,
+                directions[channel],
+                eps,
+                cell["sigma"],
+                shape,
+                cell.get("sigma_v", 0.0),
             )
-            for part, (v, (y, eps)) in enumerate(zip(directions, carried, strict=True))
-        ]
-        return separable.direct_sum(*parts), self.classes(split, draw)
+            channels.append(x)
+        return separable.direct_sum(*channels), self.classes(split, base_noise)
 
 
 class PictureExperiment(Experiment):
-    """An experiment on pictures, alone or beside other channels."""
+    """An experiment on pictures, by themselves or beside other channels."""
 
     needs_images = True
 
     def inputs(self, shape):
-        """The channels of the pictures and of those beside them."""
+        """Return the shape of the pictures and of the channels beside them."""
         return (self.channels, *shape[1:])
 
-    def draw(self, plan, seed, images):
-        """Pictures (N, 3, H, W) and labels (N,) of both splits, and the mean and
-        deviation (3,) of all training images; of two sides also a draw of D(v), (N,
-        H·W).
+    def draw_base_noise(self, plan, seed, images):
+        """Draw pictures (N, 3, H, W) and labels (N,) of both splits.
 
-        N is the plan's number of samples, or the number of all images where there are
+        The arrays `mean` and `deviation` (3,) are those of all training images. With
+        two sides of classes there are also standard-normal numbers (N, H·W) for D(v).
+        N is the plan's number of samples, or the number of all images if there are
         fewer.
         """
         arrays = {key: np.array(images[key]) for key in ("mean", "deviation")}
         positive = self.positive(plan, images["classes"])
-        for split, count in (
-            ("train", plan.train_samples),
-            ("test", plan.test_samples),
-        ):
+        counts = {"train": plan.train_samples, "test": plan.test_samples}
+        for split, count in counts.items():
             rng = stream(seed, self.name, split)
             chosen, labels = pictures.chosen(rng, images, split, count)
             arrays[f"{split}_pictures"] = chosen
@@ -281,43 +348,66 @@ class PictureExperiment(Experiment):
         return arrays
 
     def positive(self, plan: Plan, classes: Sequence[str]) -> Sequence[int] | None:
-        """The numbers of the classes on the positive side of two, None where all are
-        told apart."""
+        """Return the numbers of the classes on the positive side of two.
+
+        Args:
+            plan: The experiment's plan.
+            classes: Names of all classes.
+
+        Returns:
+            None if all classes are told apart.
+        """
         return None
 
-    def pictures(self, split: str, draw: dict) -> torch.Tensor:
-        """A split's pictures (N, 3, H, W), normalised."""
-        return pictures.normalised(
-            pictures.in_unit_range(draw[f"{split}_pictures"]), draw
-        )
+    def pictures(self, split: str, base_noise: BaseNoise) -> torch.Tensor:
+        """Return a split's normalised pictures (N, 3, H, W).
 
-    def linear(self, cell: Cell, split: str, draw: dict, v: np.ndarray) -> torch.Tensor:
-        """D(v) beside the pictures, (N, 1, H, W)."""
-        normal = draw[f"{split}_normal"]
-        y = draw[f"{split}_labels"]
-        eps = cell["eps"]
-        sigma = cell["sigma"]
-        return separable.linearly_separable(normal, y, v, eps, sigma, shape_of(cell))
+        Args:
+            split: 'train' or 'test'.
+            base_noise: The arrays of a seed.
+        """
+        x = pictures.in_unit_range(base_noise[f"{split}_pictures"])
+        return pictures.normalised(x, base_noise)
+
+    def linear(
+        self, cell: Cell, split: str, base_noise: BaseNoise, v: np.ndarray
+    ) -> torch.Tensor:
+        """Return D(v) beside the pictures, (N, 1, H, W).
+
+        Args:
+            cell: The cell.
+            split: 'train' or 'test'.
+            base_noise: The arrays of the cell's seed.
+            v: Unit vector (H·W,).
+        """
+        return separable.linearly_separable(
+            base_noise[f"{split}_normal"],
+            base_noise[f"{split}_labels"],
+            v,
+            cell["eps"],
+            cell["sigma"],
+            shape_of(cell),
+        )
 
 
 class BasisExperiment(PictureExperiment):
     """An experiment on pictures of all classes, altered along a network's complete
     NADs.
 
-    NADs of one channel alter each of the three, those of three channels alter all as
-    one.
+    NADs of one channel alter each of the three channels, NADs of three channels alter
+    all as one.
     """
 
     channels = 3
-    colours = (1, 3)
+    supported_channels = (1, 3)
     outputs = None
 
     def directions(self, plan, nads):
-        """The complete NADs (D, D) of every architecture, by the architecture's name."""
+        """Return the complete NADs (D, D) of every architecture, by its name."""
         return {name: nads(name)["directions"] for name in plan.members}
 
-    def uses(self, cell):
-        """The name of the cell's architecture."""
+    def direction_names(self, cell):
+        """Return the name of the cell's architecture."""
         return [cell["architecture"]]
 
 
@@ -334,22 +424,24 @@ class FrequencyExperiment(SeparableExperiment):
     Settings = Amplitude
     Grid = Frequencies
 
-    def points(self, member):
-        """One of each k and −k, and one of each k and its transpose unless both are
-        wanted."""
-        for row, column in frequencies(
-            member.grid.step, member.input[1:], member.grid.transposes
-        ):
+    def grid_points(self, member):
+        """Yield one of each k and −k, and of each transpose unless both are wanted."""
+        grid = member.grid
+        for row, column in frequencies(grid.step, member.input[1:], grid.transposes):
             yield {"k_row": row, "k_col": column}
 
     def direction(self, cell: Cell) -> np.ndarray:
-        """v (D,) of a cell."""
+        """Return v (D,) of a cell."""
         return fourier(cell["k_row"], cell["k_col"], shape_of(cell)[1:])
 
     def directions(self, plan, nads):
-        """The Fourier directions of the grid."""
-        return {self.uses(cell)[0]: self.direction(cell) for cell in self.cells(plan)}
+        """Return the Fourier directions of the grid."""
+        directions = {}
+        for cell in self.cells(plan):
+            (name,) = self.direction_names(cell)
+            directions[name] = self.direction(cell)
+        return directions
 
-    def uses(self, cell):
-        """The name of v, for example '32x32_0_-4'."""
+    def direction_names(self, cell):
+        """Return the name of v, for example '32x32_0_-4'."""
         return [f"{cell['height']}x{cell['width']}_{cell['k_row']}_{cell['k_col']}"]

@@ -16,7 +16,7 @@ from pipeline.training.shapes import Shape, dimension
 
 @dataclasses.dataclass(frozen=True)
 class Maps:
-    """One architecture's part of the grid: it is trained and tested once with each map."""
+    """One architecture's part of the grid: one training and test with each map."""
 
     maps: tuple[str, ...] = ("plain", "flipped")
 
@@ -25,7 +25,7 @@ class Maps:
             maps.check(name)
 
     def nads(self, shape: Shape) -> int:
-        """The number of NADs of the basis, which is always complete."""
+        """Return the number of NADs of the basis, which is always complete."""
         return dimension(shape)
 
 
@@ -36,37 +36,39 @@ class Flip(BasisExperiment):
     coordinates = ("images",)
     Grid = Maps
 
-    def points(self, member):
-        """Every map."""
+    def grid_points(self, member):
+        """Yield every map."""
         for name in member.grid.maps:
             yield {"images": name}
 
-    def draw(self, plan, seed, images):
-        """Also the principal components (H·W, H·W) of the training pictures, if a map
-        needs them."""
-        arrays = super().draw(plan, seed, images)
-        names = [name for member in plan.members.values() for name in member.grid.maps]
-        if any(map(maps.needs_components, names)):
+    def draw_base_noise(self, plan, seed, images):
+        """Draw also the principal components (H·W, H·W) of the training pictures, if a
+        map needs them."""
+        arrays = super().draw_base_noise(plan, seed, images)
+        names = set()
+        for member in plan.members.values():
+            names.update(member.grid.maps)
+        if any(maps.needs_components(name) for name in names):
             x = self.pictures("train", arrays)
             arrays["components"] = maps.principal_components(x)
         return arrays
 
-    def reads(self, cell, array):
-        """Whether an array decides a cell: principal components do so for some maps
-        only."""
+    def depends_on(self, cell, array):
+        """Return False for principal components that the cell's map does not need."""
         return array != "components" or maps.needs_components(cell["images"])
 
-    def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 3, H, W) and class numbers (N,) of a cell; directions: the NADs
-        (D, D).
+    def dataset(self, cell, split, base_noise, directions):
+        """Return inputs (N, 3, H, W) and class numbers; directions: NADs (D, D).
 
         Pictures are normalised before they are mapped, so the mean image is mapped too.
         A seed has one random map of each kind, the same for training and test.
         """
         name = cell["images"]
-        rng = stream(cell["seed"], self.name, name)
-        components = draw.get("components")
         x = maps.mapped(
-            self.pictures(split, draw), directions[0], name, rng, components
+            self.pictures(split, base_noise),
+            directions[0],
+            name,
+            stream(cell["seed"], self.name, name),
+            base_noise.get("components"),
         )
-        return x, self.classes(split, draw)
+        return x, self.classes(split, base_noise)

@@ -37,33 +37,37 @@ class LinearPairs(SeparableExperiment):
     channels = 2
     amplitudes = ("eps1", "eps2")
     label_noise = ("eta1", "eta2")
-    parts = {"first": slice(0, 1), "second": slice(1, 2)}
+    needs_networks = True
+    channel_groups = {"first": slice(0, 1), "second": slice(1, 2)}
     at_top_level = True
     Settings = Settings
 
-    def points(self, member):
-        """Every pair of indices."""
+    def grid_points(self, member):
+        """Yield every pair of indices."""
         for first, second in itertools.product(member.grid.indices, repeat=2):
             yield {"index_1": first, "index_2": second}
 
-    def test_sets(self, cell, draw, directions):
-        """Both channels, each channel by itself, and `conflict`: the channels disagree.
+    def test_sets(self, cell, base_noise, directions):
+        """Yield both channels, each channel by itself, and `conflict`: the channels
+        disagree.
 
-        In a conflict the second channel carries the opposite label, so that the
-        accuracy is the fraction of samples in which the network follows the first
-        channel. Each channel is as in training, whereas zeros do not occur there.
+        In a conflict the second channel carries the opposite label, so the accuracy is
+        the fraction of samples in which the network follows the first channel. Each
+        channel is as in training, whereas zeros do not occur there.
         """
-        yield from super().test_sets(cell, draw, directions)
-        x, y = self.dataset(cell, "test", draw, directions)
-        labels = torch.as_tensor(draw["test_labels"]).to(torch.float32)
-        second = torch.as_tensor(directions[1]).to(torch.float32)
-        x[:, 1] -= 2 * cell["eps2"] * torch.outer(labels, second).reshape(x[:, 1].shape)
+        yield from super().test_sets(cell, base_noise, directions)
+        x, y = self.dataset(cell, "test", base_noise, directions)
+        labels = torch.as_tensor(base_noise["test_labels"]).to(torch.float32)
+        v2 = torch.as_tensor(directions[1]).to(torch.float32)
+        component = torch.outer(labels, v2).reshape(x[:, 1].shape)
+        x[:, 1] -= 2 * cell["eps2"] * component
         yield "conflict", x, y
 
-    def plane(self, cell, draw, directions):
-        """v₁⊕0 and 0⊕v₂, each (2, H, W)."""
+    def boundary_plane(self, cell, base_noise, directions):
+        """Return v₁⊕0 and 0⊕v₂, each (2, H, W)."""
         _, *size = shape_of(cell)
         first = torch.zeros(2, *size)
         second = torch.zeros(2, *size)
-        first[0], second[1] = (torch.as_tensor(v).reshape(size) for v in directions)
+        first[0] = torch.as_tensor(directions[0]).reshape(size)
+        second[1] = torch.as_tensor(directions[1]).reshape(size)
         return first, second

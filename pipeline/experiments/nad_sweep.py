@@ -16,8 +16,11 @@ from pipeline.experiments.plan import AmplitudePerArchitecture, Indices, Rate
 
 @dataclasses.dataclass(frozen=True)
 class Sweep(Indices):
-    """The indices of one architecture; compare: whether the other estimand's NADs are
-    swept too."""
+    """The indices of one architecture.
+
+    Attributes:
+        compare: Whether the other estimand's NADs are swept too.
+    """
 
     compare: bool = False
 
@@ -26,47 +29,51 @@ class Sweep(Indices):
 class Settings(AmplitudePerArchitecture):
     """Amplitude ε of D(v), and its noise σ by architecture.
 
-    sigma_v: standard deviation of the noise along v, 0 in the papers; eta: fraction of
-    the training samples with the wrong label, 0 in the papers.
+    Attributes:
+        sigma_v: Standard deviation of the noise along v, 0 in the papers.
+        eta: Fraction of the training samples with the wrong label, 0 in the papers.
     """
 
     sigma_v: NonNegativeFloat = 0.0
     eta: Rate = 0.0
 
 
-def swept(member):
-    """The estimands whose NADs are swept, the chosen one first."""
-    return member.estimands if member.grid.compare else member.estimands[:1]
+def estimands_of(member):
+    """Return the estimands whose NADs are swept, the chosen one first."""
+    if member.grid.compare:
+        return member.estimands
+    return member.estimands[:1]
 
 
 class NADSweep(SeparableExperiment):
     """D(u) along single NADs u, of one channel or of colour."""
 
     coordinates = ("estimand", "index")
-    colours = (1, 3)
+    supported_channels = (1, 3)
     schedule = "linear"
     label_noise = ("eta",)
     Settings = Settings
     Grid = Sweep
 
-    def points(self, member):
-        """Every index of every estimand."""
-        for estimand in swept(member):
+    def grid_points(self, member):
+        """Yield every index of every estimand."""
+        for estimand in estimands_of(member):
             for index in member.grid.indices:
                 yield {"estimand": estimand, "index": index}
 
     def directions(self, plan, nads):
-        """NADs by '{architecture}-{estimand}-{index}', and all eigenvalues, by
-        '…-eigenvalues'."""
+        """Return NADs by '{architecture}-{estimand}-{index}', and all eigenvalues by
+        '{architecture}-{estimand}-eigenvalues'."""
         vectors = {}
         for name, member in plan.members.items():
-            for estimand in swept(member):
+            for estimand in estimands_of(member):
                 arrays = nads(name, estimand)
+                prefix = f"{name}-{estimand}"
                 for index in member.grid.indices:
-                    vectors[f"{name}-{estimand}-{index}"] = arrays["directions"][index]
-                vectors[f"{name}-{estimand}-eigenvalues"] = arrays["eigenvalues"]
+                    vectors[f"{prefix}-{index}"] = arrays["directions"][index]
+                vectors[f"{prefix}-eigenvalues"] = arrays["eigenvalues"]
         return vectors
 
-    def uses(self, cell):
-        """The name of uᵢ."""
+    def direction_names(self, cell):
+        """Return the name of uᵢ."""
         return [f"{cell['architecture']}-{cell['estimand']}-{cell['index']}"]

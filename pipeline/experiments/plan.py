@@ -30,9 +30,10 @@ class Indices:
     indices: tuple[int, ...]
 
     def nads(self, shape: Shape) -> int:
-        """The number of first NADs that it takes, up to the largest index.
+        """Return the number of first NADs, up to the largest index.
 
-        Raises ValueError unless there are indices, all different and in range.
+        Raises:
+            ValueError: There are no indices, or one is out of range or repeated.
         """
         if not self.indices:
             raise ValueError("indices is empty; name at least one NAD index")
@@ -40,7 +41,8 @@ class Indices:
         for index in self.indices:
             if not 0 <= index < count:
                 raise ValueError(
-                    f"NAD index {index} is out of range; indices run from 0 to {count - 1}"
+                    f"NAD index {index} is out of range; indices run from 0 to "
+                    f"{count - 1}"
                 )
         if len(set(self.indices)) < len(self.indices):
             raise ValueError("indices repeat a value")
@@ -49,27 +51,33 @@ class Indices:
 
 @dataclasses.dataclass(frozen=True)
 class Frequencies:
-    """One architecture's part of the grid: frequencies at multiples of `step` (paper 1:
-    2).
+    """One architecture's part of the grid of frequencies.
 
-    transposes: whether (k_row, k_col) and (k_col, k_row) are both trained. They are
-    equivalent for a network whose law transposition leaves unchanged.
+    Attributes:
+        step: Frequencies are multiples of it (paper 1: 2).
+        transposes: Whether (k_row, k_col) and (k_col, k_row) are both trained. They are
+            equivalent for a network with a distribution that is symmetric under
+            transposition.
     """
 
     step: int
     transposes: bool = True
 
     def nads(self, shape: Shape) -> int:
-        """0; raises ValueError unless both sides are even and `step` divides half of
-        each."""
+        """Return 0, the number of NADs.
+
+        Raises:
+            ValueError: A side is odd, or `step` does not divide its half.
+        """
         for side in shape[1:]:
+            half = side // 2
             if side % 2:
                 raise ValueError(
                     f"sides must be even, not {side}: frequencies go up to half of it"
                 )
-            if self.step <= 0 or side // 2 % self.step:
+            if self.step <= 0 or half % self.step:
                 raise ValueError(
-                    f"step must divide {side // 2}, so that 0 and −{side // 2} are in"
+                    f"step must divide {half}, so that 0 and −{half} are in"
                 )
         return 0
 
@@ -94,10 +102,14 @@ class AmplitudePerArchitecture:
 class Member(typing.Generic[Grid]):
     """One architecture's part of an experiment.
 
-    specification: its network's place and arguments (see `pipeline.networks`);
-    estimands: of its NADs, the chosen one first; seeds: number of the plan's seeds with
-    which it is trained, None for all; input: the shape of its inputs; own: sha256, by
-    path, of a person's own files that decide its network.
+    Attributes:
+        specification: The network and its arguments (see `pipeline.networks`).
+        training: Its hyperparameters.
+        grid: Its part of the grid.
+        estimands: Estimands of its NADs, the chosen one first.
+        seeds: Number of the plan's seeds with which it is trained; None for all.
+        input: Shape (C, H, W) of its inputs.
+        own: sha256, by path, of your own files that decide its network.
     """
 
     specification: dict[str, typing.Any]
@@ -113,8 +125,14 @@ class Member(typing.Generic[Grid]):
 class Plan(typing.Generic[Settings, Grid]):
     """One experiment at one scale, with all its values from params.yaml.
 
-    train_samples, test_samples: numbers for each cell; members: by architecture, none
-    where the scale leaves the experiment out.
+    Attributes:
+        experiment: Name of the experiment.
+        scale: Name of the scale.
+        seeds: Seeds of the grid.
+        train_samples: Number of training samples of each cell.
+        test_samples: Number of test samples of each cell.
+        settings: The experiment's own values.
+        members: Parts by architecture; empty if the scale leaves the experiment out.
     """
 
     experiment: str
@@ -127,23 +145,24 @@ class Plan(typing.Generic[Settings, Grid]):
 
     @classmethod
     def read(cls, experiment: typing.Any) -> "Plan":
-        """The plan that the stage `plan` wrote for an `Experiment`.
+        """Read the plan that the stage `plan` wrote for an `Experiment`.
 
-        Raises InputError where the scale leaves the experiment out.
+        Raises:
+            InputError: The scale leaves the experiment out.
         """
-        plan = artifacts.planned(
+        plan = artifacts.read_plan(
             experiment.name, cls[experiment.Settings, experiment.Grid]
         )
         if not plan.members:
             raise InputError(
-                f"scale {plan.scale} leaves {plan.experiment} out; `dvc repro evaluate@X` runs "
-                "an experiment X that it has"
+                f"scale {plan.scale} leaves {plan.experiment} out; "
+                "`dvc repro evaluate@X` runs an experiment X that it has"
             )
         return plan
 
     @property
     def inputs(self) -> list[Shape]:
-        """The different shapes of architectures' inputs."""
+        """The distinct shapes (C, H, W) of the architectures' inputs, sorted."""
         return sorted({member.input for member in self.members.values()})
 
     @property

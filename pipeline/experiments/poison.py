@@ -20,8 +20,14 @@ CLEAN = -1
 
 
 def nads_of(classes: int, shape: Shape) -> int:
-    """The number of NADs (D,) of a shape that hold the carriers of so many classes."""
-    return pictures.carrier_of(classes - 1, 3 // shape[0])[0] + 1
+    """Return the number of NADs that hold the carriers of all classes.
+
+    Args:
+        classes: Number of classes.
+        shape: Shape (C, H, W) of the NADs, of one channel or of three.
+    """
+    offset, _, _ = pictures.carrier_of(classes - 1, 3 // shape[0])
+    return offset + 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,61 +42,71 @@ class Carriers:
 class FirstIndices(Indices):
     """The first NAD indices of one architecture's carriers.
 
-    A network is also trained without carriers.
+    One network is also trained without carriers.
     """
 
     def nads(self, shape: Shape, classes: int = 10) -> int:
-        """The number of first NADs up to the last carrier of so many classes.
+        """Return the number of first NADs, up to the last carrier.
 
-        Raises ValueError also where an index is too late for the carriers of all
-        classes.
+        Args:
+            shape: Shape (C, H, W) of the NADs.
+            classes: Number of classes.
+
+        Raises:
+            ValueError: The indices are not a grid, or one is too high for the carriers
+                of all classes.
         """
         last = super().nads(shape) - 1
         carriers = nads_of(classes, shape)
-        if last > (most := dimension(shape) - carriers):
+        highest = dimension(shape) - carriers
+        if last > highest:
             raise ValueError(
-                f"{classes} classes take {carriers} NADs, so the last index is {most}, not {last}"
+                f"{classes} classes take {carriers} NADs, so the last index is "
+                f"{highest}, not {last}"
             )
         return last + carriers
 
 
 class Poison(BasisExperiment):
-    """Pictures of which each carries its class along a NAD."""
+    """Pictures that carry their class along a NAD."""
 
     schedule = "linear"
     Settings = Carriers
     Grid = FirstIndices
 
-    def points(self, member):
-        """Clean images, and carriers from every first index on."""
+    def grid_points(self, member):
+        """Yield clean images, and carriers from every first index on."""
         for index in (CLEAN, *member.grid.indices):
             yield {"index": index}
 
-    def draw(self, plan, seed, images):
-        """Pictures, labels (N,), and the mean and deviation (3,) of all training
-        images.
+    def draw_base_noise(self, plan, seed, images):
+        """Draw pictures and labels (N,).
 
-        Raises InputError where there are too few NADs after the last index for all
-        classes.
+        Raises:
+            InputError: There are too few NADs after the last index for all classes.
         """
         for member in plan.members.values():
             try:
                 member.grid.nads(member.input, len(images["classes"]))
             except ValueError as error:
                 raise InputError(f"poison: {error}") from None
-        return super().draw(plan, seed, images)
+        return super().draw_base_noise(plan, seed, images)
 
-    def dataset(self, cell, split, draw, directions):
-        """Inputs (N, 3, H, W), normalised, and class numbers (N,) of a cell;
-        directions: the NADs (D, D)."""
-        x = pictures.in_unit_range(draw[f"{split}_pictures"])
-        y = self.classes(split, draw)
-        if cell["index"] != CLEAN:
-            x = pictures.poisoned(x, y, directions[0][cell["index"] :], cell["size"])
-        return pictures.normalised(x, draw), y
+    def dataset(self, cell, split, base_noise, directions):
+        """Return normalised inputs (N, 3, H, W) and class numbers (N,).
 
-    def test_sets(self, cell, draw, directions):
-        """Clean test images, and the same with the carriers of their classes."""
-        yield "clean", *self.dataset(cell | {"index": CLEAN}, "test", draw, directions)
+        The only direction is the array of all NADs (D, D).
+        """
+        x = pictures.in_unit_range(base_noise[f"{split}_pictures"])
+        y = self.classes(split, base_noise)
         if cell["index"] != CLEAN:
-            yield "poisoned", *self.dataset(cell, "test", draw, directions)
+            nads = directions[0][cell["index"] :]
+            x = pictures.poisoned(x, y, nads, cell["size"])
+        return pictures.normalised(x, base_noise), y
+
+    def test_sets(self, cell, base_noise, directions):
+        """Yield clean test images, and the same with the carriers of their classes."""
+        clean = cell | {"index": CLEAN}
+        yield "clean", *self.dataset(clean, "test", base_noise, directions)
+        if cell["index"] != CLEAN:
+            yield "poisoned", *self.dataset(cell, "test", base_noise, directions)

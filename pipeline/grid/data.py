@@ -29,25 +29,27 @@ class Data:
     @functools.cached_property
     def vectors(self) -> dict[str, np.ndarray]:
         """The experiment's directions by name."""
-        return artifacts.generated(self.experiment.name, "directions.npz")
+        return artifacts.read_dataset(self.experiment.name, "directions.npz")
 
     @functools.cached_property
     def outputs(self) -> int:
         """Number of outputs of the experiment's networks."""
         name = self.experiment.name
         outputs = self.experiment.outputs
-        return outputs or len(artifacts.about_pictures(name)["classes"])
+        return outputs or len(artifacts.read_about_pictures(name)["classes"])
 
     def draw(self, seed: int) -> dict[str, np.ndarray]:
         """The arrays of one seed's draw."""
-        return artifacts.draw(self.experiment.name, seed)
+        return artifacts.read_base_noise(self.experiment.name, seed)
 
     @functools.cached_property
     def digests(self) -> dict[str, dict[str, str]]:
         """The digests, by name, of the arrays of each file: 'directions', 'draw-0' for
         seed 0."""
         digests = {"directions": store.digests(self.vectors)}
-        for seed in {cell["seed"] for cell in artifacts.cells(self.experiment.name)}:
+        for seed in {
+            cell["seed"] for cell in artifacts.read_cells(self.experiment.name)
+        }:
             digests[f"draw-{seed}"] = store.digests(self.draw(seed))
         return digests
 
@@ -56,7 +58,7 @@ class Data:
         others."""
         name = self.experiment.name
         cells = self.experiment.cells(plan)
-        if cells != artifacts.cells(name):
+        if cells != artifacts.read_cells(name):
             raise InputError(
                 f"{artifacts.DATASETS / name} is not of the cells that are planned; "
                 f"`python -m pipeline.generate {name}` makes it so"
@@ -65,7 +67,7 @@ class Data:
 
     def directions(self, cell: Cell) -> list[np.ndarray]:
         """The directions from which the cell's data sets are made."""
-        return [self.vectors[name] for name in self.experiment.uses(cell)]
+        return [self.vectors[name] for name in self.experiment.direction_names(cell)]
 
     def dataset(self, cell: Cell, split: str) -> Labelled:
         """Inputs and class numbers of the cell's training or test set."""
@@ -109,7 +111,7 @@ class DataInMemory(Data):
     def draw(self, seed: int) -> dict[str, np.ndarray]:
         """Return the arrays of one seed's draw, of which only the last is kept."""
         if seed not in self._draws:
-            self._draws = {seed: self.experiment.draw(self.plan, seed, None)}
+            self._draws = {seed: self.experiment.draw_base_noise(self.plan, seed, None)}
         return self._draws[seed]
 
     @functools.cached_property

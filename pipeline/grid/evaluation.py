@@ -54,7 +54,9 @@ def evaluate_one(
     # All that follows is measured on the first test set.
     _, x, y = next(data.test_sets(cell))
     section = None
-    plane = experiment.plane(cell, data.draw(cell["seed"]), data.directions(cell))
+    plane = experiment.boundary_plane(
+        cell, data.draw(cell["seed"]), data.directions(cell)
+    )
     if plane is not None:
 
         def score(x: torch.Tensor) -> np.ndarray:
@@ -88,7 +90,7 @@ def _course(
     # Images are sorted by content, so take some from everywhere.
     some = x[:: -(-len(x) // gradients.SAMPLES)]
     response = gradients.covariance(network, some.to(device))
-    eigenvalues = artifacts.nads(cell["architecture"])["eigenvalues"]
+    eigenvalues = artifacts.read_nads(cell["architecture"])["eigenvalues"]
     measured = gradients.response_parts(
         cell, *data.directions(cell), eigenvalues, x, response
     )

@@ -94,7 +94,9 @@ def _count_cached(
     at_hand = []
     for cell in experiment.cells(plan):
         if cell["seed"] in drawn:
-            if data.digests["directions"].keys() >= set(experiment.uses(cell)):
+            if data.digests["directions"].keys() >= set(
+                experiment.direction_names(cell)
+            ):
                 at_hand.append(cell)
     cached = collections.Counter()
     for job in jobs.of_cells(plan, data, at_hand, device, engine):
@@ -106,8 +108,8 @@ def _count_cached(
 def _is_drawn(plan: Plan, seed: int) -> bool:
     """Whether a seed's draw is on disk, with the planned numbers of samples."""
     wanted = {"train": plan.train_samples, "test": plan.test_samples}
-    images = artifacts.about_pictures(plan.experiment) or wanted
-    draw = artifacts.draw(plan.experiment, seed)
+    images = artifacts.read_about_pictures(plan.experiment) or wanted
+    draw = artifacts.read_base_noise(plan.experiment, seed)
     for split, count in wanted.items():
         # There can be fewer images than planned.
         if len(draw.get(f"{split}_labels", ())) != min(count, images[split]):

@@ -102,7 +102,8 @@ def of_cells(
             "device": hardware,
             "draw": _digests_of_noise(data, cell),
             "directions": [
-                data.digests["directions"][name] for name in experiment.uses(cell)
+                data.digests["directions"][name]
+                for name in experiment.direction_names(cell)
             ],
         }
         yield Job(
@@ -121,7 +122,7 @@ def _digests_of_noise(data: Data, cell: Cell) -> dict[str, str]:
     for name, digest in data.digests[f"draw-{cell['seed']}"].items():
         # Weights do not depend on test data.
         only_tests = name.startswith("test") and data.experiment.needs_networks
-        if data.experiment.reads(cell, name) and not only_tests:
+        if data.experiment.depends_on(cell, name) and not only_tests:
             digests[name] = digest
     return digests
 

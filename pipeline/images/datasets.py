@@ -7,7 +7,7 @@ import PIL.Image
 from torchvision.datasets import CIFAR10, ImageFolder, VisionDataset
 from torchvision.datasets.folder import is_image_file
 
-from pipeline.project.errors import InputError, at
+from pipeline.project.errors import InputError, prefix_errors
 
 
 class Batches(CIFAR10):
@@ -57,7 +57,7 @@ def load(path: str) -> PIL.Image.Image:
         InputError: Pillow cannot read the file, or the image has more than 8 bits.
     """
     name = "/".join(Path(path).parts[-3:])
-    with at(f"{name}: ", Exception), PIL.Image.open(path) as picture:
+    with prefix_errors(f"{name}: ", Exception), PIL.Image.open(path) as picture:
         # Pillow turns nearly all values of such an image into white.
         if picture.mode.startswith(("I", "F")):
             raise InputError(

@@ -13,7 +13,7 @@ from pipeline.images.archives import extract
 from pipeline.images.datasets import Batches, ClassFolders, iterate_pictures
 from pipeline.images.image_set import SPLITS, ImageSet, make_image_set
 from pipeline.images.settings import CONVERT, VARIABLE, ImageSettings, expand_path
-from pipeline.project.errors import InputError, at, notice
+from pipeline.project.errors import InputError, notice, prefix_errors
 from pipeline.training.shapes import SIDE, SIZE, Size
 
 
@@ -155,7 +155,7 @@ def _read_batches(folder: Path, source: str, size: Size) -> ImageSet:
 
 
 def _read_class_folders(root: Path, name: str, source: str, size: Size) -> ImageSet:
-    with at(f"{source}: ", FileNotFoundError):
+    with prefix_errors(f"{source}: ", FileNotFoundError):
         datasets = {split: ClassFolders(root / split) for split in SPLITS}
     left_out = [file for split in SPLITS for file in datasets[split].left_out]
     notices = []

@@ -8,7 +8,7 @@ import typing
 import numpy as np
 
 from pipeline.nads.spectrum import overlaps
-from pipeline.project.errors import InputError, at
+from pipeline.project.errors import InputError, prefix_errors
 from pipeline.training.shapes import as_text
 
 if typing.TYPE_CHECKING:
@@ -216,7 +216,7 @@ def from_file(path: str, shape: tuple[int, ...]) -> NADs:
     >>> from_file("theirs.npy", (1, 2, 2)).directions.shape
     (4, 4)
     """
-    with at(f"the NADs {path} cannot be read: ", OSError, ValueError):
+    with prefix_errors(f"the NADs {path} cannot be read: ", OSError, ValueError):
         with open(path, "rb") as file:
             rows = np.lib.format.read_array(file, allow_pickle=False)
     return imported(rows, shape, path)

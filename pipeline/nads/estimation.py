@@ -23,7 +23,7 @@ from pipeline.nads.spectrum import (
 )
 from pipeline.nads.symmetry import ORDERS, one_channel
 from pipeline.networks import SYMMETRIES, Symmetry, custom
-from pipeline.project.errors import InputError, at, notice
+from pipeline.project.errors import InputError, notice, prefix_errors
 from pipeline.project.limits import free_memory
 from pipeline.training.shapes import as_text
 
@@ -394,7 +394,7 @@ def estimate(
             "estimate needs a function that builds a new network, such as `lambda: "
             f"Net()`, not a {kind}"
         )
-    with at("", ValueError):
+    with prefix_errors("", ValueError):
         averaged = Symmetry.parse(symmetry)
         has_symmetry = symmetry not in ("none", "measured")
         estimator = Estimator(estimand, method, float(step), point, has_symmetry, False)

@@ -15,7 +15,7 @@ from pipeline.nads.directions import NADs
 from pipeline.nads.estimation import Estimation, Results, start_estimate
 from pipeline.nads.estimator import Estimator, NADsPlan, Request
 from pipeline.nads.jacobian import Sampler
-from pipeline.project.errors import at, check_unchanged
+from pipeline.project.errors import check_unchanged, prefix_errors
 
 NOT_IN_KEY = ("__init__", "controversial", "directions", "gallery", "named", "task")
 """Files of this folder that determine no NAD: they name, draw, compare, read and write
@@ -117,7 +117,7 @@ class Task:
         cache = store.Store(store.default_folder())
         if contents := cache.contents(self.key):
             return NADs.load(io.BytesIO(contents[0]["npz"].numpy()))
-        with at(f"nads.{self.name}: "):
+        with prefix_errors(f"nads.{self.name}: "):
             self.estimation.run(run_on_workers, f"estimate {self.name}")
             nads = self.estimation.nads()
         check_unchanged()  # the key was made before the networks were
@@ -148,7 +148,7 @@ def make_tasks(plan: NADsPlan, device: torch.device) -> Iterator[Task]:
             if estimator is not plan.estimator:
                 full_name = f"{name}.{estimator.estimand}"
             identity = (plan.seed, full_name)
-            with at(f"nads.{name}: "):
+            with prefix_errors(f"nads.{name}: "):
                 task = _make_task(request, estimator, identity, device)
             yield task
 

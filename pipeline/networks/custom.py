@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from pipeline.project.errors import InputError, at
+from pipeline.project.errors import InputError, prefix_errors
 from pipeline.training.loop import initialise
 from pipeline.training.shapes import Shape, as_text
 
@@ -237,7 +237,7 @@ def needs_contiguous(
     x = noise(2, shape)
     network = build_contiguous(0)
     with usual_defaults():
-        with at(f"{name}: "):
+        with prefix_errors(f"{name}: "):
             output = _try_passes(network, x)
         try:
             network = build(0).to(memory_format=torch.channels_last)
@@ -293,7 +293,7 @@ def check(
     first = build(0)
     same = build(0)
     different = build(1)
-    with at(f"{name}: "), usual_defaults():
+    with prefix_errors(f"{name}: "), usual_defaults():
         check_precision(first)
         check_seed(first, same, different)
         notices = find_fixed(first, different)

@@ -7,7 +7,7 @@ from torch import nn
 
 from pipeline.networks import custom, own, registry
 from pipeline.networks.registry import CONTIGUOUS, Specification
-from pipeline.project.errors import at
+from pipeline.project.errors import prefix_errors
 from pipeline.training.shapes import Shape, as_text
 
 LAG = 0.05
@@ -44,7 +44,7 @@ def dry_run(
             notices += own.find_reads_elsewhere(import_path, paths)
     else:  # tests check its other properties; the largest networks take seconds
         network = registry.build(specification, shape[0], outputs, 0)
-        with at(f"{import_path}: "):
+        with prefix_errors(f"{import_path}: "):
             custom.run(network.train(), custom.noise(2, shape), (outputs,))
     channels, height, width = shape
     if width <= 4 < min(channels, height):

@@ -21,7 +21,7 @@ from torch import nn
 
 from pipeline.networks import custom
 from pipeline.networks.libraries import LIBRARIES
-from pipeline.project.errors import InputError, at, nearest
+from pipeline.project.errors import InputError, prefix_errors, suggest
 from pipeline.training.loop import initialise
 from pipeline.training.shapes import SIDE, Shape
 
@@ -132,7 +132,7 @@ def specification(architecture: dict[str, typing.Any]) -> Specification:
         return dict(architecture)
     if name not in NETWORKS:
         raise InputError(
-            f"the network {name!r} is unknown; {nearest(name, NETWORKS)} Name your own "
+            f"the network {name!r} is unknown; {suggest(name, NETWORKS)} Name your own "
             "network module:name, where the module is in own/, and a library's "
             "torchvision.models:name or timm:name"
         )
@@ -162,7 +162,7 @@ def constructor(import_path: str) -> Callable[..., nn.Module]:
     make = getattr(imported, attribute, None)
     if make is None:
         raise InputError(
-            f"the network {import_path}: {nearest(attribute, dir(imported))}"
+            f"the network {import_path}: {suggest(attribute, dir(imported))}"
         )
     if not callable(make) or isinstance(make, nn.Module):
         raise InputError(
@@ -199,7 +199,7 @@ def build(
     given = (
         f"{import_path} with {channels} channels, {outputs} outputs and {arguments}: "
     )
-    with at(given, TypeError, ValueError):
+    with prefix_errors(given, TypeError, ValueError):
         if is_custom(import_path):
             return custom.build(make, seed, CONTIGUOUS.items() <= specification.items())
         return initialise(make, seed)

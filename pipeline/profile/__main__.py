@@ -142,7 +142,7 @@ def main(given: argparse.Namespace) -> None:
 
 def parse(given: list[str]) -> argparse.Namespace:
     """Return the values of the command line."""
-    parser = command.parser(__doc__, "profile")
+    parser = command.make_parser(__doc__, "profile")
     add = parser.add_argument
     example = (
         "lenet, my_networks:Mixer depth=4, torchvision.models:resnet18, timm:resnet10t"

@@ -1,10 +1,10 @@
-"""The files that stages hand to each other: their places and their readers.
+"""The files that stages hand to each other: their paths, readers and writers.
 
-data/README.md and models/README.md say what each file holds; the docstring of
-`evaluate` says it of reports/{experiment}/.
+data/README.md and models/README.md describe each file; the docstring of `evaluate`
+describes those of reports/{experiment}/.
 
-A stage writes its folder beside the folder's place, and moves it there when it is
-whole. DVC notices later edits.
+A stage writes its folder under a temporary name, and renames it when it is complete.
+DVC notices later edits.
 """
 
 import contextlib
@@ -34,13 +34,20 @@ REPORTS = Path("reports")
 FIGURES = REPORTS / "figures"
 
 
-def present(path: Path | str, stage: str) -> Path:
-    """`path`; raises InputError, with the name of the stage that makes it, where it is
-    missing."""
+def require(path: Path | str, stage: str) -> Path:
+    """Return a path that exists.
+
+    Args:
+        path: The path.
+        stage: The stage that makes it, with its arguments.
+
+    Raises:
+        InputError: The path is missing; the message names the stage.
+    """
     if not Path(path).exists():
         raise InputError(
-            f"{path} is missing; `python -m pipeline.{stage}` makes it (`dvc repro` runs all "
-            "stages in order)"
+            f"{path} is missing; `python -m pipeline.{stage}` makes it (`dvc repro` "
+            "runs all stages in order)"
         )
     return Path(path)
 
@@ -51,24 +58,24 @@ def output(folder: Path) -> Iterator[Path]:
 
     If something is raised, `folder` stays as it is.
     """
-    for left in folder.parent.glob(
-        f".{folder.name}.*.part"
-    ):  # of processes that were killed
-        if (process := int(left.name.split(".")[-2])) == os.getpid() or not pid_exists(
-            process
-        ):
-            shutil.rmtree(
-                left, ignore_errors=True
-            )  # another process may remove it as well
+    _remove_leftovers(folder)
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     part.mkdir(parents=True)
     yield part
     _swap(part, folder)
 
 
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the parts of `folder` that killed processes have left."""
+    for part in folder.parent.glob(f".{folder.name}.*.part"):
+        process = int(part.name.split(".")[-2])
+        if process == os.getpid() or not pid_exists(process):
+            # Another process may remove it as well.
+            shutil.rmtree(part, ignore_errors=True)
+
+
 def _swap(part: Path, folder: Path) -> None:
-    """Put `part` in the place of `folder`, also if another process does the same just
-    now."""
+    """Put `part` in the place of `folder`, also if another process does so as well."""
     old = folder.with_name(f".{folder.name}.old.{os.getpid()}.part")
     while part.exists():
         with contextlib.suppress(FileNotFoundError):
@@ -83,25 +90,29 @@ def _swap(part: Path, folder: Path) -> None:
 
 
 def write_json(path: Path | str, value: typing.Any) -> None:
-    """Write `value` as indented JSON."""
+    """Write a value as indented JSON.
+
+    Args:
+        path: The file; its folder is made where it is missing.
+        value: What `json` can write.
+    """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(
-        json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    Path(path).write_text(f"{text}\n", encoding="utf-8")
 
 
 def file_digest(path: Path | str) -> str:
-    """sha256 of a file's bytes."""
+    """Return the sha256 of a file's bytes."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def params_digest() -> str:
-    """sha256 of the values in params.yaml, without its comments and layout."""
+    """Return the sha256 of the values in params.yaml, without comments and layout."""
     return hashlib.sha256(json.dumps(read(), default=str).encode()).hexdigest()
 
 
-def planned(name: str, type_: typing.Any) -> typing.Any:
+def read_plan(name: str, type_: typing.Any) -> typing.Any:
     """Read the document data/plan/{name}.json.
 
     Its files of your own are checked for edits until the command ends
@@ -114,9 +125,9 @@ def planned(name: str, type_: typing.Any) -> typing.Any:
     Raises:
         InputError: params.yaml or a file of your own was edited since `plan` read it.
     """
-    if present(PLAN / "params.sha256", "plan").read_text() != params_digest():
+    if require(PLAN / "params.sha256", "plan").read_text() != params_digest():
         raise _edited(PARAMS)
-    document = present(PLAN / f"{name}.json", "plan").read_bytes()
+    document = require(PLAN / f"{name}.json", "plan").read_bytes()
     plan = pydantic.TypeAdapter(type_).validate_json(document)
     for member in getattr(plan, "members", {}).values():
         for path, digest in member.own.items():
@@ -128,89 +139,130 @@ def planned(name: str, type_: typing.Any) -> typing.Any:
 
 def _edited(path: Path | str) -> InputError:
     return InputError(
-        f"{path} was edited since it was planned; run `python -m pipeline.plan`, or `dvc repro` "
-        "for all stages"
+        f"{path} was edited since it was planned; run `python -m pipeline.plan`, or "
+        "`dvc repro` for all stages"
     )
 
 
-def about_images() -> dict[str, typing.Any]:
-    """Name, classes, counts, digest, mean and deviation of the images in data/images/."""
+def read_about_images() -> dict[str, typing.Any]:
+    """Read name, classes, counts, digest, mean and deviation of data/images/."""
     return _read(IMAGES / "about.json", "download")
 
 
-def about_pictures(experiment: str) -> dict[str, typing.Any] | None:
-    """`about_images` of the pictures in an experiment's draws; None without pictures."""
+def read_about_pictures(experiment: str) -> dict[str, typing.Any] | None:
+    """Read the same of an experiment's pictures; None if it has no pictures."""
     path = DATASETS / experiment / "images.json"
-    return _read(path, f"generate {experiment}") if path.exists() else None
+    if not path.exists():
+        return None
+    return _read(path, f"generate {experiment}")
 
 
-def images() -> dict[str, typing.Any]:
-    """The images: {train,test}_images uint8 (N, 3, H, W) and {train,test}_labels (N,),
-    both mapped from disk, classes, and mean and deviation (3,) of the training images'
-    values in [0, 1].
+def read_images() -> dict[str, typing.Any]:
+    """Read the images, mapped from disk.
+
+    Returns:
+        {train,test}_images: uint8 (N, 3, H, W). {train,test}_labels: (N,). classes:
+        their names. mean, deviation: those of the training images' values in [0, 1],
+        (3,).
     """
-    about = about_images()
-    arrays = {}
+    about = read_about_images()
+    images = {key: about[key] for key in ("classes", "mean", "deviation")}
     for name in ("train_images", "train_labels", "test_images", "test_labels"):
-        arrays[name] = np.load(
-            present(IMAGES / f"{name}.npy", "download"), mmap_mode="r"
-        )
-    return arrays | {key: about[key] for key in ("classes", "mean", "deviation")}
+        path = require(IMAGES / f"{name}.npy", "download")
+        images[name] = np.load(path, mmap_mode="r")
+    return images
 
 
-def nads(name: str, estimand: str | None = None) -> dict[str, np.ndarray]:
-    """An architecture's NADs as the fields of `pipeline.nads.NADs`.
+def read_nads(name: str, estimand: str | None = None) -> dict[str, np.ndarray]:
+    """Read an architecture's NADs as the fields of `pipeline.nads.NADs`.
 
-    estimand: of the NADs, where it is not the one that params.yaml chooses.
+    Args:
+        name: The architecture.
+        estimand: Estimand of the NADs; None for the one that params.yaml chooses.
     """
-    return _read(
-        NADS / (f"{name}.{estimand}.npz" if estimand else f"{name}.npz"), "estimate"
-    )
+    file = f"{name}.{estimand}.npz" if estimand else f"{name}.npz"
+    return _read(NADS / file, "estimate")
 
 
-def generated(experiment: str, file: str) -> typing.Any:
-    """The contents of a file of data/datasets/{experiment}/."""
+def read_dataset(experiment: str, file: str) -> typing.Any:
+    """Read a file of data/datasets/{experiment}/.
+
+    Args:
+        experiment: Name of the experiment.
+        file: Name of the file.
+    """
     return _read(DATASETS / experiment / file, f"generate {experiment}")
 
 
-def write_draw(folder: Path, seed: int, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write one seed's draw, each array into a file of its own."""
+def write_base_noise(folder: Path, seed: int, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write the base noise of one seed, each array into a file of its own.
+
+    Args:
+        folder: Folder of the files.
+        seed: The seed.
+        arrays: Arrays by name.
+    """
     for name, array in arrays.items():
         np.save(folder / f"draw-{seed}.{name}.npy", array)
 
 
-def draw(experiment: str, seed: int) -> dict[str, np.ndarray]:
-    """One seed's draw, mapped from disk, so that all workers share its memory."""
-    files = (DATASETS / experiment).glob(f"draw-{seed}.*.npy")
-    return {path.name.split(".")[1]: np.load(path, mmap_mode="c") for path in files}
+def read_base_noise(experiment: str, seed: int) -> dict[str, np.ndarray]:
+    """Map the base noise of one seed from disk, so that all workers share its memory.
+
+    Args:
+        experiment: Name of the experiment.
+        seed: The seed.
+
+    Returns:
+        Arrays by name.
+    """
+    arrays = {}
+    for path in (DATASETS / experiment).glob(f"draw-{seed}.*.npy"):
+        name = path.name.split(".")[1]
+        arrays[name] = np.load(path, mmap_mode="c")
+    return arrays
 
 
-def cells(experiment: str) -> list[dict[str, typing.Any]]:
-    """The grid of an experiment, in the order of cells.csv."""
-    return generated(experiment, "cells.csv").to_dict("records")
+def read_cells(experiment: str) -> list[dict[str, typing.Any]]:
+    """Read the grid of an experiment, in the order of cells.csv."""
+    return read_dataset(experiment, "cells.csv").to_dict("records")
 
 
-def trained(experiment: str, file: str) -> typing.Any:
-    """The contents of a file of models/{experiment}/, but for its networks."""
+def read_training(experiment: str, file: str) -> typing.Any:
+    """Read a table or document of models/{experiment}/.
+
+    Args:
+        experiment: Name of the experiment.
+        file: Name of the file.
+    """
     return _read(MODELS / experiment / file, f"train {experiment}")
 
 
-def evaluated(experiment: str, file: str) -> typing.Any:
-    """The contents of a file of reports/{experiment}/."""
+def read_results(experiment: str, file: str) -> typing.Any:
+    """Read a file of reports/{experiment}/.
+
+    Args:
+        experiment: Name of the experiment, or a folder as seen from reports/.
+        file: Name of the file.
+    """
     return _read(REPORTS / experiment / file, f"evaluate {experiment}")
 
 
 def cell_name(cell: dict[str, typing.Any], coordinates: tuple[str, ...]) -> str:
-    """The name of a cell: architecture, coordinates and seed, for example
-    lenet-1-800-seed0."""
+    """Return the name of a cell, for example lenet-1-800-seed0.
+
+    Args:
+        cell: The cell.
+        coordinates: Names of its coordinates.
+    """
     places = "-".join(str(cell[coordinate]) for coordinate in coordinates)
     return f"{cell['architecture']}-{places}-seed{cell['seed']}"
 
 
 def _read(path: Path, stage: str) -> typing.Any:
-    """A JSON document, a table, or arrays by name; raises InputError where the file is
-    missing."""
-    if present(path, stage).suffix == ".json":
+    """Return the document, the table, or the arrays by name in a file of a stage."""
+    require(path, stage)
+    if path.suffix == ".json":
         return json.loads(path.read_text(encoding="utf-8"))
     if path.suffix == ".csv":
         return pd.read_csv(path)

@@ -4,8 +4,13 @@ import argparse
 from collections.abc import Sequence
 
 
-def parser(document: str, name: str) -> argparse.ArgumentParser:
-    """The parser of `python -m pipeline.{name}`, whose help is the module's docstring."""
+def make_parser(document: str, name: str) -> argparse.ArgumentParser:
+    """Make the parser of `python -m pipeline.{name}`.
+
+    Args:
+        document: Docstring of the command's module, which is its help.
+        name: Name of the module.
+    """
     return argparse.ArgumentParser(
         f"python -m pipeline.{name}",
         description=document,
@@ -13,11 +18,16 @@ def parser(document: str, name: str) -> argparse.ArgumentParser:
     )
 
 
-def experiment(document: str, name: str, known: Sequence[str]) -> str:
-    """The experiment's name from the command line; ends the command unless it is among
-    `known`."""
-    reader = parser(document, name)
-    reader.add_argument(
-        "experiment", choices=known, help="whose part of the pipeline it is"
-    )
-    return reader.parse_args().experiment
+def read_experiment(document: str, name: str, known: Sequence[str]) -> str:
+    """Return the experiment's name from the command line.
+
+    Any other name ends the command.
+
+    Args:
+        document: Docstring of the command's module, which is its help.
+        name: Name of the module.
+        known: Names of the experiments.
+    """
+    parser = make_parser(document, name)
+    parser.add_argument("experiment", choices=known, help="whose stage is run")
+    return parser.parse_args().experiment

@@ -19,23 +19,33 @@ KEPT = "finished networks and NADs are kept in .cells/, and the same command goe
 
 
 class InputError(Exception):
-    """Wrong input; the message says what is wrong and what to do, one sentence a line."""
+    """Wrong input; the message says what is wrong and what to do, in sentences."""
 
 
-def nearest(name: object, known: Iterable[object]) -> str:
-    """The end of a sentence that refuses a name: the nearest known name, or all known
-    names."""
-    known = [str(other) for other in known]
-    near = difflib.get_close_matches(str(name), known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known)}."
+def suggest(name: object, known: Iterable[object]) -> str:
+    """Return the end of a sentence that refuses a name: what could be meant.
+
+    Args:
+        name: The name.
+        known: All known names.
+
+    Returns:
+        The nearest known name in a question, or else all known names.
+    """
+    names = [str(item) for item in known]
+    near = difflib.get_close_matches(str(name), names, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"known are: {', '.join(names)}."
 
 
 @contextlib.contextmanager
-def at(place: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Context that begins the message of an InputError with its place, such as
-    'nads.lenet: '.
+def prefix_errors(place: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Context that begins the message of an InputError with its place.
 
-    kinds: other exceptions that are wrong input there, and become an InputError.
+    Args:
+        place: Such as 'nads.lenet: '.
+        kinds: Other exceptions that are wrong input there and become an InputError.
     """
     try:
         yield
@@ -44,7 +54,7 @@ def at(place: str, *kinds: type[Exception]) -> Iterator[None]:
 
 
 def notice(text: str) -> None:
-    """Print a line on stderr about what is no error and a person may want to know."""
+    """Print a line on stderr about something that is worth knowing but no error."""
     print(f"notice: {text}", file=sys.stderr)
 
 
@@ -59,32 +69,39 @@ def check_unchanged(kept: str = KEPT) -> None:
     Args:
         kept: What the command leaves, as the end of the sentence.
     """
+    for path in _source_files() | WATCHED:
+        # The inode's time of change, since a file moved here keeps its time of
+        # modification.
+        if not os.path.exists(path) or os.stat(path).st_ctime > pipeline.STARTED:
+            raise InputError(
+                f"{os.path.relpath(path)} was edited during the run, so results may "
+                f"mix two versions; run it again: {kept}"
+            )
+
+
+def _source_files() -> set[str]:
+    """Return the files of the loaded modules that are this package's or your own."""
     here = os.path.join(os.getcwd(), "")
-    paths = set(WATCHED)
+    paths = set()
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
         if not path:
             continue
-        below = path.startswith(here) and "site-packages" not in path
-        if below or name.split(".")[0] in ("pipeline", "__main__"):
+        own = path.startswith(here) and "site-packages" not in path
+        if own or name.split(".")[0] in ("pipeline", "__main__"):
             paths.add(path)
-    for path in paths:
-        # The inode's time of change, since a file moved here keeps its time of
-        # modification.
-        if not (os.path.exists(path) and os.stat(path).st_ctime <= pipeline.STARTED):
-            raise InputError(
-                f"{os.path.relpath(path)} was edited during the run, so results may mix two "
-                f"versions; run it again: {kept}"
-            )
+    return paths
 
 
 @contextlib.contextmanager
 def one_sentence(kept: str = KEPT) -> Iterator[None]:
-    """Context of a command, which ends early with one sentence on stderr; kept: what it
-    leaves.
+    """Context in which an error ends the command with one sentence on stderr.
 
-    Exit status 1 for an `InputError` and an error of the operating system, 130 for
-    Ctrl-C and for SIGTERM, which `kill` and schedulers send.
+    The exit status is 1 for an `InputError` and for an error of the operating system.
+    It is 130 for Ctrl-C and for SIGTERM, which `kill` and schedulers send.
+
+    Args:
+        kept: What the command leaves, as the end of the sentence.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -93,21 +110,25 @@ def one_sentence(kept: str = KEPT) -> Iterator[None]:
     except InputError as error:
         sys.exit("\n".join(f"error: {sentence}" for sentence in str(error).split("\n")))
     except OSError as error:
-        sys.exit(f"error: {_refusal(error, kept)}")
+        sys.exit(f"error: {_describe(error, kept)}")
     except MemoryError:
         sys.exit(
-            f"error: there is not enough memory; free some, or ask for fewer samples: {kept}"
+            "error: there is not enough memory; free some, or ask for fewer samples: "
+            f"{kept}"
         )
     except KeyboardInterrupt:
         print(f"stopped: {kept}", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
 
 
-def _refusal(error: OSError, kept: str) -> str:
-    """The sentence for an error of the operating system."""
+def _describe(error: OSError, kept: str) -> str:
+    """Return the sentence for an error of the operating system."""
     # Where a file is copied or renamed, the second name is that of the new file.
     file = error.filename2 or error.filename or f"a file below {os.getcwd()}"
     # NumPy raises OSError("4096 requested and 512 written"), without a number.
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or " requested and " in str(error):
-        return f"the disk is full: {file} cannot be written; free space and run it again: {kept}"
+        return (
+            f"the disk is full: {file} cannot be written; free space and run it "
+            f"again: {kept}"
+        )
     return f"{file}: {error.strerror or error}"

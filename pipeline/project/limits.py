@@ -10,10 +10,14 @@ version 2)."""
 
 
 def free_memory() -> int:
-    """Return the bytes that this process may still allocate, on this machine and in a
-    container."""
+    """Return the bytes that this process may still allocate.
+
+    The limit is that of the machine, or that of the container if it is lower.
+    """
     free = psutil.virtual_memory().available
-    limit = CONTAINER.read_text().strip() if CONTAINER.exists() else "max"
-    if limit != "max":
-        free = min(free, int(limit) - psutil.Process().memory_info().rss)
-    return free
+    if not CONTAINER.exists():
+        return free
+    limit = CONTAINER.read_text().strip()
+    if limit == "max":
+        return free
+    return min(free, int(limit) - psutil.Process().memory_info().rss)

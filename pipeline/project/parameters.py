@@ -12,10 +12,10 @@ PARAMS = Path("params.yaml")
 
 
 def read(path: Path = PARAMS) -> dict[str, typing.Any]:
-    """The document in a file, unchecked.
+    """Read the document in a file, without checking its values.
 
-    Raises InputError if it is missing, is not in UTF-8, is not YAML, or is not a
-    mapping.
+    Raises:
+        InputError: The file is missing, not in UTF-8, not YAML, or not a mapping.
     """
     try:
         document = YAML(typ="safe").load(path.read_text(encoding="utf-8-sig"))
@@ -28,22 +28,23 @@ def read(path: Path = PARAMS) -> dict[str, typing.Any]:
             f"{path} is not in UTF-8, as DVC reads it ({error}); save it so"
         ) from None
     except YAMLError as error:
-        raise InputError(
-            f"{path} is not valid YAML: {' '.join(str(error).split())}"
-        ) from None
+        message = " ".join(str(error).split())
+        raise InputError(f"{path} is not valid YAML: {message}") from None
     if not isinstance(document, dict):
         raise InputError(f"{path} must hold a mapping")
-    return _rounded(document)
+    return _round_floats(document)
 
 
-def _rounded(value: typing.Any) -> typing.Any:
-    """A document whose floats have 12 significant digits.
+def _round_floats(value: typing.Any) -> typing.Any:
+    """Return a document whose floats have 12 significant digits.
 
     `dvc exp run -S 'eps2=range(0.1, 0.5, 0.2)'` writes 0.30000000000000004. Without
     rounding, the networks of 0.3 would be trained again.
     """
     if isinstance(value, dict):
-        return {key: _rounded(part) for key, part in value.items()}
+        return {key: _round_floats(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_rounded(part) for part in value]
-    return float(f"{value:.12g}") if isinstance(value, float) else value
+        return [_round_floats(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.12g}")
+    return value

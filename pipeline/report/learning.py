@@ -108,7 +108,7 @@ def finding(run: Report) -> Finding:
     experiment, name, label = run.shown("learning")
     rows = experiment.of(name, data="linear")
     rows = rows[rows["index"] == rows["index"].min()]
-    course = artifacts.evaluated(experiment.folder, "course.csv")
+    course = artifacts.read_results(experiment.folder, "course.csv")
     before, after = before_and_after(
         course.merge(rows[["architecture", "index", "seed"]]), "v"
     )
@@ -122,7 +122,7 @@ def finding(run: Report) -> Finding:
 def section(run: Report) -> Section:
     """The section of `learning`."""
     experiment = run.experiments["learning"]
-    course = artifacts.evaluated(experiment.folder, "course.csv")
+    course = artifacts.read_results(experiment.folder, "course.csv")
     caption = f"{experiment.sizes()} · {experiment.science()} · images: "
     caption += f"{experiment.images['name']}, in grey, the two halves of their classes told apart"
     lines = "response: tr C of the input gradient over test samples · grey: of random directions"

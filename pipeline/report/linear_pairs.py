@@ -276,10 +276,10 @@ def section(run: Report) -> Section:
     science = f"ε₁ = {settings.eps1:g}, ε₂ = {settings.eps2:g}, σ = {settings.sigma:g}"
     if settings.eta1 or settings.eta2:
         science += f", label noise η₁ = {settings.eta1:g}, η₂ = {settings.eta2:g}"
-    rows = artifacts.evaluated(experiment.folder, "boundaries.csv")
+    rows = artifacts.read_results(experiment.folder, "boundaries.csv")
     measured = measures.mask_tilts(rows, experiment.results, PAIR)
     cells = measured.apply(artifacts.cell_name, axis=1, coordinates=tuple(PAIR))
-    sections = artifacts.evaluated(experiment.folder, "cross_sections.npz")
+    sections = artifacts.read_results(experiment.folder, "cross_sections.npz")
     measured["probability"] = cells.map(sections.get)
     planes = {name: measured[measured["architecture"] == name] for name in labels}
     learners = f"are right on more than {100 * measures.LEARNED:g} % of new samples"

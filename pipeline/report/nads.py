@@ -286,7 +286,7 @@ def section(run: Report, shown: Iterable[int] = SHOWN) -> Section:
         style.finish(figure, title, f"{text} · {origin}", run.notice)
         pictures.append(Picture(f"nad_gallery_{name}", figure))
     others = {
-        name: artifacts.nads(name, estimator.swap_estimand().estimand)
+        name: artifacts.read_nads(name, estimator.swap_estimand().estimand)
         for name in ordered
         if len(members[name].source.estimators(estimator)) > 1
     }

@@ -16,8 +16,12 @@ HERE = Path(__file__).parent
 
 WORDS = tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8"))
 
-# The rows of a table, or what a live figure offers: values by their names.
+TITLES: Mapping[str, str] = WORDS["titles"]
+"""Titles of the sections in the report's order, by 'nads' or the name of an experiment.
+"""
+
 Rows = Iterable[Mapping[str, Any]]
+"""The rows of a table, or what a live figure offers: values by their names."""
 
 
 @dataclass(frozen=True)
@@ -28,25 +32,26 @@ class Picture:
     figure: Figure
 
     @property
-    def sees(self) -> str:
-        """What one sees in it."""
+    def description(self) -> str:
+        """What the figure shows."""
         name = self.name.split("/")[-1]
-        return next(
-            text for key, text in WORDS["figures"].items() if name.startswith(key)
-        )
+        descriptions = WORDS["figures"].items()
+        return next(text for key, text in descriptions if name.startswith(key))
 
     @property
-    def text(self) -> str:
+    def alt_text(self) -> str:
         """Its alternative text, which is its title."""
         return " ".join(self.figure.get_suptitle().split())
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one network, for all readers.
+    """What was found about one network, for all readers.
 
-    network: its architecture; text: a sentence with at most two numbers; basis: their
-    spread and n.
+    Attributes:
+        network: Its architecture.
+        text: A sentence with at most two numbers.
+        basis: The spread of these numbers, and n.
     """
 
     network: str
@@ -61,8 +66,14 @@ class Finding:
 class Section:
     """One part of the report.
 
-    record: the run of an experiment that the section is of, or None of NADs; explorer:
-    what can be chosen in the live figure of index.html, each with its `name`.
+    Attributes:
+        record: The run of the section's experiment; None for NADs.
+        caption: The caption of all figures.
+        rows: Rows of the table, whose columns may differ.
+        pictures: The figures.
+        finding: What was found, if anything.
+        explorer: What can be chosen in the live figure of index.html, each with its
+            `name`.
     """
 
     record: Evaluated | None
@@ -75,43 +86,65 @@ class Section:
     @property
     def table(self) -> Sequence[Sequence[Any]]:
         """The table of its rows, its header first."""
-        return table_of(self.rows)
+        return make_table(self.rows)
 
 
-def table_of(rows: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[Any]]:
-    """A table, its header first, with '–' where a row has no value."""
+def make_table(rows: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[Any]]:
+    """Return a table, its header first, with '–' where a row has no value."""
     header = list(dict.fromkeys(column for row in rows for column in row))
-    return [header, *([row.get(column, "–") for column in header] for row in rows)]
+    table = [header]
+    for row in rows:
+        table.append([row.get(column, "–") for column in header])
+    return table
 
 
-def merged(sections: Sequence[Section]) -> Sequence[Sequence[Any]]:
-    """One table of the tables of several runs of an experiment, which name their run."""
+def merge_tables(sections: Sequence[Section]) -> Sequence[Sequence[Any]]:
+    """Return one table of several runs of an experiment, whose rows name their run."""
     if len(sections) == 1:
         return sections[0].table
-    return table_of(
-        [{"run": one.record.title} | row for one in sections for row in one.rows]
-    )
+    rows = []
+    for section in sections:
+        for row in section.rows:
+            rows.append({"run": section.record.title, **row})
+    return make_table(rows)
 
 
-def again(name: str) -> str:
-    """The command that makes a section again; name: 'nads' or the name of an
-    experiment."""
-    return f"dvc repro {'estimate' if name == 'nads' else f'evaluate@{name}'} render"
+def rerun_command(name: str) -> str:
+    """Return the command that makes a section again.
+
+    Args:
+        name: 'nads' or the name of an experiment.
+    """
+    stage = "estimate" if name == "nads" else f"evaluate@{name}"
+    return f"dvc repro {stage} render"
 
 
 # How the numbers of all sections are to be read.
 LEGEND = (
-    "Behind ± stands the standard deviation over seeds, unless another error is named. Fitted is a "
-    f"network whose training accuracy was at least\n{100 * FITTED:g} %, and a place in a figure or "
-    "table whose networks all were; what others do says nothing about what a network prefers."
+    "Behind ± stands the standard deviation over seeds, unless another error is named. "
+    "Fitted is a network whose training accuracy was at least\n"
+    f"{100 * FITTED:g} %, and a place in a figure or table whose networks all were; "
+    "what others do says nothing about what a network prefers."
 )
 
 
-def page(sections: Mapping[str, Section], notice: str | None) -> str:
-    """The report as Markdown; sections: in order, by 'nads' or the name of an
-    experiment."""
-    options = {"trim_blocks": True, "keep_trailing_newline": True}
-    text = (HERE / "report.md.j2").read_text(encoding="utf-8")
-    template = jinja2.Template(text, undefined=jinja2.StrictUndefined, **options)
-    names = {"titles": WORDS["titles"], "legend": LEGEND, "again": again}
-    return template.render(sections=sections, notice=notice, **names)
+def render_markdown(sections: Mapping[str, Section], notice: str | None) -> str:
+    """Return the report as Markdown.
+
+    Args:
+        sections: Sections in order, by 'nads' or the name of an experiment.
+        notice: The line that names images other than CIFAR-10.
+    """
+    template = jinja2.Template(
+        (HERE / "report.md.j2").read_text(encoding="utf-8"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return template.render(
+        sections=sections,
+        notice=notice,
+        titles=TITLES,
+        legend=LEGEND,
+        rerun_command=rerun_command,
+    )

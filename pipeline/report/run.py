@@ -250,9 +250,9 @@ class Report:
 
 def read(names: Iterable[str]) -> Report:
     """The run of the experiments of these names."""
-    plan = artifacts.planned("nads", NADsPlan)
-    images = artifacts.about_images()
-    nads = {name: artifacts.nads(name) for name in plan.members}
+    plan = artifacts.read_plan("nads", NADsPlan)
+    images = artifacts.read_about_images()
+    nads = {name: artifacts.read_nads(name) for name in plan.members}
     files = {
         name: each.source.file
         for name, each in plan.members.items()
@@ -316,7 +316,7 @@ def evaluated(folder: str, plan: Plan, *about: Any) -> Evaluated:
     """One experiment with all else `about` it; raises InputError unless its results are
     of the cells that are planned."""
     experiment = experiments.find(plan.experiment)
-    results = artifacts.evaluated(folder, "results.csv")
+    results = artifacts.read_results(folder, "results.csv")
     keys = ["architecture", "seed", *experiment.coordinates]
     tables = results, pd.DataFrame(experiment.cells(plan))
     trained, planned = (
@@ -328,7 +328,7 @@ def evaluated(folder: str, plan: Plan, *about: Any) -> Evaluated:
             f"it so, or `python -m pipeline.evaluate {plan.experiment}`"
         )
     return Evaluated(
-        folder, plan, results, artifacts.evaluated(folder, "summary.csv"), *about
+        folder, plan, results, artifacts.read_results(folder, "summary.csv"), *about
     )
 
 

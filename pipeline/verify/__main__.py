@@ -116,7 +116,7 @@ def main(other: str, name: str) -> int:
 
 
 if __name__ == "__main__":
-    reader = command.parser(__doc__, "verify")
+    reader = command.make_parser(__doc__, "verify")
     reader.add_argument(
         "other", nargs="?", default="HEAD", help="folder or commit (HEAD)"
     )

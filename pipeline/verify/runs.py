@@ -93,7 +93,7 @@ def of_folder(folder: Path, name: str | None = None) -> Run:
     plans = {name: of_one for name, of_one in plans.items() if of_one}
 
     def read(path, stage):
-        return json.loads(artifacts.present(reports / path, stage).read_bytes())
+        return json.loads(artifacts.require(reports / path, stage).read_bytes())
 
     about = read("images.json", "download")
     nads = read("nads.json", "estimate")

@@ -4,6 +4,7 @@ that names its place."""
 import pytest
 from documents import GONE, changed
 
+from pipeline import experiments
 from pipeline.config import plans
 from pipeline.project.errors import InputError
 
@@ -102,14 +103,9 @@ MISTAKES = [
         [64],
         "architectures.logreg: input must be [height, width]",
     ),
-    # Where a wrong value stands: the top level, the experiment's own block, the
-    # scale's, or its block there. The noise of linear_pairs, at the top level, is
-    # nobody else's.
-    (
-        "training/weight_decay",
-        -1,
-        "training: weight_decay must not be negative, not -1.0",
-    ),
+    # The sentence names the block that has the wrong value: the experiment's own, or
+    # the scale's.
+    ("fourier/eps", None, "fourier.eps must be a valid number, not None"),
     ("fourier/sigma", GONE, "fourier: the key 'sigma' is missing"),
     (
         "linear_pairs/training/lr",
@@ -117,10 +113,11 @@ MISTAKES = [
         "linear_pairs.training: lr must be positive, not -1.0",
     ),
     (
-        "scales/smoke/training/weight_decay",
-        -1,
-        "scales.smoke.training: weight_decay must not be negative, not -1.0",
+        "fourier/training/precision",
+        "bfloat16",
+        "fourier.training: set precision at the top level, for all networks",
     ),
+    ("scales/smoke/seeds", 2, "scales.smoke: unknown key 'seeds'; known are:"),
     (f"{LINEAR}/training/lr", -1, f"{AT}.training: lr must be positive, not -1.0"),
     (
         "scales/smoke/fourier/sigma",
@@ -128,6 +125,11 @@ MISTAKES = [
         "scales.smoke.fourier.sigma must be greater than 0, not -1",
     ),
 ]
+
+
+def only_scale(document, name):
+    """The document with one scale."""
+    return document | {"scale": name, "scales": {name: document["scales"][name]}}
 
 
 def sentences(document: dict) -> list[str]:
@@ -145,21 +147,19 @@ def test_a_mistake_is_one_sentence(shipped, path, value, words):
     assert sentence.startswith(words)
 
 
-def places(value, path=""):
-    """The path of every key in a document, of which `settings` decides what may stand
-    there."""
-    for key, item in value.items():
-        if not path.endswith(
-            ("networks/", "nads/", "sigma/", "architectures/", "scales/")
-        ):
+def key_paths(block, path=""):
+    """The path of every key in a document that is no name of a network or a scale."""
+    of_names = ("networks/", "nads/", "sigma/", "architectures/", "scales/")
+    for key, value in block.items():
+        if not path.endswith(of_names):
             yield f"{path}{key}"
-        if isinstance(item, dict) and key != "architectures":
-            yield from places(item, f"{path}{key}/")
+        if isinstance(value, dict) and key != "architectures":
+            yield from key_paths(value, f"{path}{key}/")
 
 
-def test_a_misspelt_key_gives_one_sentence_wherever_it_stands(shipped):
-    shipped |= {"scale": "smoke", "scales": {"smoke": shipped["scales"]["smoke"]}}
-    paths = [*places(shipped)]
+def test_a_misspelt_key_gives_one_sentence_wherever_it_is(shipped):
+    shipped = only_scale(shipped, "smoke")
+    paths = list(key_paths(shipped))
     assert len(paths) > 80
     for path in paths:
         *parents, last = path.split("/")
@@ -186,64 +186,82 @@ def test_a_misspelt_key_gives_one_sentence_wherever_it_stands(shipped):
     ],
 )
 def test_every_experiment_says_which_nads_it_lacks(shipped, source, words):
-    needing = ["flip", "image_pairs", "learning", "linear_pairs", "nad_sweep", "poison"]
-    lacking = sentences(changed(shipped, NADS, source))
-    assert all(words in sentence for sentence in lacking)
-    named = [sentence.split(".")[2] for sentence in lacking]
-    assert named == (["flip", "poison"] if "first" in words else needing)
+    expected = [
+        name for name in experiments.names() if experiments.find(name).needs_nads
+    ]
+    if "first" in words:
+        expected = ["flip", "poison"]
+    found = sentences(changed(shipped, NADS, source))
+    assert all(words in sentence for sentence in found)
+    assert [sentence.split(".")[2] for sentence in found] == expected
 
 
-def test_experiments_of_one_channel_or_of_three(shipped):
-    document = changed(shipped, "scales", {"smoke": shipped["scales"]["smoke"]}) | {
-        "scale": "smoke"
-    }
-    for name, shape, place, taken in (
-        ("lenet_colour", [32, 32], "colours", "3 channels"),
-        ("mlp_200_50", [3, 32, 32], "image_pairs", "1 channel"),
-    ):
-        size = "×".join(map(str, shape)) if len(shape) == 3 else "1×32×32"
-        (sentence,) = sentences(changed(document, f"architectures/{name}/input", shape))
-        line = f"scales.smoke.{place}.networks.{name}"
-        assert sentence == f"{line}: its input is {size}; the experiment takes {taken}"
+@pytest.mark.parametrize(
+    ("network", "shape", "experiment", "words"),
+    [
+        (
+            "lenet_colour",
+            [32, 32],
+            "colours",
+            "1×32×32; the experiment takes 3 channels",
+        ),
+        (
+            "mlp_200_50",
+            [3, 32, 32],
+            "image_pairs",
+            "3×32×32; the experiment takes 1 channel",
+        ),
+    ],
+)
+def test_experiments_of_one_channel_or_of_three(
+    network, shape, experiment, words, shipped
+):
+    document = only_scale(shipped, "smoke")
+    document = changed(document, f"architectures/{network}/input", shape)
+    place = f"scales.smoke.{experiment}.networks.{network}"
+    assert sentences(document) == [f"{place}: its input is {words}"]
 
 
 def test_images_that_do_not_fit_the_inputs_of_their_networks(shipped):
-    document = changed(shipped, "architectures/logreg/input", [64, 64])
-    document = changed(document, "scales", {"laptop": document["scales"]["laptop"]})
-    assert sentences(document) == [
-        "scales.laptop: all images of a scale have one size, the inputs of the networks trained on "
-        "them, not 32×32 pixels (lenet_colour in poison) and 64×64 pixels (logreg in learning); "
-        "give these networks one `input`"
-    ]
+    document = only_scale(shipped, "laptop")
+    (sentence,) = sentences(changed(document, "architectures/logreg/input", [64, 64]))
+    assert sentence.startswith("scales.laptop: all images of a scale have one size,")
+    for size in ("32×32", "64×64"):
+        assert f"{size} pixels" in sentence
 
 
-def test_all_mistakes_are_told_at_once_each_once(shipped):
-    """Of all scales, with misspelt keys; the top level's without those of the scales."""
-    step = "scales/paper/fourier/networks/lenet/step"
-    values = [
-        ("fourier/eps", -1, "fourier.eps must be greater than or equal to 0, not -1"),
-        (f"{LENET}/epochs", 0, f"{LINE}: epochs must be positive, not 0"),
-        (NADS, 1, f"{SOURCE}: networks must be at least 2 (halves are compared), not 1"),
-        (step, 3, f"{step.rpartition('/')[0].replace('/', '.')}: step must divide 16, so that "
-         "0 and −16 are in"),
-    ]  # fmt: skip
-    keys = [
-        (
-            "scales/overnight/nads",
-            [1],
-            "scales.overnight.nads must be a mapping, not [1]",
-        ),
-        ("epz2", 1, "unknown key 'epz2'; did you mean 'eps2'?"),
-    ]
-    top = [
-        (
-            "images/fallback",
-            "mnist",
-            "images.fallback must be 'digits' or None, not 'mnist'",
-        ),
-        ("seed", "a", "seed must be a valid integer, not 'a'"),
-    ]
-    for more, told in ((values, values), (keys, values + keys), (top, keys + top)):
-        for path, value, _ in more:
-            shipped = changed(shipped, path, value)
-        assert sorted(sentences(shipped)) == sorted(sentence for *_, sentence in told)
+TOP_LEVEL = [
+    ("images/fallback", "mnist", "images.fallback must be 'digits' or None, not"),
+    ("seed", "a", "seed must be a valid integer, not 'a'"),
+    ("epz2", 1, "unknown key 'epz2'; did you mean 'eps2'?"),
+    ("scales/overnight/nads", [1], "scales.overnight.nads must be an object, not [1]"),
+]
+NAMES = [
+    ("scale", "lapptop", "scale 'lapptop' is unknown; did you mean 'laptop'?"),
+    (
+        "scales/laptop/nads/lenett",
+        8,
+        "scales.laptop.nads: unknown architecture 'lenett'; did you mean 'lenet'?",
+    ),
+]
+VALUES = [
+    ("fourier/eps", -1, "fourier.eps must be greater than or equal to 0, not -1"),
+    (f"{LENET}/epochs", 0, f"{LINE}: epochs must be positive, not 0"),
+    (NADS, 1, f"{SOURCE}: networks must be at least 2 (halves are compared), not 1"),
+    (
+        "scales/paper/convergence/networks/lenet/step",
+        3,
+        "scales.paper.convergence.networks.lenet: step must divide 16, so that",
+    ),
+]
+
+
+@pytest.mark.parametrize("changes", [TOP_LEVEL, NAMES, VALUES])
+def test_mistakes_of_one_kind_are_told_at_once_each_once(shipped, changes):
+    for path, value, _ in changes:
+        shipped = changed(shipped, path, value)
+    found = sorted(sentences(shipped))
+    expected = sorted(words for *_, words in changes)
+    assert len(found) == len(expected)
+    for sentence, words in zip(found, expected, strict=True):
+        assert sentence.startswith(words)

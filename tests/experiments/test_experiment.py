@@ -1,7 +1,6 @@
 """What all experiments share: how they are found, what their grids may be, and what
 their data are, also for networks whose inputs are not 1×32×32."""
 
-import contextlib
 import dataclasses
 import itertools
 
@@ -11,56 +10,66 @@ import torch
 from small_grids import SMALL, data_of, plan_of, separable
 
 from pipeline import experiments
-from pipeline.experiments.experiment import SHAPE, shape_of
+from pipeline.experiments.experiment import SHAPE, Experiment, shape_of
 from pipeline.grid import jobs
 from pipeline.training.fourier import AXES, coloured, fourier, frequencies
 from pipeline.training.separable import drawn
 
 WIDE = (6, 4)
-BASES = {
-    channels: np.linalg.qr(
-        np.random.default_rng(0).standard_normal((24 * channels,) * 2)
-    )[0].T
-    for channels in (1, 3)
-}
-GRIDS = {name: experiments.find(name).Grid for name in SMALL}
 SEPARABLE = ("linear_pairs", "nad_sweep", "fourier", "convergence", "colours")
 PICTURES = ("image_pairs", "poison", "flip", "learning")
 
 
+def orthonormal(size):
+    """An orthonormal basis (size, size), as rows."""
+    rows = np.random.default_rng(0).standard_normal((size, size))
+    basis, _ = np.linalg.qr(rows)
+    return basis.T
+
+
+BASES = {1: orthonormal(24), 3: orthonormal(72)}
+"""NADs of inputs of 6×4 pixels, by their number of channels."""
+
+
 def in_colour(*names):
-    """Each experiment with each number of channels that its architectures may have."""
-    return [
-        (name, channels)
-        for name in names
-        for channels in experiments.find(name).colours
-    ]
+    """Run a test with each experiment and each number of channels that it supports."""
+    cases = []
+    for name in names:
+        for channels in experiments.find(name).supported_channels:
+            cases.append((name, channels))
+    return pytest.mark.parametrize(("name", "channels"), cases)
 
 
 def nads_of(channels):
     """From an architecture to its NADs: LeNet's are the coordinate axes."""
     directions = {"lenet": np.eye(1024 * channels), "logreg": BASES[channels]}
-    return lambda name, estimand=None: {
-        "directions": directions[name],
-        "eigenvalues": np.linspace(1, 0, 24),
-    }
+
+    def read_nads(architecture, estimand=None):
+        eigenvalues = np.linspace(1, 0, 24)
+        return {"directions": directions[architecture], "eigenvalues": eigenvalues}
+
+    return read_nads
 
 
-def plans_of(name, channels):
-    """A plan with LeNet alone, and one with logistic regression on 6×4 pixels beside
-    it."""
-    values, grid = SMALL[name]
-    if "sigma" in values and isinstance(values["sigma"], dict):
-        values = values | {"sigma": {"lenet": 1.0, "logreg": 0.5}}
+def plan_with(name, channels, *networks):
+    """A plan with LeNet on 32×32 pixels, logistic regression on 6×4 pixels, or both."""
+    settings, grid = SMALL[name]
+    settings = dict(settings)
+    if isinstance(settings.get("sigma"), dict):
+        settings["sigma"] = {"lenet": 1.0, "logreg": 0.5}
     grids = {"lenet": grid, "logreg": {"step": 1} if "step" in grid else grid}
-    both = plan_of(name, values, grids, seeds=(3,))
+    plan = plan_of(name, settings, grids, seeds=(3,))
     shapes = {"lenet": (channels, 32, 32), "logreg": (channels, *WIDE)}
-    members = {
-        network: dataclasses.replace(both.members[network], input=shape)
-        for network, shape in shapes.items()
-    }
-    alone = dataclasses.replace(both, members={"lenet": members["lenet"]})
-    return alone, dataclasses.replace(both, members=members)
+    members = {}
+    for network in networks:
+        member = plan.members[network]
+        members[network] = dataclasses.replace(member, input=shapes[network])
+    return dataclasses.replace(plan, members=members)
+
+
+def directions_of(experiment, vectors, cell):
+    """The arrays from which a cell's data are made."""
+    return [vectors[name] for name in experiment.direction_names(cell)]
 
 
 def test_experiments_are_found_by_the_names_of_their_files():
@@ -68,199 +77,205 @@ def test_experiments_are_found_by_the_names_of_their_files():
     assert [experiments.find(name).name for name in SMALL] == list(SMALL)
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_networks_are_kept_where_evaluation_needs_them(name):
+    kind = type(experiments.find(name))
+    has_plane = kind.boundary_plane is not Experiment.boundary_plane
+    assert kind.needs_networks == (has_plane or kind.needs_courses)
+
+
 INDICES = [{"index": 3}, {"index": 4}]
-PLACES = {
-    "linear_pairs": [{"index_1": i, "index_2": j} for i in (3, 4) for j in (3, 4)],
+POINTS = {
+    "linear_pairs": [
+        {"index_1": first, "index_2": second}
+        for first, second in itertools.product((3, 4), repeat=2)
+    ],
     "image_pairs": INDICES,
-    "nad_sweep": [{"estimand": "secant"} | place for place in INDICES],
+    "nad_sweep": [{"estimand": "secant", **point} for point in INDICES],
     "learning": [
-        *({"data": "linear"} | p for p in INDICES),
+        {"data": "linear", "index": 3},
+        {"data": "linear", "index": 4},
         {"data": "images", "index": -1},
     ],
     "poison": [{"index": -1}, {"index": 3}],
     "flip": [{"images": "plain"}, {"images": "flipped"}],
 }
-"""The places of a network in the grids of `SMALL`, where these are not frequencies."""
+"""The points of the grids of `SMALL`, except those of frequencies."""
 
 
-def wave(cell):
-    return fourier(cell["k_row"], cell["k_col"], (cell["height"], cell["width"]))
+def points_of(name, size, step):
+    """The points of an experiment's grid."""
+    if name in POINTS:
+        return POINTS[name]
+    waves = []
+    for row, column in frequencies(step, size):
+        waves.append({"k_row": row, "k_col": column})
+    if name == "colours":
+        return [{"axis": axis, **wave} for axis in AXES for wave in waves]
+    return waves
 
 
-VECTORS = {
-    "linear_pairs": lambda cell, basis: list(basis[[cell["index_1"], cell["index_2"]]]),
-    "image_pairs": lambda cell, basis: [basis[cell["index"]]],
-    "nad_sweep": lambda cell, basis: [basis[cell["index"]]],
-    "fourier": lambda cell, basis: [wave(cell)],
-    "convergence": lambda cell, basis: [wave(cell)],
-    "colours": lambda cell, basis: [coloured(wave(cell), cell["axis"])],
-}
-"""The directions of a cell's data; the others take the whole basis."""
+def vectors_of(name, cell, basis):
+    """The directions from which a cell's data are made, by definition."""
+    if "k_row" in cell:
+        size = (cell["height"], cell["width"])
+        wave = fourier(cell["k_row"], cell["k_col"], size)
+        return [coloured(wave, cell["axis"]) if name == "colours" else wave]
+    if name == "linear_pairs":
+        return [basis[cell["index_1"]], basis[cell["index_2"]]]
+    if name in ("image_pairs", "nad_sweep"):
+        return [basis[cell["index"]]]
+    return [basis]
 
 
-@pytest.mark.parametrize(("name", "channels"), in_colour(*SMALL))
+@in_colour(*SMALL)
 def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells(
     name, channels
 ):
     experiment = experiments.find(name)
-    (_, plan) = plans_of(name, channels)
+    plan = plan_with(name, channels, "lenet", "logreg")
     plan = dataclasses.replace(plan, seeds=(3, 5))
-    nads = nads_of(channels)
     expected = []
-    vectors = experiment.directions(plan, nads)
     for architecture, size, step in (("lenet", (32, 32), 16), ("logreg", WIDE, 1)):
-        waves = [
-            {"k_row": row, "k_col": column} for row, column in frequencies(step, size)
-        ]
-        if name == "colours":
-            waves = [{"axis": axis} | place for axis in AXES for place in waves]
-        settings = {
-            key: v[architecture] if isinstance(v, dict) else v
-            for key, v in vars(plan.settings).items()
-            if key != "positive"
-        }
-        for seed, place in itertools.product((3, 5), PLACES.get(name, waves)):
-            cell = {"architecture": architecture, "seed": seed} | place | settings
-            expected.append(cell | dict(zip(SHAPE, (channels, *size), strict=True)))
+        settings = {}
+        for key, value in vars(plan.settings).items():
+            if key != "positive":
+                by_name = isinstance(value, dict)
+                settings[key] = value[architecture] if by_name else value
+        shape = dict(zip(SHAPE, (channels, *size), strict=True))
+        points = points_of(name, size, step)
+        for seed, point in itertools.product((3, 5), points):
+            cell = {"architecture": architecture, "seed": seed}
+            expected.append(cell | point | settings | shape)
     assert experiment.cells(plan) == expected
+    nads = nads_of(channels)
+    vectors = experiment.directions(plan, nads)
     for cell in expected:
-        used = experiment.uses(cell)
+        found = directions_of(experiment, vectors, cell)
         basis = nads(cell["architecture"])["directions"]
-        make = VECTORS.get(name, lambda _, basis: [basis])
-        for direction, vector in zip(used, make(cell, basis), strict=True):
-            np.testing.assert_array_equal(vectors[direction], vector)
+        for vector, truth in zip(found, vectors_of(name, cell, basis), strict=True):
+            np.testing.assert_array_equal(vector, truth)
 
 
 @pytest.mark.parametrize(
-    ("grid", "shape", "sentence"),
+    ("name", "values", "shape"),
     [
-        (GRIDS["linear_pairs"]((0, 47)), (8, 6), None),
-        (
-            GRIDS["linear_pairs"]((0, 48)),
-            (8, 6),
-            "NAD index 48 is out of range; indices run from",
-        ),
-        (GRIDS["fourier"](16), (32, 32), None),
-        *(
-            (GRIDS["fourier"](n), (32, 32), "step must divide 16, so that 0 and")
-            for n in (0, 3)
-        ),
-        (GRIDS["fourier"](16), (32, 33), "sides must be even, not 33"),
-        (
-            GRIDS["fourier"](16),
-            (64, 48),
-            "step must divide 24, so that 0 and −24 are in",
-        ),
-        (GRIDS["poison"]((0, 1022)), (32, 32), None),
-        (
-            GRIDS["poison"]((1023,)),
-            (32, 32),
-            "10 classes take 2 NADs, so the last index is",
-        ),
-        (
-            GRIDS["poison"]((47,)),
-            (8, 6),
-            "10 classes .* so the last index is 46, not 47",
-        ),
-        (GRIDS["poison"]((3067,)), (3, 32, 32), None),
-        (
-            GRIDS["poison"]((0, 3068)),
-            (3, 32, 32),
-            "10 classes take 5 NADs, .* 3067, not 3068",
-        ),
-        (GRIDS["poison"]((2, 2)), (32, 32), "^indices repeat a value"),
+        ("linear_pairs", (0, 47), (1, 8, 6)),
+        ("fourier", 16, (1, 32, 32)),
+        ("poison", (0, 1022), (1, 32, 32)),
+        ("poison", (3067,), (3, 32, 32)),
     ],
 )
-def test_what_a_grid_may_be(grid, shape, sentence):
-    with (
-        pytest.raises(ValueError, match=sentence)
-        if sentence
-        else contextlib.nullcontext()
-    ):
-        grid.nads(shape if len(shape) == 3 else (1, *shape))
+def test_what_a_grid_may_be(name, values, shape):
+    experiments.find(name).Grid(values).nads(shape)
 
 
-@pytest.mark.parametrize(("name", "channels"), in_colour(*SMALL))
+@pytest.mark.parametrize(
+    ("name", "values", "shape", "words"),
+    [
+        ("linear_pairs", (0, 48), (1, 8, 6), "NAD index 48 is out of range"),
+        ("linear_pairs", (), (1, 8, 6), "indices is empty"),
+        ("fourier", 0, (1, 32, 32), "step must divide 16, so that 0 and"),
+        ("fourier", 3, (1, 32, 32), "step must divide 16, so that 0 and"),
+        ("fourier", 16, (1, 32, 33), "sides must be even, not 33"),
+        ("fourier", 16, (1, 64, 48), "step must divide 24, so that 0 and −24 are in"),
+        ("poison", (1023,), (1, 32, 32), "10 classes take 2 NADs, so the last index"),
+        ("poison", (47,), (1, 8, 6), "10 classes .* the last index is 46, not 47"),
+        ("poison", (0, 3068), (3, 32, 32), "10 classes take 5 NADs, .* 3067, not 3068"),
+        ("poison", (2, 2), (1, 32, 32), "^indices repeat a value"),
+    ],
+)
+def test_what_a_grid_may_not_be(name, values, shape, words):
+    grid = experiments.find(name).Grid(values)
+    with pytest.raises(ValueError, match=words):
+        grid.nads(shape)
+
+
+@in_colour(*SMALL)
 def test_names_of_arrays_that_decide_only_the_test_begin_with_test(
     name, channels, images
 ):
-    """What a cell's key leaves out is what its training set does not depend on."""
+    """A cell's key leaves out these arrays, so the training set must not need them."""
     experiment = experiments.find(name)
-    (plan, _) = plans_of(name, channels)
-    draw = experiment.draw(plan, 3, images)
+    plan = plan_with(name, channels, "lenet")
+    base_noise = experiment.draw_base_noise(plan, 3, images)
+    of_training = {}
+    for key, array in base_noise.items():
+        if not key.startswith("test"):
+            of_training[key] = array
     vectors = experiment.directions(plan, nads_of(channels))
-    trained = {key: array for key, array in draw.items() if not key.startswith("test")}
     for cell in experiment.cells(plan):
-        used = [vectors[direction] for direction in experiment.uses(cell)]
-        (x, y), (full, same) = (
-            experiment.dataset(cell, "train", arrays, used)
-            for arrays in (trained, draw)
-        )
-        assert torch.equal(x, full) and torch.equal(y, same)
+        directions = directions_of(experiment, vectors, cell)
+        x, y = experiment.dataset(cell, "train", base_noise, directions)
+        same_x, same_y = experiment.dataset(cell, "train", of_training, directions)
+        assert torch.equal(x, same_x)
+        assert torch.equal(y, same_y)
 
 
-@pytest.mark.parametrize(("name", "channels"), in_colour(*SEPARABLE))
-def test_every_part_is_linearly_separable_along_its_direction(name, channels):
+@in_colour(*SEPARABLE)
+def test_every_channel_is_linearly_separable_along_its_direction(name, channels):
     experiment = experiments.find(name)
-    (_, plan) = plans_of(name, channels)
+    plan = plan_with(name, channels, "lenet", "logreg")
     vectors = experiment.directions(plan, nads_of(channels))
-    draw = experiment.draw(plan, 3, None)
+    base_noise = experiment.draw_base_noise(plan, 3, None)
     for cell in experiment.cells(plan):
-        directions = [vectors[used] for used in experiment.uses(cell)]
-        amplitudes = [cell[key] for key in ("eps", "eps1", "eps2") if key in cell]
+        shape = shape_of(cell)
+        directions = directions_of(experiment, vectors, cell)
         for split, count in (("train", 50), ("test", 30)):
-            x, classes = experiment.dataset(cell, split, draw, directions)
-            assert x.shape == (count, *experiment.inputs(shape_of(cell)))
-            y = draw[f"{split}_labels"]
-            normal = draw[drawn(split, shape_of(cell))]
-            assert (
-                classes.dtype == torch.int64 and classes.tolist() == (y == 1).tolist()
-            )
+            x, classes = experiment.dataset(cell, split, base_noise, directions)
+            assert x.shape == (count, *experiment.inputs(shape))
+            y = base_noise[f"{split}_labels"]
             assert set(y.tolist()) == {-1, 1}
+            assert classes.dtype == torch.int64
+            assert classes.tolist() == (y == 1).tolist()
+            normal = base_noise[drawn(split, shape)]
             parts = x.chunk(experiment.channels, 1)
-            for part, (v, eps) in enumerate(zip(directions, amplitudes, strict=True)):
+            for channel, v in enumerate(directions):
                 expected = separable(
-                    normal[:, part], y, v.astype(float), eps, cell["sigma"]
+                    normal[:, channel],
+                    y,
+                    v.astype(float),
+                    cell[experiment.amplitudes[channel]],
+                    cell["sigma"],
                 )
-                np.testing.assert_allclose(parts[part].flatten(1), expected, atol=5e-5)
+                found = parts[channel].flatten(1)
+                np.testing.assert_allclose(found, expected, atol=5e-5)
 
 
-@pytest.mark.parametrize(("name", "channels"), in_colour(*SEPARABLE))
+@in_colour(*SEPARABLE)
 def test_a_network_of_other_inputs_changes_no_cell_of_those_beside_it(name, channels):
     experiment = experiments.find(name)
     keys = []
-    sets = []
-    nads = nads_of(channels)
-    for plan in plans_of(name, channels):
-        cells = [
-            cell for cell in experiment.cells(plan) if cell["architecture"] == "lenet"
-        ]
-        data = data_of(
-            name, {3: experiment.draw(plan, 3, None)}, experiment.directions(plan, nads)
-        )
-        keys.append(
-            [job.key for job in jobs.of_cells(plan, data, cells, torch.device("cpu"))]
-        )
-        sets.append(data.dataset(cells[0], "train")[0])
-    assert keys[0] == keys[1] and torch.equal(*sets)
+    inputs = []
+    for networks in (["lenet"], ["lenet", "logreg"]):
+        plan = plan_with(name, channels, *networks)
+        vectors = experiment.directions(plan, nads_of(channels))
+        base_noise = experiment.draw_base_noise(plan, 3, None)
+        data = data_of(name, {3: base_noise}, vectors)
+        cells = experiment.cells(plan)
+        cells = [cell for cell in cells if cell["architecture"] == "lenet"]
+        of_cells = jobs.of_cells(plan, data, cells, torch.device("cpu"))
+        keys.append([job.key for job in of_cells])
+        x, _ = data.dataset(cells[0], "train")
+        inputs.append(x)
+    assert keys[0] == keys[1]
+    assert torch.equal(*inputs)
 
 
-@pytest.mark.parametrize(("name", "channels"), in_colour(*PICTURES))
+@in_colour(*PICTURES)
 def test_pictures_of_another_size_are_kept_as_they_are(name, channels, images):
     experiment = experiments.find(name)
-    (_, plan) = plans_of(name, channels)
-    plan = dataclasses.replace(plan, members={"logreg": plan.members["logreg"]})
-    small = images | {
-        f"{split}_images": images[f"{split}_images"][..., :6, :4]
-        for split in ("train", "test")
-    }
+    plan = plan_with(name, channels, "logreg")
+    for split in ("train", "test"):
+        images[f"{split}_images"] = images[f"{split}_images"][..., :6, :4]
     vectors = experiment.directions(plan, nads_of(channels))
-    draw = experiment.draw(plan, 3, small)
+    base_noise = experiment.draw_base_noise(plan, 3, images)
     for cell in experiment.cells(plan):
-        directions = [vectors[used] for used in experiment.uses(cell)]
-        for _, x, classes in experiment.test_sets(cell, draw, directions):
-            assert x.shape == (20, experiment.channels, *WIDE) and len(classes) == 20
-        x, classes = experiment.dataset(cell, "train", draw, directions)
+        directions = directions_of(experiment, vectors, cell)
+        for _, x, classes in experiment.test_sets(cell, base_noise, directions):
+            assert x.shape == (20, experiment.channels, *WIDE)
+            assert len(classes) == 20
+        x, classes = experiment.dataset(cell, "train", base_noise, directions)
         assert x.shape == (50, experiment.channels, *WIDE)
         if name == "image_pairs":
             found = x[:, 3].flatten(1).numpy() @ directions[0]

@@ -19,21 +19,18 @@ def test_the_flip_reverses_the_coefficients_of_pictures_and_mean_alike(
 ):
     """x' = U flip(Uᵀx) of the normalised pictures, channel by channel, in training and
     test."""
-    draw = EXPERIMENT.draw(PLAN, 0, images)
-    plain, classes = EXPERIMENT.dataset(
-        {"images": "plain", "seed": 0}, split, draw, [BASIS]
-    )
-    flipped, same = EXPERIMENT.dataset(
-        {"images": "flipped", "seed": 0}, split, draw, [BASIS]
-    )
-    assert np.array_equal(classes, draw[f"{split}_labels"]) and torch.equal(
-        classes, same
-    )
-    expected = normalised(draw[f"{split}_pictures"])
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 0, images)
+
+    def dataset(name):
+        cell = {"images": name, "seed": 0}
+        return EXPERIMENT.dataset(cell, split, base_noise, [BASIS])
+
+    plain, classes = dataset("plain")
+    flipped, same = dataset("flipped")
+    assert np.array_equal(classes, base_noise[f"{split}_labels"])
+    assert torch.equal(classes, same)
+    expected = normalised(base_noise[f"{split}_pictures"])
     np.testing.assert_allclose(plain, expected, atol=1e-5)
     coefficients = expected.reshape(-1, 3, 1024) @ BASIS.T
-    np.testing.assert_allclose(
-        flipped.flatten(2).double().numpy() @ BASIS.T,
-        coefficients[..., ::-1],
-        atol=1e-4,
-    )
+    found = flipped.flatten(2).double().numpy() @ BASIS.T
+    np.testing.assert_allclose(found, coefficients[..., ::-1], atol=1e-4)

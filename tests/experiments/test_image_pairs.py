@@ -23,95 +23,104 @@ PLAN = plan_of(
 BASIS = orthonormal()
 
 
-def test_a_draw_is_pictures_with_the_labels_of_their_half_of_the_classes(
-    images, normalised
-):
-    draw = EXPERIMENT.draw(PLAN, 2, images)
+def test_base_noise_has_pictures_with_the_labels_of_their_half_of_the_classes(images):
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 2, images)
     for split, count in (("train", 40), ("test", 20)):
         rng = stream(2, "image_pairs", split)
         chosen, classes = pictures.chosen(rng, images, split, count)
         normal = rng.standard_normal((count, 1024), dtype=np.float32)
         labels = np.where(classes >= 2, 1, -1)
-        for part, array in {
-            "pictures": chosen,
-            "labels": labels,
-            "normal": normal,
-        }.items():
-            assert np.array_equal(draw[f"{split}_{part}"], array)
-    assert all(draw[key].tolist() == images[key] for key in ("mean", "deviation"))
-    # The plane is spanned by half the gap between the sides' mean images, and by v.
-    x = normalised(draw["train_pictures"])
-    y = draw["train_labels"]
-    first, second = EXPERIMENT.plane(EXPERIMENT.cells(PLAN)[0], draw, [BASIS[5]])
+        assert np.array_equal(base_noise[f"{split}_pictures"], chosen)
+        assert np.array_equal(base_noise[f"{split}_labels"], labels)
+        assert np.array_equal(base_noise[f"{split}_normal"], normal)
+    assert base_noise["mean"].tolist() == images["mean"]
+    assert base_noise["deviation"].tolist() == images["deviation"]
+
+
+def test_half_the_gap_between_the_sides_mean_images_and_v_span_the_plane(
+    images, normalised
+):
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 2, images)
+    cell = EXPERIMENT.cells(PLAN)[0]
+    first, second = EXPERIMENT.boundary_plane(cell, base_noise, [BASIS[5]])
+    x = normalised(base_noise["train_pictures"])
+    y = base_noise["train_labels"]
     half_gap = (x[y > 0].mean(0) - x[y < 0].mean(0)) / 2
     np.testing.assert_allclose(first[:3], half_gap, atol=1e-6)
     np.testing.assert_allclose(second[3], BASIS[5].reshape(32, 32))
-    assert not first[3].any() and not second[:3].any()
+    assert not first[3].any()
+    assert not second[:3].any()
 
 
 def with_positive(*names):
     """The plan with these classes on the positive side."""
-    return dataclasses.replace(
-        PLAN, settings=EXPERIMENT.Settings(**SETTINGS, positive=names)
-    )
+    settings = EXPERIMENT.Settings(**SETTINGS, positive=names)
+    return dataclasses.replace(PLAN, settings=settings)
 
 
 def test_the_user_may_name_the_positive_classes(images):
-    draw, plain = (
-        EXPERIMENT.draw(plan, 2, images) for plan in (with_positive("c", "a"), PLAN)
-    )
+    base_noise = EXPERIMENT.draw_base_noise(with_positive("c", "a"), 2, images)
+    default = EXPERIMENT.draw_base_noise(PLAN, 2, images)
     for split in ("train", "test"):
-        classes = zip(draw[f"{split}_labels"], plain[f"{split}_labels"], strict=True)
-        assert set(classes) == {(1, -1), (-1, -1), (1, 1), (-1, 1)}
-        # Which pictures and which noise are drawn is no matter of the sides.
+        labels = base_noise[f"{split}_labels"]
+        pairs = zip(labels, default[f"{split}_labels"], strict=True)
+        assert set(pairs) == {(1, -1), (-1, -1), (1, 1), (-1, 1)}
+        # Pictures and noise do not depend on the sides.
         for part in ("pictures", "normal"):
-            assert np.array_equal(draw[f"{split}_{part}"], plain[f"{split}_{part}"])
-    assert with_positive("e", "b").settings.sides(list("abcde")) == (
-        ["a", "c", "d"],
-        ["b", "e"],
-    )
-    for names in ("az", "cab", ""):
-        with pytest.raises(InputError, match="some, not all, of the classes a, b, c"):
-            with_positive(*names).settings.sides(list("abc"))
+            name = f"{split}_{part}"
+            assert np.array_equal(base_noise[name], default[name])
+    below, above = with_positive("e", "b").settings.sides(list("abcde"))
+    assert below == ["a", "c", "d"]
+    assert above == ["b", "e"]
+
+
+@pytest.mark.parametrize("names", ["az", "cab", ""])
+def test_a_side_without_classes_or_with_unknown_ones_is_refused(names):
+    settings = with_positive(*names).settings
+    with pytest.raises(InputError, match="some, not all, of the classes a, b, c"):
+        settings.sides(list("abc"))
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_three_channels_are_the_normalised_picture_and_the_fourth_is_linearly_separable(
     split, images, normalised
 ):
-    draw = EXPERIMENT.draw(PLAN, 2, images)
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 2, images)
     cell = EXPERIMENT.cells(PLAN)[4]
-    x, classes = EXPERIMENT.dataset(cell, split, draw, [BASIS[5]])
-    y = draw[f"{split}_labels"]
-    assert x.shape == (len(y), 4, 32, 32) and classes.tolist() == [
-        int(label == 1) for label in y
-    ]
-    assert x.dtype == torch.float32 and classes.dtype == torch.int64
-    np.testing.assert_allclose(
-        x[:, :3], normalised(draw[f"{split}_pictures"]), atol=1e-5
-    )
-    expected = separable(draw[f"{split}_normal"], y, BASIS[5], 0.7, 3.0)
+    x, classes = EXPERIMENT.dataset(cell, split, base_noise, [BASIS[5]])
+    y = base_noise[f"{split}_labels"]
+    assert x.shape == (len(y), 4, 32, 32)
+    assert x.dtype == torch.float32
+    assert classes.dtype == torch.int64
+    assert np.array_equal(classes, y == 1)
+    expected = normalised(base_noise[f"{split}_pictures"])
+    np.testing.assert_allclose(x[:, :3], expected, atol=1e-5)
+    expected = separable(base_noise[f"{split}_normal"], y, BASIS[5], 0.7, 3.0)
     np.testing.assert_allclose(x[:, 3].flatten(1), expected, atol=2e-5)
 
 
-def test_it_is_tested_with_all_channels_with_each_part_alone_and_in_conflict(images):
-    draw = EXPERIMENT.draw(PLAN, 2, images)
+def test_it_is_tested_with_all_channels_with_each_group_and_in_conflict(images):
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 2, images)
     cell = EXPERIMENT.cells(PLAN)[0]
-    x, classes = EXPERIMENT.dataset(cell, "test", draw, [BASIS[5]])
-    names, inputs, targets = zip(
-        *EXPERIMENT.test_sets(cell, draw, [BASIS[5]]), strict=True
-    )
-    assert names == ("all", "images", "linear", "conflict")
-    assert all(torch.equal(y, classes) for y in targets)
-    *inputs, conflict = inputs
-    for part, kept in zip(
-        inputs, ((1, 1, 1, 1), (1, 1, 1, 0), (0, 0, 0, 1)), strict=True
-    ):
-        assert torch.equal(part, x * torch.tensor(kept).reshape(1, 4, 1, 1))
-    assert torch.equal(conflict[:, 3], x[:, 3])
-    seen = [picture.numpy().tobytes() for picture in x[:, :3]]
-    for picture, y in zip(conflict[:, :3], classes, strict=True):
-        assert classes[seen.index(picture.numpy().tobytes())] == 1 - y
-    draw["test_labels"] = np.ones_like(draw["test_labels"])
-    alone = [name for name, *_ in EXPERIMENT.test_sets(cell, draw, [BASIS[5]])]
-    assert alone == ["all", "images", "linear"], "pictures of one side give no conflict"
+    x, classes = EXPERIMENT.dataset(cell, "test", base_noise, [BASIS[5]])
+    inputs = {}
+    for name, found, y in EXPERIMENT.test_sets(cell, base_noise, [BASIS[5]]):
+        inputs[name] = found
+        assert torch.equal(y, classes)
+    assert list(inputs) == ["all", "images", "linear", "conflict"]
+    masks = {"all": (1, 1, 1, 1), "images": (1, 1, 1, 0), "linear": (0, 0, 0, 1)}
+    for name, mask in masks.items():
+        assert torch.equal(inputs[name], x * torch.tensor(mask).reshape(1, 4, 1, 1))
+    assert torch.equal(inputs["conflict"][:, 3], x[:, 3])
+    pictures_of_test = [picture.numpy().tobytes() for picture in x[:, :3]]
+    for picture, y in zip(inputs["conflict"][:, :3], classes, strict=True):
+        row = pictures_of_test.index(picture.numpy().tobytes())
+        assert classes[row] == 1 - y
+
+
+def test_pictures_of_one_side_give_no_conflict(images):
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 2, images)
+    base_noise["test_labels"] = np.ones_like(base_noise["test_labels"])
+    cell = EXPERIMENT.cells(PLAN)[0]
+    sets = EXPERIMENT.test_sets(cell, base_noise, [BASIS[5]])
+    assert [name for name, _, _ in sets] == ["all", "images", "linear"]

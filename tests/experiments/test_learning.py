@@ -1,4 +1,4 @@
-"""`learning`: D(v) and grey images, and where the response lies after some epochs."""
+"""`learning`: D(v) and grey images, and where the response is after some epochs."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from pipeline.training import loop
 EXPERIMENT = experiments.find("learning")
 SETTINGS = {"eps": 2.0, "sigma": {"logreg": 0.5, "lenet": 0.5}}
 BASIS = orthonormal()
-LINEAR = {"data": "linear", "index": 4, "eps": 2.0, "sigma": 0.5} | SQUARE
+LINEAR = {"data": "linear", "index": 4, "eps": 2.0, "sigma": 0.5, **SQUARE}
 IMAGES = LINEAR | {"data": "images", "index": -1}
 GRIDS = {"logreg": {"indices": (4, 40)}}
 HOW = loop.Training(epochs=3, lr=0.1, momentum=0.9, weight_decay=0.0)
@@ -20,45 +20,55 @@ PLAN = plan_of("learning", SETTINGS, GRIDS, seeds=(0,), samples=(60, 30), how=HO
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
-def test_images_are_the_mean_of_normalised_channels_and_labels_the_halves_as_those_of_d_of_v(
+def test_images_are_grey_and_have_the_labels_of_their_half_of_the_classes(
     split, images, normalised
 ):
-    draw = EXPERIMENT.draw(PLAN, 0, images)
-    x, y = EXPERIMENT.dataset(IMAGES, split, draw, [BASIS])
-    expected = normalised(draw[f"{split}_pictures"]).mean(1, keepdims=True)
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 0, images)
+    pictures = base_noise[f"{split}_pictures"]
+    x, y = EXPERIMENT.dataset(IMAGES, split, base_noise, [BASIS])
+    expected = normalised(pictures).mean(1, keepdims=True)
     np.testing.assert_allclose(x, expected, atol=1e-5)
-    shown = zip(images[f"{split}_images"], images[f"{split}_labels"], strict=True)
-    label_of = {picture.tobytes(): label for picture, label in shown}
-    halves = [label_of[picture.tobytes()] >= 2 for picture in draw[f"{split}_pictures"]]
-    assert y.tolist() == halves and len(set(halves)) == 2
-    x, same = EXPERIMENT.dataset(LINEAR, split, draw, [BASIS])
-    expected = separable(draw[f"{split}_normal"], 2 * y.numpy() - 1, BASIS[4], 2.0, 0.5)
-    np.testing.assert_allclose(x.flatten(1), expected, atol=1e-4)
+    labels = {}
+    for picture, label in zip(
+        images[f"{split}_images"], images[f"{split}_labels"], strict=True
+    ):
+        labels[picture.tobytes()] = label
+    assert y.tolist() == [labels[picture.tobytes()] >= 2 for picture in pictures]
+    assert len(set(y.tolist())) == 2
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_d_of_v_has_the_labels_of_the_images(split, images):
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 0, images)
+    _, y = EXPERIMENT.dataset(IMAGES, split, base_noise, [BASIS])
+    x, same = EXPERIMENT.dataset(LINEAR, split, base_noise, [BASIS])
     assert torch.equal(same, y)
+    normal = base_noise[f"{split}_normal"]
+    expected = separable(normal, 2 * y.numpy() - 1, BASIS[4], 2.0, 0.5)
+    np.testing.assert_allclose(x.flatten(1), expected, atol=1e-4)
 
 
 def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     vectors = EXPERIMENT.directions(PLAN, nads_of({"secant": BASIS}))
-    data = data_of("learning", {0: EXPERIMENT.draw(PLAN, 0, images)}, vectors)
-    job = next(jobs.of_cells(PLAN, data, EXPERIMENT.cells(PLAN), torch.device("cpu")))
-    result = jobs.train_cell(data, job)
-    course = jobs.by_epoch(result.tensors)
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 0, images)
+    data = data_of("learning", {0: base_noise}, vectors)
+    cpu = torch.device("cpu")
+    job = next(jobs.of_cells(PLAN, data, EXPERIMENT.cells(PLAN), cpu))
+    (result,) = jobs.train_group(data, [job])
+    course = jobs.course(result.tensors)
     assert list(course) == [0, 1, 2, 3]
-    # The weights after k epochs are those of the same training, of which each epoch is
-    # seen.
-    seen = {}
-    place = (job.cell, job.specification)
-    network = jobs.restore(data, *place, course[0], torch.device("cpu"))
+    # The same training again, with the weights after each of its epochs.
+    network = jobs.restored(data, job.cell, job.specification, course[0], cpu)
     x, y = data.dataset(job.cell, "train")
     order = jobs.derive(*job.identity, "order")
+    expected = {}
 
     def note(epochs):
-        return seen.update({epochs: network.state_dict()["1.weight"].clone()})
+        expected[epochs] = network.state_dict()["1.weight"].clone()
 
     loop.train(network, loop.channels_last(x, "cpu"), y, HOW, order, note)
     for epochs, weights in course.items():
-        assert torch.equal(weights["1.weight"], seen[epochs])
-    assert not torch.equal(seen[2], seen[3])
-    assert jobs.snapshot_epochs(20) == {0, 1, 2, 4, 8, 16, 20} and jobs.snapshot_epochs(
-        1
-    ) == {0, 1}
+        assert torch.equal(weights["1.weight"], expected[epochs])
+    assert not torch.equal(expected[2], expected[3])
+    assert jobs.noted(20) == {0, 1, 2, 4, 8, 16, 20}
+    assert jobs.noted(1) == {0, 1}

@@ -1,6 +1,7 @@
 """`linear_pairs` against paper 2, §3: D(v₁) ⊕ D(v₂) at every pair of indices."""
 
 import numpy as np
+import pytest
 import torch
 from small_grids import orthonormal, plan_of
 
@@ -12,69 +13,80 @@ EXPERIMENT = experiments.find("linear_pairs")
 VALUES = {"eps1": 1.0, "eps2": 0.5, "sigma": 1.5}
 GRIDS = {"lenet": {"indices": (1, 800)}, "mlp": {"indices": (3,)}}
 PLAN = plan_of("linear_pairs", VALUES, GRIDS)
-BASIS = orthonormal()
+V = list(orthonormal()[[1, 800]])
 
 
-def test_the_draws_of_a_seed():
-    found = EXPERIMENT.draw(PLAN, 5, None)
-    assert found["train_normal"].shape == (50, 2, 1024) and len(found) == 4
+def components(x):
+    """The components (N,) of x (N, 2, H, W) along v₁ and v₂."""
+    flat = x.flatten(2).double().numpy()
+    return flat[:, 0] @ V[0], flat[:, 1] @ V[1]
+
+
+def test_the_base_noise_of_a_seed():
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 5, None)
+    assert len(base_noise) == 4
     for split, count in (("train", 50), ("test", 30)):
         rng = stream(5, "linear_pairs", split)
-        assert np.array_equal(found[f"{split}_labels"], separable.labels(rng, count))
-        for normal in found[f"{split}_normal"].swapaxes(0, 1):
-            assert np.array_equal(normal, separable.normal(rng, count))
+        labels = separable.labels(rng, count)
+        assert np.array_equal(base_noise[f"{split}_labels"], labels)
+        normal = base_noise[f"{split}_normal"]
+        assert normal.shape == (count, 2, 1024)
+        for channel in (0, 1):
+            expected = separable.normal(rng, count)
+            assert np.array_equal(normal[:, channel], expected)
 
 
-def test_it_is_tested_with_both_channels_and_with_each_alone():
-    draw = EXPERIMENT.draw(PLAN, 3, None)
+def test_it_is_tested_with_both_channels_with_each_and_in_conflict():
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 3, None)
     cell = EXPERIMENT.cells(PLAN)[1]
-    v = list(BASIS[[1, 800]])
-    x, classes = EXPERIMENT.dataset(cell, "test", draw, v)
-    names, inputs, targets = zip(*EXPERIMENT.test_sets(cell, draw, v), strict=True)
-    assert names == ("all", "first", "second", "conflict")
-    assert all(torch.equal(target, classes) for target in targets)
-    for part, kept in zip(inputs, ((1, 1), (1, 0), (0, 1)), strict=True):
-        assert torch.equal(part, x * torch.tensor(kept).reshape(1, 2, 1, 1))
-    *_, conflict = inputs
-    along = [
-        part[:, channel].flatten(1) @ torch.as_tensor(v[channel], dtype=torch.float32)
-        for part in (x, conflict)
-        for channel in (0, 1)
-    ]
-    torch.testing.assert_close(along[2], along[0])
-    torch.testing.assert_close(along[3], -along[1])
-    across = (conflict - x)[:, 1].flatten(1).double().numpy()
-    across -= np.outer(across @ v[1], v[1])
-    np.testing.assert_allclose(across, 0, atol=1e-5)
-    first, second = EXPERIMENT.plane(cell, draw, v)
-    for channel, direction in enumerate((first, second)):
-        np.testing.assert_allclose(
-            direction[channel].flatten(), v[channel].astype(np.float32)
-        )
+    x, classes = EXPERIMENT.dataset(cell, "test", base_noise, V)
+    inputs = {}
+    for name, found, y in EXPERIMENT.test_sets(cell, base_noise, V):
+        inputs[name] = found
+        assert torch.equal(y, classes)
+    assert list(inputs) == ["all", "first", "second", "conflict"]
+    for name, mask in (("all", (1, 1)), ("first", (1, 0)), ("second", (0, 1))):
+        assert torch.equal(inputs[name], x * torch.tensor(mask).reshape(1, 2, 1, 1))
+    # In a conflict only the component along v₂ changes, which has the opposite sign.
+    conflict = inputs["conflict"]
+    assert torch.equal(conflict[:, 0], x[:, 0])
+    first, second = components(x)
+    _, opposite = components(conflict)
+    np.testing.assert_allclose(opposite, -second, atol=1e-5)
+    difference = (conflict - x)[:, 1].flatten(1).double().numpy()
+    expected = np.outer(difference @ V[1], V[1])
+    np.testing.assert_allclose(difference, expected, atol=1e-5)
+
+
+def test_v1_and_v2_span_the_plane_of_the_boundary():
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 3, None)
+    cell = EXPERIMENT.cells(PLAN)[1]
+    plane = EXPERIMENT.boundary_plane(cell, base_noise, V)
+    for channel, direction in enumerate(plane):
+        found = direction[channel].flatten()
+        np.testing.assert_allclose(found, V[channel].astype(np.float32))
         assert not direction[1 - channel].any()
 
 
-def test_label_noise_is_of_each_channel_by_itself_and_of_training_alone():
-    rates = (0.3, 0.1)
-    v = list(BASIS[[1, 800]])
-    values = VALUES | dict(zip(("eta1", "eta2"), rates, strict=True))
-    noisy, plain = (
-        plan_of("linear_pairs", each, GRIDS, samples=(4000, 50))
-        for each in (values, VALUES)
-    )
+def test_label_noise_is_of_each_channel_by_itself_and_of_training_only():
+    values = VALUES | {"eta1": 0.3, "eta2": 0.1}
+    noisy = plan_of("linear_pairs", values, GRIDS, samples=(4000, 50))
+    plain = plan_of("linear_pairs", VALUES, GRIDS, samples=(4000, 50))
+    base_noise = EXPERIMENT.draw_base_noise(noisy, 3, None)
+    without = EXPERIMENT.draw_base_noise(plain, 3, None)
+    assert set(base_noise) - set(without) == {"train_numbers"}
+    for name, array in without.items():
+        assert np.array_equal(base_noise[name], array)
     cell = EXPERIMENT.cells(noisy)[1]
-    draw = EXPERIMENT.draw(noisy, 3, None)
-    without = EXPERIMENT.draw(plain, 3, None)
-    assert all(np.array_equal(draw[name], array) for name, array in without.items())
-    assert set(draw) - set(without) == {"train_numbers"}
-    x, classes = EXPERIMENT.dataset(cell, "train", draw, v)
-    carried = [np.sign(x[:, part].flatten(1).numpy() @ v[part]) for part in (0, 1)]
-    wrong = [label != 2 * classes.numpy() - 1 for label in carried]
-    for part, rate in ((wrong[0], 0.3), (wrong[1], 0.1), (wrong[0] & wrong[1], 0.03)):
-        assert abs(part.mean() - rate) < 5 * (rate / 4000) ** 0.5
-    for found, expected in zip(
-        EXPERIMENT.dataset(cell, "test", draw, v),
-        EXPERIMENT.dataset(cell, "test", without, v),
-        strict=True,
-    ):
-        assert torch.equal(found, expected)
+    x, classes = EXPERIMENT.dataset(cell, "train", base_noise, V)
+    labels = 2 * classes.numpy() - 1
+    first, second = components(x)
+    wrong_first = np.sign(first) != labels
+    wrong_second = np.sign(second) != labels
+    wrong_both = wrong_first & wrong_second
+    for wrong, rate in ((wrong_first, 0.3), (wrong_second, 0.1), (wrong_both, 0.03)):
+        assert wrong.mean() == pytest.approx(rate, abs=5 * (rate / 4000) ** 0.5)
+    x, classes = EXPERIMENT.dataset(cell, "test", base_noise, V)
+    same_x, same_classes = EXPERIMENT.dataset(cell, "test", without, V)
+    assert torch.equal(x, same_x)
+    assert torch.equal(classes, same_classes)

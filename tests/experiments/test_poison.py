@@ -11,56 +11,48 @@ from pipeline.project.errors import InputError
 from pipeline.training import pictures
 
 EXPERIMENT = experiments.find("poison")
-PLAN = plan_of(
-    "poison", {"size": 0.05}, {"lenet": {"indices": (0, 1020)}}, samples=(40, 20)
-)
+GRIDS = {"lenet": {"indices": (0, 1020)}}
+PLAN = plan_of("poison", {"size": 0.05}, GRIDS, samples=(40, 20))
 BASIS = orthonormal()
-
-
-def cell(index):
-    return {"architecture": "lenet", "seed": 4, "index": index, "size": 0.05} | SQUARE
+CELL = {"architecture": "lenet", "seed": 4, "index": 7, "size": 0.05, **SQUARE}
+CLEAN = CELL | {"index": -1}
 
 
 def test_more_classes_take_more_nads(images):
-    with pytest.raises(
-        InputError, match="^poison: 42 classes take 7 NADs, so the last index is"
-    ):
-        EXPERIMENT.draw(PLAN, 4, images | {"classes": list(range(42))})
+    images["classes"] = list(range(42))
+    words = "^poison: 42 classes take 7 NADs, so the last index is"
+    with pytest.raises(InputError, match=words):
+        EXPERIMENT.draw_base_noise(PLAN, 4, images)
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_the_data_have_carriers_from_the_cells_index_on_and_are_then_normalised(
     split, images
 ):
-    draw = EXPERIMENT.draw(PLAN, 4, images)
-    x, classes = EXPERIMENT.dataset(cell(7), split, draw, [BASIS])
-    assert (
-        np.array_equal(classes, draw[f"{split}_labels"])
-        and classes.dtype == torch.int64
-    )
-    mean, deviation = (
-        np.reshape(images[key], (1, 3, 1, 1)) for key in ("mean", "deviation")
-    )
-    raw = torch.tensor(draw[f"{split}_pictures"] / 255).float()
-    clean, _ = EXPERIMENT.dataset(cell(-1), split, draw, [BASIS])
-    expected = pictures.poisoned(raw, classes, BASIS[7:], 0.05)
-    for found, picture in ((x, expected), (clean, raw)):
-        np.testing.assert_allclose(
-            found.double().numpy() * deviation + mean, picture, atol=2e-5
-        )
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 4, images)
+    x, classes = EXPERIMENT.dataset(CELL, split, base_noise, [BASIS])
+    clean, _ = EXPERIMENT.dataset(CLEAN, split, base_noise, [BASIS])
+    assert classes.dtype == torch.int64
+    assert np.array_equal(classes, base_noise[f"{split}_labels"])
+    mean = np.reshape(images["mean"], (1, 3, 1, 1))
+    deviation = np.reshape(images["deviation"], (1, 3, 1, 1))
+    raw = torch.tensor(base_noise[f"{split}_pictures"] / 255).float()
+    poisoned = pictures.poisoned(raw, classes, BASIS[7:], 0.05)
+    for found, expected in ((x, poisoned), (clean, raw)):
+        found = found.double().numpy() * deviation + mean
+        np.testing.assert_allclose(found, expected, atol=2e-5)
 
 
-def test_it_is_tested_on_clean_images_and_with_carriers(images):
-    draw = EXPERIMENT.draw(PLAN, 4, images)
-    expected = {
-        name: EXPERIMENT.dataset(cell(index), "test", draw, [BASIS])
-        for name, index in (("clean", -1), ("poisoned", 7))
-    }
-    assert not torch.equal(expected["clean"][0], expected["poisoned"][0])
-    for index, names in ((7, ["clean", "poisoned"]), (-1, ["clean"])):
-        sets = list(EXPERIMENT.test_sets(cell(index), draw, [BASIS]))
-        assert [name for name, *_ in sets] == names
-        for name, x, y in sets:
-            assert torch.equal(x, expected[name][0]) and torch.equal(
-                y, expected[name][1]
-            )
+@pytest.mark.parametrize("cell", [CELL, CLEAN])
+def test_it_is_tested_on_clean_images_and_with_carriers(cell, images):
+    base_noise = EXPERIMENT.draw_base_noise(PLAN, 4, images)
+    expected = {"clean": EXPERIMENT.dataset(CLEAN, "test", base_noise, [BASIS])}
+    if cell is CELL:
+        expected["poisoned"] = EXPERIMENT.dataset(CELL, "test", base_noise, [BASIS])
+    names = []
+    for name, x, y in EXPERIMENT.test_sets(cell, base_noise, [BASIS]):
+        names.append(name)
+        expected_x, expected_y = expected[name]
+        assert torch.equal(x, expected_x)
+        assert torch.equal(y, expected_y)
+    assert names == list(expected)

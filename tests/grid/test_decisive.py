@@ -29,7 +29,7 @@ def test_what_trains_a_cell_reaches_no_file_that_its_key_leaves_out(name, images
     experiment = experiments.find(name)
     plan = plan_of(name, settings, {"lenet": grid}, seeds=(0,), samples=(20, 8))
     vectors = experiment.directions(plan, nads_of({"secant": orthonormal()}))
-    data = data_of(name, {0: experiment.draw(plan, 0, images)}, vectors)
+    data = data_of(name, {0: experiment.draw_base_noise(plan, 0, images)}, vectors)
     data.outputs = experiment.outputs or 4
     cells = experiment.cells(plan)
     job = next(jobs.of_cells(plan, data, cells, torch.device("cpu")))

@@ -105,7 +105,7 @@ def fourier_run(folder, monkeypatch):
         np.savez(data / "directions.npz", **experiment.directions(plan, None))
         for seed in (0, 1):
             draw = {"test_labels": labels, "test_normal": normal}
-            artifacts.write_draw(data, seed, draw)
+            artifacts.write_base_noise(data, seed, draw)
     # By (seed, k_col), the factor and the bias: always class 1; wrong everywhere but
     # there; right.
     logits = {
@@ -182,7 +182,7 @@ def test_a_course_is_of_each_epochs_own_weights_and_the_results_of_the_last(
     }
     data = data_of("learning", {0: draw}, {"logreg": BASIS})
     monkeypatch.setattr(
-        artifacts, "nads", {"logreg": {"eigenvalues": np.arange(1024.0)}}.get
+        artifacts, "read_nads", {"logreg": {"eigenvalues": np.arange(1024.0)}}.get
     )
     cell = {
         "architecture": "logreg",

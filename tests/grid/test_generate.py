@@ -42,7 +42,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     assert names == draws | {"directions.npz", "cells.csv"}, (
         "what an earlier run left is gone"
     )
-    cells = artifacts.cells("linear_pairs")
+    cells = artifacts.read_cells("linear_pairs")
     assert cells == experiment.cells(PLAN) and type(cells[0]["index_1"]) is int
     places = ["architecture", "seed", "index_1", "index_2"]
     values = ["eps1", "eps2", "sigma", "eta1", "eta2"]
@@ -50,7 +50,7 @@ def test_cells_directions_and_draws_come_back_as_they_were(folder, capsys):
     assert list(pd.read_csv(stale.parent / "cells.csv")) == columns
     data = Data(experiment)
     for cell in cells:
-        draw = experiment.draw(PLAN, cell["seed"], None)
+        draw = experiment.draw_base_noise(PLAN, cell["seed"], None)
         assert data.digests[f"draw-{cell['seed']}"] == store.digests(draw)
         expected = experiment.dataset(
             cell, "train", draw, [basis[cell["index_1"]], basis[cell["index_2"]]]
@@ -71,7 +71,7 @@ def test_the_nads_of_the_other_estimand_have_a_file_beside_those_of_the_chosen_o
     lay_down_plan(plan)
     lay_down_nads(**{"lenet": bases["gradient"], "lenet.secant": bases["secant"]})
     generate.main("nad_sweep")
-    directions = artifacts.generated("nad_sweep", "directions.npz")
+    directions = artifacts.read_dataset("nad_sweep", "directions.npz")
     for estimand, basis in bases.items():
         assert np.array_equal(directions[f"lenet-{estimand}-3"], basis[3])
 
@@ -96,10 +96,10 @@ def test_pictures_come_with_facts_and_a_notice_where_they_are_too_few(
     assert output.out == "flip: 4 cells, 1 direction\n"
     assert json.loads((artifacts.DATASETS / "flip/images.json").read_text()) == about
     assert (
-        artifacts.about_pictures("flip") == about
+        artifacts.read_about_pictures("flip") == about
         and Data(experiments.find("flip")).outputs == 4
     )
-    draw = artifacts.draw("flip", 2)
+    draw = artifacts.read_base_noise("flip", 2)
     assert np.array_equal(draw["train_pictures"], images["train_images"])
     assert draw["train_pictures"].dtype == np.uint8
     assert draw["mean"].tolist() == [0.5] * 3

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from small_grids import ARCHITECTURES, HOW, SQUARE, data_of, orthonormal, plan_of
+from small_grids import ARCHITECTURES, HOW, data_of, orthonormal, plan_of
 
 from pipeline import experiments, networks
 from pipeline.grid import jobs
@@ -26,7 +26,7 @@ def made():
     basis = dict(zip((1, 9), orthonormal(), strict=False))
     vectors = {f"{name}-{index}": basis[index] for name in GRIDS for index in basis}
     experiment = experiments.find("linear_pairs")
-    draws = {seed: experiment.draw(plan, seed, None) for seed in plan.seeds}
+    draws = {seed: experiment.draw_base_noise(plan, seed, None) for seed in plan.seeds}
     return plan, data_of("linear_pairs", draws, vectors), experiment.cells(plan)
 
 
@@ -39,7 +39,7 @@ def sweep():
         "fourier", {"eps": 1.0, "sigma": 1.0}, grid, seeds=(0,), samples=(150, 20)
     )
     experiment = experiments.find("fourier")
-    draws = {0: experiment.draw(plan, 0, None)}
+    draws = {0: experiment.draw_base_noise(plan, 0, None)}
     vectors = experiment.directions(plan, None)
     return plan, data_of("fourier", draws, vectors), experiment.cells(plan)
 

@@ -62,7 +62,7 @@ def test_data_sets_of_another_plan_are_refused_by_both_stages(plan):
 def jobs_of(plan):
     """The jobs of the grid, as the stage makes them."""
     data = Data(experiments.find("linear_pairs"))
-    cells = artifacts.cells("linear_pairs")
+    cells = artifacts.read_cells("linear_pairs")
     return data, list(jobs.of_cells(plan, data, cells, torch.device("cpu")))
 
 
@@ -111,13 +111,13 @@ def test_what_is_laid_down_is_what_each_cells_training_gives(plan, capsys, monke
             [*place, n, round(loss, 6)] for n, loss in enumerate(outcome.losses, 1)
         ]
     expected = pd.DataFrame(rows, columns=[*columns, "loss", "accuracy", "steps"])
-    found = artifacts.trained("linear_pairs", "training.csv")
+    found = artifacts.read_training("linear_pairs", "training.csv")
     pd.testing.assert_frame_equal(found, expected.astype({"steps": float}))
     pd.testing.assert_frame_equal(
-        artifacts.trained("linear_pairs", "losses.csv"),
+        artifacts.read_training("linear_pairs", "losses.csv"),
         pd.DataFrame(losses, columns=[*columns, "epoch", "loss"]),
     )
-    assert artifacts.trained("linear_pairs", "grid.json") == {
+    assert artifacts.read_training("linear_pairs", "grid.json") == {
         "scale": "smoke",
         "seeds": 1,
         "precision": "float32",
@@ -212,7 +212,7 @@ def test_cells_of_another_run_are_taken_from_it_and_those_that_it_gives_up_are_t
     capsys.readouterr()
     train.main("linear_pairs")
     assert counts(capsys) == (4, 1, 0) and waited == [work[1].key]
-    assert len(artifacts.trained("linear_pairs", "training.csv")) == 5
+    assert len(artifacts.read_training("linear_pairs", "training.csv")) == 5
 
 
 def test_a_full_disk_ends_the_run_in_one_sentence_and_what_is_finished_is_kept(

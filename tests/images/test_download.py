@@ -98,8 +98,8 @@ def test_every_copy_of_the_images_gives_the_same_files(tmp_path, capsys):
         file.rename(file.with_name(f"other-{9 - int(file.stem)}.png"))
     download.main()
     assert first == contents(artifacts.IMAGES)
-    about = artifacts.about_images()
-    images = artifacts.images()
+    about = artifacts.read_about_images()
+    images = artifacts.read_images()
     unit = images["train_images"] / 255
     np.testing.assert_allclose(about["mean"], unit.mean((0, 2, 3)))
     np.testing.assert_allclose(about["deviation"], unit.std((0, 2, 3)))

@@ -95,7 +95,7 @@ def test_the_nads_of_both_estimands_are_written_with_what_is_known_of_them(
         )
     expected = networks_of("net", 6) + networks_of("net.gradient", 6)
     assert sampled == expected + networks_of("leading", 4)
-    leading = artifacts.nads("leading")
+    leading = artifacts.read_nads("leading")
     assert leading["directions"].shape == (3, 64)
     overlap = float(f"{leading['overlap'][2]:.3g}")
     assert metrics["leading"]["overlap_of_first_10"] == overlap
@@ -140,7 +140,7 @@ def test_the_symmetry_of_your_own_network_is_measured(
     sys.modules.pop("mine")
     printed = "mine: NADs (secant) from 24 networks, averaged over square"
     assert printed in capsys.readouterr().out
-    nads = artifacts.nads("mine")
+    nads = artifacts.read_nads("mine")
     assert nads["directions"].shape == (72, 72)
     assert tuple(nads["shape"]) == (2, 6, 6)
     (folder / "mine.py").write_text(OWN.replace("ReLU", "Tanh"))

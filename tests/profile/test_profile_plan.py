@@ -31,7 +31,7 @@ def test_the_class_means_classify_every_direction_equally_well(shape, samples):
     experiment = experiments.find("nad_sweep")
     cell = experiment.cells(sweep)[0]
     v = np.random.default_rng(0).standard_normal(math.prod(shape), np.float32)
-    draw = experiment.draw(sweep, 0, None)
+    draw = experiment.draw_base_noise(sweep, 0, None)
     direction = [v / np.linalg.norm(v)]
     x, y = experiment.dataset(cell, "train", draw, direction)
     mean = (x.flatten(1) * (2 * y - 1)[:, None]).mean(0)

@@ -1,5 +1,4 @@
-"""Folders that stages hand on, put in their place whole, and plans, refused after an
-edit."""
+"""Folders of stages are replaced as a whole, and plans are refused after an edit."""
 
 import contextlib
 import dataclasses
@@ -49,18 +48,22 @@ for number in range(300):
 """
 
 
+def start_writer(folder, name):
+    """Start a process that replaces a folder again and again after a line of input."""
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(folder), name],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
 def test_of_two_processes_that_write_one_folder_neither_fails_and_one_is_kept_whole(
     tmp_path,
 ):
     folder = tmp_path / "models" / "flip"
-    processes = []
-    for writer in "xy":
-        command = [sys.executable, "-c", WRITER, str(folder), writer]
-        pipe = subprocess.PIPE
-        process = subprocess.Popen(
-            command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True
-        )
-        processes.append(process)
+    processes = [start_writer(folder, "x"), start_writer(folder, "y")]
     for process in processes:
         assert process.stdout.readline() == "started\n"
     for process in processes:
@@ -79,23 +82,20 @@ def planned(folder):
     (folder / "own/width.txt").write_text("4")
     own = {"own/width.txt": artifacts.file_digest("own/width.txt")}
     plan = plan_of("flip", {}, {"logreg": {}})
-    members = {
-        name: dataclasses.replace(each, own=own) for name, each in plan.members.items()
-    }
-    lay_down_plan(dataclasses.replace(plan, members=members))
+    plan.members["logreg"] = dataclasses.replace(plan.members["logreg"], own=own)
+    lay_down_plan(plan)
     return functools.partial(Plan.read, experiments.find("flip"))
 
 
-def test_a_plan_is_refused_after_an_edit_of_a_file_of_ones_own(planned):
+def test_a_plan_is_refused_after_an_edit_of_your_own_file(planned):
     assert planned().experiment == "flip"
     Path("own/width.txt").write_text("5")
-    with pytest.raises(
-        InputError, match="own/width.txt was edited since it was planned"
-    ):
+    words = "own/width.txt was edited since it was planned"
+    with pytest.raises(InputError, match=words):
         planned()
 
 
-def test_an_edit_of_a_file_of_ones_own_during_a_run_is_noticed(planned, monkeypatch):
+def test_an_edit_of_your_own_file_during_a_run_is_noticed(planned, monkeypatch):
     time.sleep(0.05)  # the clock of files is behind
     monkeypatch.setattr(pipeline, "STARTED", time.time())
     planned()

@@ -1,5 +1,4 @@
-"""How a command ends before its time: one sentence, and a status by which a shell knows
-why."""
+"""A command that fails ends with one sentence, and a status that tells a shell why."""
 
 import errno
 import sys
@@ -12,55 +11,44 @@ import pipeline
 from pipeline.project.errors import InputError, check_unchanged, one_sentence
 
 
-def ended(error, capsys):
-    """The status and the words with which a command ends that raises an error."""
+def end_with(error):
+    """What a command exits with that raises an error."""
     with pytest.raises(SystemExit) as caught, one_sentence():
         raise error
-    if isinstance(caught.value.code, str):
-        return 1, caught.value.code
-    return caught.value.code, capsys.readouterr().err.strip()
+    return caught.value.code
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "words"),
+    ("error", "words"),
     [
         (
             InputError("eps1 is wrong\neps2 too"),
-            1,
             "error: eps1 is wrong\nerror: eps2 too",
         ),
-        (
-            OSError(errno.ENOSPC, "No space", "a.npz"),
-            1,
-            "error: the disk is full: a.npz cannot be",
-        ),
+        (OSError(errno.ENOSPC, "No space", "a.npz"), "the disk is full: a.npz cannot"),
         (
             OSError("4096 requested and 512 written"),
-            1,
-            "error: the disk is full: a file below /",
+            "the disk is full: a file below /",
         ),
-        (
-            OSError(errno.ENOSPC, "x", "a.part", None, "a"),
-            1,
-            "the disk is full: a cannot be",
-        ),
+        (OSError(errno.ENOSPC, "x", "a.part", None, "a"), "the disk is full: a cannot"),
         (
             PermissionError(errno.EACCES, "Permission denied", "x"),
-            1,
             "error: x: Permission denied",
         ),
-        (
-            MemoryError(),
-            1,
-            "error: there is not enough memory; free some, or ask for fewer",
-        ),
-        (KeyboardInterrupt(), 130, "stopped: finished networks and NADs are kept in"),
+        (MemoryError(), "there is not enough memory; free some, or ask for fewer"),
     ],
 )
-def test_an_error_ends_a_command_in_one_sentence(error, status, words, capsys):
-    code, said = ended(error, capsys)
-    assert code == status and words in said
-    assert said.count("\n") == words.count("\n")
+def test_an_error_ends_a_command_with_one_sentence(error, words):
+    sentence = end_with(error)  # a text, with which Python exits with status 1
+    assert sentence.startswith("error: ")
+    assert words in sentence
+    assert sentence.count("\n") == words.count("\n")
+
+
+def test_ctrl_c_ends_a_command_with_the_status_of_the_signal(capsys):
+    assert end_with(KeyboardInterrupt()) == 130
+    words = "stopped: finished networks and NADs are kept in"
+    assert capsys.readouterr().err.startswith(words)
 
 
 def test_what_is_no_mistake_of_the_users_keeps_its_traceback():
@@ -69,10 +57,11 @@ def test_what_is_no_mistake_of_the_users_keeps_its_traceback():
 
 
 @pytest.mark.parametrize("name", ["pipeline.loaded", "nets"])
-def test_an_edit_of_loaded_source_of_the_package_or_of_ones_own_ends_a_command(
+def test_an_edit_of_loaded_source_of_the_package_or_of_your_own_ends_a_command(
     name, folder, monkeypatch
 ):
-    (path := folder / "own/loaded.py").parent.mkdir()
+    path = folder / "own/loaded.py"
+    path.parent.mkdir()
     path.write_text("x = 1")
     monkeypatch.setattr(pipeline, "STARTED", time.time() + 0.02)
     module = types.ModuleType(name)
@@ -82,8 +71,6 @@ def test_an_edit_of_loaded_source_of_the_package_or_of_ones_own_ends_a_command(
     path.with_name("other.py").write_text("x = 2")  # not loaded
     check_unchanged()
     path.write_text("x = 2")
-    with pytest.raises(
-        SystemExit, match="own/loaded.py was edited during the run.*run it again"
-    ):
-        with one_sentence():
-            pass
+    words = "own/loaded.py was edited during the run.*run it again"
+    with pytest.raises(SystemExit, match=words), one_sentence():
+        pass

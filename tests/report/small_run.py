@@ -208,7 +208,9 @@ def lay_run():
     for seed, labels in ((5, [1, 1, 1, -1]), (6, [1, -1, -1, 1])):
         draws = artifacts.DATASETS / "image_pairs"
         draws.mkdir(parents=True, exist_ok=True)
-        artifacts.write_draw(draws, seed, {"test_labels": np.array(labels, np.int8)})
+        artifacts.write_base_noise(
+            draws, seed, {"test_labels": np.array(labels, np.int8)}
+        )
 
     rows = rows_of([{"index": i} for i in (-1, 10)], unfitted=3, tests=["clean"])
     experiment(plan("poison", {"size": 0.25}, [{"indices": [10]}] * 2), rows)

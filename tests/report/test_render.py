@@ -22,7 +22,7 @@ from pipeline.project.errors import InputError
 from pipeline.report import page as module
 from pipeline.report import run, style
 from pipeline.report.metrics import metrics
-from pipeline.report.page import page
+from pipeline.report.page import render_markdown
 from pipeline.report.site import data as site_data
 from pipeline.report.site import document
 
@@ -43,7 +43,7 @@ def every(section_of):
 
 def test_the_report_says_what_the_tables_say(every):
     assert set(every) == {"nads", *experiments.names()}
-    lines = re.findall(r"^(?:## |- |\||scale ).*\n", page(every, None), re.M)
+    lines = re.findall(r"^(?:## |- |\||scale ).*\n", render_markdown(every, None), re.M)
     assert "".join(lines) == NUMBERS.read_text(encoding="utf-8")
     assert max(len(str(section.finding)) for section in every.values()) <= 150
 
@@ -59,7 +59,7 @@ def test_the_committed_metrics_are_of_the_committed_tables():
 @pytest.mark.slow
 def test_the_report_has_every_section_and_the_page_every_chapter(rendered, html, every):
     report = (rendered / "report.md").read_text(encoding="utf-8")
-    assert report == page(every, None)
+    assert report == render_markdown(every, None)
     assert all(
         (rendered / file).exists() for file in re.findall(r"\((figures/.*?)\)", report)
     )

@@ -10,7 +10,7 @@ def test_alignment_of_a_linear_network_is_that_of_its_inputs(monkeypatch):
     """∇_θ f = x: N labels align with (N ε² + σ² (D − 1)) / (ε² + σ² (D − 1)) on
     average."""
     monkeypatch.setattr(
-        anatomy.settings,
+        anatomy.config,
         "read",
         lambda: {"architectures": {"l": {"network": "logreg"}}},
     )

@@ -19,7 +19,7 @@ def smallest():
     for name, part in smoke.items():
         if isinstance(part, dict) and "networks" in part:
             lenet = "lenet_colour" if name == "colours" else "lenet"
-            smoke[name] = {"networks": {lenet: part["networks"][lenet]}}
+            smoke[name] = part | {"networks": {lenet: part["networks"][lenet]}}
     smoke["fourier"]["networks"] = {"logreg": {"step": 16}}
     document |= {"scale": "smoke", "scales": {"smoke": smoke}}
     document["images"]["url"] = "http://127.0.0.1:9/cifar-10-python.tar.gz"

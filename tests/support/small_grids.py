@@ -55,7 +55,7 @@ def plan_of(
             how,
             experiment.Grid(**grid),
             estimands,
-            input=(experiment.colours[0], 32, 32),
+            input=(experiment.supported_channels[0], 32, 32),
         )
         for architecture, grid in grids.items()
     }

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from pipeline.report import style
-from pipeline.report.page import LEGEND, Section, again, merged
+from pipeline.report.page import LEGEND, Section, merge_tables, rerun_command
 from pipeline.report.site.data import LEVELS, ZERO, data_uri, script_json
 
 HERE = Path(__file__).parent
@@ -151,7 +151,7 @@ def prepare(
         "runs": runs,
         "networks": explorers(runs),
         "regenerate": regenerate,
-        "merged": merged,
+        "merge_tables": merge_tables,
         "image": lambda name: image(figures / f"{name}.png"),
     }
     environment.globals["parts"] = environment.get_template("parts.html.j2").module
@@ -204,5 +204,5 @@ def document(runs: Runs, scale: str, notice: str | None, figures: Path) -> str:
         notice: The line that names images other than CIFAR-10.
         figures: The folder of the saved figures.
     """
-    environment = prepare(runs, figures, regenerate=again)
+    environment = prepare(runs, figures, regenerate=rerun_command)
     return compose(environment, "run.html.j2", CHAPTERS, scale=scale, notice=notice)
