@@ -1,7 +1,7 @@
 """Throughput of the grid engine against the usual training loop, interleaved in one
 call.
 
-    python -m benchmarks.grid [--networks lenet mlp resnet18] [--rounds 3] [--device cpu]
+    python -m benchmarks.grid [--networks lenet mlp] [--rounds 3] [--device auto]
 
 The usual loop, written after the habits of published training code: a DataLoader with
 two workers that stacks samples one by one, the network in PyTorch's default layout, all

@@ -17,9 +17,9 @@ Stages are verbs and run as `python -m pipeline.train linear_pairs`; the rooms h
 nouns, which never import a verb. `profile` and `verify` are commands that no stage
 needs.
 
-Rooms, from the ground up: project (files and their places, errors); training (the making
-of one trained network); networks, machine, images and measures; nads; experiments; grid
-(an experiment's cells, their keys and what they take); config (params.yaml); report.
+Folders, from the ground up: project (files and their places, errors); training (one
+trained network); networks, machine, images and measures; nads; experiments; grid (an
+experiment's cells, their keys and what they take); config (params.yaml); report.
 Each imports earlier ones.
 
 Glossary: N images, C channels, H×W pixels, D = C·H·W, K directions, S seeds; *cell*:
@@ -37,11 +37,11 @@ STARTED = time.time()
 
 if sys.version_info[:2] not in ((3, 11), (3, 12)):
     raise ImportError(
-        f"this project needs Python 3.11 or 3.12, and this is {sys.version.split()[0]}; "
-        "make an environment with one of them, as README.md says"
+        "this project needs Python 3.11 or 3.12, and this is "
+        f"{sys.version.split()[0]}; make an environment with one of them, as README.md says"
     )
 if find_spec("torch") is None:
     raise ImportError(
-        f"the package torch is not installed in {sys.prefix}; activate the environment that "
-        "has it, or run `pip install -r requirements.txt`"
+        f"the package torch is not installed in {sys.prefix}; activate the environment "
+        "that has it, or run `pip install -r requirements.txt`"
     )

@@ -137,7 +137,7 @@ def test_several_networks_are_recorded_and_trained_at_once(
 ):
     """Four cells, in lanes of at most three."""
     lay_down("linear_pairs", images, "mlp", epochs=5)
-    planned = artifacts.planned("machine", dict)
+    planned = artifacts.read_plan("machine", dict)
     at_once = []
     real = CellTraining.result
 

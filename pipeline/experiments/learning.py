@@ -2,7 +2,8 @@
 responds to.
 
 Networks are kept after 0, 1, 2, 4, … epochs on D(v), v a NAD of the network itself, or
-on images. `pipeline.measures.gradients.response_parts` measures where their response is then.
+on images. `pipeline.measures.gradients.response_parts` measures where their response
+is then.
 """
 
 from pipeline.experiments.experiment import BasisExperiment

@@ -63,7 +63,8 @@ def make_verdicts_on_paper_1() -> list[list[str]]:
             "paper 1, fig. 1",
             "ResNet-18 is at chance if both k/2 are odd",
             f"{both_odd['published'].max():.1f} at most",
-            f"{both_odd['ours'].max():.1f} at most (¼ width, {len(both_odd)} frequencies)",
+            f"{both_odd['ours'].max():.1f} at most "
+            f"(¼ width, {len(both_odd)} frequencies)",
             "qualitatively",
         ],
         [

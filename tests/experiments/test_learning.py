@@ -54,11 +54,11 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     data = data_of("learning", {0: base_noise}, vectors)
     cpu = torch.device("cpu")
     job = next(jobs.of_cells(PLAN, data, EXPERIMENT.cells(PLAN), cpu))
-    (result,) = jobs.train_group(data, [job])
-    course = jobs.course(result.tensors)
+    result = jobs.train_cell(data, job)
+    course = jobs.by_epoch(result.tensors)
     assert list(course) == [0, 1, 2, 3]
     # The same training again, with the weights after each of its epochs.
-    network = jobs.restored(data, job.cell, job.specification, course[0], cpu)
+    network = jobs.restore(data, job.cell, job.specification, course[0], cpu)
     x, y = data.dataset(job.cell, "train")
     order = jobs.derive(*job.identity, "order")
     expected = {}
@@ -70,5 +70,5 @@ def test_a_course_holds_the_weights_after_0_1_2_4_and_all_epochs(images):
     for epochs, weights in course.items():
         assert torch.equal(weights["1.weight"], expected[epochs])
     assert not torch.equal(expected[2], expected[3])
-    assert jobs.noted(20) == {0, 1, 2, 4, 8, 16, 20}
-    assert jobs.noted(1) == {0, 1}
+    assert jobs.snapshot_epochs(20) == {0, 1, 2, 4, 8, 16, 20}
+    assert jobs.snapshot_epochs(1) == {0, 1}

@@ -184,6 +184,6 @@ def test_only_the_last_loss_tells_divergence():
     assert found.losses == pytest.approx([float("inf"), (128 * 1 + 32 * 2) / 160])
     assert found.accuracy == 60 / 160
     for last in (float("inf"), -float("inf"), float("nan")):
+        losses = torch.tensor([[1.0, 1.0], [last, 2.0]])
         with pytest.raises(loop.Diverged, match=f"became {last}"):
-            losses = torch.tensor([[1.0, 1.0], [last, 2.0]])
             loop.summarise(losses, torch.tensor(0), 160, 128)
