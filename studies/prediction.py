@@ -36,7 +36,7 @@ from pipeline.report import style
 from pipeline.report.labels import label
 from pipeline.training import loop, seeds
 from pipeline.training.loop import Training
-from pipeline.training.pictures import chosen, in_unit_range
+from pipeline.training.pictures import choose, in_unit_range
 
 FOLDER = Path("reports/kept/prediction/seventeen_networks")
 SHAPE = (1, 32, 32)
@@ -146,7 +146,7 @@ def trained(_: object, job: tuple[dict, int, int, int]) -> dict:
     specification = networks.specification(architecture)
     rng = seeds.stream("prediction", count, seed)
     (x, y), (x_test, y_test) = images().values()
-    x, y = chosen(rng, {"train_images": x.numpy(), "train_labels": y}, "train", count)
+    x, y = choose(rng, {"train_images": x.numpy(), "train_labels": y}, "train", count)
     row = {
         "network": label(specification),
         "images": count,

@@ -73,7 +73,7 @@ def test_a_change_of_params_reruns_its_parts_and_going_back_costs_nothing(
 
 
 def test_an_edit_of_an_experiment_trains_its_cells_and_no_others(smoke):
-    change = "x = pictures.poisoned(x,", "x = pictures.poisoned(x + 0,"
+    change = "x = pictures.poison(x,", "x = pictures.poison(x + 0,"
     with smoke.edited("pipeline/experiments/poison.py", *change):
         output = smoke.dvc("repro", "evaluate@poison")
     assert ran(output) == ["plan", "generate@poison", "train@poison", "evaluate@poison"]

@@ -7,7 +7,7 @@ better in one colour?
 """
 
 from pipeline.experiments.experiment import FrequencyExperiment
-from pipeline.training.fourier import AXES, coloured
+from pipeline.training.fourier import AXES, in_colour
 
 
 class Colours(FrequencyExperiment):
@@ -24,7 +24,7 @@ class Colours(FrequencyExperiment):
 
     def direction(self, cell):
         """Return the Fourier direction of a cell in its colour."""
-        return coloured(super().direction(cell), cell["axis"])
+        return in_colour(super().direction(cell), cell["axis"])
 
     def direction_names(self, cell):
         """Return the name of v, for example '32x32_0_-4_grey'."""

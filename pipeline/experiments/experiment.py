@@ -258,7 +258,7 @@ class SeparableExperiment(Experiment):
             if split == "train" and "train_numbers" in base_noise:
                 numbers = base_noise["train_numbers"][:, channel]
                 rate = cell[self.label_noise[channel]]
-                labels = separable.mislabelled(labels, numbers, rate)
+                labels = separable.flip_labels(labels, numbers, rate)
             pairs.append((labels, cell[amplitude]))
         return pairs
 
@@ -275,7 +275,7 @@ class SeparableExperiment(Experiment):
             rng = stream(seed, self.name, split)
             arrays[f"{split}_labels"] = separable.labels(rng, count)
             for shape in plan.inputs:
-                name = separable.drawn(split, shape)
+                name = separable.noise_name(split, shape)
                 own = rng if shape == INPUT else stream(seed, self.name, name)
                 channels = []
                 for _ in range(self.channels):
@@ -292,15 +292,15 @@ class SeparableExperiment(Experiment):
             return True
         shape = shape_of(cell)
         return array in (
-            separable.drawn("train", shape),
-            separable.drawn("test", shape),
+            separable.noise_name("train", shape),
+            separable.noise_name("test", shape),
         )
 
     def dataset(self, cell, split, base_noise, directions):
         """Return the direct sum of one D(v) for each of the directions (D,)."""
         shape = shape_of(cell)
         pairs = self.labels_and_amplitudes(cell, split, base_noise)
-        normal = base_noise[separable.drawn(split, shape)]
+        normal = base_noise[separable.noise_name(split, shape)]
         channels = []
         for channel, (labels, eps) in enumerate(pairs):
             x = separable.linearly_separable(
@@ -338,7 +338,7 @@ class PictureExperiment(Experiment):
         counts = {"train": plan.train_samples, "test": plan.test_samples}
         for split, count in counts.items():
             rng = stream(seed, self.name, split)
-            chosen, labels = pictures.chosen(rng, images, split, count)
+            chosen, labels = pictures.choose(rng, images, split, count)
             arrays[f"{split}_pictures"] = chosen
             if positive is not None:
                 labels = np.where(np.isin(labels, positive), 1, -1).astype(np.int8)
@@ -367,7 +367,7 @@ class PictureExperiment(Experiment):
             base_noise: The arrays of a seed.
         """
         x = pictures.in_unit_range(base_noise[f"{split}_pictures"])
-        return pictures.normalised(x, base_noise)
+        return pictures.normalise(x, base_noise)
 
     def linear(
         self, cell: Cell, split: str, base_noise: BaseNoise, v: np.ndarray

@@ -64,7 +64,7 @@ class Flip(BasisExperiment):
         A seed has one random map of each kind, the same for training and test.
         """
         name = cell["images"]
-        x = maps.mapped(
+        x = maps.apply_map(
             self.pictures(split, base_noise),
             directions[0],
             name,

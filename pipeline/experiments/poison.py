@@ -101,8 +101,8 @@ class Poison(BasisExperiment):
         y = self.classes(split, base_noise)
         if cell["index"] != CLEAN:
             nads = directions[0][cell["index"] :]
-            x = pictures.poisoned(x, y, nads, cell["size"])
-        return pictures.normalised(x, base_noise), y
+            x = pictures.poison(x, y, nads, cell["size"])
+        return pictures.normalise(x, base_noise), y
 
     def test_sets(self, cell, base_noise, directions):
         """Yield clean test images, and the same with the carriers of their classes."""

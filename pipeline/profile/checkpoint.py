@@ -96,11 +96,11 @@ def measure(
     network = build(0)
     notices = [*found.notices, *load(network, stored, weights)]
     test = {"test_images": found.images["test"], "test_labels": found.labels["test"]}
-    chosen, labels = pictures.chosen(
+    chosen, labels = pictures.choose(
         seeds.stream("profile", "images"), test, "test", IMAGES
     )
     statistics = dict(zip(("mean", "deviation"), found.statistics(), strict=True))
-    x = pictures.normalised(pictures.in_unit_range(chosen), statistics)
+    x = pictures.normalise(pictures.in_unit_range(chosen), statistics)
     if shape[0] == 1:
         x = x.mean(1, keepdim=True)
     x = loop.channels_last(x, device)

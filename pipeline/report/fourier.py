@@ -18,7 +18,7 @@ from pipeline.report.page import Finding, Picture, Rows, Section
 from pipeline.report.published import table as published_table
 from pipeline.report.run import Evaluated, Published, Report, not_fitted, over_seeds
 from pipeline.report.site.data import value
-from pipeline.training.fourier import wrapped
+from pipeline.training.fourier import wrap_frequency
 
 DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
 
@@ -26,8 +26,8 @@ DIRECTION = ["k_row", "k_col"]  # the columns that tell directions apart
 def canonical(rows: pd.DataFrame) -> pd.DataFrame:
     """One architecture's rows, each with the later of k and −k, which are the same v."""
     sides = 2 * rows[DIRECTION].abs().max()  # of its inputs
-    k = wrapped(rows[DIRECTION], sides)
-    other = wrapped(-k, sides)
+    k = wrap_frequency(rows[DIRECTION], sides)
+    other = wrap_frequency(-k, sides)
     same = other["k_row"] == k["k_row"]
     later = (other["k_row"] > k["k_row"]) | (same & (other["k_col"] > k["k_col"]))
     return rows.assign(**k.where(~later, other))

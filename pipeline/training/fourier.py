@@ -16,7 +16,13 @@ AXES = {"grey": (1, 1, 1), "red_green": (1, -1, 0), "blue_yellow": (-1, -1, 2)}
 
 
 def fourier(k_row: int, k_col: int, pixels: Size = SIZE) -> np.ndarray:
-    """The unit vector (H·W,) of one frequency, float32."""
+    """Return the unit vector (H·W,) of one frequency, float32.
+
+    Args:
+        k_row: Frequency from row to row.
+        k_col: Frequency from column to column.
+        pixels: Height H and width W.
+    """
     height, width = pixels
     rows, columns = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
     # Whole numbers until the end: at 32×32 these are the bits of a division by 32.
@@ -26,15 +32,22 @@ def fourier(k_row: int, k_col: int, pixels: Size = SIZE) -> np.ndarray:
     return (wave / np.linalg.norm(wave)).astype(np.float32).ravel()
 
 
-def coloured(wave: np.ndarray, axis: str) -> np.ndarray:
-    """The unit vector (3·H·W,) of a unit vector (H·W,) along a colour axis, float32."""
+def in_colour(wave: np.ndarray, axis: str) -> np.ndarray:
+    """Return a unit vector along a colour axis.
+
+    Args:
+        wave: Unit vector of one channel, (H·W,).
+        axis: Name of the axis in `AXES`.
+
+    Returns:
+        Unit vector, (3·H·W,), float32.
+    """
     weights = np.array(AXES[axis]) / np.linalg.norm(AXES[axis])
     return np.kron(weights, wave).astype(np.float32)
 
 
 def cosines(pixels: Size = SIZE) -> np.ndarray:
-    """The basis of the two-dimensional discrete cosine transform, from low to high
-    frequency.
+    """Return the basis of the two-dimensional discrete cosine transform.
 
     Args:
         pixels: Height H and width W.
@@ -56,26 +69,28 @@ def _cosines_of_one_axis(side: int) -> np.ndarray:
     return waves / np.linalg.norm(waves, axis=1, keepdims=True)
 
 
-def wrapped(frequency: int, side: int = SIDE) -> int:
-    """The same frequency between −side/2 and side/2 − 1."""
+def wrap_frequency(frequency: int, side: int = SIDE) -> int:
+    """Return the same frequency between −side/2 and side/2 − 1."""
     return (frequency + side // 2) % side - side // 2
 
 
 def frequencies(
     step: int, pixels: Size = SIZE, transposes: bool = True
 ) -> list[tuple[int, int]]:
-    """One (k_row, k_col) for each different v among the multiples of `step`, in order.
+    """List one (k_row, k_col) for each different v among the multiples of `step`.
 
-    step: a divisor of half of both sides; transposes: whether v and its transpose,
-    which has k_row and k_col exchanged, are both listed; otherwise only the one with
-    the larger |k_row|.
+    Args:
+        step: A divisor of half of both sides.
+        pixels: Height H and width W.
+        transposes: Whether v and its transpose, which has k_row and k_col exchanged,
+            are both listed. Otherwise only the one with the larger |k_row| is.
     """
-    different = {}
-    for k in itertools.product(
-        *(range(-(side // 2), side // 2, step) for side in pixels)
-    ):
+    different: dict[tuple[int, int], None] = {}
+    sides = [range(-(side // 2), side // 2, step) for side in pixels]
+    for k in itertools.product(*sides):
         same = {k} if transposes else {k, k[::-1]}
-        same |= {tuple(map(wrapped, (-row, -column), pixels)) for row, column in same}
+        for row, column in list(same):
+            same.add(tuple(map(wrap_frequency, (-row, -column), pixels)))
         if same.isdisjoint(different):
             different[k] = None
     return list(different)

@@ -65,14 +65,14 @@ def principal_components(x: torch.Tensor) -> np.ndarray:
     return components.T[::-1].astype(np.float32)
 
 
-def mapped(
+def apply_map(
     x: torch.Tensor,
     basis: np.ndarray,
     name: str,
     rng: np.random.Generator,
     components: np.ndarray | None = None,
 ) -> torch.Tensor:
-    """Pictures after one of the maps.
+    """Apply one of the maps to pictures.
 
     Args:
         x: Pictures, (N, C, H, W).
@@ -106,7 +106,7 @@ def mapped(
         coefficients = coefficients * _signs(rng, dimension)
     else:
         block = int(name.partition("_")[2] or dimension)
-        coefficients = _rotated(coefficients, block, rng)
+        coefficients = _rotate(coefficients, block, rng)
     return (coefficients @ basis).reshape(x.shape)
 
 
@@ -125,7 +125,7 @@ def _target(name: str, basis: torch.Tensor, pixels: tuple[int, int]) -> torch.Te
     return torch.eye(len(basis))
 
 
-def _rotated(
+def _rotate(
     coefficients: torch.Tensor, block: int, rng: np.random.Generator
 ) -> torch.Tensor:
     """Coefficients (..., D), rotated at random within blocks of neighbours."""

@@ -4,14 +4,19 @@ import numpy as np
 import torch
 
 
-def chosen(
+def choose(
     rng: np.random.Generator, images: dict, split: str, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`count` different pictures of a split, drawn at random, or all if there are no
-    more.
+    """Choose different pictures of a split at random, or all if there are no more.
 
-    images: {split}_images uint8 (M, 3, H, W) and {split}_labels (M,). Returns pictures
-    (N, 3, H, W) and class numbers (N,) in the order of the images.
+    Args:
+        rng: Source of randomness.
+        images: {split}_images, uint8 (M, 3, H, W), and {split}_labels, (M,).
+        split: 'train' or 'test'.
+        count: Number N of pictures.
+
+    Returns:
+        Pictures, (N, 3, H, W), and class numbers, (N,), in the order of the images.
     """
     labels = images[f"{split}_labels"]
     rows = np.sort(rng.permutation(len(labels))[:count])
@@ -23,35 +28,49 @@ def in_unit_range(images: np.ndarray) -> torch.Tensor:
     return torch.as_tensor(images).to(torch.float32) / 255
 
 
-def normalised(x: torch.Tensor, draw: dict[str, np.ndarray]) -> torch.Tensor:
-    """x (N, C, H, W), each channel shifted and scaled by a draw's mean and deviation
-    (C,)."""
-    mean, deviation = (
-        torch.as_tensor(draw[key], dtype=torch.float32).reshape(1, -1, 1, 1)
-        for key in ("mean", "deviation")
-    )
-    return (x - mean) / deviation
+def normalise(x: torch.Tensor, statistics: dict[str, np.ndarray]) -> torch.Tensor:
+    """Shift and scale each channel of pictures.
+
+    Args:
+        x: Pictures, (N, C, H, W).
+        statistics: 'mean' and 'deviation' of each channel, (C,).
+
+    Returns:
+        Pictures, (N, C, H, W).
+    """
+    mean = torch.as_tensor(statistics["mean"], dtype=torch.float32)
+    deviation = torch.as_tensor(statistics["deviation"], dtype=torch.float32)
+    return (x - mean.reshape(1, -1, 1, 1)) / deviation.reshape(1, -1, 1, 1)
 
 
 def carrier_of(label: int, channels: int) -> tuple[int, int, int]:
-    """The carrier of a class (paper 1, §5): (NADs after the first, channel, sign).
+    """Return the carrier of a class (paper 1, §5): (NADs after the first, channel, sign).
 
-    channels: those into each of which a NAD can be written, three for NADs of one
-    channel. Six classes then share one NAD, with either sign; two share a NAD of all
-    channels, which is written into these as one.
+    With NADs of one channel and three channels, six classes share one NAD, with either
+    sign. With NADs of all channels, two classes do.
+
+    Args:
+        label: Number of the class.
+        channels: Channels into each of which a NAD can be written; 1 for NADs of all
+            channels, which are written into these as one.
     """
     return label // (2 * channels), label % channels, 2 * (label % 2) - 1
 
 
-def poisoned(
+def poison(
     x: torch.Tensor, y: torch.Tensor, nads: np.ndarray, size: float
 ) -> torch.Tensor:
-    """Images with their class written into one NAD coefficient (paper 1, §5): (N, 3, H,
-    W).
+    """Write the class of images into one NAD coefficient of each (paper 1, §5).
 
-    x: (N, 3, H, W) in [0, 1]; y: (N,) class numbers; nads: (K, D) orthonormal rows, the
-    carriers' first NAD first, of one channel or of all; size: ±size replaces the
-    coefficient on the class's carrier.
+    Args:
+        x: Images, (N, 3, H, W), in [0, 1].
+        y: Class numbers, (N,).
+        nads: Orthonormal rows, (K, D), of one channel or of all, the first NAD of the
+            carriers first.
+        size: Magnitude of the coefficient on the carrier, which replaces the image's.
+
+    Returns:
+        Images, (N, 3, H, W).
     """
     nads = torch.as_tensor(nads, dtype=torch.float32)
     flat = _by_direction(x, nads).clone()

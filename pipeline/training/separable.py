@@ -16,17 +16,17 @@ from pipeline.training.shapes import INPUT, D, Shape
 
 
 def labels(rng: np.random.Generator, count: int) -> np.ndarray:
-    """`count` labels drawn uniformly from {−1, +1}, int8."""
+    """Draw labels uniformly from {−1, +1}, (count,), int8."""
     return (2 * rng.integers(0, 2, count) - 1).astype(np.int8)
 
 
 def normal(rng: np.random.Generator, count: int, dimension: int = D) -> np.ndarray:
-    """One draw: (count, dimension) independent standard-normal numbers, float32."""
+    """Draw base noise: standard-normal numbers, (count, dimension), float32."""
     return rng.standard_normal((count, dimension), dtype=np.float32)
 
 
 def linearly_separable(
-    draw: np.ndarray,
+    base_noise: np.ndarray,
     y: np.ndarray,
     v: np.ndarray,
     eps: float,
@@ -39,7 +39,7 @@ def linearly_separable(
     The component along v is ε y exactly unless `sigma_v` adds noise to it.
 
     Args:
-        draw: Standard-normal base noise, (N, C·H·W).
+        base_noise: Standard-normal numbers, (N, C·H·W).
         y: Labels in {−1, +1}, (N,).
         v: Unit vector, (C·H·W,).
         eps: Amplitude ε along v.
@@ -50,36 +50,44 @@ def linearly_separable(
     Returns:
         Inputs, (N, C, H, W), float32.
     """
-    draw, y, v = (torch.as_tensor(a).to(torch.float32) for a in (draw, y, v))
-    x = sigma * draw
+    base_noise = torch.as_tensor(base_noise, dtype=torch.float32)
+    y = torch.as_tensor(y, dtype=torch.float32)
+    v = torch.as_tensor(v, dtype=torch.float32)
+    x = sigma * base_noise
     # In place, since x may be most of the memory.
-    x += torch.outer(eps * y + (sigma_v - sigma) * (draw @ v), v)
+    x += torch.outer(eps * y + (sigma_v - sigma) * (base_noise @ v), v)
     return x.reshape(-1, *shape)
 
 
-def mislabelled(y: np.ndarray, numbers: np.ndarray, rate: float) -> np.ndarray:
-    """Labels with label noise: y (N,), inverted where uniform numbers (N,) are below
-    `rate`."""
+def flip_labels(y: np.ndarray, numbers: np.ndarray, rate: float) -> np.ndarray:
+    """Invert labels with a probability.
+
+    Args:
+        y: Labels in {−1, +1}, (N,).
+        numbers: Uniform random numbers, (N,).
+        rate: The probability.
+
+    Returns:
+        Labels, (N,).
+    """
     return np.where(numbers < rate, -y, y)
 
 
-def drawn(split: str, shape: Shape) -> str:
-    """The name of a split's draw: 'train_normal', or for other inputs
-    'train_normal_3x64x48'."""
-    return f"{split}_normal" + (
-        "" if shape == INPUT else "_" + "x".join(map(str, shape))
-    )
+def noise_name(split: str, shape: Shape) -> str:
+    """Name a split's base noise: 'train_normal', or 'train_normal_3x64x48'."""
+    name = f"{split}_normal"
+    if shape == INPUT:
+        return name
+    return f"{name}_{'x'.join(map(str, shape))}"
 
 
 def direct_sum(*parts: torch.Tensor) -> torch.Tensor:
-    """D₁ ⊕ D₂ ⊕ …: channels stacked, (N, C₁ + C₂ + …, H, W), of samples paired by
-    label."""
+    """Form D₁ ⊕ D₂ ⊕ …: (N, C₁ + C₂ + …, H, W) from samples that share labels."""
     return torch.cat(parts, 1)
 
 
 def only(x: torch.Tensor, channels: slice) -> torch.Tensor:
-    """A copy of x (N, C, H, W) with all channels but those of a slice switched off
-    (zeros)."""
+    """Copy x (N, C, H, W) with zeros in all channels but those of a slice."""
     kept = torch.zeros_like(x)
     kept[:, channels] = x[:, channels]
     return kept

@@ -12,8 +12,8 @@ from small_grids import SMALL, data_of, plan_of, separable
 from pipeline import experiments
 from pipeline.experiments.experiment import SHAPE, Experiment, shape_of
 from pipeline.grid import jobs
-from pipeline.training.fourier import AXES, coloured, fourier, frequencies
-from pipeline.training.separable import drawn
+from pipeline.training.fourier import AXES, fourier, frequencies, in_colour
+from pipeline.training.separable import noise_name
 
 WIDE = (6, 4)
 SEPARABLE = ("linear_pairs", "nad_sweep", "fourier", "convergence", "colours")
@@ -31,7 +31,7 @@ BASES = {1: orthonormal(24), 3: orthonormal(72)}
 """NADs of inputs of 6×4 pixels, by their number of channels."""
 
 
-def in_colour(*names):
+def with_each_channels(*names):
     """Run a test with each experiment and each number of channels that it supports."""
     cases = []
     for name in names:
@@ -120,7 +120,7 @@ def vectors_of(name, cell, basis):
     if "k_row" in cell:
         size = (cell["height"], cell["width"])
         wave = fourier(cell["k_row"], cell["k_col"], size)
-        return [coloured(wave, cell["axis"]) if name == "colours" else wave]
+        return [in_colour(wave, cell["axis"]) if name == "colours" else wave]
     if name == "linear_pairs":
         return [basis[cell["index_1"]], basis[cell["index_2"]]]
     if name in ("image_pairs", "nad_sweep"):
@@ -128,7 +128,7 @@ def vectors_of(name, cell, basis):
     return [basis]
 
 
-@in_colour(*SMALL)
+@with_each_channels(*SMALL)
 def test_the_grid_of_every_architecture_and_seed_and_the_directions_of_its_cells(
     name, channels
 ):
@@ -191,7 +191,7 @@ def test_what_a_grid_may_not_be(name, values, shape, words):
         grid.nads(shape)
 
 
-@in_colour(*SMALL)
+@with_each_channels(*SMALL)
 def test_names_of_arrays_that_decide_only_the_test_begin_with_test(
     name, channels, images
 ):
@@ -212,7 +212,7 @@ def test_names_of_arrays_that_decide_only_the_test_begin_with_test(
         assert torch.equal(y, same_y)
 
 
-@in_colour(*SEPARABLE)
+@with_each_channels(*SEPARABLE)
 def test_every_channel_is_linearly_separable_along_its_direction(name, channels):
     experiment = experiments.find(name)
     plan = plan_with(name, channels, "lenet", "logreg")
@@ -228,7 +228,7 @@ def test_every_channel_is_linearly_separable_along_its_direction(name, channels)
             assert set(y.tolist()) == {-1, 1}
             assert classes.dtype == torch.int64
             assert classes.tolist() == (y == 1).tolist()
-            normal = base_noise[drawn(split, shape)]
+            normal = base_noise[noise_name(split, shape)]
             parts = x.chunk(experiment.channels, 1)
             for channel, v in enumerate(directions):
                 expected = separable(
@@ -242,7 +242,7 @@ def test_every_channel_is_linearly_separable_along_its_direction(name, channels)
                 np.testing.assert_allclose(found, expected, atol=5e-5)
 
 
-@in_colour(*SEPARABLE)
+@with_each_channels(*SEPARABLE)
 def test_a_network_of_other_inputs_changes_no_cell_of_those_beside_it(name, channels):
     experiment = experiments.find(name)
     keys = []
@@ -262,7 +262,7 @@ def test_a_network_of_other_inputs_changes_no_cell_of_those_beside_it(name, chan
     assert torch.equal(*inputs)
 
 
-@in_colour(*PICTURES)
+@with_each_channels(*PICTURES)
 def test_pictures_of_another_size_are_kept_as_they_are(name, channels, images):
     experiment = experiments.find(name)
     plan = plan_with(name, channels, "logreg")

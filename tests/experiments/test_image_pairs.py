@@ -27,7 +27,7 @@ def test_base_noise_has_pictures_with_the_labels_of_their_half_of_the_classes(im
     base_noise = EXPERIMENT.draw_base_noise(PLAN, 2, images)
     for split, count in (("train", 40), ("test", 20)):
         rng = stream(2, "image_pairs", split)
-        chosen, classes = pictures.chosen(rng, images, split, count)
+        chosen, classes = pictures.choose(rng, images, split, count)
         normal = rng.standard_normal((count, 1024), dtype=np.float32)
         labels = np.where(classes >= 2, 1, -1)
         assert np.array_equal(base_noise[f"{split}_pictures"], chosen)

@@ -37,7 +37,7 @@ def test_the_data_have_carriers_from_the_cells_index_on_and_are_then_normalised(
     mean = np.reshape(images["mean"], (1, 3, 1, 1))
     deviation = np.reshape(images["deviation"], (1, 3, 1, 1))
     raw = torch.tensor(base_noise[f"{split}_pictures"] / 255).float()
-    poisoned = pictures.poisoned(raw, classes, BASIS[7:], 0.05)
+    poisoned = pictures.poison(raw, classes, BASIS[7:], 0.05)
     for found, expected in ((x, poisoned), (clean, raw)):
         found = found.double().numpy() * deviation + mean
         np.testing.assert_allclose(found, expected, atol=2e-5)

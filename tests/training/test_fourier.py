@@ -5,7 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from pipeline.training.fourier import AXES, coloured, fourier, frequencies, wrapped
+from pipeline.training.fourier import (
+    AXES,
+    fourier,
+    frequencies,
+    in_colour,
+    wrap_frequency,
+)
 from pipeline.training.shapes import SIZE
 
 
@@ -37,7 +43,10 @@ def test_without_transposes_the_grid_has_one_of_each_direction_and_its_transpose
     assert all(abs(row) >= abs(column) for row, column in kept)
 
     def same(row, column):
-        return {(wrapped(sign * row), wrapped(sign * column)) for sign in (1, -1)}
+        return {
+            (wrap_frequency(sign * row), wrap_frequency(sign * column))
+            for sign in (1, -1)
+        }
 
     shown = [same(row, column) | same(column, row) for row, column in kept]
     assert set().union(*shown) == {k for pair in whole for k in same(*pair)}
@@ -68,7 +77,7 @@ def test_a_direction_is_a_cosine_of_rows_and_columns():
 
 def test_a_wave_of_one_colour_is_the_wave_with_a_weight_in_each_channel():
     waves = [fourier(*k) for k in ((0, 0), (3, -5))]
-    colours = np.stack([coloured(wave, axis) for wave in waves for axis in AXES])
+    colours = np.stack([in_colour(wave, axis) for wave in waves for axis in AXES])
     np.testing.assert_allclose(colours @ colours.T, np.eye(6), atol=1e-6)
     grey, red_green, blue_yellow = colours[3:].reshape(3, 3, 1024)
     np.testing.assert_allclose(grey * 3**0.5, [waves[1]] * 3, atol=1e-6)

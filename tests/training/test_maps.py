@@ -28,7 +28,7 @@ def pictures(count=300):
 
 def mapped(x, name, seed=1):
     components = maps.principal_components(x)
-    return maps.mapped(x, basis(), name, stream(seed, name), components)
+    return maps.apply_map(x, basis(), name, stream(seed, name), components)
 
 
 def coefficients(x, on=None):

@@ -29,13 +29,13 @@ def test_pictures_are_chosen_once_each_in_the_order_in_which_they_lie(images):
     }
     seen = set()
     for seed in range(20):
-        found, classes = pictures.chosen(stream(seed, "choice"), images, "train", 12)
+        found, classes = pictures.choose(stream(seed, "choice"), images, "train", 12)
         numbers = [number_of[picture.tobytes()] for picture in found]
         assert len(numbers) == 12 and numbers == sorted(set(numbers))
         assert np.array_equal(classes, images["train_labels"][numbers])
         seen |= set(numbers)
     assert len(seen) == 60, "every picture can be chosen"
-    found, classes = pictures.chosen(stream(0, "choice"), images, "test", 30)
+    found, classes = pictures.choose(stream(0, "choice"), images, "test", 30)
     assert np.array_equal(found, images["test_images"]), "no more than there are"
     assert np.array_equal(classes, images["test_labels"])
 
@@ -65,6 +65,6 @@ def test_poison_replaces_one_coefficient_and_nothing_else(channels, size):
         nad = 2 if label < 2 * channels else 3
         sign = 1 if label % 2 else -1
         expected[number, label % channels, nad] = sign * size
-    found = coefficients(pictures.poisoned(x, y, nads[2:4], size))
+    found = coefficients(pictures.poison(x, y, nads[2:4], size))
     np.testing.assert_allclose(found, expected, atol=1e-5)
     assert torch.equal(x, before), "the argument is left as it was"

@@ -44,4 +44,4 @@ def test_noise_along_v_changes_nothing_across_v():
 def test_label_noise_inverts_the_labels_with_numbers_below_the_rate():
     y = np.array([1, -1, 1, -1])
     numbers = np.array([0.1, 0.1, 0.9, 0.3])
-    assert separable.mislabelled(y, numbers, 0.3).tolist() == [-1, 1, 1, -1]
+    assert separable.flip_labels(y, numbers, 0.3).tolist() == [-1, 1, 1, -1]
