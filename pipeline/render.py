@@ -9,7 +9,7 @@ from pipeline import experiments
 from pipeline.project import artifacts, command
 from pipeline.project.errors import one_sentence
 from pipeline.report import run, style
-from pipeline.report.metrics import metrics
+from pipeline.report.metrics import collect_metrics
 from pipeline.report.page import Picture, page
 from pipeline.report.site.document import document
 
@@ -30,8 +30,8 @@ PARTS = {name: importlib.import_module(f"pipeline.report.{name}") for name in OR
 
 def main() -> None:
     """Render every figure afresh; what cannot be rendered leaves the last report."""
-    report = run.read(name for name in experiments.names() if name in PARTS)
-    sections = {name: part.section(report) for name, part in PARTS.items()}
+    report = run.read_run(name for name in experiments.names() if name in PARTS)
+    sections = {name: part.make_section(report) for name, part in PARTS.items()}
     with artifacts.output(artifacts.FIGURES) as figures:
         for section in sections.values():
             save(section.pictures, figures)
@@ -44,7 +44,7 @@ def main() -> None:
         # What an earlier run left may be the same file as one in DVC's cache.
         (artifacts.REPORTS / name).unlink(missing_ok=True)
         (artifacts.REPORTS / name).write_text(text, encoding="utf-8")
-    artifacts.write_json(artifacts.REPORTS / "metrics.json", metrics(report))
+    artifacts.write_json(artifacts.REPORTS / "metrics.json", collect_metrics(report))
     count = sum(len(section.pictures) for section in sections.values())
     print(
         f"{count} figures in {artifacts.FIGURES}/; the page: {artifacts.REPORTS / 'index.html'}"

@@ -138,7 +138,7 @@ def draw(table: pd.DataFrame, names: dict[str, str]) -> None:
             "fraction of predictions changed\nby a move of half the image's norm",
         ),
     )
-    figure, axes = style.new(1, len(panels), 9.6, 4.2)
+    figure, axes = style.new_figure(1, len(panels), 9.6, 4.2)
     for panel, (alteration, column, label_of_axis) in zip(axes[0], panels, strict=False):
         for (name, title), look in zip(names.items(), style.CURVES, strict=False):
             chosen = table[

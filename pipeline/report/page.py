@@ -10,7 +10,7 @@ import jinja2
 from matplotlib.figure import Figure
 
 from pipeline.measures.fitted import FITTED
-from pipeline.report.run import Evaluated
+from pipeline.report.run import Record
 
 HERE = Path(__file__).parent
 
@@ -65,7 +65,7 @@ class Section:
     what can be chosen in the live figure of index.html, each with its `name`.
     """
 
-    record: Evaluated | None
+    record: Record | None
     caption: str
     rows: Sequence[Mapping[str, Any]]
     pictures: Sequence[Picture]

@@ -114,28 +114,6 @@ def test_a_pickle_is_refused_and_never_read(tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-class Tied(torch.nn.Module):
-    """Two layers that share their weights, as in a file that holds them once."""
-
-    def __init__(self):
-        super().__init__()
-        self.one = torch.nn.Linear(4, 4)
-        self.two = torch.nn.Linear(4, 4)
-        self.two.weight = self.one.weight
-
-
-def test_of_tied_weights_a_file_may_hold_one_but_not_two_different():
-    state = {name: value.clone() for name, value in Tied().state_dict().items()}
-    once = {name: value for name, value in state.items() if name != "two.weight"}
-    network = Tied()
-    assert checkpoint.load(network, once, "file") == []
-    assert torch.equal(network.two.weight, state["one.weight"])
-    with pytest.raises(InputError, match="tied"):
-        checkpoint.load(
-            network, state | {"two.weight": state["two.weight"] + 1}, "file"
-        )
-
-
 @pytest.mark.parametrize("change", ["outputs", "channels", "names"])
 def test_weights_of_another_network_are_refused_with_what_to_do(network, change):
     sizes = {"outputs": (1, 5), "channels": (3, 3), "names": (1, 3)}[change]

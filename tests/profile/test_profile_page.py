@@ -53,12 +53,12 @@ def profile(label="Net", accuracies=ACCURACIES, train_accuracy=1.0, **known):
 def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
     some = profile(error=0.1)
     first = np.sqrt(some.nads.eigenvalues[0] / some.nads.eigenvalues.mean())
-    assert f"{words.times(first)} to its first NAD" in words.sees(some)
-    assert "NAD 0, 18" in words.sees(some) and "63" not in words.sees(some)
-    assert "NAD 63 (networks are fitted along 1 of 1)" in words.may_miss(some)
-    assert "strides" in words.what_to_do(some)
-    assert "NAD none" in words.may_miss(profile(accuracies={0: 1.0}))
-    assert [words.times(value) for value in (0.0312, 14.2, 1e-9)] == [
+    assert f"{words.format_response(first)} to its first NAD" in words.describe_seen(some)
+    assert "NAD 0, 18" in words.describe_seen(some) and "63" not in words.describe_seen(some)
+    assert "NAD 63 (networks are fitted along 1 of 1)" in words.describe_missed(some)
+    assert "strides" in words.advise(some)
+    assert "NAD none" in words.describe_missed(profile(accuracies={0: 1.0}))
+    assert [words.format_response(value) for value in (0.0312, 14.2, 1e-9)] == [
         "×0.031",
         "×14",
         "×0",
@@ -77,9 +77,9 @@ def test_the_summary_says_what_is_seen_what_is_missed_and_what_to_do():
 )
 def test_what_the_page_can_be_trusted_for(error, train_accuracy, advice, trusted):
     some = profile(error=error, train_accuracy=train_accuracy)
-    assert advice in words.what_to_do(some) and trusted in words.trust(some)
+    assert advice in words.advise(some) and trusted in words.describe_trust(some)
     count = int(train_accuracy == 1.0)
-    assert f"fitted along {count} of 1" in words.may_miss(some)
+    assert f"fitted along {count} of 1" in words.describe_missed(some)
 
 
 def test_of_two_networks_the_waves_are_counted_to_which_one_responds_twice_as_strongly():

@@ -26,7 +26,7 @@ def sweep_of(shape, samples):
 @pytest.mark.parametrize(("shape", "samples"), [((1, 16, 16), 300), ((3, 8, 8), 1000)])
 def test_the_class_means_classify_every_direction_equally_well(shape, samples):
     """They are right with probability Φ(3.13) = 99.9 %, as for paper 1's ε = 1."""
-    assert plan.amplitude(1024, 10_000) == pytest.approx(1)
+    assert plan.choose_amplitude(1024, 10_000) == pytest.approx(1)
     sweep = sweep_of(shape, samples)
     experiment = experiments.find("nad_sweep")
     cell = experiment.cells(sweep)[0]
@@ -51,8 +51,8 @@ def test_indices_begin_dense_and_reach_into_the_late_nads():
 
 @pytest.mark.parametrize("step", [1e-6, 1e-4, 1e-3, 10.0])
 def test_the_sizes_fill_the_time_unless_the_least_takes_longer(monkeypatch, step):
-    monkeypatch.setattr(plan, "seconds_per_sample", lambda *_: step)
-    monkeypatch.setattr(plan, "seconds_per_estimate", lambda *_: (step, 0.0))
+    monkeypatch.setattr(plan, "measure_step", lambda *_: step)
+    monkeypatch.setattr(plan, "measure_estimate", lambda *_: (step, 0.0))
     monkeypatch.setattr(plan.workers, "slots", lambda device: 1)
     sizes = plan.choose_sizes(SMALL, (1, 8, 8), 1, CPU)
     training = sizes.indices * sizes.seeds * sizes.samples * 7 * step
@@ -67,15 +67,15 @@ def test_the_sizes_fill_the_time_unless_the_least_takes_longer(monkeypatch, step
 
 
 def test_what_one_process_does_alone_takes_all_cores(monkeypatch):
-    monkeypatch.setattr(plan, "seconds_per_sample", lambda *_: 1e-6)
-    monkeypatch.setattr(plan, "seconds_per_estimate", lambda *_: (0.1, 0.5))
+    monkeypatch.setattr(plan, "measure_step", lambda *_: 1e-6)
+    monkeypatch.setattr(plan, "measure_estimate", lambda *_: (0.1, 0.5))
     monkeypatch.setattr(plan.workers, "slots", lambda device: 64)
     assert plan.choose_sizes(SMALL, (1, 8, 8), 1, CPU).untrained == 48  # in 24 seconds
 
 
 def test_large_inputs_have_the_first_nads_only_and_small_training_sets(monkeypatch):
-    monkeypatch.setattr(plan, "seconds_per_sample", lambda *_: 1e-6)
-    monkeypatch.setattr(plan, "seconds_per_estimate", lambda *_: (1e-6, 0.0))
+    monkeypatch.setattr(plan, "measure_step", lambda *_: 1e-6)
+    monkeypatch.setattr(plan, "measure_estimate", lambda *_: (1e-6, 0.0))
     sizes = plan.choose_sizes(SMALL, (3, 224, 224), 10, CPU)
     assert sizes.samples * 3 * 224 * 224 <= plan.VALUES
     estimates = plan.plan_nads(
@@ -88,10 +88,10 @@ def test_large_inputs_have_the_first_nads_only_and_small_training_sets(monkeypat
 
 
 def test_a_command_that_runs_again_has_the_same_plan(tmp_path, monkeypatch):
-    monkeypatch.setattr(plan, "seconds_per_sample", lambda *_: 1e-4)
+    monkeypatch.setattr(plan, "measure_step", lambda *_: 1e-4)
     file = tmp_path / "plan.json"
     sizes = plan.load_or_choose(file, SMALL, (1, 8, 8), 1, CPU)
-    monkeypatch.setattr(plan, "seconds_per_sample", lambda *_: 1e-3)
+    monkeypatch.setattr(plan, "measure_step", lambda *_: 1e-3)
     assert plan.load_or_choose(file, SMALL, (1, 8, 8), 1, CPU) == sizes
     assert plan.load_or_choose(file, SMALL, (1, 8, 8), 2, CPU) != sizes
 

@@ -24,10 +24,10 @@ def profile(side, sizes=SIZES):
     estimates = plan.plan_nads(
         architectures, (1, side, side), "secant", sizes.untrained, {}
     )
-    found = work.estimate(estimates, CPU)
-    nads = {"mlp": found["mlp"][0]}
+    nads, responses = work.estimate(estimates, CPU)
     sweep = plan.plan_sweep(estimates, nads, sizes, 0.5)
-    return *found["mlp"], work.train(sweep, nads, CPU)
+    results = work.train(sweep, nads, CPU)
+    return nads["mlp"], responses["mlp"], results
 
 
 def test_finished_work_comes_from_the_cache(folder, in_this_process, monkeypatch):
@@ -35,7 +35,7 @@ def test_finished_work_comes_from_the_cache(folder, in_this_process, monkeypatch
     assert response.mean == pytest.approx(nads.eigenvalues.mean())
     assert results["index"].tolist() == [0, 18, 63]
     for function in ("train", "logits"):
-        monkeypatch.setattr(jobs.training, function, None)
+        monkeypatch.setattr(jobs.loop, function, None)
     again, _, rows = profile(8)
     np.testing.assert_array_equal(again.directions, nads.directions)
     assert rows.equals(results)
@@ -57,10 +57,10 @@ def test_a_network_that_diverges_says_what_to_do_and_other_failures_are_raised(
     def diverge(*_):
         raise Diverged("the loss became nan")
 
-    monkeypatch.setattr(jobs.training, "train", diverge)
+    monkeypatch.setattr(jobs.loop, "train", diverge)
     with pytest.raises(InputError, match="--lr"):
         profile(8)
-    monkeypatch.setattr(jobs.training, "train", lambda *_: {}["loss"])
+    monkeypatch.setattr(jobs.loop, "train", lambda *_: {}["loss"])
     with pytest.raises(KeyError):
         profile(8)
 

@@ -25,7 +25,7 @@ def laid(tmp_path_factory):
 def whole(laid, monkeypatch):
     """The small run, in its folder, which no test may change."""
     monkeypatch.chdir(laid)
-    return run.read(experiments.names())
+    return run.read_run(experiments.names())
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +38,7 @@ def section_of(laid):
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(laid)
             patch.setattr(style, "LETTERS", 10**4)  # no caption is broken into lines
-            return render.PARTS[name].section(run.read(experiments.names()))
+            return render.PARTS[name].make_section(run.read_run(experiments.names()))
 
     return section_of
 

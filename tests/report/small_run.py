@@ -14,7 +14,7 @@ from pipeline.measures.fitted import summary
 from pipeline.nads.estimator import Estimator, NADsPlan, Request, Source
 from pipeline.networks import NETWORKS
 from pipeline.project import artifacts
-from pipeline.report.run import Evaluated
+from pipeline.report.run import Record
 from pipeline.training.fourier import AXES
 from pipeline.training.loop import Training
 
@@ -76,7 +76,7 @@ def evaluated(planned, rows):
     """The record of one experiment; of `planned` networks there are those that have
     rows."""
     tables = tables_of(planned.experiment, rows).values()
-    return Evaluated(planned.experiment, planned, *tables, ABOUT, files={})
+    return Record(planned.experiment, planned, *tables, ABOUT, files={})
 
 
 def with_member(one, name, **changes):

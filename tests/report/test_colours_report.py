@@ -17,7 +17,7 @@ def test_the_gain_over_grey_is_taken_wave_by_wave_and_seed_by_seed(whole):
     rows.loc[wave & (rows["axis"] == "red_green"), "accuracy"] += 0.04
 
     def gains():
-        found, count = colours.above_grey(rows[rows["architecture"] == "z"])
+        found, count = colours.measure_gains(rows[rows["architecture"] == "z"])
         return found.round(2).to_numpy().tolist(), count
 
     assert gains() == ([[1.0, 0.65], [0.0, 0.0]], "8 of 8")
@@ -27,6 +27,6 @@ def test_the_gain_over_grey_is_taken_wave_by_wave_and_seed_by_seed(whole):
     assert gains() == ([[0.57, 0.57], [0.0, 0.0]], "7 of 8")
     run = small_run.with_rows(whole, "colours", rows.assign(train_accuracy=0.9))
     assert (
-        colours.finding(run).text
+        colours.make_finding(run).text
         == f"No wave was fitted in every colour by {LABELS['z']}"
     )

@@ -19,12 +19,12 @@ def speed(steps, accuracies):
 
 def test_directions_that_were_not_learned_come_last():
     one = speed([40, np.inf, 20], [0.9, np.nan, np.nan])
-    assert convergence.learned(one)["steps"].tolist() == [20, 40]
-    assert convergence.correlation(one) == "ρ undefined (1 directions)"
+    assert convergence.select_learned(one)["steps"].tolist() == [20, 40]
+    assert convergence.correlate(one) == "ρ undefined (1 directions)"
     # Ranks 1, 2.5, 2.5 against 2, 1, 3.
     tied = speed([5, np.inf, np.inf], [0.7, 0.6, 0.9])
-    assert convergence.correlation(tied) == "ρ = 0.00 (3 directions)"
-    assert convergence.correlation(speed([5, 6], [np.nan, np.nan])) == ""
+    assert convergence.correlate(tied) == "ρ = 0.00 (3 directions)"
+    assert convergence.correlate(speed([5, 6], [np.nan, np.nan])) == ""
 
 
 def test_a_map_has_the_steps_and_hatches_where_a_seed_did_not_learn():
@@ -33,8 +33,8 @@ def test_a_map_has_the_steps_and_hatches_where_a_seed_did_not_learn():
         plan("convergence", {"eps": 1.0, "sigma": 1.0}, [{"step": 16}] * 2), rows
     )
     run.results.loc[0, "steps"] = np.nan  # of z at (−16, −16), by the first seed
-    speeds = {name: convergence.speed_of(run, name, run) for name in "za"}
-    panels = convergence.maps(run, speeds, "caption").axes
+    speeds = {name: convergence.measure_speed(run, name, run) for name in "za"}
+    panels = convergence.draw_maps(run, speeds, "caption").axes
     assert drawing.hatched(panels[0]) == {(0, 0), (0, 2), (2, 0), (2, 2)}
     assert drawing.texts(panels[0])[1.5, 1.5] == "6" and not drawing.hatched(panels[1])
-    assert convergence.learned(speeds["z"])["steps"].tolist() == [2.5, 4.5, 6.5]
+    assert convergence.select_learned(speeds["z"])["steps"].tolist() == [2.5, 4.5, 6.5]

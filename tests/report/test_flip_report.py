@@ -22,7 +22,7 @@ def test_maps_are_in_the_order_of_how_far_coefficients_travel():
         pd.DataFrame({"images": names})
     )
     order = ["plain", "signs", "rotated_8", "rotated_32", "rotated", "flipped"]
-    assert list(flip.maps_of(run)) == order
+    assert list(flip.list_maps(run)) == order
 
 
 def test_the_loss_is_the_mean_over_seeds_of_differences():
@@ -35,8 +35,8 @@ def test_the_loss_is_the_mean_over_seeds_of_differences():
     table = pd.DataFrame(rows, columns=["seed", "images", "accuracy"])
 
     class Run:
-        def of(self, name):
+        def select_results(self, name):
             return table
 
-    assert flip.loss(Run(), "lenet")["mean"] == pytest.approx(25)
-    assert np.isnan(flip.loss(Run(), "lenet", "signs")["mean"])
+    assert flip.measure_loss(Run(), "lenet")["mean"] == pytest.approx(25)
+    assert np.isnan(flip.measure_loss(Run(), "lenet", "signs")["mean"])

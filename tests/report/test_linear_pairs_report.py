@@ -43,7 +43,7 @@ def test_the_finding_says_which_channel_is_used_where_the_second_has_the_earlier
     there = (rows["index_1"] == 9) & (rows["index_2"] == 1)
     accuracies = rows["test_set"].map({"all": 0.9, "first": first, "second": second})
     rows["accuracy"] = accuracies.where(there, 0.55)
-    text = linear_pairs.finding(small_run.with_rows(whole, "linear_pairs", rows)).text
+    text = linear_pairs.make_finding(small_run.with_rows(whole, "linear_pairs", rows)).text
     alone = f"{100 * first:.1f} % and {100 * second:.1f} %"
     assert text == f"{LABEL} uses {which} of NADs 9 and 1: alone they give {alone}"
 
@@ -76,7 +76,7 @@ def test_a_network_that_guesses_is_said_to_have_learned_nothing(whole):
         (rows["architecture"] == "a") & (rows["index_1"] == 1) & (rows["index_2"] == 1)
     )
     rows.loc[pair, "accuracy"] = 0.54
-    section = linear_pairs.section(small_run.with_rows(whole, "linear_pairs", rows))
+    section = linear_pairs.make_section(small_run.with_rows(whole, "linear_pairs", rows))
     assert [row[6] for row in section.table[5:7]] == ["not learned", "47.4 ± 0.7°"]
     figures = {picture.name: picture.figure for picture in section.pictures}
     assert figures["linear_boundaries_a"].axes[0].get_title() == "not learned"
@@ -87,17 +87,17 @@ def test_a_network_that_guesses_is_said_to_have_learned_nothing(whole):
 def test_the_first_direction_runs_across_a_plane(whole):
     run = whole.experiments["linear_pairs"]
     rising = np.tile(np.linspace(0, 1, POINTS), (POINTS, 1))
-    planes = run.of("a")[run.of("a")["test_set"] == "all"].assign(tilt=10.0)
+    planes = run.select_results("a")[run.select_results("a")["test_set"] == "all"].assign(tilt=10.0)
     planes["probability"] = [rising] * len(planes)
-    panel = linear_pairs.boundaries(run, planes, "LeNet", "caption").axes[0]
+    panel = linear_pairs.draw_boundaries(run, planes, "LeNet", "caption").axes[0]
     np.testing.assert_allclose(panel.images[0].get_array(), rising)
-    _, lenet = linear_pairs.explorer(run, {}, {"z": planes, "a": planes})
+    _, lenet = linear_pairs.make_explorer(run, {}, {"z": planes, "a": planes})
     plane = np.frombuffer(base64.b64decode(lenet["cells"]["1,1"]["plane"]), np.uint8)
     np.testing.assert_allclose(plane.reshape(POINTS, POINTS) / 255, rising, atol=0.002)
 
 
 def test_hatches_stand_where_the_numbers_do():
     means = pd.DataFrame([[60.0, 70.0], [80.0, 90.0]])
-    _, ((panel,),) = style.new(1, 1, 3, 3)
-    style.heat_map(panel, means, np.nan * means, means == 70)
+    _, ((panel,),) = style.new_figure(1, 1, 3, 3)
+    style.draw_heat_map(panel, means, np.nan * means, means == 70)
     assert drawing.texts(panel)[1.5, 0.5] == "70" and drawing.hatched(panel) == {(1, 0)}

@@ -5,7 +5,7 @@ import types
 import numpy as np
 import pandas as pd
 
-from pipeline.report.metrics import metrics
+from pipeline.report.metrics import collect_metrics
 
 
 def record(name, rows):
@@ -25,7 +25,7 @@ def test_accuracies_are_means_by_architecture_and_test_set():
     run = types.SimpleNamespace(
         nads={}, experiments={"linear_pairs": record("linear_pairs", rows)}
     )
-    assert metrics(run) == {
+    assert collect_metrics(run) == {
         "linear_pairs": {
             "lenet": {"all": 0.8, "first": 0.55, "train": 0.99},
             "mlp": {"all": 0.3333, "train": 0.5},
@@ -36,7 +36,7 @@ def test_accuracies_are_means_by_architecture_and_test_set():
 def test_flip_is_named_by_its_maps():
     rows = [("lenet", "plain", "all", 0.7, 0.9), ("lenet", "signs", "all", 0.5, 0.7)]
     run = types.SimpleNamespace(nads={}, experiments={"flip": record("flip", rows)})
-    assert metrics(run)["flip"] == {"lenet": {"plain": 0.7, "signs": 0.5, "train": 0.8}}
+    assert collect_metrics(run)["flip"] == {"lenet": {"plain": 0.7, "signs": 0.5, "train": 0.8}}
 
 
 def test_nads_from_a_file_have_no_numbers():
@@ -49,6 +49,6 @@ def test_nads_from_a_file_have_no_numbers():
         "mine": {"networks": 0, "eigenvalues": np.array([1.0]), "error": np.nan},
     }
     run = types.SimpleNamespace(nads=nads, experiments={})
-    assert metrics(run) == {
+    assert collect_metrics(run) == {
         "nads": {"lenet": {"first_singular_value": 200.0, "relative_error": 0.1235}}
     }

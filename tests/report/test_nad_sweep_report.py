@@ -33,11 +33,11 @@ def test_a_rank_correlation_is_told_of_enough_indices_whose_accuracies_vary():
         planned = plan(
             "nad_sweep", SIGMAS, [{"indices": [*rows["index"].unique()]}] * 2
         )
-        first, _ = nad_sweep.table(evaluated(planned, rows), {})
+        first, _ = nad_sweep.make_table(evaluated(planned, rows), {})
         assert first.get("ρ(accuracy, index)", "–") == correlation
 
 
 def test_the_table_takes_the_index_nearest_to_a_quoted_one():
     cells = pd.DataFrame({"mean": [0.9, 0.7, 0.5], "std": np.nan}, index=[0, 8, 400])
-    texts = [nad_sweep._at_or_near(cells, index) for index in nad_sweep.QUOTED]
+    texts = [nad_sweep.format_nearest(cells, index) for index in nad_sweep.QUOTED]
     assert texts == ["90.0", "70.0 at 8", "–", "50.0 at 400"]

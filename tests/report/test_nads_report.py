@@ -48,7 +48,7 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
         ),
         "first": (NARROW, first, arrays(np.eye(4))),
     }
-    section = nads.section(run_of(whole, members))
+    section = nads.make_section(run_of(whole, members))
     below = captions(section)
     galleries = [f"nad_gallery_{name}" for name in ("mine", "a", "first")]
     assert [*below] == ["nad_spectra", *galleries]
@@ -73,7 +73,7 @@ def test_networks_without_a_first_nad_have_no_gallery_and_single_ones_no_overlap
 def test_gradients_are_not_set_beside_published_secants(whole):
     found = arrays(np.eye(4), estimand="gradient")
     run = run_of(whole, {"a": (LENET, Source(networks=64), found)}, False, "gradient")
-    section = nads.section(run)
+    section = nads.make_section(run)
     where = "at a new standard-normal image for each network"
     assert section.caption == f"scale smoke · gradient, {where}"
     assert [picture.name for picture in section.pictures] == [
@@ -91,12 +91,12 @@ def test_the_finding_says_where_no_direction_comes_first_and_where_none_was_esti
         whole, {"a": ({"network": NETWORKS["logreg"]}, Source(networks=2), level)}
     )
     assert (
-        str(nads.finding(run))
+        str(nads.make_finding(run))
         == "No direction comes first for LogReg (2 untrained networks)."
     )
     files = run_of(
         whole, {"a": (LENET, Source(file="mine.npy"), arrays(np.eye(4), networks=0))}
     )
-    assert nads.finding(files) is None
+    assert nads.make_finding(files) is None
     zero = arrays(np.eye(4), eigenvalues=np.array([1.0, 1, 1, -1e-17]))
-    assert nads.fall(zero) == "more than 10⁶"
+    assert nads.format_decline(zero) == "more than 10⁶"

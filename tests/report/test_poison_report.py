@@ -10,7 +10,7 @@ from pipeline.report.site import photographs
 
 def test_the_published_curve_stands_beside_ours(section_of):
     panel = section_of("poison").pictures[0].figure.axes[0]
-    known = published.table("poison")["resnet18"]
+    known = published.read_published("poison")["resnet18"]
     assert list(known) in [list(line.get_ydata()) for line in panel.lines]
 
 
@@ -19,7 +19,7 @@ def test_a_photograph_has_its_coefficients_and_their_reverse_order(whole):
     nads = {"directions": basis, "shape": (1, 32, 32)}
     # The five classes have one NAD in common, with either sign in one of three
     # channels.
-    found = photographs.pictures(whole.experiments["poison"], nads, [1022, 7])
+    found = photographs.make_pictures(whole.experiments["poison"], nads, [1022, 7])
     assert found["tiles"]["indices"].tolist() == [7, 1022]
     assert found["classes"][4] == ["eel", 0, 1, -1]
     for shown in found["photographs"]:

@@ -21,7 +21,7 @@ from pipeline.project import artifacts
 from pipeline.project.errors import InputError
 from pipeline.report import page as module
 from pipeline.report import run, style
-from pipeline.report.metrics import metrics
+from pipeline.report.metrics import collect_metrics
 from pipeline.report.page import page
 from pipeline.report.site import data as site_data
 from pipeline.report.site import document
@@ -51,7 +51,7 @@ def test_the_report_says_what_the_tables_say(every):
 def test_the_committed_metrics_are_of_the_committed_tables():
     records = run.read_folder(ROOT / "reports", list(render.PARTS))
     committed = json.loads((ROOT / "reports/metrics.json").read_text(encoding="utf-8"))
-    found = metrics(run.Report(None, {}, records))
+    found = collect_metrics(run.Report(None, {}, records))
     assert found | {"nads": committed["nads"]} == committed
     assert set(committed) == {"nads", *records}
 
@@ -177,7 +177,7 @@ def unfolded(tile):
 @pytest.mark.parametrize("shape", [(1, 6, 8), (3, 4, 5), (2, 5, 4)])
 def test_directions_are_tiles_of_a_sprite(shape):
     directions = np.random.default_rng(0).normal(size=(10, int(np.prod(shape))))
-    source, columns = site_data.sprite(directions, shape)
+    source, columns = site_data.make_sprite(directions, shape)
     file = io.BytesIO(base64.b64decode(source.partition(";base64,")[2]))
     sheet = np.asarray(Image.open(file))[..., 0].astype(float)
     height = shape[0] * shape[1]
@@ -220,7 +220,7 @@ def test_an_explorer_opens_on_the_network_of_the_finding(network, opening):
     section = module.Section(
         record, "", [], [], module.Finding(network, "", ""), explorer
     )
-    networks = [one["name"] for one in document.ordered([section])]
+    networks = [one["name"] for one in document.sort_networks([section])]
     assert networks[0] == opening
     assert networks[-1] == "VGG-11"
 
@@ -228,7 +228,7 @@ def test_an_explorer_opens_on_the_network_of_the_finding(network, opening):
 @pytest.mark.parametrize(("names", "chosen"), [("ab", "b"), ("ba", "b"), ("aa", "a")])
 def test_a_picker_offers_a_network_once_with_the_most_cells(names, chosen):
     cells = {"a": {"1": [0.5]}, "b": {"1": [0.5], "2": [0.6]}}
-    found = document.offered(
+    found = document.list_choices(
         {"name": "Net, width ×0.25", "cells": cells[name]} for name in names
     )
     assert found == {"Net ¼": {"name": "Net ¼", "cells": cells[chosen]}}
@@ -240,6 +240,6 @@ def test_a_few_kept_pairs_of_nads_are_told_by_their_table_alone(
     monkeypatch.chdir(laid)
     part = render.PARTS["linear_pairs"]
     kept = dataclasses.replace(whole, plan=None)
-    assert [bool(part.section(one).pictures) for one in (whole, kept)] == [True, True]
+    assert [bool(part.make_section(one).pictures) for one in (whole, kept)] == [True, True]
     monkeypatch.setattr(part, "FEW", 16)
-    assert [bool(part.section(one).pictures) for one in (whole, kept)] == [True, False]
+    assert [bool(part.make_section(one).pictures) for one in (whole, kept)] == [True, False]

@@ -26,13 +26,13 @@ def test_the_caption_says_what_differs_and_no_more(monkeypatch):
     one = fourier()
     narrow = "ResNet-18, width ×0.125"
     sizes = "scale smoke · {} · 1,234 training samples · {} · ± standard deviation over seeds"
-    assert one.sizes() == sizes.format("2 seeds", f"epochs 3 ({narrow}), 2 (LeNet)")
-    assert one.sizes(["a"]) == sizes.format("2 seeds", "2 epochs")
+    assert one.describe_sizes() == sizes.format("2 seeds", f"epochs 3 ({narrow}), 2 (LeNet)")
+    assert one.describe_sizes(["a"]) == sizes.format("2 seeds", "2 epochs")
     fewer = small_run.with_member(fourier(epochs=(4, 4)), "z", seeds=1)
-    assert fewer.sizes() == sizes.format(f"seeds 1 ({narrow}), 2 (LeNet)", "4 epochs")
-    assert fewer.seeds(["z"]) == "1 seed"
+    assert fewer.describe_sizes() == sizes.format(f"seeds 1 ({narrow}), 2 (LeNet)", "4 epochs")
+    assert fewer.describe_seeds(["z"]) == "1 seed"
     monkeypatch.setattr(small_run, "SEEDS", (5,))
-    alone = fourier(precision="bfloat16", epochs=(4, 4)).sizes()
+    alone = fourier(precision="bfloat16", epochs=(4, 4)).describe_sizes()
     assert alone.endswith(
         "1 seed · 1,234 training samples · 4 epochs · trained in bfloat16"
     )
@@ -41,12 +41,12 @@ def test_the_caption_says_what_differs_and_no_more(monkeypatch):
 def test_published_is_what_the_same_network_came_to_or_the_wider_one():
     wide = ("ResNet-18, published", ", full width", 2)
     published = {"lenet": 1, "resnet18": 2, "vgg11": 3}
-    assert fourier().beside(published) == {"a": ("LeNet, published", "", 1), "z": wide}
+    assert fourier().find_published(published) == {"a": ("LeNet, published", "", 1), "z": wide}
     for change in (
         {"specification": LENET | {"downsampling": "none"}},
         {"input": (64, 64)},
     ):
-        assert small_run.with_member(fourier(), "a", **change).beside(published) == {
+        assert small_run.with_member(fourier(), "a", **change).find_published(published) == {
             "z": wide
         }
 
@@ -54,24 +54,23 @@ def test_published_is_what_the_same_network_came_to_or_the_wider_one():
 def test_nothing_is_published_of_other_images(whole, monkeypatch):
     published = {"lenet": 1}
     known = {"a": ("LeNet, published", "", 1)}
-    assert whole.notice is None and whole.experiments["flip"].beside(published) == known
+    assert whole.notice is None and whole.experiments["flip"].find_published(published) == known
     for name, beside in (("flip", {}), ("fourier", known)):
         one = dataclasses.replace(
             whole.experiments[name], images=ABOUT | {"name": "Animals"}
         )
         assert (
             one.notice == "images of this run: Animals"
-            and one.beside(published) == beside
+            and one.find_published(published) == beside
         )
 
 
-def test_a_record_counts_the_seeds_in_the_folders_beside_it(tmp_path):
+def test_seeds_of_other_folders_are_pooled(tmp_path):
     one = fourier()
-    (tmp_path / "one_seed_8").mkdir()
     further = one.results.assign(seed=one.results["seed"] + 3, accuracy=0.9)
-    further.to_csv(tmp_path / "one_seed_8" / "results.csv", index=False)
-    pooled = dataclasses.replace(one, folder=str(tmp_path / "one")).with_other_seeds()
-    assert pooled.seeds() == "4 seeds"
+    further.to_csv(tmp_path / "results.csv", index=False)
+    pooled = run.pool_seeds(one, [tmp_path])
+    assert pooled.describe_seeds() == "4 seeds"
     assert pooled.summary["mean"].tolist() == pytest.approx(
         one.summary["mean"] / 2 + 0.45
     )
@@ -80,13 +79,13 @@ def test_a_record_counts_the_seeds_in_the_folders_beside_it(tmp_path):
 def test_the_file_of_nads_stands_in_the_caption_of_what_is_trained_along_them(whole):
     one = whole.experiments["nad_sweep"]
     other = whole.experiments["fourier"]
-    assert "mine.npy" not in one.sizes(["a"]) + other.sizes()
+    assert "mine.npy" not in one.describe_sizes(["a"]) + other.describe_sizes()
     both = dataclasses.replace(one, files=dict.fromkeys("za", "mine.npy"))
-    assert both.sizes("za").endswith(
+    assert both.describe_sizes("za").endswith(
         "NADs of ResNet-18, width ×0.125 and LeNet from mine.npy"
     )
     for estimand, pictures in (("secant", None), ("file", "z")):
-        first, *_ = nad_sweep.explorer(one, {}, {"z": {"estimand": estimand}})
+        first, *_ = nad_sweep.make_explorer(one, {}, {"z": {"estimand": estimand}})
         assert (
             first["name"].endswith(", NADs of mine.npy")
             and first.get("nads") == pictures
@@ -99,13 +98,13 @@ def test_points_are_fitted_where_the_networks_of_every_seed_are():
         "accuracy": [0.5, 0.6, 0.7, 0.6],
     }
     rows = pd.DataFrame({"index": [5, 3, 5, 3], **accuracies})
-    found = run.over_seeds(rows, ["index"])
+    found = run.average_over_seeds(rows, ["index"])
     assert found["mean"].to_dict() == pytest.approx({3: 0.6, 5: 0.6})
     assert found["std"].to_dict() == pytest.approx({3: 0.0, 5: 0.2 * 0.5**0.5})
     assert found["fitted"].to_dict() == {3: True, 5: False}
-    assert run.over_seeds(rows[:2], ["index"])["std"].isna().all()
+    assert run.average_over_seeds(rows[:2], ["index"])["std"].isna().all()
     assert (
-        run.over_seeds(rows.drop(columns="train_accuracy"), ["index"])["fitted"]
+        run.average_over_seeds(rows.drop(columns="train_accuracy"), ["index"])["fitted"]
         .isna()
         .all()
     )
@@ -119,7 +118,7 @@ def test_a_finding_is_about_lenet_or_else_about_a_network_that_was_fitted(
     none = small_run.with_rows(whole, "fourier", half.assign(train_accuracy=0.5))
 
     def shown(one):
-        return one.shown("fourier")[1]
+        return one.choose_network("fourier")[1]
 
     assert [*map(shown, (whole, fits, none))] == ["z", "a", "z"]
     monkeypatch.setattr(run, "NETWORK", "a")
@@ -136,7 +135,7 @@ def test_results_of_other_cells_than_the_planned_ones_are_refused(
     with pytest.raises(
         InputError, match="reports/flip is not of the cells that are planned"
     ):
-        run.read(experiments.names())
+        run.read_run(experiments.names())
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,10 @@ def test_runs_of_one_experiment_share_a_chapter(laid, rendered, tmp_path):
     seeds = pd.read_csv(folder / "linear_pairs/both/results.csv").replace(
         {"seed": {5: 7, 6: 8}}
     )
-    small_run.lay(folder / "linear_pairs/both_seed_7/results.csv", seeds)
+    small_run.lay(folder / "linear_pairs/further/results.csv", seeds)
+    path = folder / "linear_pairs/both/run.json"
+    description = json.loads(path.read_text()) | {"further_seeds": ["further"]}
+    artifacts.write_json(path, description)
     words = {"title": "again", "says": "Of another commit."}
     lay_folder(laid, folder, "linear_pairs/other", "linear_pairs", **words)
     (folder / "patches/four").mkdir(parents=True)
@@ -114,7 +117,7 @@ def test_the_committed_article_is_of_the_committed_tables(committed):
     assert not re.findall(r'(?:src|href)="(?!data:|#)', text)
     assert re.findall(r'<section id="(\w+)"', text) == [*build.CHAPTERS]
     data = json.loads(re.search('id="data">(.*?)</script>', text, re.S)[1])
-    for about in run.abouts(ROOT / build.KEPT).values():
+    for about in run.read_descriptions(ROOT / build.KEPT).values():
         assert "plan" not in about or f"<b>{about['title']}.</b>" in text
     shown = data["pairs"]["LeNet"]["cells"]
     assert len(shown) == len(data["pairs"]["ResNet-18, published"]["cells"]) == 144

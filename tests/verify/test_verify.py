@@ -190,7 +190,7 @@ def test_a_commit_is_another_run(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize(("shift", "verdict"), [(0.0, AGREES), (0.15, DIFFERS)])
 def test_full_size_is_compared_with_the_published_values(compared, shift, verdict):
-    table = published.table("fourier")
+    table = published.read_published("fourier")
     table = table[(table["k_row"] % 4 == 0) & (table["k_col"] % 4 == 0)]
     rng = np.random.default_rng(1)
 
@@ -218,7 +218,7 @@ def test_networks_of_variants_stand_beside_the_published_ones_of_full_width(
     """The folder's own LeNet counts, and of two folders of the narrow VGG-11 the larger
     one; LeNet of three channels is another network."""
     run = write(tmp_path / "a", scale="paper")
-    table = published.table("fourier")
+    table = published.read_published("fourier")
     cells = dict(seed=0, test_set="all", n=10_000, train_accuracy=1.0)
     rows = table.assign(architecture="thin", accuracy=table["vgg11"] / 100, **cells)
     other = rows.assign(architecture="lenet", accuracy=0.1)
@@ -253,7 +253,7 @@ def test_published_tables_are_results(tmp_path):
     names = pd.DataFrame(
         {"architecture": ["ours", "large"], "network": ["lenet", "resnet18"]}
     )
-    tables = {name: runs.paper_results(name, names) for name in runs.PUBLISHED}
+    tables = {name: runs.make_published_results(name, names) for name in runs.PUBLISHED}
     for rows in tables.values():
         assert len(rows) and rows["accuracy"].between(0.1, 1).all()
     rows = tables["linear_pairs"].set_index(["architecture", "coordinates", "test_set"])
@@ -264,5 +264,5 @@ def test_published_tables_are_results(tmp_path):
         flipped["ours", "images plain"] == 0.69
         and flipped["ours", "images flipped"] == 0.48
     )
-    nads = runs.of_papers(runs.of_folder(write(tmp_path))).nads
+    nads = runs.make_published_run(runs.read_folder(write(tmp_path))).nads
     assert nads["lenet"]["first_singular_value"] == pytest.approx(0.00189)
