@@ -39,11 +39,13 @@ def axes(section):
 def test_the_finding_says_which_channel_is_used_where_the_second_has_the_earlier_nad(
     whole, first, second, which
 ):
-    rows = small_run.rows_of(PAIRS, tests=linear_pairs.PANELS)
+    rows = small_run.make_results(PAIRS, tests=linear_pairs.PANELS)
     there = (rows["index_1"] == 9) & (rows["index_2"] == 1)
     accuracies = rows["test_set"].map({"all": 0.9, "first": first, "second": second})
     rows["accuracy"] = accuracies.where(there, 0.55)
-    text = linear_pairs.make_finding(small_run.with_rows(whole, "linear_pairs", rows)).text
+    text = linear_pairs.make_finding(
+        small_run.change_results(whole, "linear_pairs", rows)
+    ).text
     alone = f"{100 * first:.1f} % and {100 * second:.1f} %"
     assert text == f"{LABEL} uses {which} of NADs 9 and 1: alone they give {alone}"
 
@@ -76,18 +78,22 @@ def test_a_network_that_guesses_is_said_to_have_learned_nothing(whole):
         (rows["architecture"] == "a") & (rows["index_1"] == 1) & (rows["index_2"] == 1)
     )
     rows.loc[pair, "accuracy"] = 0.54
-    section = linear_pairs.make_section(small_run.with_rows(whole, "linear_pairs", rows))
+    section = linear_pairs.make_section(
+        small_run.change_results(whole, "linear_pairs", rows)
+    )
     assert [row[6] for row in section.table[5:7]] == ["not learned", "47.4 ± 0.7°"]
     figures = {picture.name: picture.figure for picture in section.pictures}
     assert figures["linear_boundaries_a"].axes[0].get_title() == "not learned"
     tilt = "fitted, have a boundary and are right on more than 55 % of new samples"
-    assert tilt in small_run.captions(section)["linear_boundaries_a"]
+    assert tilt in small_run.list_captions(section)["linear_boundaries_a"]
 
 
 def test_the_first_direction_runs_across_a_plane(whole):
     run = whole.experiments["linear_pairs"]
     rising = np.tile(np.linspace(0, 1, POINTS), (POINTS, 1))
-    planes = run.select_results("a")[run.select_results("a")["test_set"] == "all"].assign(tilt=10.0)
+    planes = run.select_results("a")[
+        run.select_results("a")["test_set"] == "all"
+    ].assign(tilt=10.0)
     planes["probability"] = [rising] * len(planes)
     panel = linear_pairs.draw_boundaries(run, planes, "LeNet", "caption").axes[0]
     np.testing.assert_allclose(panel.images[0].get_array(), rising)

@@ -36,7 +36,9 @@ def test_accuracies_are_means_by_architecture_and_test_set():
 def test_flip_is_named_by_its_maps():
     rows = [("lenet", "plain", "all", 0.7, 0.9), ("lenet", "signs", "all", 0.5, 0.7)]
     run = types.SimpleNamespace(nads={}, experiments={"flip": record("flip", rows)})
-    assert collect_metrics(run)["flip"] == {"lenet": {"plain": 0.7, "signs": 0.5, "train": 0.8}}
+    assert collect_metrics(run)["flip"] == {
+        "lenet": {"plain": 0.7, "signs": 0.5, "train": 0.8}
+    }
 
 
 def test_nads_from_a_file_have_no_numbers():

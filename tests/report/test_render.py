@@ -139,7 +139,7 @@ def test_one_seed_other_images_and_a_network_of_ones_own_are_drawn(
     monkeypatch.setattr(small_run, "SEEDS", (5,))
     monkeypatch.setattr(small_run, "NARROW", {"network": "mine:Net", "filters": 3})
     monkeypatch.setattr(small_run, "ABOUT", small_run.ABOUT | {"name": "Animals"})
-    small_run.lay_run()
+    small_run.write_run()
     titles = []
     save = style.save
 
@@ -235,11 +235,17 @@ def test_a_picker_offers_a_network_once_with_the_most_cells(names, chosen):
 
 
 def test_a_few_kept_pairs_of_nads_are_told_by_their_table_alone(
-    laid, whole, monkeypatch
+    run_folder, whole, monkeypatch
 ):
-    monkeypatch.chdir(laid)
+    monkeypatch.chdir(run_folder)
     part = render.PARTS["linear_pairs"]
     kept = dataclasses.replace(whole, plan=None)
-    assert [bool(part.make_section(one).pictures) for one in (whole, kept)] == [True, True]
+    assert [bool(part.make_section(one).pictures) for one in (whole, kept)] == [
+        True,
+        True,
+    ]
     monkeypatch.setattr(part, "FEW", 16)
-    assert [bool(part.make_section(one).pictures) for one in (whole, kept)] == [True, False]
+    assert [bool(part.make_section(one).pictures) for one in (whole, kept)] == [
+        True,
+        False,
+    ]

@@ -20,11 +20,11 @@ from pipeline.report import run
 from pipeline.report.site.document import compose, prepare
 
 
-def lay_folder(laid, folder, name, experiment, **words):
+def lay_folder(run_folder, folder, name, experiment, **words):
     """Copy the tables and the plan of an experiment of the small run to a folder of
     kept runs."""
-    shutil.copytree(laid / artifacts.REPORTS / experiment, folder / name)
-    plan = json.loads((laid / artifacts.PLAN / f"{experiment}.json").read_text())
+    shutil.copytree(run_folder / artifacts.REPORTS / experiment, folder / name)
+    plan = json.loads((run_folder / artifacts.PLAN / f"{experiment}.json").read_text())
     nads = {"a": 64, "z": {"file": "mine.npy"}}
     artifacts.write_json(
         folder / name / "run.json", words | {"nads": nads, "plan": plan}
@@ -33,7 +33,7 @@ def lay_folder(laid, folder, name, experiment, **words):
 
 
 @pytest.mark.slow
-def test_runs_of_one_experiment_share_a_chapter(laid, rendered, tmp_path):
+def test_runs_of_one_experiment_share_a_chapter(run_folder, rendered, tmp_path):
     folder = tmp_path / "kept"
     for experiment in (
         "nad_sweep",
@@ -44,17 +44,21 @@ def test_runs_of_one_experiment_share_a_chapter(laid, rendered, tmp_path):
         "flip",
     ):
         lay_folder(
-            laid, folder, f"{experiment}/both", experiment, title="LeNet and another"
+            run_folder,
+            folder,
+            f"{experiment}/both",
+            experiment,
+            title="LeNet and another",
         )
     seeds = pd.read_csv(folder / "linear_pairs/both/results.csv").replace(
         {"seed": {5: 7, 6: 8}}
     )
-    small_run.lay(folder / "linear_pairs/further/results.csv", seeds)
+    small_run.write_table(folder / "linear_pairs/further/results.csv", seeds)
     path = folder / "linear_pairs/both/run.json"
     description = json.loads(path.read_text()) | {"further_seeds": ["further"]}
     artifacts.write_json(path, description)
     words = {"title": "again", "says": "Of another commit."}
-    lay_folder(laid, folder, "linear_pairs/other", "linear_pairs", **words)
+    lay_folder(run_folder, folder, "linear_pairs/other", "linear_pairs", **words)
     (folder / "patches/four").mkdir(parents=True)
     artifacts.write_json(
         folder / "patches/four/run.json", {"title": "a table without a plan"}
