@@ -50,7 +50,7 @@ def make_plan(name, settings, grids, precision="float32", epochs=(3, 2)):
 
 
 def make_results(cells, accuracy=0.5, unfitted=0, tests=("all",)):
-    """Results of both networks, in which each accuracy is 0.2 points above the last one.
+    """Results of both networks, whose accuracies rise by 0.2 points from row to row.
 
     cells: the coordinates of each cell; accuracy: the first one; unfitted: the number
     of first rows whose training accuracy is 98 % instead of 100 %.
@@ -156,7 +156,7 @@ def write_run():
     plan = make_plan("poison", {"size": 0.25}, 2 * [{"indices": [10]}])
     write_experiment(plan, results)
 
-    # Both networks of `z` on plain images, and one of two on flipped ones, are unfitted.
+    # Two networks of `z` on plain images and one on flipped images are unfitted.
     results = make_results([{"images": "plain"}, {"images": "flipped"}], unfitted=3)
     write_experiment(make_plan("flip", {}, [{}, {}]), results)
 
